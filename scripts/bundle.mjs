@@ -11,6 +11,7 @@ export const bundle = {
     'src/database/sqlite/readers/reader-thread.ts',
     'src/database/sqlite/writer/writer-thread.ts',
     'src/database/sqlite/index-thread.ts',
+    'src/database/sqlite/model-work-thread.ts',
     'src/uploads/images/image-process.ts',
     'src/project-code/project-code-thread.ts',
   ],

@@ -23,6 +23,7 @@ import { noScopes } from './grants.js'
 import type { Model } from './model/types.js'
 import { contracts } from './query/contract.js'
 import type { ReadContext } from './query/rest/read.js'
+import { openSharedUse } from './runtime/shared-use.js'
 import type { FileWatch } from './uploads/library.js'
 
 /** Immutable. Everything in it belongs to the same model and default locale. */
@@ -48,9 +49,13 @@ export interface HeldInstallation {
 }
 
 /** Runs work with a held installation, and releases it. */
-export async function holding<Result>(held: HeldInstallation, work: (installation: Installation) => Promise<Result>): Promise<Result> {
+export async function holding<Result>(
+  entered: HeldInstallation | Promise<HeldInstallation>,
+  work: (installation: Installation, end: () => void) => Promise<Result>,
+): Promise<Result> {
+  const held = entered instanceof Promise ? await entered : entered
   try {
-    return await work(held.installation)
+    return await work(held.installation, held.end)
   } finally {
     held.end()
   }
@@ -59,8 +64,16 @@ export async function holding<Result>(held: HeldInstallation, work: (installatio
 export interface Installations {
   /** The model in force, for what depends on no caller: the methods of a path, the start page. */
   model(): Model
-  /** Holds the installation in force, with this default locale, until it is released. */
-  enter(defaultLocale: string): HeldInstallation
+  /**
+   * Holds the installation in force, with this default locale, until it is released; waits where content is about to be moved. `isNested`: on
+   * behalf of what may hold one already.
+   */
+  enter(defaultLocale: string, isNested?: boolean): HeldInstallation | Promise<HeldInstallation>
+  /**
+   * Runs `work` while nobody holds an installation.
+   * @throws ApiError 503 if those that are held are not released within `wait` milliseconds
+   */
+  alone<Result>(wait: number, work: () => Promise<Result>): Promise<Result>
   /** Puts a new model in force for the requests that come from now on. */
   replace(model: Model): void
   /** Closes the installation in force when its last request has ended. */
@@ -107,6 +120,7 @@ export function checkInstallable(config: Config, model: Model): void {
 export function openInstallations(options: InstallationOptions): Installations {
   const lasting: Lasting = { keys: openIdempotencyKeys(options.config.limits), inSync: openInSync() }
   let current = open(options, lasting, options.model, options.defaultLocale)
+  const use = openSharedUse()
   let isRecording = options.recording.isOn()
   options.recording.onChange(() => {
     isRecording = options.recording.isOn()
@@ -124,24 +138,31 @@ export function openInstallations(options: InstallationOptions): Installations {
     settle(former)
   }
 
+  function hold(defaultLocale: string, endUse: () => void): HeldInstallation {
+    const { installation } = current
+    if (installation.defaultLocale !== defaultLocale || current.records !== isRecording) change(installation.model, defaultLocale)
+    const held = current
+    held.holders++
+    let isOver = false
+    return {
+      installation: held.installation,
+      end: () => {
+        if (isOver) return
+        isOver = true
+        held.holders--
+        settle(held)
+        endUse()
+      },
+    }
+  }
+
   return {
     model: () => current.installation.model,
-    enter: (defaultLocale) => {
-      const { installation } = current
-      if (installation.defaultLocale !== defaultLocale || current.records !== isRecording) change(installation.model, defaultLocale)
-      const held = current
-      held.holders++
-      let isOver = false
-      return {
-        installation: held.installation,
-        end: () => {
-          if (isOver) return
-          isOver = true
-          held.holders--
-          settle(held)
-        },
-      }
+    enter: (defaultLocale, isNested = false) => {
+      const begun = use.begin(isNested)
+      return begun instanceof Promise ? begun.then((end) => hold(defaultLocale, end)) : hold(defaultLocale, begun)
     },
+    alone: use.alone,
     replace: (model) => change(model, current.installation.defaultLocale),
     close: () => {
       current.isRetired = true

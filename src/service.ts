@@ -94,7 +94,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   opened.add(uploads.close)
   const accounts = accountContext(config, database, { identification, jwts, mail, log: logger })
   const defaultLocale = async () => (await identification.access()).defaultLocale
-  const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale()), work)
+  const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale(), true), work)
   const services = openContentServices(config, { withInstallation, library: uploads.library, signsAddresses: signing !== null })
   const { scopes, ...code } = codeOf(config, services, logger)
   const installations = openInstallations({

@@ -165,8 +165,10 @@ export const limits = z.strictObject({
   /** Milliseconds for a start to check the database file for damage (0: no check), and to wait while another start prepares it. */
   checkTime: z.int().min(0).max(longest).default(1_000),
   startWait: z.int().positive().max(longest).default(60_000),
-  /** Milliseconds for a change of the model to wait for tables that are in use, and changes that wait for another one. */
+  /** Milliseconds for a change of the model to wait for tables that are in use, and for requests under way where it moves content. */
   modelChangeWait: z.int().positive().max(longest).default(2_000),
+  modelChangeDrain: z.int().positive().max(longest).default(5_000),
+  /** Changes of the model that wait for another one. */
   modelChangeQueue: z.int().positive().max(100_000).default(100),
   /** Milliseconds for a shutdown: three fifths for requests in flight, the rest for closing the database and threads. */
   drainTimeout: z.int().positive().max(longest).default(25_000),

@@ -5,7 +5,9 @@ import type { Logger } from 'pino'
 import type { Model } from '../model/types.js'
 import type { Dialect } from './dialect.js'
 import type { History } from './history.js'
+import type { ModelWork } from './model-work.js'
 import type { ReadPlan } from './plan.js'
+import type { SchemaMismatches } from './schema/mismatches.js'
 import type { Signing } from './signing.js'
 
 /** A plan that a database has been told about once. */
@@ -118,6 +120,14 @@ export interface Database {
    * is.
    */
   fit(model: Model): Promise<void>
+  /** Whether all steps of a change of the model are one transaction with the statement that makes it. */
+  readonly isModelWorkAtomic: boolean
+  /**
+   * Carries out a change of the model. Resolves to false, and changes nothing, where `work.isOutdated` selects a row. Reads and writes of
+   * documents must not be under way.
+   * @throws ConfigError, ApiError 503; where it is atomic, nothing has happened then
+   */
+  carryOut(work: ModelWork): Promise<boolean>
   mismatches(model: Model): Promise<SchemaMismatches>
   /** Null while the database can be trusted; otherwise what is wrong, as a sentence for the operator. */
   trouble(): string | null
@@ -127,16 +137,6 @@ export interface Database {
 
 /** A database as a command uses it that reads and writes a few rows, beside services that may be running. */
 export type CommandDatabase = Pick<Database, 'main' | 'writes' | 'close'>
-
-/** What of the database does not fit the model. */
-export interface SchemaMismatches {
-  /** `menus.served is integer, the model says date`. */
-  readonly types: readonly string[]
-  /** `menus.old`: values that no attribute shows any more. */
-  readonly columns: readonly string[]
-  /** Tables of types that are gone, or of plugins. */
-  readonly tables: readonly string[]
-}
 
 /** What a database says of itself. */
 export interface Inspection {

@@ -5,6 +5,8 @@ import type { Model } from '../model/types.js'
 export interface BackgroundIndexes {
   /** Stops what is under way, and begins to create what this model lacks. */
   begin(model: Model): Promise<void>
+  /** Creates none while `work` goes on, which may begin with another model; goes on afterwards. */
+  without<Result>(work: () => Promise<Result>): Promise<Result>
   stop(): Promise<void>
 }
 
@@ -12,6 +14,7 @@ export interface BackgroundIndexes {
 export function openBackgroundIndexes(start: ((model: Model) => () => Promise<void>) | null): BackgroundIndexes {
   let stopCurrent: (() => Promise<void>) | null = null
   let isClosed = false
+  let last: Model | null = null
   const stop = async (): Promise<void> => {
     const stopping = stopCurrent
     stopCurrent = null
@@ -19,8 +22,17 @@ export function openBackgroundIndexes(start: ((model: Model) => () => Promise<vo
   }
   return {
     begin: async (model) => {
+      last = model
       await stop()
       if (start !== null && !isClosed) stopCurrent = start(model)
+    },
+    without: async (work) => {
+      await stop()
+      try {
+        return await work()
+      } finally {
+        if (start !== null && !isClosed && last !== null) stopCurrent ??= start(last)
+      }
     },
     stop: async () => {
       isClosed = true

@@ -39,17 +39,17 @@ export async function handleRequest(
   const { config, backend, hinting } = parts
   const started = performance.now()
   const identified = await backend.identification.identify(admission.identifies ? request.headers.authorization : undefined)
-  return holding(backend.installations.enter(identified.access.defaultLocale), async (installation) => {
+  return holding(backend.installations.enter(identified.access.defaultLocale), async (installation, leaveInstallation) => {
     const { caller, access } = identified
     const asker = askerOf(caller, request.id)
     ;(request as LoggedRequest).callerName = nameOf(asker)
     if (admission.action !== null && !caller.grants.may(admission.action)) {
-      hinting?.watch(request, createContext(parts, request, { caller, access, asker }, installation))
+      hinting?.watch(request, createContext(parts, request, { caller, access, asker, leaveInstallation }, installation))
       throw forbidden(admission.action)
     }
     const scoped = backend.scopes === null ? caller : await withinScopes(backend.scopes, caller, admission, asker)
     const ready = performance.now()
-    const context = createContext(parts, request, { caller: scoped, access, asker }, installation)
+    const context = createContext(parts, request, { caller: scoped, access, asker, leaveInstallation }, installation)
     const result = await work(hinting === null ? context : hinting.watch(request, context))
     if (!config.production) addTiming(reply, started, ready)
     return send(parts, request, reply, result)
@@ -70,10 +70,10 @@ function rawQuery(request: FastifyRequest): string {
 }
 
 /** Who asks, and by which rules. */
-type Asking = Pick<RequestContext, 'caller' | 'access' | 'asker'>
+type Asking = Pick<RequestContext, 'caller' | 'access' | 'asker' | 'leaveInstallation'>
 
 function createContext({ config, backend, bodies }: MountContext, request: FastifyRequest, asking: Asking, installation: Installation) {
-  const { caller, access, asker } = asking
+  const { caller, access, asker, leaveInstallation } = asking
   const format = request.headers['strapi-response-format'] === 'v4' ? ('nested' as const) : ('flat' as const)
   const { documents, writes, accounts } = installation
   const { scopes } = caller.grants
@@ -83,6 +83,7 @@ function createContext({ config, backend, bodies }: MountContext, request: Fasti
     access,
     asker,
     installation,
+    leaveInstallation,
     documents,
     writes,
     accounts: scopes.size === 0 ? accounts : { ...accounts, scopes },

@@ -20,6 +20,8 @@ export interface RequestContext {
   readonly access: AccessState
   /** What the whole request is answered by; `documents`, `writes` and `accounts` are its own. */
   readonly installation: Installation
+  /** Releases the installation: what changes the model must not be waited for by itself. Nothing is read or written by it afterwards. */
+  readonly leaveInstallation: () => void
   readonly documents: DocumentReads
   readonly writes: DocumentWrites
   /** The context of account operations. */

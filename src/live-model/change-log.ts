@@ -1,21 +1,41 @@
-// The changes of the model that were made while serving, as rows. A row is what makes a change: without it the former model holds.
+// The changes of the model as rows. A row that is made is what makes a change: without it the former model holds.
 import { type RawBuilder, sql } from 'kysely'
 import { inBookkeeping } from '../database/bookkeeping.js'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import type { FileChanges } from '../model/schema-files.js'
+import type { PlanStep } from '../model-plans/steps.js'
+import type { KeptPlace, Rename } from '../model-plans/types.js'
 
-/** A change of the model. */
-export interface RecordedChange {
-  readonly id: number
-  /** The version of the model that it led to. */
+/** A change as it is written. */
+export interface NewChange {
+  /** The version of the model that it leads to. */
   readonly version: string
   /** What was changed, for people: the uids, or `POST /content-type-builder/content-types`. */
   readonly summary: string
   readonly files: FileChanges
+  /** The texts that the files had before. */
+  readonly former: FileChanges
+  readonly renames: readonly Rename[]
+  /** Where content is kept aside. */
+  readonly kept: readonly KeptPlace[]
+  /** The change that it undoes; 0 for none. */
+  readonly undoes: number
+}
+
+/** A change of the model. */
+export interface RecordedChange extends NewChange {
+  readonly id: number
+}
+
+/** A change whose steps are committed one by one, and that is not made yet. */
+export interface UnfinishedChange extends RecordedChange {
+  readonly steps: readonly PlanStep[]
+  /** How many of them are done. */
+  readonly done: number
 }
 
 /** A change of the model as it is listed. */
-export interface ListedChange extends Omit<RecordedChange, 'files'> {
+export interface ListedChange extends Pick<RecordedChange, 'id' | 'version' | 'summary' | 'undoes'> {
   /** Milliseconds since 1970. */
   readonly madeAt: number
   /** Whether the files are on the disk of the process that made the change. */
@@ -23,41 +43,70 @@ export interface ListedChange extends Omit<RecordedChange, 'files'> {
 }
 
 /** The table of changes and the columns by which a new row is noticed. */
-export const changeColumns = { octavo_model_changes: ['id'] } as const
+export const changeColumns = { octavo_model_history: ['id', 'is_made'] } as const
 
 interface ChangeRow {
   readonly id: number
   readonly version: string
   readonly summary: string
   readonly files: string
+  readonly former: string
+  readonly renames: string
+  readonly kept: string
+  readonly undoes: number
+  readonly steps: string
+  readonly done: number
 }
 
-async function changesWhere(database: MainConnection, condition: RawBuilder<unknown>): Promise<readonly RecordedChange[]> {
-  const rows = await database.rows<ChangeRow>(
-    sql`select id, version, summary, files from octavo_model_changes where ${condition} order by id`,
-  )
-  return rows.map(({ id, files, ...row }) => ({
-    ...row,
-    id: Number(id),
-    files: new Map(Object.entries(JSON.parse(files) as Record<string, string | null>)),
+const columns = sql`id, version, summary, files, former, renames, kept, undoes, steps, done`
+
+const textOf = (files: FileChanges): string => JSON.stringify(Object.fromEntries(files))
+const filesIn = (text: string): FileChanges => new Map(Object.entries(JSON.parse(text) as Record<string, string | null>))
+
+async function changesWhere(database: MainConnection, condition: RawBuilder<unknown>): Promise<readonly UnfinishedChange[]> {
+  const rows = await database.rows<ChangeRow>(sql`select ${columns} from octavo_model_history where ${condition} order by id`)
+  return rows.map(({ id, version, summary, files, former, renames, kept, undoes, steps, done }) => ({
+    ...{ id: Number(id), version, summary, files: filesIn(files), former: filesIn(former), undoes: Number(undoes), done: Number(done) },
+    renames: JSON.parse(renames),
+    kept: JSON.parse(kept),
+    steps: JSON.parse(steps),
   }))
 }
 
 /** The changes after `id`, oldest first. */
 export const changesAfter = (database: MainConnection, id: number): Promise<readonly RecordedChange[]> =>
-  changesWhere(database, sql`id > ${id}`)
+  changesWhere(database, sql`id > ${id} and is_made = 1`)
 
 /** The changes whose files are not on disk, oldest first. */
-export const unfiledChanges = (database: MainConnection): Promise<readonly RecordedChange[]> => changesWhere(database, sql`is_filed = 0`)
+export const unfiledChanges = (database: MainConnection): Promise<readonly RecordedChange[]> =>
+  changesWhere(database, sql`is_filed = 0 and is_made = 1`)
+
+/** The change with this id, or the last one that is neither undone nor the undoing of another; null if there is none. */
+export async function changeToUndo(database: MainConnection, wanted: number | null): Promise<RecordedChange | null> {
+  const which =
+    wanted === null
+      ? sql`id = (select max(id) from octavo_model_history where is_made = 1 and undoes = 0
+          and id not in (select undoes from octavo_model_history where is_made = 1))`
+      : sql`id = ${wanted} and is_made = 1`
+  const [change = null] = await changesWhere(database, which)
+  return change
+}
+
+/** The change that is under way in steps, by this process or another, or that one did not finish. */
+export async function unfinishedChange(database: MainConnection): Promise<UnfinishedChange | null> {
+  const [change = null] = await changesWhere(database, sql`is_made = 0`)
+  return change
+}
 
 /** All changes, oldest first. */
 export async function listChanges(database: MainConnection): Promise<readonly ListedChange[]> {
-  const rows = await database.rows<Omit<ChangeRow, 'files'> & { readonly made_at: number; readonly is_filed: number }>(
-    sql`select id, version, summary, made_at, is_filed from octavo_model_changes order by id`,
+  const rows = await database.rows<Omit<ListedChange, 'madeAt' | 'isFiled'> & { readonly made_at: number; readonly is_filed: number }>(
+    sql`select id, version, summary, undoes, made_at, is_filed from octavo_model_history where is_made = 1 order by id`,
   )
-  return rows.map(({ id, made_at, is_filed, ...row }) => ({
+  return rows.map(({ id, undoes, made_at, is_filed, ...row }) => ({
     ...row,
     id: Number(id),
+    undoes: Number(undoes),
     madeAt: Number(made_at),
     isFiled: Number(is_filed) === 1,
   }))
@@ -65,28 +114,43 @@ export async function listChanges(database: MainConnection): Promise<readonly Li
 
 /** The id of the last change; 0 if there was none. */
 export async function lastChange(database: MainConnection): Promise<number> {
-  const [row] = await database.rows<{ last: number | null }>(sql`select max(id) as last from octavo_model_changes`)
+  const [row] = await database.rows<{ last: number | null }>(sql`select max(id) as last from octavo_model_history where is_made = 1`)
   return Number(row?.last ?? 0)
 }
 
-/** Makes a change that follows the change `follows`; resolves to its id, or to null if another change follows that one already. */
-export async function recordChange(
-  writer: WriteDatabase,
+/** Selects a row if a change follows this one already. */
+export const isFollowed = (change: number): RawBuilder<unknown> => sql`select id from octavo_model_history where id > ${change} limit 1`
+
+/** Selects a row if this change is made. */
+export const isMade = (id: number): RawBuilder<unknown> => sql`select id from octavo_model_history where id = ${id} and is_made = 1`
+
+/** Makes a change that follows the change `follows`; with steps that are still to be committed one by one, it is only noted. */
+export const insertChange = (
   follows: number,
-  { version, summary, files }: Pick<RecordedChange, 'version' | 'summary' | 'files'>,
+  { version, summary, files, former, renames, kept, undoes }: NewChange,
   now: number,
-): Promise<number | null> {
-  const text = JSON.stringify(Object.fromEntries(files))
-  return inBookkeeping(writer, async (transaction) => {
-    const later = await transaction.rows(sql`select id from octavo_model_changes where id > ${follows} limit 1`)
-    if (later.length > 0) return null
-    return transaction.insert(
-      sql`insert into octavo_model_changes (follows, version, summary, files, made_at, is_filed)
-        values (${follows}, ${version}, ${summary}, ${text}, ${now}, 0)`,
-    )
+  steps: readonly PlanStep[] = [],
+): RawBuilder<unknown> =>
+  sql`insert into octavo_model_history
+      (follows, version, summary, files, former, renames, kept, undoes, steps, done, is_made, made_at, is_filed)
+    values (${follows}, ${version}, ${summary}, ${textOf(files)}, ${textOf(former)}, ${JSON.stringify(renames)}, ${JSON.stringify(kept)},
+      ${undoes}, ${JSON.stringify(steps)}, 0, ${steps.length === 0 ? 1 : 0}, ${now}, 0)`
+
+/** Makes a change whose steps are all done. */
+export const makeChange = (id: number, now: number): RawBuilder<unknown> =>
+  sql`update octavo_model_history set is_made = 1, steps = '[]', made_at = ${now} where id = ${id}`
+
+/** Notes that so many steps of a change are done. */
+export const noteDone = (id: number, done: number): RawBuilder<unknown> =>
+  sql`update octavo_model_history set done = ${done} where id = ${id}`
+
+/** Runs `insertChange`; resolves to the id of the change, or to null if another one follows the same change already. */
+export const recordChange = (writer: WriteDatabase, follows: number, insert: RawBuilder<unknown>): Promise<number | null> =>
+  inBookkeeping(writer, async (transaction) => {
+    const later = await transaction.rows(isFollowed(follows))
+    return later.length > 0 ? null : transaction.insert(insert)
   })
-}
 
 /** Notes that the files of a change, and of all before it, are on disk. */
 export const noteFiled = (writer: WriteDatabase, id: number): Promise<void> =>
-  writer.run(sql`update octavo_model_changes set is_filed = 1 where id <= ${id} and is_filed = 0`)
+  writer.run(sql`update octavo_model_history set is_filed = 1 where id <= ${id} and is_filed = 0 and is_made = 1`)

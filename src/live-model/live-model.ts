@@ -1,37 +1,19 @@
 // Changes the model while serving. A change is prepared beside the model in force: its files are staged, its schemas loaded and checked, its
-// tables and columns added. One row makes it; then the installation is replaced and the files are put into their places. Whoever ends before the
-// row leaves the former model, whoever ends after it lets the next start finish.
-import type { Logger } from 'pino'
-import type { Config } from '../config/config.js'
-import type { Database } from '../database/database.js'
+// plan made. One row makes it; then the installation is replaced and the files are put into their places. Whoever ends before the row leaves the
+// former model, whoever ends after it lets the next start finish.
 import { ApiError, ConfigError } from '../errors/errors.js'
 import type { Installations } from '../installation.js'
 import { loadModel } from '../model/load.js'
 import { type FileChanges, filesWithChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import { openQueue } from '../runtime/queue.js'
-import {
-  changeColumns,
-  changesAfter,
-  type ListedChange,
-  lastChange,
-  listChanges,
-  noteFiled,
-  type RecordedChange,
-  recordChange,
-  unfiledChanges,
-} from './change-log.js'
+import { finishInSteps, makeChange } from './carry-out.js'
+import type { ChangeRequest, ChangeResult, InForce, LiveModelOptions, PrepareChange } from './change.js'
+import { changeColumns, changesAfter, type ListedChange, lastChange, listChanges, noteFiled, unfiledChanges } from './change-log.js'
+import { type CountedPlan, countedPlan } from './counted-plan.js'
 import { plain, refuseLosses, refuseTakenTables } from './refusals.js'
-import { type StagedFiles, stageFiles } from './write-files.js'
-
-/** A change as it is asked for. */
-export interface ChangeRequest {
-  /** What is changed, for the log of changes. */
-  readonly summary: string
-  readonly files: FileChanges
-  /** Names of content that may be hidden (`Removal.name`). */
-  readonly agreed: ReadonlySet<string>
-}
+import { requestToUndo } from './undo.js'
+import { formerTexts, type StagedFiles, stageFiles } from './write-files.js'
 
 /** The model of a service that changes while it serves. */
 export interface LiveModel {
@@ -39,60 +21,59 @@ export interface LiveModel {
   readonly model: Model
   /** What other processes change, and how it is followed: as the access rules are read again after a commit. */
   readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
-  /** The changes that were made while serving, oldest first. */
+  /** The changes that were made, oldest first. */
   history(): Promise<readonly ListedChange[]>
   /** From now on, changes come into force in these installations. */
   serve(installations: Installations): void
+  /** Plans a change, and does nothing. @throws ApiError 400 as `change` */
+  plan(prepare: PrepareChange): Promise<ChangeResult>
   /**
-   * Makes a change; resolves to the version of the model once it is in force. `prepare` returns the change from the project's files as they are
-   * then, or null for none; changes wait for each other.
+   * Makes a change; resolves once it is in force. Changes wait for each other.
    * @throws ApiError 400 if the schemas that result cannot be loaded or do not fit the project's code, 409 if content would be hidden that
-   * the request does not name (`details.losses`), if something cannot be done while serving (`details.obstacles`), or if another process
-   * changed the model meanwhile
+   * the request does not name (`details.losses`) or if another process changed the model meanwhile, 412 if it was planned for another
+   * version, 503 if requests under way do not end, where content is moved
    */
-  change(prepare: (model: Model) => Promise<ChangeRequest | null>): Promise<string>
-}
-
-export interface LiveModelOptions {
-  readonly config: Config
-  /** The model as it is on disk. */
-  readonly model: Model
-  readonly database: Database
-  readonly log: Logger
-  /** The time of day in milliseconds since 1970. */
-  now(): number
-  /** Checks the project's code against a model. @throws ConfigError */
-  check(model: Model): Promise<void>
-}
-
-/** The model in force, and the last change that led to it. */
-interface InForce {
-  model: Model
-  /** 0: the model is that of the files. */
-  change: number
-  installations: Installations | null
+  change(prepare: PrepareChange): Promise<ChangeResult>
+  /**
+   * Undoes the change with this id, or the last one (null), and gives back what it kept aside.
+   * @throws ApiError 404 if there is none, 409 if files were changed since, and as `change`
+   */
+  undo(id: number | null, agreed: ReadonlySet<string>): Promise<ChangeResult>
 }
 
 /** Opens the model for changes, and finishes what an earlier process began: its files are written, and the model is loaded again. */
 export async function openLiveModel(options: LiveModelOptions): Promise<LiveModel> {
   const { main } = options.database
   const line = openQueue(1, options.config.limits.modelChangeQueue, 'Too many changes of the model wait')
+  await finishInSteps(options, null, (files) => load(options, files))
   const inForce: InForce = { model: options.model, change: await lastChange(main), installations: null }
   await finishChanges(options, inForce)
+  /** Runs work in line, on the model that results from all changes so far. */
+  const inLine = <Result>(work: () => Promise<Result>): Promise<Result> =>
+    line.run(async () => {
+      await follow(options, inForce)
+      return work()
+    })
+  const change = async (prepare: PrepareChange): Promise<ChangeResult> => {
+    const request = await prepare(inForce.model)
+    const plan = request === null ? null : await make(options, inForce, request)
+    return { version: inForce.model.version, plan }
+  }
   return {
     model: inForce.model,
-    watched: { tables: changeColumns, reload: () => line.run(() => follow(options, inForce)) },
+    watched: { tables: changeColumns, reload: () => reload(options, inForce, line.run) },
     history: () => listChanges(main),
     serve: (served) => {
       inForce.installations = served
     },
-    change: (prepare) =>
-      line.run(async () => {
-        await follow(options, inForce)
+    plan: (prepare) =>
+      inLine(async () => {
         const request = await prepare(inForce.model)
-        if (request !== null) await make(options, inForce, request)
-        return inForce.model.version
+        const plan = request === null ? null : (await planned(options, inForce, request)).plan
+        return { version: inForce.model.version, plan }
       }),
+    change: (prepare) => inLine(() => change(prepare)),
+    undo: (id, agreed) => inLine(() => change(() => requestToUndo(options, id, agreed))),
   }
 }
 
@@ -101,7 +82,7 @@ const load = ({ config }: LiveModelOptions, files: FileChanges = new Map()): Pro
   loadModel(config.folder, config.privateAttributes, filesWithChanges(config.folder, files))
 
 /** The files as several changes, one after the other, leave them. */
-const filesOf = (changes: readonly RecordedChange[]): FileChanges => new Map(changes.flatMap(({ files }) => [...files]))
+const filesOf = (changes: readonly { readonly files: FileChanges }[]): FileChanges => new Map(changes.flatMap(({ files }) => [...files]))
 
 /** Finishes the changes whose files were not written. */
 async function finishChanges(options: LiveModelOptions, inForce: InForce): Promise<void> {
@@ -128,9 +109,17 @@ function putInForce(inForce: InForce, model: Model, change: number): void {
   inForce.installations?.replace(model)
 }
 
+/** Follows other processes. Where nothing has changed, nobody is waited for: a change of this process may be waiting for who asks. */
+async function reload(options: LiveModelOptions, inForce: InForce, inLine: (work: () => Promise<void>) => Promise<void>): Promise<void> {
+  const { isModelWorkAtomic, main } = options.database
+  if (isModelWorkAtomic && (await lastChange(main)) === inForce.change) return
+  await inLine(() => follow(options, inForce))
+}
+
 /** Follows the changes that other processes have made. @throws ApiError 503 if the files of this process lead to another model */
 async function follow(options: LiveModelOptions, inForce: InForce): Promise<void> {
   const { config, database, log } = options
+  await finishInSteps(options, inForce.installations, (files) => load(options, files))
   const changes = await changesAfter(database.main, inForce.change)
   const last = changes.at(-1)
   if (last === undefined) return
@@ -148,17 +137,34 @@ async function follow(options: LiveModelOptions, inForce: InForce): Promise<void
   }
 }
 
-async function make(options: LiveModelOptions, inForce: InForce, request: ChangeRequest): Promise<void> {
-  const { config, database } = options
-  const next = await checkedModel(options, request.files)
-  await refuseLosses(database, { from: inForce.model, to: next, agreed: request.agreed })
-  const staged = await stageFiles(config.folder, request.files)
-  const change = await record(options, inForce, request, next).catch(async (error: unknown) => {
+/** The model that a change leads to, and its plan. */
+async function planned(options: LiveModelOptions, inForce: InForce, request: ChangeRequest) {
+  const { version } = inForce.model
+  if (request.version !== undefined && request.version !== version)
+    throw new ApiError('PreconditionFailedError', `The model has the version ${version} by now. Plan the change again`, { version })
+  const model = await checkedModel(options, request.files)
+  const plan = await countedPlan(options.database, {
+    ...{ from: inForce.model, to: model, renames: request.renames ?? [], restored: request.undoes?.kept ?? [] },
+    choices: { ...request.choices, number: inForce.change + 1 },
+  })
+  return { model, plan }
+}
+
+async function make(options: LiveModelOptions, inForce: InForce, request: ChangeRequest): Promise<CountedPlan> {
+  const { config } = options
+  const { model, plan } = await planned(options, inForce, request)
+  refuseLosses(plan.losses, request.agreed)
+  const { files, summary, renames = [], undoes } = request
+  const former = await formerTexts(config.folder, files)
+  const staged = await stageFiles(config.folder, files)
+  const change = { version: model.version, summary, files, former, renames, kept: plan.kept, undoes: undoes?.id ?? 0 }
+  const make = () => makeChange(options, inForce, { change, model, plan }, (id) => putInForce(inForce, model, id))
+  const id = await make().catch(async (error: unknown) => {
     await staged.discard().catch(() => {})
     throw error
   })
-  putInForce(inForce, next, change)
-  await file(options, staged, change, request.summary)
+  await file(options, staged, id, summary)
+  return plan
 }
 
 /** Loads the model that a change leads to. @throws ApiError 400 */
@@ -172,29 +178,6 @@ async function checkedModel(options: LiveModelOptions, files: FileChanges): Prom
     throw error
   })
   return model
-}
-
-/** Adds what the database lacks, and makes the change. Resolves to its id. @throws ApiError 409 if another process was faster */
-async function record(
-  { database, log, now }: LiveModelOptions,
-  inForce: InForce,
-  { summary, files }: ChangeRequest,
-  model: Model,
-): Promise<number> {
-  await database.fit(model).catch((error: unknown) => {
-    if (!(error instanceof ConfigError)) throw error
-    log.warn({ err: error }, 'the tables of a change of the model could not be made')
-    throw new ApiError('ServiceUnavailableError', 'The tables could not be changed now. Nothing was changed; the log says why')
-  })
-  const change = await recordChange(database.writes, inForce.change, { version: model.version, summary, files }, now()).catch(
-    async (error: unknown) => {
-      // The row of another process that follows the same change refuses ours.
-      if ((await lastChange(database.main)) !== inForce.change) return null
-      throw error
-    },
-  )
-  if (change !== null) return change
-  throw new ApiError('ConflictError', 'The model was changed by another process meanwhile. Nothing was changed; send the change again')
 }
 
 /** Puts the files of a change that was made into their places. Where that fails, the next start does it. */

@@ -8,6 +8,7 @@ import { isBuiltin } from '../content-type-builder/project-schemas.js'
 import { validationError } from '../errors/errors.js'
 import { schemaFilesOf } from '../model/load.js'
 import type { FileChanges } from '../model/schema-files.js'
+import type { ChangeRequest } from './change.js'
 
 const apiUid = /^api::([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
 const componentUid = /^([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
@@ -25,19 +26,44 @@ const type = z.looseObject({
   pluginOptions: z.looseObject({}).optional(),
 })
 const component = z.looseObject({ ...common, info })
-const body = z.strictObject({ data: z.record(z.string(), z.looseObject({}).nullable()) })
+/** Renames of one request. */
+const mostRenames = 1_000
+const renamed = { from: z.string(), to: z.string() }
+const body = z.strictObject({
+  data: z.record(z.string(), z.looseObject({}).nullable()),
+  renames: z
+    .array(
+      z.discriminatedUnion('kind', [
+        z.strictObject({ kind: z.enum(['type', 'component']), ...renamed }),
+        z.strictObject({ kind: z.literal('attribute'), schema: z.string(), ...renamed }),
+      ]),
+    )
+    .max(mostRenames)
+    .default([]),
+  neverPublished: z.enum(['keepAside', 'publish']).default('keepAside'),
+  version: z.string().optional(),
+})
 
 type TypeSchema = z.output<typeof type>
 type ComponentSchema = z.output<typeof component>
 
 /**
- * Returns the files that the schemas of a request become. `folder`: of the project.
+ * Reads the body of a request. `folder`: of the project; `agreed`: what may be hidden.
  * @throws ApiError 400 with `details.errors`, each with its path in the body
  */
-export async function filesOfSchemas(folder: string, sent: unknown): Promise<FileChanges> {
-  const { data } = checked(body, sent, [])
+export async function readSchemaRequest(folder: string, sent: unknown, agreed: ReadonlySet<string>): Promise<ChangeRequest> {
+  const { data, renames, neverPublished, version } = checked(body, sent, [])
   const uids = Object.keys(data)
   if (uids.length === 0) throw invalid(['data'], 'must name a schema')
+  return {
+    ...{ summary: uids.join(', '), files: await filesOfSchemas(folder, data), renames, choices: { neverPublished }, agreed },
+    ...(version === undefined ? {} : { version }),
+  }
+}
+
+/** The files that schemas become. @throws ApiError 400 */
+async function filesOfSchemas(folder: string, data: Readonly<Record<string, object | null>>): Promise<FileChanges> {
+  const uids = Object.keys(data)
   const places = await schemaFilesOf(folder)
   const isTypeScript = existsSync(join(folder, 'tsconfig.json'))
   const codeOf = (uid: string) => (uid.startsWith('api::') ? codeFiles(uid, uid.slice(uid.indexOf('.') + 1), isTypeScript) : [])

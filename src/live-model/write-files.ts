@@ -42,6 +42,13 @@ export async function stageFiles(folder: string, changes: FileChanges): Promise<
   }
 }
 
+/** The texts that files have before they are written; null where there is no file. */
+export async function formerTexts(folder: string, changes: FileChanges): Promise<FileChanges> {
+  const former = new Map<string, string | null>()
+  for (const path of changes.keys()) former.set(path, await textOf(join(folder, path)))
+  return former
+}
+
 async function textOf(file: string): Promise<string | null> {
   return readFile(file, 'utf8').catch(() => null)
 }

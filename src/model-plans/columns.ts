@@ -80,15 +80,14 @@ function convert(comparison: ModelComparison, pair: SchemaPair, { from, to }: At
   const conversion = conversionOf(from.type, to.type)
   const same = conversion.rule === 'same' && isLossless(conversion)
   if (same) return { column: null, findings: nothing }
-  const [as, keeps] = [comparison.kept.of(from.column), !isLossless(conversion)]
+  const as = comparison.kept.of(from.column)
   const column = comparison.tableAfter(pair.to.table).columns.find(({ name }) => name === to.column)!
-  const step = planned('create', keeps ? 'losesData' : 'slow', {
+  const step = planned('create', isLossless(conversion) ? 'slow' : 'losesData', {
     kind: 'convertColumn',
     table: pair.to.table,
     column,
     former: comparison.tableBefore(pair.from.table).columns.find(({ name }) => name === from.column)!,
     as,
-    keeps,
     conversion,
   })
   return { column: to.column, findings: { ...nothing, steps: [step], ...notConverted(comparison, pair, { from, to }, conversion) } }

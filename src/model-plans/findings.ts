@@ -5,6 +5,7 @@ import type { ModelChange, PlanCondition, PlanLoss } from './types.js'
 /** When steps run. Those that name a table before `renameTables` name it as the older model does. */
 export const phases = [
   'keepRows',
+  'heirs',
   'deleteRows',
   'aside',
   'renameTables',

@@ -8,7 +8,7 @@ import type { Pairs } from './pairs.js'
 import { countText, id, sqlText } from './sql-text.js'
 import type { MovedColumn } from './steps.js'
 import { changeTable, createTable, keepTable, replaceTable } from './table-changes.js'
-import type { PlanCondition } from './types.js'
+import type { PlanCondition, PlanLoss } from './types.js'
 
 /** A link table of the older model and the one that its links go to. `turned`: the other side owns it now. */
 interface LinkPair {
@@ -107,7 +107,7 @@ function lostOrders(
   { from: { shape, relation, storage } }: LinkPair,
   columns: readonly MovedColumn[],
   stays: boolean,
-) {
+): readonly PlanLoss[] {
   const carried = new Set(columns.map((column) => column.from))
   return [storage.order, storage.inverseOrder]
     .filter((order): order is string => order !== null && !carried.has(order))
@@ -115,7 +115,11 @@ function lostOrders(
       name: `${attributePath(shape, relation.name)}:${order === storage.order ? 'order' : 'inverseOrder'}`,
       about: `The order of the links of ${relation.name} of ${shape.uid} is kept aside.`,
       count: countText(storage.table, sqlText`${id(order)} is not null`),
-      kept: [stays ? keptWithin(kept, 'column', storage.table, order) : keptTable(kept, storage.table)],
+      kept: [
+        stays
+          ? keptWithin(kept, 'column', storage.table, order)
+          : { kind: 'values', table: storage.table, name: order, as: kept.of(storage.table) },
+      ],
     }))
 }
 

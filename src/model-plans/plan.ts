@@ -12,7 +12,7 @@ import { compareMedia, compareMorphTables, compareNamedTypes } from './polymorph
 import { compareRows } from './row-changes.js'
 import { sqlText } from './sql-text.js'
 import type { PlanStep } from './steps.js'
-import type { ModelPlan, PlanChoices, Rename } from './types.js'
+import type { KeptPlace, ModelPlan, PlanChoices, PlanLoss, Rename } from './types.js'
 import { compareSchemas } from './whole-schemas.js'
 
 /**
@@ -31,7 +31,19 @@ export function planModelChange(from: Model, to: Model, renames: readonly Rename
     compareNamedTypes(comparison),
   ])
   const { changes, losses, conditions } = findings
-  return { changes, steps: ordered(findings), losses, conditions, answers: answersOf(changes, from, to) }
+  const steps = ordered(findings)
+  return { changes, steps, losses, conditions, kept: keptBy(steps, losses), answers: answersOf(changes, from, to) }
+}
+
+/** Where content is kept aside; several losses may lie in one place. */
+function keptBy(steps: readonly PlanStep[], losses: readonly PlanLoss[]): readonly KeptPlace[] {
+  const converted = steps.flatMap((step): readonly KeptPlace[] =>
+    step.kind === 'convertColumn'
+      ? [{ kind: 'column', table: step.table, name: step.column.name, as: step.as, conversion: step.conversion }]
+      : [],
+  )
+  const all = [...losses.flatMap(({ kept }) => kept), ...converted]
+  return [...new Map(all.map((place) => [`${place.kind} ${place.table} ${place.as} ${place.name}`, place])).values()]
 }
 
 /** The steps by their phases. Rows of one table are kept and deleted in one step. */

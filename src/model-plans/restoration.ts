@@ -7,13 +7,24 @@ import type { PlanStep } from './steps.js'
 import type { KeptPlace } from './types.js'
 
 /**
- * Plans the restoration of what was kept aside, for a model that has tables and columns of the same names and types again. Rows get the ids
- * they had, so that their links, components and files are theirs again. Values that were written since are not replaced.
+ * Adds to the steps of a plan the restoration of what was kept aside, for a model that has tables and columns of the same names and types again.
+ * Rows get the ids they had, so that their links, components and files are theirs again. Values that were written since are not replaced.
  * @throws Error with a sentence if the model has no place for it
  */
-export function planRestoration(model: Model, kept: readonly KeptPlace[]): readonly PlanStep[] {
+export function withRestoration(steps: readonly PlanStep[], model: Model, kept: readonly KeptPlace[]): readonly PlanStep[] {
   const tables = new Map(describeTables(model).map((table) => [table.name, table]))
-  return kept.flatMap((place) => restore(place, tables.get(place.table)))
+  const back = kept.flatMap((place) => restore(place, tables.get(place.table)))
+  const restoring = steps.map((step) => restoringValues(step, kept))
+  // Drafts that come back are not made anew.
+  const drafts = steps.findIndex(({ kind }) => kind === 'makeDrafts')
+  return drafts === -1 ? [...restoring, ...back] : [...restoring.slice(0, drafts), ...back, ...restoring.slice(drafts)]
+}
+
+/** A conversion back gives the values that an earlier one led from. */
+function restoringValues(step: PlanStep, kept: readonly KeptPlace[]): PlanStep {
+  if (step.kind !== 'convertColumn') return step
+  const place = kept.find(({ kind, table, name }) => kind === 'column' && table === step.table && name === step.column.name)
+  return place?.conversion === undefined ? step : { ...step, restores: { from: place.as, conversion: place.conversion } }
 }
 
 function restore({ kind, table: name, name: what, as }: KeptPlace, table: Table | undefined): readonly PlanStep[] {
@@ -23,14 +34,21 @@ function restore({ kind, table: name, name: what, as }: KeptPlace, table: Table 
     throw new Error(`The model has no place for what is kept as ${as}: ${name}${kind === 'column' ? `.${what}` : ''} is missing`)
   if (kind === 'table' || kind === 'rows') {
     const columns = table.columns.map((each) => ({ from: each.name, to: each.name }))
+    // Links that were passed on lead back to what comes back.
+    const passedOn: PlanStep = { kind: 'deleteRows', table: name, where: sqlText`id in (select id from ${id(as)})`, risk: 'safe' }
     return [
-      { kind: 'moveRows', from: as, to: name, columns, risk: 'slow' },
+      ...(kind === 'rows' ? [passedOn] : []),
+      { kind: 'moveRows', from: as, to: name, columns, withKept: true, risk: 'slow' },
       { kind: 'dropTable', table: as, risk: 'safe' },
     ]
   }
-  const [value, where] =
-    kind === 'field'
-      ? [sqlText`${what}`, sqlText`${id('field')} = ${as}`]
-      : [sqlText`${id(as)}`, sqlText`${id(what)} is null and ${id(as)} is not null`]
+  const [value, where] = valuesOf({ kind, table: name, name: what, as })
   return [{ kind: 'setValues', table: name, column, value, where, risk: 'slow' }]
+}
+
+function valuesOf({ kind, table, name, as }: KeptPlace) {
+  if (kind === 'field') return [sqlText`${name}`, sqlText`${id('field')} = ${as}`] as const
+  if (kind === 'column') return [sqlText`${id(as)}`, sqlText`${id(name)} is null and ${id(as)} is not null`] as const
+  const former = sqlText`(select former.${id(name)} from ${id(as)} as former where former.id = ${id(table)}.id)`
+  return [former, sqlText`${id(name)} is null`] as const
 }

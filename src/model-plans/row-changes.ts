@@ -51,12 +51,36 @@ function removeRows(
     ...nothing,
     steps: [
       ...all.map(({ table, where }) => planned('keepRows', 'losesData', { kind: 'keepRows', table, as: kept.rowsOf(table), where })),
+      ...passLinksOn(pairs.from, from, going, { draftsGo, localesGo }),
       ...all.map(({ table, where }) => planned('deleteRows', 'losesData', { kind: 'deleteRows', table, where })),
       ...(publishes ? [setRows(to.table, 'published_at', sqlText`updated_at`, isDraft)] : []),
       ...(localesGo ? [setRows(to.table, 'locale', null, sqlText`locale is not null`)] : []),
     ],
     losses: [...(draftsGo ? lostDrafts(from, places, publishes) : []), ...(localesGo ? lostLocales(from, places) : [])],
   }
+}
+
+/** Links of other rows to versions that go lead to the version of the same document that stays, unless they do so already. */
+function passLinksOn(
+  model: Model,
+  type: ContentType,
+  going: SqlText,
+  { draftsGo, localesGo }: { readonly draftsGo: boolean; readonly localesGo: boolean },
+): PlanFindings['steps'] {
+  const status = draftsGo ? sqlText`heir.published_at is not null` : sqlText`(heir.published_at is null) = (gone.published_at is null)`
+  const locale = localesGo ? sqlText`heir.locale = ${defaultLocale}` : sqlText`coalesce(heir.locale, '') = coalesce(gone.locale, '')`
+  const heir = sqlText`join ${id(type.table)} as heir on heir.document_id = gone.document_id and ${status} and ${locale}`
+  return ownedLinks(model)
+    .filter(({ shape, target }) => target.uid === type.uid && shape.uid !== type.uid)
+    .map(({ storage: { table, here, there } }) => {
+      const [links, owner, target] = [id(table), id(here), id(there)]
+      const already = sqlText`exists (select 1 from ${links} as present where present.${owner} = link.${owner} and present.${target} = heir.id)`
+      const passed = sqlText`select min(link.id) as id from ${links} as link join ${id(type.table)} as gone on gone.id = link.${target} ${heir}
+        where gone.id in (select id from ${id(type.table)} where ${going}) and not ${already} group by link.${owner}, heir.id`
+      const value = sqlText`(select heir.id from ${id(type.table)} as gone ${heir} where gone.id = ${links}.${target})`
+      const step = { kind: 'setValues', table, column: there, value, where: sqlText`id in (select id from (${passed}) as passed)` } as const
+      return planned('heirs', 'slow', step)
+    })
 }
 
 const setRows = (table: string, column: string, value: SqlText | null, where: SqlText | null) =>

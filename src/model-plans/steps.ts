@@ -50,11 +50,12 @@ export type StepAction =
   | { readonly kind: 'renameColumn'; readonly table: string; readonly column: string; readonly to: string }
   /** Renames a column to a name that nothing reads, and lifts its `not null`. */
   | { readonly kind: 'keepColumn'; readonly table: string; readonly column: Column; readonly as: string }
-  /** Changes what a column is declared as; values stay. */
-  | { readonly kind: 'declareColumn'; readonly table: string; readonly column: Column }
+  /** Changes what a column is declared as; values stay. Where a database cannot hold all of them as they are, `former` is kept as `as`. */
+  | { readonly kind: 'declareColumn'; readonly table: string; readonly column: Column; readonly former: Column; readonly as: string }
   /**
-   * Renames the column to `as`, adds it anew and fills it by the rule (`convertValue`). What `former` was then is kept without its
-   * `not null`, or dropped if every value of its type converts without loss (`keeps: false`).
+   * Renames the column to `as`, adds it anew and fills it by the rule (`convertValue`). What `former` was is kept without its `not null`.
+   * `restores`: an earlier conversion led to `former` from values that are kept in the column `from`; where its result is still there,
+   * the value from before it comes back.
    */
   | {
       readonly kind: 'convertColumn'
@@ -62,15 +63,24 @@ export type StepAction =
       readonly column: Column
       readonly former: Column
       readonly as: string
-      readonly keeps: boolean
       readonly conversion: Conversion
+      readonly restores?: { readonly from: string; readonly conversion: Conversion }
     }
   | { readonly kind: 'createIndex' | 'dropIndex'; readonly table: string; readonly index: Index }
   /** Gives a foreign key its new name, where foreign keys have names. */
   | { readonly kind: 'renameForeignKey'; readonly table: string; readonly from: string; readonly to: ForeignKey }
   | { readonly kind: 'dropForeignKey'; readonly table: string; readonly foreignKey: ForeignKey }
-  /** Inserts the rows of one table into another. */
-  | { readonly kind: 'moveRows'; readonly from: string; readonly to: string; readonly columns: readonly MovedColumn[] }
+  /**
+   * Inserts the rows of one table into another, in the order of their ids, which it goes on counting as the other did: no id is given twice,
+   * also not of rows that are kept aside. `withKept`: what is kept aside in columns of `from` as well.
+   */
+  | {
+      readonly kind: 'moveRows'
+      readonly from: string
+      readonly to: string
+      readonly columns: readonly MovedColumn[]
+      readonly withKept?: true
+    }
   /** Copies rows to a new table without indexes. */
   | { readonly kind: 'keepRows'; readonly table: string; readonly as: string; readonly where: SqlText }
   | { readonly kind: 'deleteRows'; readonly table: string; readonly where: SqlText }
@@ -82,7 +92,7 @@ export type StepAction =
       readonly value: SqlText | null
       readonly where: SqlText | null
     }
-  /** Makes a draft of every row: columns, entries of components as deep copies, links, files and polymorphic links. */
+  /** Makes a draft of every published row that has none: columns, entries of components as deep copies, links, files and polymorphic links. */
   | {
       readonly kind: 'makeDrafts'
       readonly schema: string
@@ -99,3 +109,6 @@ export type StepAction =
 
 /** A step of a plan. */
 export type PlanStep = StepAction & { readonly risk: Risk }
+
+/** The steps of one kind, or of some. */
+export type StepNamed<Kind extends PlanStep['kind']> = Extract<PlanStep, { readonly kind: Kind }>

@@ -32,7 +32,10 @@ export function changeTable({ from, to, columns, converted }: TableChange, kept:
     ...inOrder(columns).map((pair) =>
       planned('renameColumns', 'safe', { kind: 'renameColumn', table: to.name, column: pair.from, to: pair.to }),
     ),
-    ...declared.map((pair) => planned('create', 'slow', { kind: 'declareColumn', table: to.name, column: columnOf(to, pair.to) })),
+    ...declared.map((pair) => {
+      const [former, column] = [columnOf(from, pair.from), columnOf(to, pair.to)]
+      return planned('create', 'slow', { kind: 'declareColumn', table: to.name, column, former, as: kept.of(pair.from) })
+    }),
     ...added.map((column) =>
       planned('create', 'safe', { kind: 'addColumn', table: to.name, column, foreignKey: foreignKeyOf(to, column.name) }),
     ),

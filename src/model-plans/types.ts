@@ -1,4 +1,5 @@
 // The plan of a change of the content model, as plain data: what changes, the steps that change the database, and what they cost.
+import type { Conversion } from './conversions.js'
 import type { SqlText } from './sql-text.js'
 import type { PlanStep } from './steps.js'
 
@@ -60,15 +61,20 @@ export interface PlanLoss {
   readonly kept: readonly KeptPlace[]
 }
 
-/** Where content is kept aside: a table, rows of a table that stays, a column, or rows whose `field` has a name that no attribute has. */
+/**
+ * Where content is kept aside: a table, rows of a table that stays, a column, rows whose `field` has a name that no attribute has, or values of a
+ * column that stay in the former table of rows that have moved.
+ */
 export interface KeptPlace {
-  readonly kind: 'table' | 'rows' | 'column' | 'field'
+  readonly kind: 'table' | 'rows' | 'column' | 'field' | 'values'
   /** The table of the content; for a table and for rows: where they were. */
   readonly table: string
   /** The name of the column, or of the attribute in `field`; the table again otherwise. */
   readonly name: string
   /** What it is called now: a table, a column of `table`, or a value of `field`. For rows there is no such table where there were none. */
   readonly as: string
+  /** For a column whose values were converted: how. */
+  readonly conversion?: Conversion
 }
 
 /** What rows should satisfy by the new model. The steps leave rows that do not as they are, except those of `kind: 'type'`. */
@@ -88,6 +94,8 @@ export interface ModelPlan {
   readonly steps: readonly PlanStep[]
   readonly losses: readonly PlanLoss[]
   readonly conditions: readonly PlanCondition[]
+  /** Where content is kept aside: what losses name, and the former values of conversions. */
+  readonly kept: readonly KeptPlace[]
   /** What the API answers differently, one sentence each. */
   readonly answers: readonly string[]
 }

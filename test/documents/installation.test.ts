@@ -55,6 +55,8 @@ async function openGolden() {
     writes,
     main: openMainConnection(connection),
     fit: async () => {},
+    isModelWorkAtomic: true,
+    carryOut: async () => false,
     mismatches: async () => ({ types: [], columns: [], tables: [] }),
     trouble: () => null,
     close: async () => {},
@@ -97,11 +99,11 @@ async function titles({ documents, model }: Installation, query: string): Promis
 test('a request keeps its default locale while another is put in force, and its plans are forgotten after it', async () => {
   const { installations, registered, close } = await openGolden()
   try {
-    const english = installations.enter('en')
+    const english = await installations.enter('en')
     expect(await titles(english.installation, 'fields=locale')).toEqual(['en'])
-    const german = installations.enter('de')
+    const german = await installations.enter('de')
     expect(german.installation).not.toBe(english.installation)
-    expect(installations.enter('de').installation).toBe(german.installation)
+    expect((await installations.enter('de')).installation).toBe(german.installation)
     expect(await titles(german.installation, 'fields=locale')).toEqual(['de'])
     expect(registered.size).toBe(2)
     expect(await titles(english.installation, 'fields=locale')).toEqual(['en'])
@@ -118,13 +120,13 @@ test('a request keeps its default locale while another is put in force, and its 
 test('a model is replaced as a whole: requests under way end on the old one', async () => {
   const { installations, folder, config, model, registered, close } = await openGolden()
   try {
-    const before = installations.enter('en')
+    const before = await installations.enter('en')
     const next = await loadModel(folder, config.privateAttributes)
     installations.replace(next)
     expect(installations.model()).toBe(next)
     expect(before.installation.model).toBe(model)
     expect(await titles(before.installation, 'fields=locale')).toEqual(['en'])
-    const after = installations.enter('en')
+    const after = await installations.enter('en')
     expect(after.installation.model).toBe(next)
     expect(after.installation.documents.context.model).toBe(next)
     expect(await titles(after.installation, 'fields=locale')).toEqual(['en'])

@@ -16,7 +16,7 @@ const kinds = (plan: ReturnType<typeof planModelChange>) => plan.steps.map(({ ki
 test('model-plans.1: a plan is plain data, and nothing changes between equal models', () => {
   const same = model(note({ body: string }))
   const empty = planModelChange(same, model(note({ body: string })), [])
-  expect(empty).toEqual({ changes: [], steps: [], losses: [], conditions: [], answers: [] })
+  expect(empty).toEqual({ changes: [], steps: [], losses: [], conditions: [], kept: [], answers: [] })
   const plan = planModelChange(same, model(note({}), type('book', { title: string })), [])
   expect(JSON.parse(JSON.stringify(plan))).toEqual(plan)
 })
@@ -96,8 +96,8 @@ test('model-plans.6: a removed type is kept aside as a whole', () => {
 test('model-plans.8: a column is converted by a rule; what may not convert is kept aside', () => {
   const plan = planModelChange(model(note({ a: string, b: { type: 'integer' } })), model(note({ a: { type: 'integer' }, b: string })), [])
   expect(stepsOf(plan.steps, 'convertColumn')).toMatchObject([
-    { column: { name: 'a' }, keeps: true, conversion: { rule: 'integer' }, risk: 'losesData' },
-    { column: { name: 'b' }, keeps: false, conversion: { rule: 'text' }, risk: 'slow' },
+    { column: { name: 'a' }, conversion: { rule: 'integer' }, risk: 'losesData' },
+    { column: { name: 'b' }, conversion: { rule: 'text' }, risk: 'slow' },
   ])
   expect(plan.losses.map(({ name }) => name)).toEqual(['api::note.note.a'])
   expect(plan.conditions).toMatchObject([{ name: 'api::note.note.a:type', kind: 'type' }])

@@ -13,6 +13,7 @@ import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
+import { unavailable } from '../unavailable.js'
 import { readCatalog } from './catalog.js'
 import { createIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
@@ -104,6 +105,8 @@ export async function openMysqlDatabase(
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         await indexes.begin(wanted)
       },
+      isModelWorkAtomic: true,
+      carryOut: () => Promise.reject(unavailable('Changes that move content cannot be made on this database yet')),
       mismatches: (wanted) => onClient(reached.small, (client) => findSchemaMismatches(client, wanted)),
       trouble: health.trouble,
       close: () => opened.close(0),

@@ -134,12 +134,16 @@ export interface Statements {
    * Asks for the types, on `client` if it does not pipeline. @throws the server's error for a statement that it does not accept
    */
   describe(text: string, client?: pg.PoolClient): Promise<PreparedStatement>
+  /** Columns may have other types now: types are asked for again, and no connection uses what it has prepared. */
+  forget(): void
 }
 
 /** `pool`: of connections that do not pipeline, and that nothing depends on: a table that somebody changes holds them up. */
 export function openStatements(pool: pg.Pool): Statements {
   const statements = new LRUCache<string, PreparedStatement>({ max: keptStatements })
   const asked = new Map<string, Promise<readonly number[]>>()
+  /** How often all was forgotten: names of statements differ by it. */
+  let age = 0
 
   /** The types of one statement are asked for once at a time. */
   function askTypes(text: string): Promise<readonly number[]> {
@@ -154,15 +158,21 @@ export function openStatements(pool: pg.Pool): Statements {
       const statement = statements.get(text)
       if (statement === undefined || statement.name !== undefined) return statement
       // Connections keep only what comes again.
-      const named = { ...statement, name: createHash('sha256').update(text).digest('base64url').slice(0, 32) }
+      const named = { ...statement, name: createHash('sha256').update(`${age} ${text}`).digest('base64url').slice(0, 32) }
       statements.set(text, named)
       return named
     },
     describe: async (text, client) => {
+      const begun = age
       const types = await (client === undefined ? askTypes(text) : parameterTypes(client, text))
       const statement = { name: undefined, text, types }
-      statements.set(text, statement)
+      if (begun === age) statements.set(text, statement)
       return statement
+    },
+    forget: () => {
+      age++
+      statements.clear()
+      asked.clear()
     },
   }
 }

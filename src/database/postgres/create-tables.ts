@@ -21,7 +21,7 @@ export const declaredType = (type: ColumnType): string => declared[type] ?? type
 const list = (columns: readonly string[]): string => columns.map(quoted).join(', ')
 
 /** Creates a table without its foreign keys. Unique indexes are constraints, as Strapi makes them. */
-function createTable({ name, columns, indexes }: Table): readonly string[] {
+export function createTable({ name, columns, indexes }: Table): readonly string[] {
   const defined = columns.map((column) => {
     if (column.increments) return `${quoted(column.name)} serial primary key`
     const rest = `${column.notNull ? ' not null' : ''}${column.default === null ? '' : ` default ${column.default}`}`
@@ -30,12 +30,12 @@ function createTable({ name, columns, indexes }: Table): readonly string[] {
   return [`create table ${quoted(name)} (${defined.join(', ')})`, ...indexes.map((index) => createIndex(name, index))]
 }
 
-const createIndex = (table: string, { name, columns, unique }: Index): string =>
+export const createIndex = (table: string, { name, columns, unique }: Index): string =>
   unique
     ? `alter table ${quoted(table)} add constraint ${quoted(name)} unique (${list(columns)})`
     : `create index ${quoted(name)} on ${quoted(table)} (${list(columns)})`
 
-const addForeignKey = (table: string, { name, columns, references, onDelete }: ForeignKey): string =>
+export const addForeignKey = (table: string, { name, columns, references, onDelete }: ForeignKey): string =>
   `alter table ${quoted(table)} add constraint ${quoted(name)} foreign key (${list(columns)}) references ${quoted(references.table)} (${list(references.columns)}) on delete ${onDelete}`
 
 /** The statements that create tables with their indexes and, once all of them are there, their foreign keys. */

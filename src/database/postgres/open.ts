@@ -8,15 +8,18 @@ import { openClosers } from '../../runtime/closers.js'
 import { openSigner } from '../answer/signed-addresses.js'
 import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
 import type { FillRows } from '../driver.js'
-import { openBackgroundIndexes } from '../indexing.js'
+import { type BackgroundIndexes, openBackgroundIndexes } from '../indexing.js'
+import type { ModelWork } from '../model-work.js'
 import type { Prepared } from '../schema/lacking.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
-import { onConnection, openPool } from './connection.js'
+import { type CarryingOut, carryOutOnPostgres } from './carry-out.js'
+import { onConnection, openPool, type Statements } from './connection.js'
 import { createIndexes, type WantedIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
+import { openOutcomes } from './outcomes.js'
 import { prepareDatabase } from './prepare-database.js'
 import { type Reached, reach } from './reach.js'
 import { openReads } from './reads.js'
@@ -56,6 +59,16 @@ function indexInBackground(settings: ServerSettings, wanted: WantedIndexes, logg
   }
 }
 
+/** Carries out a change. What connections have prepared, and types of columns that are known, may be others afterwards. */
+const carryOutBeside = (indexes: BackgroundIndexes, statements: Statements, carrying: CarryingOut, work: ModelWork): Promise<boolean> =>
+  indexes.without(async () => {
+    const isMade = await carryOutOnPostgres(carrying, work)
+    if (!isMade) return false
+    statements.forget()
+    await indexes.begin(work.model)
+    return true
+  })
+
 /**
  * Opens the database of a service: a small pool for what everything depends on, a pool for reads and one for writes.
  * @throws ConfigError with a sentence if the database cannot be reached or prepared
@@ -93,6 +106,7 @@ export async function openPostgresDatabase(
     opened.add(reads.close)
     const writes = openWrites(options.writes, small, statements, health.failed)
     opened.add(writes.close)
+    const carrying = { settings, outcomes: openOutcomes(small, statements), wait: config.limits.modelChangeWait, failed: health.failed }
     const main = openMainConnection((work) => onConnection(reached.small, work, config.limits.readTimeout), statements, health.failed)
     return {
       reads,
@@ -100,8 +114,12 @@ export async function openPostgresDatabase(
       main,
       fit: async (wanted) => {
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
+        // Another process may have changed the types of columns.
+        statements.forget()
         await indexes.begin(wanted)
       },
+      isModelWorkAtomic: true,
+      carryOut: (work) => carryOutBeside(indexes, statements, carrying, work),
       mismatches: (wanted) => findSchemaMismatches(reached.small, wanted),
       trouble: health.trouble,
       close: () => opened.close(0),

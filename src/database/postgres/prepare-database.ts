@@ -24,8 +24,8 @@ export interface PostgresPreparation {
   fill: FillRows
 }
 
-/** The lock of whoever prepares a database: the same number in every version. */
-const preparing = 7_082_100_001
+/** The lock of whoever prepares a database or changes its tables: the same number in every version. */
+export const preparing = 7_082_100_001
 
 /** The table by which a database is known to have been prepared. */
 const firstTable = 'strapi_core_store_settings'

@@ -1,6 +1,6 @@
 // Where a database on PostgreSQL and the model contradict each other.
 import type { Model } from '../../model/types.js'
-import type { SchemaMismatches } from '../database.js'
+import type { SchemaMismatches } from '../schema/mismatches.js'
 import { compareWithModel } from '../schema/mismatches.js'
 import { type Queryable, readCatalog } from './catalog.js'
 import { declaredType, storedName } from './create-tables.js'

@@ -1,10 +1,19 @@
 // Where a database and the model contradict each other: columns of another type, columns and tables that nothing in the model has.
 import type { Logger } from 'pino'
 import type { Model } from '../../model/types.js'
-import type { SchemaMismatches } from '../database.js'
 import { keptTables } from './admin-tables.js'
 import type { ColumnType } from './table.js'
 import { describeTables } from './tables.js'
+
+/** What of the database does not fit the model. */
+export interface SchemaMismatches {
+  /** `menus.served is integer, the model says date`. */
+  readonly types: readonly string[]
+  /** `menus.old`: values that no attribute shows any more. */
+  readonly columns: readonly string[]
+  /** Tables of types that are gone, or of plugins. */
+  readonly tables: readonly string[]
+}
 
 /** The tables of a database, and how their columns are declared. */
 export interface DeclaredTables {
@@ -35,8 +44,9 @@ export function compareWithModel(model: Model, { tables: names, columnsOf, decla
     const wanted = new Map(table.columns.map(({ name, type }) => [name, declaredType(type)]))
     for (const { name, type } of columnsOf(table.name)) {
       const said = wanted.get(name)
-      if (said === undefined) columns.push(`${table.name}.${name}`)
-      else if (familyOf(type) !== familyOf(said)) types.push(`${table.name}.${name} is ${type.toLowerCase()}, the model says ${said}`)
+      if (said === undefined) {
+        if (!name.startsWith('octavo_kept_')) columns.push(`${table.name}.${name}`)
+      } else if (familyOf(type) !== familyOf(said)) types.push(`${table.name}.${name} is ${type.toLowerCase()}, the model says ${said}`)
     }
   }
   return { types, columns, tables: names.filter((name) => !known.has(name) && !/^(?:sqlite_|octavo_|strapi_)/.test(name)) }

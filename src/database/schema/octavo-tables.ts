@@ -142,15 +142,23 @@ export const octavoTables: readonly OctavoTable[] = [
     indexes: { administrator: ['administrator_id'], subject: ['subject', 'subject_id'] },
   },
   {
-    // Changes of the model that were made while serving: the files they write (JSON: path to text, or null where a file is deleted), and
-    // whether these are on disk. No two changes follow the same one, so that of two at once one wins.
-    name: 'octavo_model_changes',
+    // Changes of the model: the files they write and what these were before (JSON: path to text, or null where there is none), what they
+    // keep aside, and whether the files are on disk. No two changes follow the same one, so that of two at once one wins. `is_made` is 0
+    // while the steps of a change are committed one by one, and so many are `done`.
+    name: 'octavo_model_history',
     columns: {
       id: 'integer',
       follows: 'integer',
       version: 'text',
       summary: 'text',
       files: 'text',
+      former: 'text',
+      renames: 'text',
+      kept: 'text',
+      undoes: 'integer',
+      steps: 'text',
+      done: 'integer',
+      is_made: 'integer',
       made_at: 'integer',
       is_filed: 'integer',
     },
@@ -208,16 +216,32 @@ export const octavoNames: readonly string[] = octavoTables.flatMap(({ name, inde
 interface FormerTable {
   readonly from: string
   readonly to: string
+  /** The column that tells rows apart. */
+  readonly key: 'id' | 'name'
   readonly columns: Readonly<Record<string, string>>
 }
 
+const changeColumns = {
+  ...{
+    id: 'id',
+    follows: 'follows',
+    version: 'version',
+    summary: 'summary',
+    files: 'files',
+    former: "'{}'",
+    renames: "'[]'",
+    kept: "'[]'",
+  },
+  ...{ undoes: '0', steps: "'[]'", done: '0', is_made: '1', made_at: 'made_at', is_filed: 'is_filed' },
+}
 const consumerColumns = { name: 'name', sequence: 'sequence', paused_until: '0' }
 
 /** What is newer comes first: rows that are there stay as they are. */
 const formerTables: readonly FormerTable[] = [
-  { from: 'octavo_listener_cursors', to: 'octavo_consumers', columns: consumerColumns },
-  { from: 'octavo_listeners', to: 'octavo_consumers', columns: consumerColumns },
-  { from: 'octavo_schedules', to: 'octavo_schedule_times', columns: { name: 'name', last_time: 'last_time' } },
+  { from: 'octavo_listener_cursors', to: 'octavo_consumers', key: 'name', columns: consumerColumns },
+  { from: 'octavo_listeners', to: 'octavo_consumers', key: 'name', columns: consumerColumns },
+  { from: 'octavo_schedules', to: 'octavo_schedule_times', key: 'name', columns: { name: 'name', last_time: 'last_time' } },
+  { from: 'octavo_model_changes', to: 'octavo_model_history', key: 'id', columns: changeColumns },
 ]
 
 /** Whether a database has a table of earlier versions whose rows belong to another one today. */
@@ -227,8 +251,8 @@ export const hasFormerTables = (has: (name: string) => boolean): boolean => form
 export const replaceFormerTables = (has: (name: string) => boolean): readonly string[] =>
   formerTables
     .filter(({ from }) => has(from))
-    .flatMap(({ from, to, columns }) => [
-      `insert into ${to} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).join(', ')} from ${from} where name not in (select name from ${to})`,
+    .flatMap(({ from, to, key, columns }) => [
+      `insert into ${to} (${Object.keys(columns).join(', ')}) select ${Object.values(columns).join(', ')} from ${from} where ${key} not in (select ${key} from ${to})`,
       `drop table ${from}`,
     ])
 

@@ -9,22 +9,28 @@ type DraftStep = Extract<PlanStep, { readonly kind: 'makeDrafts' }>
 
 const list = (names: readonly string[]): string => names.map(quoted).join(', ')
 
-/** Makes them; every row is published already. */
+/** Makes them; rows without a draft are published already. */
 export function makeDrafts(database: Database, step: DraftStep, model: Model): void {
   const table = quoted(step.table)
   const columns = list(step.columns)
-  database.exec(`insert into ${table} (${columns}, published_at) select ${columns}, null from ${table} order by id`)
-  database.exec('drop table if exists temp.octavo_new_drafts')
-  database.exec(`create temp table octavo_new_drafts as select published.id as published, draft.id as draft
+  const last = database.prepare(`select max(id) from ${table}`).pluck().get() ?? 0
+  database.exec(`insert into ${table} (${columns}, published_at) select ${columns}, null from ${table} as published
+    where published_at is not null and not exists (select 1 from ${table} as draft
+      where draft.document_id = published.document_id and draft.locale is published.locale and draft.published_at is null)
+    order by id`)
+  database.exec('drop table if exists temp.octavo_draft_pairs')
+  database.exec(`create temp table octavo_draft_pairs as select published.id as published, draft.id as draft, draft.id > ${last} as is_new
     from ${table} as published join ${table} as draft on draft.document_id = published.document_id and draft.locale is published.locale
     where published.published_at is not null and draft.published_at is null`)
   for (const links of step.links) copyLinks(database, links)
   for (const links of step.incoming) linkIncoming(database, links)
   copyFiles(database, step.schema)
   const schema = model.types.get(step.schema)!
-  for (const { published, draft } of database.prepare('select published, draft from octavo_new_drafts order by draft').all() as Pair[])
+  for (const { published, draft } of database
+    .prepare('select published, draft from octavo_draft_pairs where is_new order by draft')
+    .all() as Pair[])
     copyEntries(database, model, schema, published, draft)
-  database.exec('drop table temp.octavo_new_drafts')
+  database.exec('drop table temp.octavo_draft_pairs')
 }
 
 interface Pair {
@@ -36,9 +42,9 @@ interface Pair {
 function copyLinks(database: Database, { table, here, there, others, within }: DraftLinks): void {
   const more = others.map((name) => `, ${quoted(name)}`).join('')
   const target = within ? 'target.draft' : `link.${quoted(there)}`
-  const join = within ? `join octavo_new_drafts as target on target.published = link.${quoted(there)}` : ''
+  const join = within ? `join octavo_draft_pairs as target on target.published = link.${quoted(there)}` : ''
   database.exec(`insert into ${quoted(table)} (${quoted(here)}, ${quoted(there)}${more})
-    select own.draft, ${target}${more} from ${quoted(table)} as link join octavo_new_drafts as own on own.published = link.${quoted(here)} ${join}
+    select own.draft, ${target}${more} from ${quoted(table)} as link join octavo_draft_pairs as own on own.is_new and own.published = link.${quoted(here)} ${join}
     order by link.id`)
 }
 
@@ -49,15 +55,15 @@ function linkIncoming(database: Database, links: IncomingLinks): void {
     return
   }
   const [table, here, there] = [quoted(links.table), quoted(links.here), quoted(links.there)]
-  database.exec(`update ${table} set ${here} = (select draft from octavo_new_drafts where published = ${here})
-    where ${here} in (select published from octavo_new_drafts)
+  database.exec(`update ${table} set ${here} = (select draft from octavo_draft_pairs where published = ${here})
+    where ${here} in (select published from octavo_draft_pairs)
       and ${there} in (select id from ${quoted(links.owners)} where published_at is null)`)
 }
 
 function copyFiles(database: Database, uid: string): void {
   database
     .prepare(`insert into files_related_mph (file_id, related_id, related_type, field, "order")
-      select file_id, draft, related_type, field, "order" from files_related_mph join octavo_new_drafts on published = related_id
+      select file_id, draft, related_type, field, "order" from files_related_mph join octavo_draft_pairs on is_new and published = related_id
       where related_type = ? order by files_related_mph.id`)
     .run(uid)
 }

@@ -104,13 +104,23 @@ export function statementsOf(step: StatedStep): readonly StepStatement[] {
   }
 }
 
+/** What SQLite notes of the last id of a table; rows that are kept aside lie in a table that has no ids of its own. */
+const beginCounting =
+  'insert into sqlite_sequence (name, seq) select ?, seq from sqlite_sequence where name = ? and not exists (select 1 from sqlite_sequence where name = ?)'
+const goOnCounting =
+  'update sqlite_sequence set seq = max(seq, coalesce((select other.seq from sqlite_sequence as other where other.name = ?), 0)) where name = ?'
+
 type RowStep = Extract<StatedStep, { readonly kind: 'moveRows' | 'keepRows' | 'deleteRows' | 'setValues' }>
 
 function statementsOfRows(step: RowStep): readonly StepStatement[] {
   switch (step.kind) {
     case 'moveRows': {
       const [from, to] = [step.columns.map((column) => quoted(column.from)), step.columns.map((column) => quoted(column.to))]
-      return [plain(`insert into ${quoted(step.to)} (${to.join(', ')}) select ${from.join(', ')} from ${quoted(step.from)}`)]
+      return [
+        plain(`insert into ${quoted(step.to)} (${to.join(', ')}) select ${from.join(', ')} from ${quoted(step.from)} order by id`),
+        { sql: beginCounting, values: [step.to, step.from, step.to] },
+        { sql: goOnCounting, values: [step.from, step.to] },
+      ]
     }
     case 'keepRows':
       return [bound(`create table ${quoted(step.as)} as select * from ${quoted(step.table)} where `, step.where)]

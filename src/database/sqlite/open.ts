@@ -6,11 +6,12 @@ import { ConfigError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
 import { elapsed } from '../../runtime/clock.js'
 import { openClosers } from '../../runtime/closers.js'
-import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase, WriteDatabase } from '../database.js'
+import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from '../database.js'
 import { openBackgroundIndexes } from '../indexing.js'
 import { describeIndexes } from '../schema/own-indexes.js'
 import type { Signing } from '../signing.js'
 import { startIndexing } from './background-indexes.js'
+import { carryOut } from './carry-out.js'
 import { openSqlite, openSqliteReader, openSqliteToLook, throughSchemaChanges, waitForLock } from './connection.js'
 import { sqliteDialect } from './dialect.js'
 import { codeOf, isDamage } from './errors.js'
@@ -24,7 +25,7 @@ import { openProjectFile } from './project-file.js'
 import { openReaders } from './readers/pool.js'
 import { findSchemaMismatches } from './schema-mismatches.js'
 import { isUnprepared } from './sync-schema.js'
-import { openWriter } from './writer/writer.js'
+import { openWriter, type SqliteWriter } from './writer/writer.js'
 
 /**
  * Opens the database of a service: one connection for small statements, reader threads, a writer thread that starts with the first
@@ -77,6 +78,8 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
         await fitModel(connection, writer, wanted, config.auth.jwtManagement === 'refresh')
         await indexes.begin(wanted)
       },
+      isModelWorkAtomic: true,
+      carryOut: (work) => writer.alone(() => carryOut(settings, work)),
       mismatches: async (wanted) => throughSchemaChanges(() => findSchemaMismatches(connection, wanted)),
       trouble: presence.trouble,
       close: () => opened.close(0),
@@ -93,7 +96,7 @@ function startWriter(
   files: FileIdentities,
   logger: Logger,
   failed: (error: Error) => void,
-): WriteDatabase {
+): SqliteWriter {
   return openWriter(
     {
       sqlite,

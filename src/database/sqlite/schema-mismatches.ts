@@ -1,7 +1,7 @@
 // Where a database on SQLite and the model contradict each other.
 import type { Database } from 'better-sqlite3'
 import type { Model } from '../../model/types.js'
-import type { SchemaMismatches } from '../database.js'
+import type { SchemaMismatches } from '../schema/mismatches.js'
 import { compareWithModel } from '../schema/mismatches.js'
 import { declaredType } from './create-tables.js'
 

@@ -1,8 +1,9 @@
 // The read routes of Strapi's content-type-builder, which clients such as gatsby-source-strapi use: the model in the format of schema.json. One
 // route of our own changes it.
 import type { IncomingMessage } from 'node:http'
-import { ApiError, notFound } from '../../errors/errors.js'
-import { filesOfSchemas } from '../../live-model/schema-request.js'
+import { ApiError, notFound, validationError } from '../../errors/errors.js'
+import type { ChangeResult, PrepareChange } from '../../live-model/change.js'
+import { readSchemaRequest } from '../../live-model/schema-request.js'
 import type { AttributeSource, Component, ContentType, Model } from '../../model/types.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
 import { ok } from '../request-context.js'
@@ -67,6 +68,20 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     handle: changeSchemas,
   },
   {
+    method: 'POST',
+    path: '/content-type-builder/plan',
+    action: changeAction,
+    isContentless: true,
+    handle: async (context) => ok({ data: withPlan(await context.liveModel.plan(preparation(context, await bodyOf(context)))) }),
+  },
+  {
+    method: 'POST',
+    path: '/content-type-builder/undo',
+    action: changeAction,
+    isContentless: true,
+    handle: undo,
+  },
+  {
     method: 'GET',
     path: '/content-type-builder/changes',
     action: changeAction,
@@ -81,18 +96,39 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
   },
 ]
 
+/** @throws ApiError 403 */
+function refuseLocked({ config }: RequestContext): void {
+  if (!config.modelChanges) throw new ApiError('ForbiddenError', 'The model is locked: the setting admin.model of octavo.config unlocks it')
+}
+
+/** @throws ApiError 403, and as `body` of the context */
+async function bodyOf(context: RequestContext): Promise<unknown> {
+  refuseLocked(context)
+  return context.body()
+}
+
+/** The change that a request asks for. What changes the model waits for requests under way, so this one is none from here on. */
+function preparation({ config, request, leaveInstallation }: RequestContext, body: unknown): PrepareChange {
+  leaveInstallation()
+  return () => readSchemaRequest(config.folder, body, agreedTo(request))
+}
+
+const withPlan = ({ version, plan }: ChangeResult) => ({ version, ...plan })
+
+/** Undoes a change: that with the id `data.change`, or the last one. */
+async function undo(context: RequestContext): Promise<Reply> {
+  const body = (await bodyOf(context)) as { readonly data?: { readonly change?: unknown } } | undefined
+  const change = body?.data?.change ?? null
+  if (change !== null && !Number.isSafeInteger(change)) throw validationError('data.change must be the id of a change')
+  context.leaveInstallation()
+  return ok({ data: withPlan(await context.liveModel.undo(change as number | null, agreedTo(context.request))) })
+}
+
 /** Changes schemas; the response is sent when the change is in force (docs/spec/live-model.md). @throws ApiError 400, 403, 409 */
 async function changeSchemas(context: RequestContext): Promise<Reply> {
-  const { config, liveModel, request } = context
-  if (!config.modelChanges) throw new ApiError('ForbiddenError', 'The model is locked: the setting admin.model of octavo.config unlocks it')
-  const body = await context.body()
-  let names: readonly string[] = []
-  const version = await liveModel.change(async () => {
-    const files = await filesOfSchemas(config.folder, body)
-    names = Object.keys((body as { readonly data: object }).data)
-    return { summary: names.join(', '), files, agreed: agreedTo(request) }
-  })
-  return ok({ data: { version, schemas: names } })
+  const body = await bodyOf(context)
+  const result = await context.liveModel.change(preparation(context, body))
+  return ok({ data: { schemas: Object.keys((body as { readonly data: object }).data), ...withPlan(result) } })
 }
 
 function describeType(type: ContentType) {

@@ -46,6 +46,7 @@ function addTo(app: FastifyInstance, parts: MountContext): void {
 async function change(context: RequestContext) {
   const { changeByBuilder, request } = context
   const body = await context.body()
+  context.leaveInstallation()
   const [path = ''] = (request.url ?? '').split('?')
   const { status, body: value } = await changeByBuilder({ method: request.method!, path, body }, agreedTo(request))
   return { status, value }

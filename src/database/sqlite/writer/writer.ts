@@ -25,6 +25,12 @@ export interface WriterOptions {
   readonly committed?: (statements: number) => void
 }
 
+/** The writer of a SQLite database. */
+export interface SqliteWriter extends WriteDatabase {
+  /** Takes a turn in which the thread writes nothing: `work` writes by a connection of its own. @throws ApiError 503 if too many wait */
+  alone<Result>(work: () => Promise<Result>): Promise<Result>
+}
+
 /** What a transaction leads to. Its turn is over before it is on disk: the next one begins while the disk still writes. */
 interface Committing<Result> {
   readonly result: Result
@@ -54,7 +60,7 @@ async function workIn<Result>(
  * Opens the writer. Its thread starts with the first transaction: a service that is only read does without.
  * `failed` hears of threads that died; what they were doing is answered with 503.
  */
-export function openWriter(options: WriterOptions, failed: (error: Error) => void): WriteDatabase {
+export function openWriter(options: WriterOptions, failed: (error: Error) => void): SqliteWriter {
   const { sqlite, signing, files, writtenBytes, writeQueue, writeTimeout } = options
   const counts = options.committed !== undefined
   const thread = openWriterThread({ sqlite, signing, files, writtenBytes, counts }, forget, failed)
@@ -97,6 +103,11 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
       transaction(async ({ history, follow }) => {
         history.touchesOneDocument()
         follow(query)
+      }),
+    alone: (work) =>
+      line.take(() => {
+        flush()
+        return work()
       }),
     register: (plan) => ({ id: ++plans, plan }),
     unregister: (plan) => thread.tell({ kind: 'forget', plan }, true),

@@ -1,0 +1,139 @@
+// Makes the drafts of a type that gets Draft & Publish: a copy of each row, of its components, links and files.
+import { type RawBuilder, sql } from 'kysely'
+import { ownedLinks, ownedMorphs } from '../model/owners.js'
+import type { Model, Schema } from '../model/types.js'
+import type { DraftLinks, IncomingLinks, StepNamed } from '../model-plans/steps.js'
+import { describeTables } from './schema/tables.js'
+import type { ScriptWords, StepScript } from './step-script.js'
+
+type Sql = RawBuilder<unknown>
+
+const list = (names: readonly string[], of?: string): Sql =>
+  sql.join(names.map((name) => (of === undefined ? sql.id(name) : sql.id(of, name))))
+
+/** Rows whose components are copied together. */
+const batch = 500
+
+/** Makes them; rows without a draft are published already. `model` is the new model. */
+export function* makeDrafts(step: StepNamed<'makeDrafts'>, model: Model, words: ScriptWords): StepScript {
+  const table = sql.table(step.table)
+  const [found] = yield sql`select max(id) as last from ${table}`
+  const isOf = sql`draft.document_id = published.document_id and coalesce(draft.locale, '') = coalesce(published.locale, '') and draft.published_at is null`
+  yield sql`insert into ${table} (${list([...step.columns, 'published_at'])}) select ${list(step.columns, 'published')}, null from ${table} as published
+    where published.published_at is not null and not exists (select 1 from ${table} as draft where ${isOf}) order by published.id`
+  // All have both by now, and nothing of what follows changes that.
+  const pairsWhere = (condition: Sql): Sql =>
+    sql`(select published.id as published, draft.id as draft from ${table} as published join ${table} as draft on ${isOf}
+      where published.published_at is not null and ${condition})`
+  const isNew = sql`draft.id > ${Number(found?.last ?? 0)}`
+  const both = { all: pairsWhere(sql`1 = 1`), made: pairsWhere(isNew) }
+  for (const links of step.links) yield copiedLinks(links, both)
+  for (const links of step.incoming) yield incomingLinks(links, both)
+  yield copiedFiles(step.schema, both.made)
+  const pairs = yield sql`select published, draft from ${both.made} as own order by draft`
+  const copies = pairs.map(({ published, draft }) => ({ original: Number(published), copy: Number(draft) }))
+  const columns = new Map(describeTables(model).map(({ name, columns: all }) => [name, all.map((column) => column.name)]))
+  const copier = { model, words, columns }
+  for (let at = 0; at < copies.length; at += batch) yield* copyEntries(copier, model.types.get(step.schema)!, copies.slice(at, at + batch))
+}
+
+/** Selects of the ids of published rows and their drafts: all of them, and those whose drafts are new. */
+interface DraftPairs {
+  readonly all: Sql
+  readonly made: Sql
+}
+
+/** Drafts have the links of their published rows. Of links within the type both ends are drafts. */
+function copiedLinks({ table, here, there, others, within }: DraftLinks, { all, made }: DraftPairs): Sql {
+  const target = within ? sql`target.draft` : sql.id('link', there)
+  const join = within ? sql`join ${all} as target on target.published = ${sql.id('link', there)}` : sql``
+  const more = others.map((name) => sql.id('link', name))
+  return sql`insert into ${sql.table(table)} (${list([here, there, ...others])}) select ${sql.join([sql`own.draft`, target, ...more])}
+    from ${sql.table(table)} as link join ${made} as own on own.published = ${sql.id('link', here)} ${join} order by link.id`
+}
+
+/** Drafts at the other end refer to the new drafts; others refer to both. */
+function incomingLinks(links: IncomingLinks, both: DraftPairs): Sql {
+  if (!links.ownersHaveDrafts) return copiedLinks(links, both)
+  const [table, here, there] = [sql.table(links.table), sql.id(links.here), sql.id(links.there)]
+  return sql`update ${table} set ${here} = (select own.draft from ${both.all} as own where own.published = ${sql.id(links.table, links.here)})
+    where ${here} in (select own.published from ${both.all} as own)
+      and ${there} in (select id from ${sql.table(links.owners)} where published_at is null)`
+}
+
+const fileColumns = ['file_id', 'related_type', 'field', 'order']
+
+const copiedFiles = (uid: string, made: Sql): Sql =>
+  sql`insert into files_related_mph (related_id, ${list(fileColumns)}) select own.draft, ${list(fileColumns, 'link')}
+    from files_related_mph as link join ${made} as own on own.published = link.related_id
+    where link.related_type = ${uid} order by link.id`
+
+/** A row and its copy. */
+interface CopiedPair {
+  readonly original: number
+  readonly copy: number
+}
+
+interface Copier {
+  readonly model: Model
+  readonly words: ScriptWords
+  /** The columns of each table. */
+  readonly columns: ReadonlyMap<string, readonly string[]>
+}
+
+/** Copies the components of rows to their copies, with what they hold themselves. */
+function* copyEntries(copier: Copier, { componentTable }: Schema, pairs: readonly CopiedPair[]): StepScript {
+  if (componentTable === null || pairs.length === 0) return
+  const { model, words } = copier
+  const entries = sql.table(componentTable)
+  const owners = words.rows(
+    pairs.map(({ original, copy }) => [original, copy]),
+    { original: 'integer', copy: 'integer' },
+    'owner',
+  )
+  const found = yield sql`select entry.id as entry, entry.cmp_id as component, entry.component_type as uid, owner.copy as owner
+    from ${owners} join ${entries} as entry on entry.entity_id = owner.original order by owner.ordinal, entry.id`
+  for (const uid of new Set(found.map((entry) => String(entry.uid)))) {
+    const component = model.components.get(uid)
+    if (component === undefined) continue
+    const own = found.filter((entry) => entry.uid === uid)
+    const next = words.idsFrom((yield words.newIds(component.table, own.length)).map(({ id }) => Number(id)))
+    const copies = own.map((entry) => ({ original: Number(entry.component), copy: next() }))
+    yield* copyComponents(copier, component, copies)
+    const given = words.rows(
+      own.map(({ entry, owner }, index) => [Number(entry), Number(owner), copies[index]!.copy]),
+      { entry: 'integer', owner: 'integer', copy: 'integer' },
+      'given',
+    )
+    yield sql`insert into ${entries} (entity_id, cmp_id, ${list(entryColumns)})
+      select given.owner, given.copy, ${list(entryColumns, 'entry')} from ${given} join ${entries} as entry on entry.id = given.entry
+      order by given.ordinal`
+  }
+}
+
+const entryColumns = ['component_type', 'field', 'order']
+
+function* copyComponents(copier: Copier, component: Schema, copies: readonly CopiedPair[]): StepScript {
+  const { model, words, columns } = copier
+  const own = words.rows(
+    copies.map(({ original, copy }) => [original, copy]),
+    { original: 'integer', copy: 'integer' },
+    'own',
+  )
+  const columnsOf = (table: string, without: string): readonly string[] =>
+    columns.get(table)!.filter((name) => name !== 'id' && name !== without)
+  const copied = (table: string, key: string): Sql => {
+    const others = columnsOf(table, key)
+    const order = key === 'id' ? sql`own.ordinal` : sql`own.ordinal, row_.id`
+    return sql`insert into ${sql.table(table)} (${list([key, ...others])}) select ${sql.join([sql`own.copy`, ...others.map((name) => sql.id('row_', name))])}
+      from ${own} join ${sql.table(table)} as row_ on ${sql.id('row_', key)} = own.original order by ${order}`
+  }
+  yield copied(component.table, 'id')
+  for (const { shape, storage } of ownedLinks(model)) if (shape.uid === component.uid) yield copied(storage.table, storage.here)
+  for (const { shape, storage } of ownedMorphs(model))
+    if (shape.uid === component.uid && storage.kind === 'table') yield copied(storage.table, storage.here)
+  yield sql`insert into files_related_mph (related_id, ${list(fileColumns)}) select own.copy, ${list(fileColumns, 'link')}
+    from ${own} join files_related_mph as link on link.related_id = own.original
+    where link.related_type = ${component.uid} order by own.ordinal, link.id`
+  yield* copyEntries(copier, component, copies)
+}

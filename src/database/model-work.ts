@@ -1,0 +1,17 @@
+// What a database is given to carry out the plan of a change of the content model.
+import type { RawBuilder } from 'kysely'
+import type { Model } from '../model/types.js'
+import type { PlanStep } from '../model-plans/steps.js'
+
+/** A change of the content model as a database carries it out. */
+export interface ModelWork {
+  readonly steps: readonly PlanStep[]
+  /** The model that the steps lead to. */
+  readonly model: Model
+  /** Selects a row if the change must not be made any more: another process made one. Asked in the transaction of the first step. */
+  readonly isOutdated: RawBuilder<unknown>
+  /** Makes the change: the last statement, in one transaction with all steps, or where steps are committed one by one after the last of them. */
+  readonly make: RawBuilder<unknown>
+  /** Where steps are committed one by one: how many of them earlier tries have finished, and the statement that notes that number. */
+  readonly progress: { readonly done: number; note(done: number): RawBuilder<unknown> }
+}

@@ -1,0 +1,170 @@
+// Runs the steps of a change of the content model on PostgreSQL, inside a transaction.
+import { type RawBuilder, sql } from 'kysely'
+import type pg from 'pg'
+import type { Model } from '../../model/types.js'
+import type { PlanStep, StepNamed } from '../../model-plans/steps.js'
+import { makeDrafts } from '../draft-copies.js'
+import { renameInSettings, storeContentTypes } from '../model-settings.js'
+import { quoted } from '../schema/table.js'
+import { holdsAll } from '../server/declared-columns.js'
+import { play, type ScriptRow, type ScriptWords } from '../step-script.js'
+import { readCatalog } from './catalog.js'
+import { addForeignKey, storedName } from './create-tables.js'
+import { postgresDialect } from './dialect.js'
+import { fillPostgresColumn } from './fill-column.js'
+import { addColumn, declaredWider, keptRows, movedAside, statementsOf } from './model-steps.js'
+
+/** The connection of a change, in its transaction. */
+export interface StepSession {
+  readonly client: pg.ClientBase
+  ask(query: RawBuilder<unknown>): Promise<readonly ScriptRow[]>
+}
+
+const words: ScriptWords = {
+  rows: postgresDialect.rows,
+  newIds: (table, count) => sql`select ${postgresDialect.newIds(table, count)}`,
+  idsFrom: (found) => postgresDialect.idsFrom(found) as () => number,
+}
+
+/** Runs steps in their order. `model` is the new model. */
+export async function runModelSteps(session: StepSession, steps: readonly PlanStep[], model: Model): Promise<void> {
+  const lastTable = steps.findLastIndex(({ kind }) => kind === 'createTable')
+  for (const [index, step] of steps.entries()) {
+    await dropOwnIndexes(session, step)
+    await runStep(session, step, model)
+    if (index === lastTable) await addForeignKeys(session, steps)
+  }
+}
+
+/** New tables may reference others that come later. */
+async function addForeignKeys({ client }: StepSession, steps: readonly PlanStep[]): Promise<void> {
+  for (const step of steps)
+    if (step.kind === 'createTable') for (const key of step.table.foreignKeys) await client.query(addForeignKey(step.table.name, key))
+}
+
+async function runStep(session: StepSession, step: PlanStep, model: Model): Promise<void> {
+  switch (step.kind) {
+    case 'renameInSettings':
+      return play(renameInSettings(step), session.ask)
+    case 'storeContentTypes':
+      return play(storeContentTypes(step, model), session.ask)
+    case 'makeDrafts':
+      return play(makeDrafts(step, model, words), session.ask)
+    case 'convertColumn':
+      await convert(session, { ...step, former: { ...step.former, name: step.column.name } })
+      return
+    case 'declareColumn':
+      return declare(session, step)
+    case 'renameForeignKey':
+      return renameForeignKey(session, step)
+    case 'keepRows':
+      return keepRows(session, step)
+    case 'moveRows':
+      for (const statement of statementsOf(await withKeptColumns(session, step))) await session.ask(statement)
+      return
+    default:
+      if (isOfOthers(step) && !(await isThere(session, step.table))) return
+      for (const statement of statementsOf(step)) await session.ask(statement)
+  }
+}
+
+/** Gives the table that rows are moved to the columns that are kept aside in the one that they come from. */
+async function withKeptColumns({ client }: StepSession, step: StepNamed<'moveRows'>): Promise<StepNamed<'moveRows'>> {
+  if (step.withKept !== true) return step
+  const { rows: kept } = await client.query<{ readonly name: string; readonly type: string }>(
+    `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
+     where attrelid = to_regclass($1) and attname like 'octavo\\_kept\\_%' and not attisdropped`,
+    [quoted(step.from)],
+  )
+  for (const { name, type } of kept) await client.query(`alter table ${quoted(step.to)} add column if not exists ${quoted(name)} ${type}`)
+  return { ...step, columns: [...step.columns, ...kept.map(({ name }) => ({ from: name, to: name }))] }
+}
+
+async function keepRows(session: StepSession, step: StepNamed<'keepRows'>): Promise<void> {
+  for (const statement of keptRows(step)) await session.ask(statement)
+  const { rows } = await session.client.query(`select from ${quoted(step.as)} limit 1`)
+  // Nothing was kept: no table has to be looked after.
+  if (rows.length === 0) await session.client.query(`drop table ${quoted(step.as)}`)
+}
+
+/** Resolves to whether the new column says all that the former one said. `former` has the name of the new column. */
+async function convert(
+  session: StepSession,
+  { table, column, former, as, conversion, restores }: Omit<StepNamed<'convertColumn'>, 'kind' | 'risk'>,
+): Promise<boolean> {
+  for (const statement of [...movedAside(table, former, as), addColumn(table, column)]) await session.ask(statement)
+  return fillPostgresColumn(session.client, { table, from: as, to: column.name, conversion, ...(restores && { restores }) })
+}
+
+/** Values that a column cannot hold as they are stay aside. */
+async function declare(session: StepSession, step: StepNamed<'declareColumn'>): Promise<void> {
+  const { table, column, former } = step
+  if (holdsAll(former, column)) for (const statement of declaredWider(table, column)) await session.ask(statement)
+  else {
+    const conversion = { from: 'text', to: 'text', rule: 'same' } as const
+    const isWhole = await convert(session, { ...step, former: { ...former, name: column.name }, conversion })
+    if (isWhole) await session.client.query(`alter table ${quoted(table)} drop column ${quoted(step.as)}`)
+  }
+}
+
+async function renameForeignKey({ client }: StepSession, { table, from, to }: StepNamed<'renameForeignKey'>): Promise<void> {
+  const { rows } = await client.query<{ readonly name: string }>(
+    'select conname as name from pg_constraint where conrelid = to_regclass($1) and conname in ($2, $3)',
+    [quoted(table), storedName(from), storedName(to.name)],
+  )
+  const names = rows.map(({ name }) => name)
+  if (names.includes(storedName(to.name))) return
+  if (names.length === 0) await client.query(addForeignKey(table, to))
+  else await client.query(`alter table ${quoted(table)} rename constraint ${quoted(from)} to ${quoted(to.name)}`)
+}
+
+/** Tables of the panel: one that an older Strapi made has not all of them. */
+const isOfOthers = (step: PlanStep): step is StepNamed<'setValues' | 'deleteRows'> =>
+  (step.kind === 'setValues' || step.kind === 'deleteRows') && /^(?:strapi|admin)_/.test(step.table)
+
+async function isThere({ client }: StepSession, table: string): Promise<boolean> {
+  const { rows } = await client.query<{ readonly oid: unknown }>('select to_regclass($1) as oid', [quoted(table)])
+  return rows[0]!.oid !== null
+}
+
+/** The table whose own indexes are about what a step renames, and the column, or null for all of them. */
+function renamedBy(step: PlanStep): { readonly table: string; readonly column: string | null } | null {
+  switch (step.kind) {
+    case 'renameTable':
+    case 'keepTable':
+      return { table: step.table, column: null }
+    case 'renameColumn':
+      return { table: step.table, column: step.column }
+    case 'keepColumn':
+    case 'convertColumn':
+    case 'declareColumn':
+      return { table: step.table, column: step.column.name }
+    default:
+      return null
+  }
+}
+
+/** Indexes of our own have names by what they are about; under the new one they are created in the background. */
+async function dropOwnIndexes({ client }: StepSession, step: PlanStep): Promise<void> {
+  const renamed = renamedBy(step)
+  if (renamed === null) return
+  const { rows } = await client.query<{ readonly name: string }>(
+    `select i.relname as name from pg_index x join pg_class i on i.oid = x.indexrelid
+     where x.indrelid = to_regclass($1) and i.relname like 'octavo\\_%' and not x.indisprimary
+       and ($2::text is null or exists (select from pg_attribute a where a.attrelid = x.indrelid and a.attname = $2 and a.attnum = any (x.indkey::int2[])))`,
+    [quoted(renamed.table), renamed.column === null ? null : storedName(renamed.column)],
+  )
+  for (const { name } of rows) await client.query(`drop index ${quoted(name)}`)
+}
+
+/** Locks the tables that steps are about, all at once: nothing is done before all of them are to be had. */
+export async function lockTables({ client }: StepSession, steps: readonly PlanStep[]): Promise<void> {
+  const { ownTables } = await readCatalog(client)
+  const there = new Set(ownTables)
+  const named = steps.flatMap((step) => {
+    if (step.kind === 'moveRows') return [step.from, step.to]
+    return 'table' in step && typeof step.table === 'string' ? [step.table] : []
+  })
+  const tables = [...new Set(named.map(storedName))].filter((name) => there.has(name)).sort()
+  if (tables.length > 0) await client.query(`lock table ${tables.map(quoted).join(', ')} in access exclusive mode`)
+}

@@ -1,0 +1,121 @@
+// The plan of a change for the database as it is: what was left behind in it is neither made twice nor in the way, and what the change costs is
+// counted.
+import { sql } from 'kysely'
+import type { Database, MainConnection } from '../database/database.js'
+import { ApiError } from '../errors/errors.js'
+import type { Model } from '../model/types.js'
+import { keptNames } from '../model-plans/kept.js'
+import { planModelChange } from '../model-plans/plan.js'
+import { withRestoration } from '../model-plans/restoration.js'
+import { expressionOf, type SqlText } from '../model-plans/sql-text.js'
+import type { PlanStep } from '../model-plans/steps.js'
+import type { KeptPlace, ModelPlan, PlanChoices, Rename } from '../model-plans/types.js'
+
+/** What a change is planned from. */
+export interface ChangeToPlan {
+  readonly from: Model
+  readonly to: Model
+  readonly renames: readonly Rename[]
+  readonly choices: PlanChoices
+  /** What is given back to the model. */
+  readonly restored: readonly KeptPlace[]
+}
+
+/** What a change hides, or leaves as it is although the new model would not take it. */
+export interface CountedContent {
+  readonly name: string
+  /** One sentence. */
+  readonly about: string
+  /** How many values, rows or links; at most so many where `exact` is false. */
+  readonly count: number
+  readonly exact: boolean
+}
+
+/** A plan with its counts. Losses that are no losses, because nothing is there, are left out. */
+export interface CountedPlan extends Pick<ModelPlan, 'changes' | 'steps' | 'answers'> {
+  readonly losses: readonly CountedContent[]
+  readonly conditions: readonly CountedContent[]
+  /** Where content is kept aside. */
+  readonly kept: readonly KeptPlace[]
+}
+
+/** Plans a change and counts what it costs. @throws ApiError 400 if renames contradict the models, 409 if content cannot be given back */
+export async function countedPlan(database: Database, { from, to, renames, choices, restored }: ChangeToPlan): Promise<CountedPlan> {
+  const plan = orRefused('ValidationError', () => planModelChange(from, to, renames, choices))
+  const there: KeptPlace[] = []
+  for (const place of restored) if (place.kind !== 'rows' || (await isThere(database.main, place.as))) there.push(place)
+  const steps = await besideLeftovers(database, { from, to, number: choices.number ?? 1 }, plan.steps)
+  const losses: CountedContent[] = []
+  for (const { name, about, count } of plan.losses) losses.push({ name, about, count: await counted(database.main, count), exact: true })
+  const conditions: CountedContent[] = []
+  for (const { name, about, count, exact } of plan.conditions)
+    conditions.push({ name, about, count: await counted(database.main, count), exact })
+  return {
+    ...{ changes: plan.changes, answers: plan.answers },
+    steps: orRefused('ConflictError', () => withRestoration(steps, to, there)),
+    losses: losses.filter(({ count }) => count > 0),
+    conditions: conditions.filter(({ count }) => count > 0),
+    kept: plan.kept,
+  }
+}
+
+/** Whether there is a table: of rows that are kept aside there is none where there were none. */
+const isThere = (database: MainConnection, table: string): Promise<boolean> =>
+  database.rows(sql`select 1 from ${sql.table(table)} where 1 = 0`).then(
+    () => true,
+    () => false,
+  )
+
+function orRefused<Result>(name: 'ValidationError' | 'ConflictError', work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw new ApiError(name, (error as Error).message)
+  }
+}
+
+async function counted(database: MainConnection, query: SqlText): Promise<number> {
+  const [row] = await database.rows<{ count: number | string }>(expressionOf(query))
+  return Number(row!.count)
+}
+
+/** Steps that only add: they neither move content nor change what requests under way read and write. */
+const adding: ReadonlySet<PlanStep['kind']> = new Set(['createTable', 'addColumn', 'createIndex', 'storeContentTypes'])
+
+/** Whether a change only adds to the database. */
+export const onlyAdds = ({ steps }: Pick<ModelPlan, 'steps'>): boolean => steps.every(({ kind }) => adding.has(kind))
+
+/** Tables and columns that no model had any more are used again where they fit; a column that does not fit is moved aside. */
+async function besideLeftovers(
+  { mismatches }: Database,
+  { from, to, number }: { readonly from: Model; readonly to: Model; readonly number: number },
+  steps: readonly PlanStep[],
+): Promise<readonly PlanStep[]> {
+  const before = await mismatches(from)
+  const [tables, columns] = [new Set(before.tables), new Set(before.columns)]
+  const known = new Set(before.types)
+  const unfit = new Set(
+    (await mismatches(to)).types.filter((sentence) => !known.has(sentence)).map((sentence) => sentence.slice(0, sentence.indexOf(' is '))),
+  )
+  const kept = keptNames(number)
+  const aside = (table: string, column: string): PlanStep => ({
+    kind: 'renameColumn',
+    table,
+    column,
+    to: kept.of(column),
+    risk: 'losesData',
+  })
+  return steps.flatMap((step) => {
+    if (step.kind === 'createTable' && tables.has(step.table.name)) {
+      const { name, columns: wanted } = step.table
+      return wanted
+        .filter((column) => unfit.has(`${name}.${column.name}`))
+        .flatMap((column): PlanStep[] => [
+          aside(name, column.name),
+          { kind: 'addColumn', table: name, column, foreignKey: null, risk: 'safe' },
+        ])
+    }
+    if (step.kind !== 'addColumn' || !columns.has(`${step.table}.${step.column.name}`)) return [step]
+    return unfit.has(`${step.table}.${step.column.name}`) ? [aside(step.table, step.column.name), step] : []
+  })
+}

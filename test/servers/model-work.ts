@@ -1,0 +1,204 @@
+// Recorded changes of a content model on database servers: copies of the recorded project's database, and what is in them afterwards.
+
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import { sql } from 'kysely'
+import { copyDatabase } from '../../src/database/copy.js'
+import type { ModelWork } from '../../src/database/model-work.js'
+import { openRowSource, openRowTarget } from '../../src/database/open-rows.js'
+import type { RowColumn, RowSource, RowValue } from '../../src/database/rows.js'
+import { createOctavoTables } from '../../src/database/sqlite/octavo-tables.js'
+import { runModelSteps } from '../../src/database/sqlite/run-model-steps.js'
+import { insertChange, isFollowed } from '../../src/live-model/change-log.js'
+import type { Model } from '../../src/model/types.js'
+import type { PlanStep } from '../../src/model-plans/steps.js'
+import type { TestServer } from './server.js'
+
+/** How rows are reached. */
+export const rowsOptions = {
+  sqlite: { filename: '', busyTimeout: 5_000, mmapBytes: 0, cacheKibibytes: 2_048 },
+  server: { schema: 'public', ssl: false as const },
+  wait: 20_000,
+}
+
+/** The settings of a server at a URL. */
+export const settingsOf = (url: string) => ({
+  ...{ url, host: '', port: 0, name: '', user: '', password: '', schema: 'public', ssl: false as const },
+  ...{ pool: { min: 0, max: 4 }, connectionTimeout: 20_000 },
+})
+
+const folder = mkdtempSync(join(tmpdir(), 'octavo-model-work-'))
+let files = 0
+
+/** A new file below a temporary folder. */
+const newFile = (): string => join(folder, `${files++}.db`)
+
+/** Copies all rows; values that the target cannot hold as they are become what is nearest. */
+export async function copyRows(from: string, to: string, model: Model): Promise<void> {
+  const source = await openRowSource(from, rowsOptions)
+  const target = await openRowTarget(to, model, rowsOptions)
+  try {
+    await copyDatabase(source, target, { adapted: () => {}, overwrite: true, report: () => {} })
+  } finally {
+    await source.close()
+    await target.close()
+  }
+}
+
+/** A change as it is carried out: a row of the log makes it. */
+export const workOf = (steps: readonly PlanStep[], model: Model, more: Partial<ModelWork> = {}): ModelWork => ({
+  steps,
+  model,
+  isOutdated: isFollowed(0),
+  make: insertChange(0, { version: 'next', summary: 'test', files: new Map(), former: new Map(), renames: [], kept: [], undoes: 0 }, 0),
+  progress: {
+    done: 0,
+    note: (done) => sql`update strapi_core_store_settings set value = ${String(done)} where ${sql.id('key')} = ${'test_progress'}`,
+  },
+  ...more,
+})
+
+/** The bytes of a database that is copied to a file, as they can be opened in memory. */
+export async function copiedToSqlite(url: string, model: Model): Promise<Buffer> {
+  const file = newFile()
+  await copyRows(url, file, model)
+  const database = new Database(file)
+  database.pragma('journal_mode = delete')
+  database.close()
+  return readFileSync(file)
+}
+
+/** What the executor for SQLite makes of a database, as a file. */
+export function resultOnSqlite(bytes: Buffer, steps: readonly PlanStep[], model: Model): string {
+  const database = new Database(bytes)
+  database.pragma('foreign_keys = off')
+  createOctavoTables(database)
+  database.transaction(() => runModelSteps(database, steps, model))()
+  const file = newFile()
+  writeFileSync(file, database.serialize())
+  database.close()
+  return file
+}
+
+/** Tables whose rows depend on the order of statements, or that only one kind of database has. */
+const isLeftOut = (name: string): boolean => /^(?:octavo_(?!kept_|pending|modified|out_of)|strapi_migrations)/.test(name)
+
+/** Rows between rows: nothing refers to their ids, which servers give with gaps. */
+const isBetween = (name: string): boolean => /_(?:lnk|cmps|mph)$/.test(name)
+
+const sortedJson = (_: string, value: unknown): unknown =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+    : value
+
+/** A value in the form that all databases have in common, by what the server's column holds. */
+function normal({ kind }: RowColumn, value: RowValue): unknown {
+  if (value === null) return null
+  if (kind === 'json' || (typeof value === 'string' && value.startsWith('{'))) {
+    try {
+      return JSON.stringify(JSON.parse(String(value)), sortedJson)
+    } catch {
+      return String(value)
+    }
+  }
+  return kind === 'number' || kind === 'integer' || kind === 'boolean' || kind === 'datetime' ? Number(value) : String(value)
+}
+
+/** All rows of the tables that `wanted` names, by table; columns as `columnsOf` says, which the server's tables do. */
+type Contents = Readonly<Record<string, readonly string[]>>
+
+async function contentsOf(source: RowSource, kindOf: (table: string, column: RowColumn) => RowColumn): Promise<Contents> {
+  const found: Record<string, readonly string[]> = {}
+  for (const table of await source.tables()) {
+    if (isLeftOut(table.name)) continue
+    const rows = await source.read({ ...table, key: [] }, null, 0)
+    const columns = table.columns.map((column) => kindOf(table.name, column))
+    found[table.name] = rows
+      .map((row) =>
+        JSON.stringify(
+          columns
+            .map(({ name }, index) => [name, normal(columns[index]!, row[index]!)] as const)
+            .filter(([name]) => !isBetween(table.name) || name !== 'id')
+            .sort(([one], [other]) => (one < other ? -1 : 1)),
+        ),
+      )
+      .sort()
+  }
+  return found
+}
+
+/** All rows that a server has, as one text. */
+export async function allRows(url: string): Promise<string> {
+  const source = await openRowSource(url, rowsOptions)
+  try {
+    return JSON.stringify(Object.entries(await contentsOf(source, (_, column) => column)).sort(([one], [other]) => (one < other ? -1 : 1)))
+  } finally {
+    await source.close()
+  }
+}
+
+/** Tables in which a server's rows differ from those of a SQLite file, with the rows that only one of them has. */
+export async function rowDifferences(file: string, url: string): Promise<Readonly<Record<string, unknown>>> {
+  const server = await openRowSource(url, rowsOptions)
+  const sqlite = await openRowSource(file, rowsOptions)
+  try {
+    const kinds = new Map((await server.tables()).flatMap(({ name, columns }) => columns.map((each) => [`${name}.${each.name}`, each])))
+    const theirs = await contentsOf(server, (_, column) => column)
+    const ours = await contentsOf(sqlite, (table, column) => kinds.get(`${table}.${column.name}`) ?? column)
+    const differing = [...new Set([...Object.keys(theirs), ...Object.keys(ours)])].filter(
+      (name) => JSON.stringify(theirs[name]) !== JSON.stringify(ours[name]),
+    )
+    const only = (rows: readonly string[] = ['no table'], others: readonly string[] = []) =>
+      rows.filter((row) => !others.includes(row)).slice(0, 3)
+    return Object.fromEntries(
+      differing.map((name) => [name, { sqlite: only(ours[name], theirs[name]), server: only(theirs[name], ours[name]) }]),
+    )
+  } finally {
+    await server.close()
+    await sqlite.close()
+  }
+}
+
+/** Copies a database of a server as quickly as it can be: PostgreSQL has templates, elsewhere tables are made and filled. */
+export async function cloneOf(server: TestServer, url: string): Promise<string> {
+  const name = new URL(url).pathname.slice(1)
+  if (server.client === 'postgres') {
+    const clone = new URL(server.root)
+    clone.pathname = `octavo_test_${process.pid}_${Math.random().toString(36).slice(2, 10)}`
+    await server.run(server.root, `create database ${clone.pathname.slice(1)} template ${name}`)
+    return clone.href
+  }
+  const statements = await tablesOf(server, url)
+  const clone = await server.createDatabase()
+  await server.run(clone, `set foreign_key_checks = 0; ${statements.map(({ create, fill }) => `${create}; ${fill}`).join('; ')}`)
+  return clone
+}
+
+const known = new Map<string, Promise<readonly { readonly name: string; readonly create: string; readonly fill: string }[]>>()
+
+/** The statements that make each table anew, and fill it from where it was. */
+export function tablesOf(server: TestServer, url: string) {
+  const found = known.get(url) ?? readTables(server, url)
+  known.set(url, found)
+  return found
+}
+
+async function readTables(server: TestServer, url: string) {
+  const rows = await server.run(
+    url,
+    "select table_name as name from information_schema.tables where table_schema = database() and table_type = 'BASE TABLE'",
+  )
+  const from = new URL(url).pathname.slice(1)
+  return Promise.all(
+    rows.map(async ({ name }) => {
+      const [row] = await server.run(url, `show create table \`${name}\``)
+      return {
+        name: String(name),
+        create: String(row!['Create Table']),
+        fill: `insert into \`${name}\` select * from \`${from}\`.\`${name}\``,
+      }
+    }),
+  )
+}
