@@ -61,7 +61,13 @@ export async function createToken(
     lifespan: token.lifespan,
     ...dates,
   })
-  for (const [index, action] of token.actions.entries()) {
+  await addTokenActions(transaction, id, token.actions, now)
+  return id
+}
+
+async function addTokenActions(transaction: Transaction, id: number, actions: readonly string[], now: number): Promise<void> {
+  const dates = { created_at: now, updated_at: now, published_at: now }
+  for (const [index, action] of actions.entries()) {
     const permission = await insertRow(transaction, 'strapi_api_token_permissions', { document_id: newDocumentId(), action, ...dates })
     await insertRow(transaction, 'strapi_api_token_permissions_token_lnk', {
       api_token_permission_id: permission,
@@ -69,7 +75,12 @@ export async function createToken(
       api_token_permission_ord: index + 1,
     })
   }
-  return id
+}
+
+/** Replaces the actions of a token. */
+export async function setTokenActions(transaction: Transaction, id: number, actions: readonly string[], now: number): Promise<void> {
+  await removeTokenActions(transaction, id)
+  await addTokenActions(transaction, id, actions, now)
 }
 
 /** A token without its key. */
@@ -99,9 +110,13 @@ export async function findToken(database: RowReader, nameOrId: string): Promise<
 
 /** Deletes a token with its permissions. */
 export async function revokeToken(transaction: Transaction, id: number): Promise<void> {
+  await removeTokenActions(transaction, id)
+  await transaction.run(sql`delete from strapi_api_tokens where id = ${id}`)
+}
+
+async function removeTokenActions(transaction: Transaction, id: number): Promise<void> {
   await transaction.run(sql`delete from strapi_api_token_permissions where id in
     (select api_token_permission_id from strapi_api_token_permissions_token_lnk where api_token_id = ${id})`)
-  await transaction.run(sql`delete from strapi_api_tokens where id = ${id}`)
 }
 
 /** Replaces the key of a token; its lifespan starts again. */

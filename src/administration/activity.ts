@@ -1,6 +1,7 @@
 // The log of what administrators do. An entry is written in the transaction of its act: neither is there without the other.
 import { sql } from 'kysely'
-import type { RowReader, Transaction } from '../database/database.js'
+import type { RowReader, Transaction, WriteDatabase } from '../database/database.js'
+import type { Administration } from './context.js'
 
 /** Who does something. */
 export interface ActingAdministrator {
@@ -39,6 +40,40 @@ export async function noteActivity(
     (${now}, ${administrator?.id ?? 0}, ${administrator?.email ?? ''}, ${action}, ${subject}, ${id}, ${name ?? null},
      ${fields === undefined ? null : JSON.stringify(fields)}, ${address})`)
   await transaction.run(sql`delete from octavo_activity where id <= ${entry - most}`)
+}
+
+/** What an act and its entry need. */
+type ActParts = Pick<Administration, 'writer' | 'config' | 'now'>
+
+/** Does something in one transaction, with its entry. `work` resolves to what was done, null for nothing, and to the result. */
+export function doAct<Result>(
+  { writer, config, now }: ActParts,
+  actor: ActingAdministrator,
+  work: (transaction: Transaction, now: number) => Promise<readonly [AdministratorAct | null, Result]>,
+): Promise<Result> {
+  return writer.transaction(async (transaction) => {
+    const at = now()
+    const [act, result] = await work(transaction, at)
+    if (act !== null) await noteActivity(transaction, actor, act, { now: at, most: config.limits.activityEntries })
+    return result
+  })
+}
+
+/** The writer for functions that have a transaction of their own: each ends with an entry, which may depend on what it resolved to. */
+export function notingWriter<Result>(
+  { writer, config, now }: ActParts,
+  actor: ActingAdministrator,
+  actOf: (result: Result) => AdministratorAct,
+): WriteDatabase {
+  return {
+    ...writer,
+    transaction: (work) =>
+      writer.transaction(async (transaction) => {
+        const result = await work(transaction)
+        await noteActivity(transaction, actor, actOf(result as never), { now: now(), most: config.limits.activityEntries })
+        return result
+      }),
+  }
 }
 
 /** An entry of the log. */

@@ -8,6 +8,18 @@ import { unauthorized } from '../errors/errors.js'
 import { type AdministratorRole, type AdministratorRow, administratorColumns, isActive, superAdminCode } from './administrators.js'
 import { type AdministrationKeys, passwordMark } from './keys.js'
 
+/** A row of admin_permissions: one action, on one content-type or on none. */
+export interface Right {
+  readonly role: number
+  readonly action: string
+  /** The uid of a content-type; null for an action that concerns none. */
+  readonly subject: string | null
+  /** What the row restricts, as stored: `fields`, `locales`. */
+  readonly properties: Readonly<Record<string, unknown>>
+  /** Names of conditions that all must be true. */
+  readonly conditions: readonly string[]
+}
+
 /** A signed-in administrator. */
 export interface Administrator {
   /** The row id in admin_users. */
@@ -21,6 +33,8 @@ export interface Administrator {
   readonly roles: readonly AdministratorRole[]
   /** Has the role `strapi-super-admin`, which may do everything. */
   readonly isSuperAdmin: boolean
+  /** The rights of all roles. They say nothing about a super administrator. */
+  readonly rights: readonly Right[]
   /** True if a role allows an action that concerns no content-type, such as `admin::users.read`. */
   may(action: string): boolean
   readonly sessionId: string
@@ -70,7 +84,11 @@ async function readAdministrator(database: RowReader, session: string, keys: Adm
       where u.id = ${Number(id)} and s.session_id = ${sessionId} and s.origin = 'admin' and s.user_id = ${id}`,
   )
   if (row === undefined || !isActive(row)) return null
-  const { roles, actions } = await readRoles(database, row.id)
+  const { roles, rights } = await readRoles(database, row.id)
+  // A condition is about documents: an action without any that has one is refused.
+  const actions = new Set(
+    rights.flatMap(({ action, subject, conditions }) => (subject === null && conditions.length === 0 ? [action] : [])),
+  )
   const isSuperAdmin = roles.some(({ code }) => code === superAdminCode)
   return {
     administrator: {
@@ -82,6 +100,7 @@ async function readAdministrator(database: RowReader, session: string, keys: Adm
       language: row.prefered_language,
       roles,
       isSuperAdmin,
+      rights,
       may: (action) => isSuperAdmin || actions.has(action),
       sessionId,
       passwordAt: passwordAtOf(row.metadata),
@@ -97,22 +116,25 @@ function passwordAtOf(metadata: string | null): number {
 
 interface GrantedRow extends AdministratorRole {
   readonly action: string | null
+  readonly subject: string | null
+  readonly properties: string | null
   readonly conditions: string | null
 }
 
-/** Reads the roles of an administrator, with the actions that concern no content-type. */
+/** Reads the roles of an administrator with their rights. */
 async function readRoles(database: RowReader, id: number) {
-  const rows = await database.rows<GrantedRow>(sql`select r.id, r.code, r.name, p.action, p.conditions from admin_users_roles_lnk l
-    join admin_roles r on r.id = l.role_id left join admin_permissions_role_lnk g on g.role_id = r.id
-    left join admin_permissions p on p.id = g.permission_id and (p.subject is null or p.subject = '')
-    where l.user_id = ${id} order by l.role_ord, r.id`)
+  const rows = await database.rows<GrantedRow>(sql`select r.id, r.code, r.name, p.action, p.subject, p.properties, p.conditions
+    from admin_users_roles_lnk l join admin_roles r on r.id = l.role_id left join admin_permissions_role_lnk g on g.role_id = r.id
+    left join admin_permissions p on p.id = g.permission_id where l.user_id = ${id} order by l.role_ord, r.id, p.id`)
   const roles = new Map(rows.map((row) => [row.id, { id: row.id, code: row.code, name: row.name }]))
-  // A condition is about documents; an action without them that has one is refused.
-  const actions = rows.flatMap(({ action, conditions }) => (action === null || hasConditions(conditions) ? [] : [action]))
-  return { roles: [...roles.values()], actions: new Set(actions) }
+  return { roles: [...roles.values()], rights: rows.flatMap(rightsOf) }
 }
 
-function hasConditions(stored: string | null): boolean {
-  const conditions = stored === null ? null : (JSON.parse(stored) as unknown)
-  return conditions !== null && !(Array.isArray(conditions) && conditions.length === 0)
+function rightsOf({ id, action, subject, properties, conditions }: GrantedRow): readonly Right[] {
+  if (action === null) return []
+  const names = (conditions === null ? [] : JSON.parse(conditions)) as unknown
+  // What is not a list of names cannot be checked, so nothing fulfils it.
+  const stored = names === null ? [] : Array.isArray(names) ? names.map(String) : ['']
+  const restricted = (properties === null ? {} : (JSON.parse(properties) ?? {})) as Readonly<Record<string, unknown>>
+  return [{ role: id, action, subject: subject === '' ? null : subject, properties: restricted, conditions: stored }]
 }

@@ -1,9 +1,12 @@
 // Roles of administrators: rows of admin_roles, which Strapi's panel shares. What a role allows is in admin_permissions.
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../database/database.js'
-import { insertRow } from '../documents/store/rows.js'
+import { insertRow, updateRow } from '../documents/store/rows.js'
+import { ApiError, notFound } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
+import { type ActingAdministrator, doAct } from './activity.js'
 import { type AdministratorRole, superAdminCode } from './administrators.js'
+import type { Administration } from './context.js'
 
 /** The roles that Strapi's panel makes where there are none, in its order. */
 const firstRoles = [
@@ -41,4 +44,89 @@ export async function addFirstRoles(transaction: Transaction, now: number): Prom
       updated_at: now,
       published_at: now,
     })
+}
+
+/** A role with its description and the number of its administrators. */
+export interface ListedRole extends AdministratorRole {
+  readonly description: string | null
+  readonly administrators: number
+}
+
+/** Returns all roles in the order of their ids. */
+export const listAdministratorRoles = (database: RowReader): Promise<readonly ListedRole[]> =>
+  database.rows<ListedRole>(sql`select r.id, r.code, r.name, r.description,
+    (select count(*) from admin_users_roles_lnk l where l.role_id = r.id) as administrators from admin_roles r order by r.id`)
+
+/** Returns a role. @throws ApiError 404 */
+export async function administratorRole(database: RowReader, id: number): Promise<ListedRole> {
+  const found = (await listAdministratorRoles(database)).find((role) => role.id === id)
+  if (found === undefined) throw notFound('Role not found')
+  return found
+}
+
+/** The values of a role to write. */
+export interface RoleValues {
+  readonly name?: string | undefined
+  readonly description?: string | undefined
+}
+
+/** Creates a role that allows nothing, and returns its id. @throws ApiError 400 for a name that is taken */
+export const createAdministratorRole = (
+  administration: Administration,
+  actor: ActingAdministrator,
+  { name, description }: RoleValues & { readonly name: string },
+): Promise<number> =>
+  doAct(administration, actor, async (transaction, now) => {
+    await checkName(transaction, name, null)
+    const words = name
+      .normalize('NFKD')
+      .toLowerCase()
+      .match(/[a-z\d]+/g) ?? ['role']
+    const dates = { created_at: now, updated_at: now, published_at: now }
+    const values = { document_id: newDocumentId(), name, description: description ?? '', ...dates }
+    // A code is unique, as Strapi makes it from the name: with what follows, it is.
+    const id = await insertRow(transaction, 'admin_roles', {
+      ...values,
+      code: `${words.join('-').slice(0, 200)}-${newDocumentId().slice(0, 8)}`,
+    })
+    return [{ action: 'create', subject: 'role', id: String(id), name }, id]
+  })
+
+/** Changes the name or description of a role. @throws ApiError 404; 400 for a name that is taken, and for the role of super administrators */
+export const changeAdministratorRole = (
+  administration: Administration,
+  actor: ActingAdministrator,
+  id: number,
+  { name, description }: RoleValues,
+): Promise<void> =>
+  doAct(administration, actor, async (transaction, now) => {
+    const role = await administratorRole(transaction, id)
+    checkOrdinary(role)
+    if (name !== undefined) await checkName(transaction, name, id)
+    const values = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
+    await updateRow(transaction, 'admin_roles', id, { ...values, updated_at: now })
+    return [{ action: 'update', subject: 'role', id: String(id), name: role.name, fields: Object.keys(values) }, undefined]
+  })
+
+/** Deletes a role with its rights. @throws ApiError 404; 400 while administrators have it, and for the role of super administrators */
+export const deleteAdministratorRole = (administration: Administration, actor: ActingAdministrator, id: number): Promise<void> =>
+  doAct(administration, actor, async (transaction) => {
+    const role = await administratorRole(transaction, id)
+    checkOrdinary(role)
+    if (role.administrators > 0) throw new ApiError('ApplicationError', 'Some administrators still have this role')
+    await transaction.run(
+      sql`delete from admin_permissions where id in (select permission_id from admin_permissions_role_lnk where role_id = ${id})`,
+    )
+    await transaction.run(sql`delete from admin_permissions_role_lnk where role_id = ${id}`)
+    await transaction.run(sql`delete from admin_roles where id = ${id}`)
+    return [{ action: 'delete', subject: 'role', id: String(id), name: role.name }, undefined]
+  })
+
+function checkOrdinary({ code }: ListedRole): void {
+  if (code === superAdminCode) throw new ApiError('ApplicationError', 'The role of super administrators stays as it is')
+}
+
+async function checkName(database: RowReader, name: string, except: number | null): Promise<void> {
+  const same = (await listAdministratorRoles(database)).find((role) => role.name === name && role.id !== except)
+  if (same !== undefined) throw new ApiError('ApplicationError', 'A role with this name already exists')
 }

@@ -40,7 +40,8 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
     const administrator = await admitted(administration, resource, request)
     const { defaultLocale } = await identification.access()
     return holding(installations.enter(defaultLocale), async (installation) => {
-      const asking = { administration, installation, parts, request, reply, ...(administrator === null ? {} : { administrator }) }
+      const actor = { administrator, address: request.ip }
+      const asking = { administration, installation, parts, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
       const answered = await limited(resource, asking, place)
       return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
     })

@@ -2,6 +2,7 @@
 // description and the tables of tests follow.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
+import type { ActingAdministrator } from '../../administration/activity.js'
 import type { Administration } from '../../administration/context.js'
 import type { Administrator } from '../../administration/identify.js'
 import type { Installation } from '../../installation.js'
@@ -24,6 +25,8 @@ export interface CountedAttempts {
 export interface ResourceRequest<Params = unknown, Query = unknown, Body = unknown> {
   /** Who asks; only resources for administrators may read it. */
   readonly administrator: Administrator
+  /** The same for the activity log. */
+  readonly actor: ActingAdministrator
   readonly params: Params
   readonly query: Query
   readonly body: Body

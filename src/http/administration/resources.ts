@@ -1,13 +1,23 @@
 // The table of all resources of the administration API.
 import type { Resource } from './resource.js'
+import { activityResources } from './resources/activity.js'
+import { adminResources } from './resources/admins.js'
 import { contentResources } from './resources/content.js'
 import { descriptionOf } from './resources/description.js'
 import { recoveryResources } from './resources/recovery.js'
+import { roleResources } from './resources/roles.js'
 import { sessionResources } from './resources/session.js'
+import { startResources } from './resources/start.js'
+import { tokenResources } from './resources/tokens.js'
 
 export const resources: readonly Resource[] = [
   ...sessionResources,
   ...recoveryResources,
   ...contentResources,
+  ...startResources,
+  ...adminResources,
+  ...roleResources,
+  ...activityResources,
+  ...tokenResources,
   descriptionOf(() => resources),
 ]

@@ -35,3 +35,29 @@ export const personName = z.string().trim().min(1).max(255)
 
 /** A one-time code, from an e-mail or the log. */
 export const codeInput = z.string().min(1).max(200)
+
+/** The parameters of a list with pages. */
+export const pageInput = {
+  after: z.string().max(200).optional(),
+  limit: z
+    .string()
+    .regex(/^[1-9]\d{0,2}$/)
+    .transform(Number)
+    .pipe(z.number().max(200))
+    .default(50),
+}
+
+/** `meta` of a list with pages: where the next one begins. */
+export const pageMeta = z.strictObject({ next: z.string().nullable() })
+
+/** A moment of the database in a response. */
+export const momentOf = (milliseconds: number): string => new Date(milliseconds).toISOString()
+
+/** The same, where there may be none. */
+export const momentOrNull = (milliseconds: number | null): string | null => (milliseconds === null ? null : momentOf(milliseconds))
+
+/** A name of something that administrators make. */
+export const nameInput = z.string().trim().min(1).max(255)
+
+/** A description of it. */
+export const descriptionInput = z.string().max(255)

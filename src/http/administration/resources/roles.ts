@@ -1,0 +1,66 @@
+// /roles: the roles of administrators. What a role allows is another resource.
+import * as z from 'zod'
+import {
+  administratorRole,
+  changeAdministratorRole,
+  createAdministratorRole,
+  deleteAdministratorRole,
+  listAdministratorRoles,
+} from '../../../administration/roles.js'
+import { answer, nothing, type Resource, resource } from '../resource.js'
+import { byId, descriptionInput, nameInput } from '../values.js'
+
+const shownRole = z.strictObject({
+  id: z.int(),
+  code: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  administrators: z.int(),
+})
+const one = z.strictObject({ data: shownRole })
+
+/** The resources of the roles of administrators. */
+export const roleResources: readonly Resource[] = [
+  resource({
+    ...{ method: 'GET', path: '/roles', summary: 'List the roles of administrators', who: { action: 'admin::roles.read' } },
+    answer: z.strictObject({ data: z.array(shownRole) }),
+    handle: async ({ administration }) => answer({ data: [...(await listAdministratorRoles(administration.database))] }),
+  }),
+  resource({
+    ...{ method: 'POST', path: '/roles', summary: 'Create a role, which allows nothing', who: { action: 'admin::roles.create' } },
+    ...{ status: 201, isStrong: true },
+    body: z.strictObject({ name: nameInput, description: descriptionInput.optional() }),
+    answer: one,
+    handle: async ({ administration, actor, body }) => {
+      const id = await createAdministratorRole(administration, actor, body)
+      return answer({ data: await administratorRole(administration.database, id) })
+    },
+  }),
+  resource({
+    ...{ method: 'GET', path: '/roles/:id', summary: 'Read a role', who: { action: 'admin::roles.read' } },
+    params: byId,
+    answer: one,
+    handle: async ({ administration, params }) => answer({ data: await administratorRole(administration.database, params.id) }),
+  }),
+  resource({
+    ...{ method: 'PATCH', path: '/roles/:id', summary: 'Change the name or description of a role', who: { action: 'admin::roles.update' } },
+    isStrong: true,
+    params: byId,
+    body: z.strictObject({ name: nameInput.optional(), description: descriptionInput.optional() }),
+    answer: one,
+    handle: async ({ administration, actor, params, body }) => {
+      await changeAdministratorRole(administration, actor, params.id, body)
+      return answer({ data: await administratorRole(administration.database, params.id) })
+    },
+  }),
+  resource({
+    ...{ method: 'DELETE', path: '/roles/:id', summary: 'Delete a role that nobody has', who: { action: 'admin::roles.delete' } },
+    isStrong: true,
+    params: byId,
+    answer: null,
+    handle: async ({ administration, actor, params }) => {
+      await deleteAdministratorRole(administration, actor, params.id)
+      return nothing()
+    },
+  }),
+]

@@ -1,0 +1,112 @@
+// /start: what the shell of the page needs, in one answer that is only sent again when it has changed.
+import { createHash } from 'node:crypto'
+import * as z from 'zod'
+import type { Administrator } from '../../../administration/identify.js'
+import { readLocales } from '../../../documents/read/locales.js'
+import type { ContentType } from '../../../model/types.js'
+import { hasVersion } from '../../conditional.js'
+import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
+
+const shownType = z.strictObject({
+  uid: z.string(),
+  kind: z.enum(['collectionType', 'singleType']),
+  singularName: z.string(),
+  pluralName: z.string(),
+  displayName: z.string(),
+  draftAndPublish: z.boolean(),
+  localized: z.boolean(),
+  /** Actions of the content manager that a role allows on it, such as `read`; every action for a super administrator. */
+  actions: z.array(z.string()),
+})
+
+const contentManager = 'plugin::content-manager.explorer.'
+const contentActions = ['create', 'read', 'update', 'delete', 'publish']
+
+/** The actions of the content manager on a type that some right allows, whatever it restricts. */
+function actionsOn({ uid }: ContentType, { isSuperAdmin, rights }: Administrator): string[] {
+  if (isSuperAdmin) return [...contentActions]
+  return contentActions.filter((name) => rights.some(({ action, subject }) => subject === uid && action === contentManager + name))
+}
+
+/** True for types that administrators write: those of the project, and users. */
+const isContent = ({ uid }: ContentType): boolean => uid.startsWith('api::') || uid === 'plugin::users-permissions.user'
+
+const byUid = (types: readonly ContentType[]): readonly ContentType[] => [...types].sort((one, other) => (one.uid < other.uid ? -1 : 1))
+
+const typesFor = (administrator: Administrator, types: Iterable<ContentType>): readonly z.input<typeof shownType>[] =>
+  byUid([...types].filter(isContent)).flatMap((type) => {
+    const actions = actionsOn(type, administrator)
+    if (actions.length === 0) return []
+    const { uid, singularName, pluralName, singleType, draftAndPublish, localized } = type
+    const kind = singleType ? ('singleType' as const) : ('collectionType' as const)
+    const { displayName = singularName } = type.source.info as { readonly displayName?: string }
+    return [{ uid, kind, singularName, pluralName, displayName, draftAndPublish, localized, actions }]
+  })
+
+const start = z.strictObject({
+  me: z.strictObject({
+    id: z.int(),
+    documentId: z.string().nullable(),
+    email: z.string(),
+    firstname: z.string().nullable(),
+    lastname: z.string().nullable(),
+    language: z.string().nullable(),
+    isSuperAdmin: z.boolean(),
+    roles: z.array(z.strictObject({ id: z.int(), code: z.string(), name: z.string() })),
+  }),
+  types: z.array(shownType),
+  locales: z.array(z.strictObject({ code: z.string(), name: z.string().nullable(), isDefault: z.boolean() })),
+  /** Actions that concern no content-type; a super administrator has all, whatever is listed. */
+  rights: z.array(z.string()),
+  settings: z.strictObject({
+    url: z.string(),
+    apiPrefix: z.string(),
+    isProduction: z.boolean(),
+    changesModel: z.boolean(),
+    sendsEmails: z.boolean(),
+    fileBytes: z.int(),
+  }),
+  versions: z.strictObject({ octavo: z.string() }),
+})
+
+async function startOf({ administrator, installation, parts }: ResourceRequest): Promise<z.input<typeof start>> {
+  const { id, documentId, email, firstname, lastname, language, isSuperAdmin, roles, rights } = administrator
+  const { config, backend } = parts
+  const { model, documents, defaultLocale } = installation
+  const own = rights.filter(({ subject, conditions }) => subject === null && conditions.length === 0).map(({ action }) => action)
+  const locales = await readLocales(documents)
+  return {
+    me: { id, documentId, email, firstname, lastname, language, isSuperAdmin, roles: [...roles] },
+    types: [...typesFor(administrator, model.types.values())],
+    locales: locales.map(({ code, name }) => ({
+      code,
+      name: typeof name === 'string' ? name : null,
+      isDefault: code === defaultLocale,
+    })),
+    rights: [...new Set(own)].sort(),
+    settings: {
+      url: config.publicUrl,
+      apiPrefix: config.rest.prefix,
+      isProduction: config.production,
+      changesModel: config.modelChanges,
+      sendsEmails: config.mail.url !== null,
+      fileBytes: config.limits.fileBytes,
+    },
+    versions: { octavo: backend.version },
+  }
+}
+
+/** The resource of the shell. */
+export const startResources: readonly Resource[] = [
+  resource({
+    ...{ method: 'GET', path: '/start', summary: 'Read all that the shell needs: me, types, locales, rights, settings, versions' },
+    who: 'administrator',
+    answer: z.strictObject({ data: start }),
+    handle: async (asked) => {
+      const data = await startOf(asked)
+      const etag = `"${createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22)}"`
+      const headers = { etag, 'cache-control': 'private, no-cache' }
+      return hasVersion(asked.request.headers, etag) === true ? { status: 304, headers } : answer({ data }, headers)
+    },
+  }),
+]
