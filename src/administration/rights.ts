@@ -1,6 +1,6 @@
 // Rows of Strapi's admin_permissions become rights to attributes, locales and documents of the types of a model. Pure.
 import { type AttributeGrants, type ContentRight, grantedBelow, unionOf } from '../grants.js'
-import type { ContentType, Model } from '../model/types.js'
+import type { ContentType, Model, Schema } from '../model/types.js'
 import { filtersOf, type RightsHolder } from './conditions.js'
 import type { PermissionRow } from './permission-rows.js'
 
@@ -89,7 +89,16 @@ function attributesOf(fields: unknown, model: Model, type: ContentType): Readonl
     const [name, ...below] = found
     named.set(name!, unionOf(named.get(name!) ?? new Map(), treeOf(below)))
   }
-  return named
+  return new Map([...named].map(([name, below]) => [name, wholeIfAll(model, type, name, below)]))
+}
+
+/** A component of which every attribute is named, as Strapi names them, is granted as a whole. */
+function wholeIfAll(model: Model, shape: Schema, name: string, below: AttributeGrants): AttributeGrants {
+  const attribute = shape.attributes.get(name)
+  if (below === 'all' || attribute?.kind !== 'component') return below
+  const component = model.components.get(attribute.component)!
+  const inner = new Map([...below].map(([key, deeper]) => [key, wholeIfAll(model, component, key, deeper)]))
+  return [...component.attributes.keys()].every((key) => inner.get(key) === 'all') ? 'all' : inner
 }
 
 /** The names of a dotted field, as far as they lead into components; null where they lead nowhere. Zones are named as a whole. */

@@ -34,10 +34,7 @@ export async function checkRevisions(
   expected: readonly string[],
 ): Promise<void> {
   const { documentId, write } = operation
-  const versions = documentId === null ? [] : await versionsOf(transaction, write.type, documentId)
-  // That there is no such document is told by the write.
-  if (documentId !== null && versions.length === 0) return
-  const rows = revised(operation, versions)
+  const rows = documentId === null ? [] : revised(operation, await versionsOf(transaction, write.type, documentId))
   if ((rows.length === 0) !== (expected.length === 0)) throw changed()
   for (const { id } of rows) {
     const revision = await revisionIn(context, transaction, write.type, id)

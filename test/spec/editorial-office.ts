@@ -36,6 +36,7 @@ const files = {
       slug: { type: 'uid', targetField: 'title', ...perLocale },
       summary: { type: 'text', ...perLocale },
       secret: { type: 'string', private: true, ...perLocale },
+      code: { type: 'string', minLength: 5, ...perLocale },
       score: { type: 'integer', ...perLocale },
       price: { type: 'decimal', ...perLocale },
       day: { type: 'date', ...perLocale },

@@ -76,7 +76,10 @@ export async function listDocuments(access: ContentAccess, uid: string, rawQuery
 /** Counts the rows of a list. @throws ApiError 404, 403, 400 */
 export async function countDocuments(access: ContentAccess, uid: string, rawQuery: string): Promise<BoundedTotal> {
   const type = readableType(access, uid)
-  const parameters = { ...rowsOf(access, type, readQuery(rawQuery)), limit: mostCounted + 1 }
+  const query = readQuery(rawQuery)
+  const { sort, fields, populate } = query
+  // What has no effect on the number is looked at all the same.
+  const parameters = { ...rowsOf(access, type, query), sort, fields, populate, limit: mostCounted + 1 }
   const total = (await access.documents.findData(access.grants, {
     ...{ type, parameters, mode: 'many', action: `${uid}.find`, envelope: 'countToLimit', paged: false },
   })) as number
