@@ -17,6 +17,9 @@ export const actionName = (action: RightAction): string => `plugin::content-mana
 
 const actionsByName = new Map(rightActions.map((action) => [actionName(action), action]))
 
+/** What the action of a row is about; null: no documents. */
+export const actionOfRow = (name: string): RightAction | null => actionsByName.get(name) ?? null
+
 /** The type of users, of which administrators may be given the rights too. */
 const userType = 'plugin::users-permissions.user'
 
@@ -137,11 +140,19 @@ function joined(rights: readonly ContentRight[]): readonly ContentRight[] {
   return all.filter((right, index) => !all.some((other, at) => at !== index && covers(other, right)))
 }
 
-/** No two rights of different places cover each other. */
-function covers(other: ContentRight, right: ContentRight): boolean {
-  const holdsEverywhere = other.scope === null || JSON.stringify(other.scope) === JSON.stringify(right.scope)
+/** Whether one right allows all that another one does. */
+export function covers(other: ContentRight, right: ContentRight): boolean {
+  const holdsEverywhere = other.scope === null || (right.scope !== null && isWithin(right.scope, other.scope))
   const inEveryLocale = other.locales === null || right.locales?.every((locale) => other.locales!.includes(locale)) === true
   return holdsEverywhere && inEveryLocale && includesAll(other.attributes, right.attributes)
+}
+
+/** Whether the documents of a condition are among those of another one. */
+function isWithin(inner: NonNullable<ContentRight['scope']>, outer: NonNullable<ContentRight['scope']>): boolean {
+  const parts = ({ $or, ...one }: NonNullable<ContentRight['scope']>) =>
+    (Array.isArray($or) ? $or : [one]).map((part) => JSON.stringify(part))
+  const known = parts(outer)
+  return parts(inner).every((part) => known.includes(part))
 }
 
 /** Whether the first has all attributes of the second. */

@@ -5,6 +5,7 @@ import { adminResources } from './resources/admins.js'
 import { contentResources } from './resources/content.js'
 import { descriptionOf } from './resources/description.js'
 import { recoveryResources } from './resources/recovery.js'
+import { rightsResources } from './resources/rights.js'
 import { roleResources } from './resources/roles.js'
 import { sessionResources } from './resources/session.js'
 import { startResources } from './resources/start.js'
@@ -17,6 +18,7 @@ export const resources: readonly Resource[] = [
   ...startResources,
   ...adminResources,
   ...roleResources,
+  ...rightsResources,
   ...activityResources,
   ...tokenResources,
   descriptionOf(() => resources),
