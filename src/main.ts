@@ -9,6 +9,7 @@ import { addCompareCommand } from './cli/program/compare.js'
 import { addDescriptionCommands } from './cli/program/descriptions.js'
 import { addDevelopmentCommands } from './cli/program/development.js'
 import { addLocaleCommands } from './cli/program/locales.js'
+import { addModelCommands } from './cli/program/model.js'
 import { addRoleCommands } from './cli/program/roles.js'
 import { addServiceCommands } from './cli/program/service.js'
 import { addSettingCommands } from './cli/program/settings.js'
@@ -27,6 +28,7 @@ const topics = [
   addDevelopmentCommands,
   addServiceCommands,
   addDescriptionCommands,
+  addModelCommands,
   addArchiveCommands,
   addCompareCommand,
   addTokenCommands,

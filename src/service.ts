@@ -1,7 +1,7 @@
 // The composition root: config → model → database → documents → http. Opens the parts in this order and closes them in reverse, also
 // when opening fails half-way.
 import { createRequire } from 'node:module'
-import type { Logger } from 'pino'
+import { type Logger, pino } from 'pino'
 import type { Watched } from './access/access-state.js'
 import { type Identification, openIdentification } from './access/identify.js'
 import { type Jwts, openJwts } from './access/jwt.js'
@@ -17,6 +17,7 @@ import { leftOutRoutes } from './config/type-routes.js'
 import { type ContentServices, openContentServices } from './content/content-service.js'
 import type { WithInstallation } from './content/upload.js'
 import type { Database } from './database/database.js'
+import type { Driver } from './database/driver.js'
 import { driverOf } from './database/open.js'
 import type { Signing } from './database/signing.js'
 import { theProject } from './documents/actor.js'
@@ -32,9 +33,10 @@ import { examplesOf } from './http/pages/examples.js'
 import { createServer, type HttpServer } from './http/server.js'
 import { checkInstallable, holding, openInstallations } from './installation.js'
 import { openContentTypeBuilder } from './live-model/builder-request.js'
+import type { LiveModelOptions, StartDecisions, StartOfModel } from './live-model/change.js'
 import { openLiveModel } from './live-model/live-model.js'
+import { readStart, undecided } from './live-model/start.js'
 import { newDocumentId } from './model/document-id.js'
-import { loadModel } from './model/load.js'
 import type { Model } from './model/types.js'
 import type { ContentService } from './public/content-service.js'
 import type { ContentEvent } from './public/events.js'
@@ -85,7 +87,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
   const signing = signingOf(config)
-  const { database, liveModel } = await openContent(config, logger, signing, opened)
+  const { database, liveModel } = await openInForce(config, logger, signing, opened)
   const jwts = openJwts(config.secrets.jwtSecret)
   const events = await eventsOf(config, database, logger)
   opened.add(events.close)
@@ -148,18 +150,53 @@ async function exampleRequests(config: Config, model: Model, { access }: Identif
   return examplesOf(shown, config.rest.prefix).map(({ href }) => href)
 }
 
-/** Loads the model, opens its database, and finishes changes of the model that an earlier process began. */
-async function openContent(config: Config, logger: Logger, signing: Signing | null, opened: Closers) {
-  const model = await loadModel(config.folder, config.privateAttributes)
+/** Opens the database with the model in force: after changes of the files, and those that an earlier process began. */
+async function openInForce(config: Config, logger: Logger, signing: Signing | null, opened: Closers) {
+  const options = await openContent(config, { logger, signing, decisions: undecided }, opened)
+  return { database: options.database, liveModel: await openLiveModel(options) }
+}
+
+/** Loads the model and opens its database. */
+async function openContent(
+  config: Config,
+  { logger, signing, decisions }: { readonly logger: Logger; readonly signing: Signing | null; readonly decisions: StartDecisions },
+  opened: Closers,
+): Promise<LiveModelOptions> {
+  const driver = await driverOf(config)
+  const start = await startOf(config, driver)
+  const { model } = start
   await checkCode(config, model)
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
-  const database = await (await driverOf(config)).open(config, model, { logger, signing, fill: seedLoader(config, model, logger) })
+  const database = await driver.open(config, start.former ?? model, { logger, signing, fill: seedLoader(config, model, logger) })
   opened.add(database.close)
   const check = async (changed: Model): Promise<void> => {
     await checkCode(config, changed)
     checkInstallable(config, changed)
   }
-  return { database, liveModel: await openLiveModel({ config, model, database, log: logger, now: Date.now, check }) }
+  return { config, start, decisions, database, log: logger, now: Date.now, check }
+}
+
+/** Opens the model of a project for a command that changes it. Close it afterwards. @throws ConfigError */
+export async function openModelForCommand(config: Config, decisions: StartDecisions) {
+  const opened = openClosers()
+  try {
+    const logger = pino({ level: 'warn' }, process.stderr)
+    return { options: await openContent(config, { logger, signing: null, decisions }, opened), close: () => opened.close(0) }
+  } catch (error) {
+    await opened.close(0).catch(() => {})
+    throw error
+  }
+}
+
+/** Reads the model of the files, and that of the database, before anything is added to it. */
+async function startOf(config: Config, driver: Driver): Promise<StartOfModel> {
+  if (!driver.exists(config)) return readStart(config, null)
+  const view = await driver.lookInto(config)
+  try {
+    return await readStart(config, view)
+  } finally {
+    await view.close()
+  }
 }
 
 /** Opens the hints of development, the only place that loads their code. */

@@ -57,6 +57,8 @@ const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
   cli: [
     'service',
+    'live-model',
+    'model-plans',
     'description',
     'query',
     'seed',

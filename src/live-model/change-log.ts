@@ -1,7 +1,7 @@
 // The changes of the model as rows. A row that is made is what makes a change: without it the former model holds.
 import { type RawBuilder, sql } from 'kysely'
 import { inBookkeeping } from '../database/bookkeeping.js'
-import type { MainConnection, WriteDatabase } from '../database/database.js'
+import type { RowReader, WriteDatabase } from '../database/database.js'
 import type { FileChanges } from '../model/schema-files.js'
 import type { PlanStep } from '../model-plans/steps.js'
 import type { KeptPlace, Rename } from '../model-plans/types.js'
@@ -63,7 +63,7 @@ const columns = sql`id, version, summary, files, former, renames, kept, undoes, 
 const textOf = (files: FileChanges): string => JSON.stringify(Object.fromEntries(files))
 const filesIn = (text: string): FileChanges => new Map(Object.entries(JSON.parse(text) as Record<string, string | null>))
 
-async function changesWhere(database: MainConnection, condition: RawBuilder<unknown>): Promise<readonly UnfinishedChange[]> {
+async function changesWhere(database: RowReader, condition: RawBuilder<unknown>): Promise<readonly UnfinishedChange[]> {
   const rows = await database.rows<ChangeRow>(sql`select ${columns} from octavo_model_history where ${condition} order by id`)
   return rows.map(({ id, version, summary, files, former, renames, kept, undoes, steps, done }) => ({
     ...{ id: Number(id), version, summary, files: filesIn(files), former: filesIn(former), undoes: Number(undoes), done: Number(done) },
@@ -74,15 +74,15 @@ async function changesWhere(database: MainConnection, condition: RawBuilder<unkn
 }
 
 /** The changes after `id`, oldest first. */
-export const changesAfter = (database: MainConnection, id: number): Promise<readonly RecordedChange[]> =>
+export const changesAfter = (database: RowReader, id: number): Promise<readonly RecordedChange[]> =>
   changesWhere(database, sql`id > ${id} and is_made = 1`)
 
 /** The changes whose files are not on disk, oldest first. */
-export const unfiledChanges = (database: MainConnection): Promise<readonly RecordedChange[]> =>
+export const unfiledChanges = (database: RowReader): Promise<readonly RecordedChange[]> =>
   changesWhere(database, sql`is_filed = 0 and is_made = 1`)
 
 /** The change with this id, or the last one that is neither undone nor the undoing of another; null if there is none. */
-export async function changeToUndo(database: MainConnection, wanted: number | null): Promise<RecordedChange | null> {
+export async function changeToUndo(database: RowReader, wanted: number | null): Promise<RecordedChange | null> {
   const which =
     wanted === null
       ? sql`id = (select max(id) from octavo_model_history where is_made = 1 and undoes = 0
@@ -93,13 +93,13 @@ export async function changeToUndo(database: MainConnection, wanted: number | nu
 }
 
 /** The change that is under way in steps, by this process or another, or that one did not finish. */
-export async function unfinishedChange(database: MainConnection): Promise<UnfinishedChange | null> {
+export async function unfinishedChange(database: RowReader): Promise<UnfinishedChange | null> {
   const [change = null] = await changesWhere(database, sql`is_made = 0`)
   return change
 }
 
 /** All changes, oldest first. */
-export async function listChanges(database: MainConnection): Promise<readonly ListedChange[]> {
+export async function listChanges(database: RowReader): Promise<readonly ListedChange[]> {
   const rows = await database.rows<Omit<ListedChange, 'madeAt' | 'isFiled'> & { readonly made_at: number; readonly is_filed: number }>(
     sql`select id, version, summary, undoes, made_at, is_filed from octavo_model_history where is_made = 1 order by id`,
   )
@@ -113,7 +113,7 @@ export async function listChanges(database: MainConnection): Promise<readonly Li
 }
 
 /** The id of the last change; 0 if there was none. */
-export async function lastChange(database: MainConnection): Promise<number> {
+export async function lastChange(database: RowReader): Promise<number> {
   const [row] = await database.rows<{ last: number | null }>(sql`select max(id) as last from octavo_model_history where is_made = 1`)
   return Number(row?.last ?? 0)
 }

@@ -7,12 +7,15 @@ import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import type { KeptPlace, PlanChoices, Rename } from '../model-plans/types.js'
 import type { CountedPlan } from './counted-plan.js'
+import type { SchemaTexts } from './stored-schemas.js'
 
 /** A change as it is asked for. */
 export interface ChangeRequest {
   /** What is changed, for the log of changes. */
   readonly summary: string
   readonly files: FileChanges
+  /** What the files were before; undefined: what is on disk. */
+  readonly former?: FileChanges
   readonly renames?: readonly Rename[]
   readonly choices?: Pick<PlanChoices, 'neverPublished'>
   /** Names of content that may be hidden (`PlanLoss.name`). */
@@ -34,11 +37,26 @@ export interface ChangeResult {
   readonly plan: CountedPlan | null
 }
 
+/** The model of the project's files, and what the database has. */
+export interface StartOfModel {
+  readonly model: Model
+  /** The schema files of the model. */
+  readonly texts: SchemaTexts
+  /** The schema files that the database knows; null: it knows none, because no start has stored them. */
+  readonly stored: SchemaTexts | null
+  /** The model of the database; null if it is that of the files, as far as is known. */
+  readonly former: Model | null
+}
+
+/** What an operator decides about a change of the files. */
+export type StartDecisions = Pick<ChangeRequest, 'agreed' | 'renames' | 'choices'>
+
 /** What the model of a service needs. */
 export interface LiveModelOptions {
   readonly config: Config
-  /** The model as it is on disk. */
-  readonly model: Model
+  readonly start: StartOfModel
+  /** What is decided about a change of the files since the last start. */
+  readonly decisions: StartDecisions
   readonly database: Database
   readonly log: Logger
   /** The time of day in milliseconds since 1970. */
@@ -50,6 +68,10 @@ export interface LiveModelOptions {
 /** The model in force, and the last change that led to it. */
 export interface InForce {
   model: Model
+  /** Its schema files. */
+  texts: SchemaTexts
+  /** What the database knows of them. */
+  stored: SchemaTexts
   /** 0: the model is that of the files. */
   change: number
   installations: Installations | null

@@ -4,7 +4,7 @@
 import { ApiError, ConfigError } from '../errors/errors.js'
 import type { Installations } from '../installation.js'
 import { loadModel } from '../model/load.js'
-import { type FileChanges, filesWithChanges } from '../model/schema-files.js'
+import { type FileChanges, filesWithChanges, noting } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import { openQueue } from '../runtime/queue.js'
 import { finishInSteps, makeChange } from './carry-out.js'
@@ -12,6 +12,8 @@ import type { ChangeRequest, ChangeResult, InForce, LiveModelOptions, PrepareCha
 import { changeColumns, changesAfter, type ListedChange, lastChange, listChanges, noteFiled, unfiledChanges } from './change-log.js'
 import { type CountedPlan, countedPlan } from './counted-plan.js'
 import { plain, refuseLosses, refuseTakenTables } from './refusals.js'
+import { changeOfFiles, explained } from './start.js'
+import { differencesOf, storedSchemas, storeSchemas } from './stored-schemas.js'
 import { requestToUndo } from './undo.js'
 import { formerTexts, type StagedFiles, stageFiles } from './write-files.js'
 
@@ -45,9 +47,7 @@ export interface LiveModel {
 export async function openLiveModel(options: LiveModelOptions): Promise<LiveModel> {
   const { main } = options.database
   const line = openQueue(1, options.config.limits.modelChangeQueue, 'Too many changes of the model wait')
-  await finishInSteps(options, null, (files) => load(options, files))
-  const inForce: InForce = { model: options.model, change: await lastChange(main), installations: null }
-  await finishChanges(options, inForce)
+  const inForce = await modelInForce(options)
   /** Runs work in line, on the model that results from all changes so far. */
   const inLine = <Result>(work: () => Promise<Result>): Promise<Result> =>
     line.run(async () => {
@@ -77,9 +77,41 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
   }
 }
 
+/** A model with its schema files. */
+type LoadedModel = Pick<InForce, 'model' | 'texts'>
+
 /** Loads the model from the files, with changes of them that are not on disk yet. */
-const load = ({ config }: LiveModelOptions, files: FileChanges = new Map()): Promise<Model> =>
-  loadModel(config.folder, config.privateAttributes, filesWithChanges(config.folder, files))
+async function load({ config }: LiveModelOptions, files: FileChanges): Promise<LoadedModel> {
+  const read = noting(config.folder, filesWithChanges(config.folder, files))
+  return { model: await loadModel(config.folder, config.privateAttributes, read), texts: read.texts }
+}
+
+/** The model of the files, after what leads to it from that of the database. */
+async function modelInForce(options: LiveModelOptions): Promise<InForce> {
+  const { database, start, decisions } = options
+  await finishInSteps(options, null, async (files) => (await load(options, files)).model)
+  const stored = (await storedSchemas(database.main)) ?? new Map()
+  const { model, texts, former } = start
+  const inForce: InForce = { model: former ?? model, texts, stored, change: await lastChange(database.main), installations: null }
+  if (former !== null) {
+    await make(options, inForce, changeOfFiles(start, decisions)).catch((error: unknown) => {
+      throw explained(error)
+    })
+  } else await finishChanges(options, inForce)
+  await store(options, inForce)
+  return inForce
+}
+
+/** Lets the database know the schema files of the model in force. Where that fails, the log of changes has them. */
+async function store({ database, log }: LiveModelOptions, inForce: InForce): Promise<void> {
+  if (differencesOf(inForce.stored, inForce.texts).size === 0) return
+  try {
+    await storeSchemas(database.writes, inForce.stored, inForce.texts, inForce.change)
+    inForce.stored = inForce.texts
+  } catch (error) {
+    log.warn({ err: error }, 'the schema files could not be stored in the database; the next start tries again')
+  }
+}
 
 /** The files as several changes, one after the other, leave them. */
 const filesOf = (changes: readonly { readonly files: FileChanges }[]): FileChanges => new Map(changes.flatMap(({ files }) => [...files]))
@@ -90,7 +122,7 @@ async function finishChanges(options: LiveModelOptions, inForce: InForce): Promi
   const unfiled = await unfiledChanges(database.main)
   if (unfiled.length === 0) return
   const files = filesOf(unfiled)
-  inForce.model = await load(options, files)
+  putInForce(inForce, await load(options, files), inForce.change)
   await options.check(inForce.model)
   await database.fit(inForce.model)
   const changes = unfiled.map(({ summary }) => summary)
@@ -103,8 +135,9 @@ async function finishChanges(options: LiveModelOptions, inForce: InForce): Promi
   }
 }
 
-function putInForce(inForce: InForce, model: Model, change: number): void {
+function putInForce(inForce: InForce, { model, texts }: LoadedModel, change: number): void {
   inForce.model = model
+  inForce.texts = texts
   inForce.change = change
   inForce.installations?.replace(model)
 }
@@ -119,16 +152,16 @@ async function reload(options: LiveModelOptions, inForce: InForce, inLine: (work
 /** Follows the changes that other processes have made. @throws ApiError 503 if the files of this process lead to another model */
 async function follow(options: LiveModelOptions, inForce: InForce): Promise<void> {
   const { config, database, log } = options
-  await finishInSteps(options, inForce.installations, (files) => load(options, files))
+  await finishInSteps(options, inForce.installations, async (files) => (await load(options, files)).model)
   const changes = await changesAfter(database.main, inForce.change)
   const last = changes.at(-1)
   if (last === undefined) return
   const files = filesOf(changes)
   const next = await load(options, files)
-  if (next.version !== last.version)
+  if (next.model.version !== last.version)
     throw new ApiError('ServiceUnavailableError', 'The model was changed by another process, whose files differ from those of this one')
-  await options.check(next)
-  await database.fit(next)
+  await options.check(next.model)
+  await database.fit(next.model)
   putInForce(inForce, next, last.id)
   try {
     await (await stageFiles(config.folder, files)).place()
@@ -142,42 +175,53 @@ async function planned(options: LiveModelOptions, inForce: InForce, request: Cha
   const { version } = inForce.model
   if (request.version !== undefined && request.version !== version)
     throw new ApiError('PreconditionFailedError', `The model has the version ${version} by now. Plan the change again`, { version })
-  const model = await checkedModel(options, request.files)
+  const loaded = await checkedModel(options, request.files)
   const plan = await countedPlan(options.database, {
-    ...{ from: inForce.model, to: model, renames: request.renames ?? [], restored: request.undoes?.kept ?? [] },
+    ...{ from: inForce.model, to: loaded.model, renames: request.renames ?? [], restored: request.undoes?.kept ?? [] },
     choices: { ...request.choices, number: inForce.change + 1 },
   })
-  return { model, plan }
+  return { loaded, plan }
 }
 
 async function make(options: LiveModelOptions, inForce: InForce, request: ChangeRequest): Promise<CountedPlan> {
   const { config } = options
-  const { model, plan } = await planned(options, inForce, request)
+  const { loaded, plan } = await planned(options, inForce, request)
+  const { model } = loaded
   refuseLosses(plan.losses, request.agreed)
   const { files, summary, renames = [], undoes } = request
-  const former = await formerTexts(config.folder, files)
+  const former = request.former ?? (await formerTexts(config.folder, files))
   const staged = await stageFiles(config.folder, files)
   const change = { version: model.version, summary, files, former, renames, kept: plan.kept, undoes: undoes?.id ?? 0 }
-  const make = () => makeChange(options, inForce, { change, model, plan }, (id) => putInForce(inForce, model, id))
+  const make = () => makeChange(options, inForce, { change, model, plan }, (id) => putInForce(inForce, loaded, id))
   const id = await make().catch(async (error: unknown) => {
     await staged.discard().catch(() => {})
     throw error
   })
   await file(options, staged, id, summary)
+  await store(options, inForce)
   return plan
 }
 
+/** Plans what leads from the model of the database to that of the files; null: nothing. @throws as `LiveModel.plan` */
+export async function planOfFiles(options: LiveModelOptions): Promise<CountedPlan | null> {
+  const { database, start, decisions } = options
+  const { former, texts } = start
+  if (former === null) return null
+  const inForce: InForce = { model: former, texts, stored: texts, change: await lastChange(database.main), installations: null }
+  return (await planned(options, inForce, changeOfFiles(start, decisions))).plan
+}
+
 /** Loads the model that a change leads to. @throws ApiError 400 */
-async function checkedModel(options: LiveModelOptions, files: FileChanges): Promise<Model> {
-  const model = await load(options, files).catch((error: unknown) => {
+async function checkedModel(options: LiveModelOptions, files: FileChanges): Promise<LoadedModel> {
+  const loaded = await load(options, files).catch((error: unknown) => {
     throw new ApiError('ValidationError', plain(error, options.config.folder))
   })
-  refuseTakenTables(model)
-  await options.check(model).catch((error: unknown) => {
+  refuseTakenTables(loaded.model)
+  await options.check(loaded.model).catch((error: unknown) => {
     if (error instanceof ConfigError) throw new ApiError('ValidationError', `The code of the project does not fit: ${error.message}`)
     throw error
   })
-  return model
+  return loaded
 }
 
 /** Puts the files of a change that was made into their places. Where that fails, the next start does it. */

@@ -1,6 +1,6 @@
 // Where schema files are read from: the disk, or the disk with changes that are not written yet.
 import { readdir, readFile } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 
 /** A name in a folder. */
 export interface FolderEntry {
@@ -18,6 +18,26 @@ export interface SchemaFiles {
 
 /** Texts of files by their paths relative to the project's folder, with `/`; null: the file is deleted. */
 export type FileChanges = ReadonlyMap<string, string | null>
+
+/** Files that note what was read. */
+export interface NotedFiles extends SchemaFiles {
+  /** The texts that were read, by their paths relative to the project's folder, with `/`. */
+  readonly texts: ReadonlyMap<string, string>
+}
+
+/** Reads like `files`, and notes what is read. */
+export function noting(projectFolder: string, files: SchemaFiles): NotedFiles {
+  const texts = new Map<string, string>()
+  return {
+    texts,
+    list: files.list,
+    read: async (file) => {
+      const text = await files.read(file)
+      if (text !== null) texts.set(relative(projectFolder, file).split(sep).join('/'), text)
+      return text
+    },
+  }
+}
 
 const byName = (a: FolderEntry, b: FolderEntry): number => (a.name < b.name ? -1 : 1)
 

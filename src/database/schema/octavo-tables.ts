@@ -167,6 +167,12 @@ export const octavoTables: readonly OctavoTable[] = [
     unique: ['follows'],
   },
   {
+    // The schema files of the model that the database has, by their paths in the project; `change` is the last one that they contain.
+    name: 'octavo_schemas',
+    columns: { path: 'text', text: 'text', change: 'integer' },
+    key: ['path'],
+  },
+  {
     // Work that one owner does at a time: who does it, and a number that grows while the owner is alive.
     name: 'octavo_leases',
     columns: { name: 'text', owner: 'text?', beat: 'integer' },

@@ -1,0 +1,139 @@
+// `octavo model plan|apply|undo|history`: changes of the content model that lie in the schema files, and those that were made.
+import type { Config } from '../config/config.js'
+import { ApiError, ConfigError } from '../errors/errors.js'
+import type { StartDecisions } from '../live-model/change.js'
+import { listChanges } from '../live-model/change-log.js'
+import type { CountedContent, CountedPlan } from '../live-model/counted-plan.js'
+import { openLiveModel, planOfFiles } from '../live-model/live-model.js'
+import type { Rename } from '../model-plans/types.js'
+import { openModelForCommand } from '../service.js'
+import { counted } from './counted.js'
+import { onDatabase, orExplain } from './explain-error.js'
+import { checkDatabase, type ListOptions, lookIntoProject, moment, print, printJson, printTable } from './project.js'
+import { loadWithoutSecrets, readProjectFolder } from './project-folder.js'
+
+interface DecisionOptions extends ListOptions {
+  readonly rename?: string
+  readonly publishDrafts?: boolean
+  readonly agree?: string
+}
+
+type OpenModel = Awaited<ReturnType<typeof openModelForCommand>>['options']
+
+const list = (text = ''): readonly string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+/** `api::note.note.body=text`, `api::note.note=api::memo.memo`, `shared.seo=shared.meta`. @throws ConfigError */
+function renameOf(text: string): Rename {
+  const [, from = '', to = ''] = /^([^=]+)=([^=]+)$/.exec(text) ?? []
+  const isUid = (uid: string) => /^(?:[a-z]+::)?[\w-]+\.[\w-]+$/.test(uid)
+  if (isUid(from) && isUid(to)) return { kind: from.includes('::') ? 'type' : 'component', from, to }
+  const dot = from.lastIndexOf('.')
+  const schema = from.slice(0, Math.max(dot, 0))
+  if (!isUid(schema) || !/^\w+$/.test(to))
+    throw new ConfigError(`--rename ${text}: expected api::note.note.body=text for an attribute, or the uids of a type or component.`)
+  return { kind: 'attribute', schema, from: from.slice(dot + 1), to }
+}
+
+const decisionsOf = ({ rename, publishDrafts = false, agree }: DecisionOptions): StartDecisions => ({
+  agreed: new Set(list(agree)),
+  renames: list(rename).map(renameOf),
+  choices: { neverPublished: publishDrafts ? 'publish' : 'keepAside' },
+})
+
+/** Does something with the model of a project. What is refused is explained. */
+async function withModel<Result>(
+  folder: string,
+  decisions: StartDecisions,
+  work: (options: OpenModel) => Promise<Result>,
+): Promise<Result> {
+  const { config } = await readProjectFolder(folder, checkDatabase, loadWithoutSecrets)
+  return onDatabase(config, () => opened(config, decisions, work))
+}
+
+async function opened<Result>(config: Config, decisions: StartDecisions, work: (options: OpenModel) => Promise<Result>): Promise<Result> {
+  const { options, close } = await openModelForCommand(config, decisions)
+  try {
+    return await work(options)
+  } catch (error) {
+    throw error instanceof ApiError ? new ConfigError(refusalOf(error)) : error
+  } finally {
+    await close()
+  }
+}
+
+/** The message of a refusal, with the names to agree to. */
+function refusalOf({ message, details }: ApiError): string {
+  const losses = (details?.losses ?? []) as readonly CountedContent[]
+  if (losses.length === 0) return `${message}.`
+  const names = losses.map(({ name }) => name)
+  return `Content would no longer be shown: ${losses.map(({ name, count }) => `${name} (${count})`).join(', ')}. Nothing was changed. --agree ${names.join(',')} does it.`
+}
+
+/** Shows what the files would do. */
+export const planCommand = orExplain(async (folder: string, options: DecisionOptions) => {
+  const plan = await withModel(folder, decisionsOf(options), planOfFiles)
+  if (options.json === true) printJson(plan)
+  else if (plan === null) print('The database has the model of the schema files.')
+  else printPlan(plan)
+})
+
+/** Makes the change of the files. */
+export const applyCommand = orExplain(async (folder: string, options: DecisionOptions) => {
+  const change = await withModel(folder, decisionsOf(options), async (open) => {
+    const plan = await planOfFiles(open)
+    if (plan === null) return null
+    return (await (await openLiveModel(open)).history()).at(-1)!
+  })
+  if (options.json === true) printJson(change)
+  else print(change === null ? 'The database has the model of the schema files.' : `Change ${change.id} was made.`)
+})
+
+/** Undoes a change. */
+export const undoCommand = orExplain(async (folder: string, options: DecisionOptions & { readonly change?: string }) => {
+  const change = options.change === undefined ? null : Number(options.change)
+  if (change !== null && !Number.isSafeInteger(change)) throw new ConfigError('--change: expected the number of a change.')
+  const { agreed } = decisionsOf(options)
+  const undone = await withModel(folder, { agreed: new Set() }, async (open) => {
+    if (open.start.former !== null)
+      throw new ConfigError('The schema files have changes that were not made. Run npx octavo model apply, or take them back, before.')
+    const model = await openLiveModel(open)
+    await model.undo(change, agreed)
+    return (await model.history()).at(-1)!
+  })
+  if (options.json === true) printJson(undone)
+  else print(`Change ${undone.undoes} was undone.`)
+})
+
+/** Lists the changes. */
+export const historyCommand = orExplain(async (folder: string, { json }: ListOptions) => {
+  const changes = await lookIntoProject(folder, ({ database }) => listChanges(database))
+  const undone = new Set(changes.map(({ undoes }) => undoes))
+  if (json === true) printJson(changes.map(({ madeAt, ...change }) => ({ ...change, madeAt: moment(madeAt) })))
+  else
+    printTable(
+      ['change', 'made', 'what', ''],
+      changes.map(({ id, madeAt, summary }) => [String(id), moment(madeAt), summary, undone.has(id) ? 'undone' : '']),
+    )
+})
+
+function printPlan({ changes, answers, losses, conditions, steps }: CountedPlan): void {
+  print(`${counted(changes.length, 'change')} of the model:`)
+  for (const change of changes) print(`  ${Object.values(change).map(String).join(' ')}`)
+  for (const answer of answers) print(`  ${answer}`)
+  printCounted('Content that would no longer be shown, and is kept aside:', losses)
+  printCounted('What does not satisfy the new model, and stays as it is:', conditions)
+  print('Steps:')
+  for (const { kind, risk, ...step } of steps)
+    print(`  ${kind} ${'table' in step ? (typeof step.table === 'string' ? step.table : step.table.name) : ''} (${risk})`)
+  if (losses.length > 0) print(`octavo model apply --agree ${losses.map(({ name }) => name).join(',')}`)
+}
+
+function printCounted(title: string, contents: readonly CountedContent[]): void {
+  if (contents.length === 0) return
+  print(title)
+  for (const { name, about, count, exact } of contents) print(`  ${name}: ${exact ? '' : 'at most '}${count}. ${about}`)
+}

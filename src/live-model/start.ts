@@ -1,0 +1,51 @@
+// The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
+import type { Config } from '../config/config.js'
+import type { DatabaseView } from '../database/database.js'
+import { ApiError, ConfigError } from '../errors/errors.js'
+import { loadModel } from '../model/load.js'
+import { type FileChanges, filesOnDisk, filesWithChanges, noting } from '../model/schema-files.js'
+import type { ChangeRequest, StartDecisions, StartOfModel } from './change.js'
+import { unfiledChanges } from './change-log.js'
+import { differencesOf, storedSchemas } from './stored-schemas.js'
+
+/** Without a decision nothing is hidden or renamed. */
+export const undecided: StartDecisions = { agreed: new Set() }
+
+/** Reads the files of a project, and what its database knows; `view`: null if there is no database. */
+export async function readStart({ folder, privateAttributes }: Config, view: DatabaseView | null): Promise<StartOfModel> {
+  const tables = await view?.tables()
+  const isKnown = tables?.has('octavo_schemas') === true && tables.has('octavo_model_history')
+  const stored = isKnown ? await storedSchemas(view!.main) : null
+  // Files of changes that were made and not written are as good as written.
+  const unfiled = isKnown ? (await unfiledChanges(view!.main)).flatMap(({ files }) => [...files]) : []
+  const read = noting(folder, unfiled.length === 0 ? filesOnDisk : filesWithChanges(folder, new Map(unfiled)))
+  const model = await loadModel(folder, privateAttributes, read)
+  const { texts } = read
+  if (stored === null || differencesOf(stored, texts).size === 0) return { model, texts, stored, former: null }
+  const former = await loadModel(folder, privateAttributes, filesWithChanges(folder, differencesOf(texts, stored)))
+  return { model, texts, stored, former: former.version === model.version ? null : former }
+}
+
+/** The change that leads from the model of the database to that of the files. */
+export function changeOfFiles({ stored, texts }: StartOfModel, decisions: StartDecisions): ChangeRequest {
+  const files = differencesOf(stored!, texts)
+  const former: FileChanges = new Map([...files.keys()].map((path) => [path, stored!.get(path) ?? null]))
+  return { ...decisions, summary: `files: ${[...files.keys()].join(', ')}`, files, former }
+}
+
+/** Explains why a start does not make the change of the files. */
+export function explained(error: unknown): unknown {
+  if (!(error instanceof ApiError)) return error
+  const losses = error.details?.losses as readonly { readonly name: string; readonly count: number }[] | undefined
+  if (losses === undefined) return new ConfigError(`The schema files differ from the model of the database. ${error.message}.`)
+  const names = losses.map(({ name }) => name)
+  return new ConfigError(
+    `The schema files differ from the model of the database, and content would no longer be shown: ${losses
+      .map(({ name, count }) => `${name} (${count})`)
+      .join(
+        ', ',
+      )}. Nothing was changed. Run npx octavo model plan to see what would be done, and npx octavo model apply --agree ${names.join(
+      ',',
+    )} to do it; content is kept aside, and npx octavo model undo brings it back. What was renamed keeps its content with --rename.`,
+  )
+}

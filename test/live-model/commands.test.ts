@@ -1,0 +1,111 @@
+// Changes of the schema files: what a start does with them, and `octavo model`.
+import { spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { addToken, secrets } from '../spec/callers.js'
+import { rule } from '../support/rule.js'
+import { type Served, serveBeside, serveProject } from '../support/serve.js'
+
+const main = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'dist', 'main.js')
+const file = 'src/api/note/content-types/note/schema.json'
+const token = 'may-do-everything'
+
+const note = (attributes: object, draftAndPublish = false) => ({
+  kind: 'collectionType',
+  collectionName: 'notes',
+  info: { singularName: 'note', pluralName: 'notes', displayName: 'note' },
+  options: { draftAndPublish },
+  attributes,
+})
+const text = { type: 'string' }
+
+let served: Served
+let running: Served | null = null
+beforeAll(async () => {
+  served = await serveProject({ [file]: note({ title: text, size: text }) }, { environment: secrets })
+  await addToken(served, token, { type: 'full-access' })
+  for (const size of ['1', 'wide']) await write({ title: `size ${size}`, size })
+})
+afterAll(async () => {
+  await running?.close()
+  await served.close()
+})
+
+const write = (data: object) =>
+  served.ask('/api/notes', { method: 'POST', token, body: JSON.stringify({ data }), headers: { 'content-type': 'application/json' } })
+
+const save = (schema: object) => writeFileSync(join(served.folder, file), JSON.stringify(schema))
+
+function octavo(...given: readonly string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'model', ...given], {
+    encoding: 'utf8',
+    env: { ...process.env, ...secrets, ...served.sameDatabase },
+  })
+  return { status, out: stdout.trim(), error: stderr.trim() }
+}
+
+/** Starts another service on the project as its files are now, and reads. */
+async function afterStart(query = ''): Promise<readonly object[]> {
+  running = await serveBeside(served, secrets)
+  try {
+    const answer = await running.ask(`/api/notes?sort=id${query}`, { token })
+    expect(answer.status, answer.text).toBe(200)
+    return answer.body.data
+  } finally {
+    await running.close()
+    running = null
+  }
+}
+
+rule('live-model.15', 'what adds is done by a start, and so is what hides nothing', async () => {
+  save(note({ title: text, size: text, more: { type: 'integer' } }))
+  expect(await afterStart()).toMatchObject([{ title: 'size 1', more: null }, { size: 'wide' }])
+  save(note({ title: text, size: text }, true))
+  expect(await afterStart('&status=draft')).toMatchObject([{ title: 'size 1' }, { size: 'wide' }])
+  expect(JSON.parse(octavo('history', served.folder, '--json').out).at(-1)).toMatchObject({ summary: `files: ${file}`, undoes: 0 })
+  save(note({ title: text, size: text }))
+  expect(await afterStart()).toHaveLength(2)
+})
+
+rule('live-model.15', 'a start that would hide content fails, and changes nothing', async () => {
+  save(note({ title: text }))
+  await expect(serveBeside(served, secrets)).rejects.toThrow(
+    'content would no longer be shown: api::note.note.size (2). Nothing was changed.',
+  )
+  save(note({ title: text, size: { type: 'integer' } }))
+  await expect(serveBeside(served, secrets)).rejects.toThrow('api::note.note.size (1)')
+  save(note({ title: text, size: text }))
+  expect(await afterStart()).toMatchObject([{ size: '1' }, { size: 'wide' }])
+})
+
+rule('live-model.16', 'a change of the files is planned, made, listed and undone by commands', async () => {
+  expect(octavo('plan', served.folder)).toMatchObject({ status: 0, out: 'The database has the model of the schema files.' })
+  const former = readFileSync(join(served.folder, file), 'utf8')
+  save(note({ title: text, size: { type: 'integer' } }))
+  const planned = octavo('plan', served.folder)
+  expect(planned.status, planned.error).toBe(0)
+  expect(planned.out).toContain('api::note.note.size: 1.')
+  expect(planned.out).toContain('convertColumn notes (losesData)')
+  expect(JSON.parse(octavo('plan', served.folder, '--json').out).losses).toMatchObject([{ name: 'api::note.note.size', count: 1 }])
+  const refused = octavo('apply', served.folder)
+  expect(refused.status).toBe(1)
+  expect(refused.error).toContain('--agree api::note.note.size')
+  const applied = octavo('apply', served.folder, '--agree', 'api::note.note.size')
+  expect(applied.status, applied.error).toBe(0)
+  expect(applied.out).toMatch(/^Change \d+ was made\.$/)
+  expect(await afterStart()).toMatchObject([{ size: 1 }, { size: null }])
+  expect(octavo('undo', served.folder)).toMatchObject({ status: 0 })
+  expect(readFileSync(join(served.folder, file), 'utf8')).toBe(former)
+  expect(await afterStart()).toMatchObject([{ size: '1' }, { size: 'wide' }])
+  expect(octavo('history', served.folder).out).toContain('undone')
+})
+
+rule('live-model.16', 'a declared rename keeps the content', async () => {
+  save(note({ title: text, width: text }))
+  expect(octavo('apply', served.folder, '--rename', 'api::note.note.size').error).toContain('expected api::note.note.body=text')
+  const applied = octavo('apply', served.folder, '--rename', 'api::note.note.size=width')
+  expect(applied.status, applied.error).toBe(0)
+  expect(await afterStart('&filters[width]=wide')).toMatchObject([{ title: 'size wide', width: 'wide' }])
+})
