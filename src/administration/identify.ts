@@ -20,6 +20,12 @@ export interface Right {
   readonly conditions: readonly string[]
 }
 
+/** A content-type whose documents a resource shows or writes with these fields. */
+export interface WholeType {
+  readonly uid: string
+  readonly fields: readonly string[]
+}
+
 /** A signed-in administrator. */
 export interface Administrator {
   /** The row id in admin_users. */
@@ -35,8 +41,11 @@ export interface Administrator {
   readonly isSuperAdmin: boolean
   /** The rights of all roles. They say nothing about a super administrator. */
   readonly rights: readonly Right[]
-  /** True if a role allows an action that concerns no content-type, such as `admin::users.read`. */
-  may(action: string): boolean
+  /**
+   * True if a role allows an action that concerns no content-type, such as `admin::users.read`; or one on a content-type, for these fields and
+   * without conditions.
+   */
+  may(action: string, on?: WholeType): boolean
   readonly sessionId: string
   /** When the password was given last in this session; milliseconds since 1970. */
   readonly passwordAt: number
@@ -85,10 +94,6 @@ async function readAdministrator(database: RowReader, session: string, keys: Adm
   )
   if (row === undefined || !isActive(row)) return null
   const { roles, rights } = await readRoles(database, row.id)
-  // A condition is about documents: an action without any that has one is refused.
-  const actions = new Set(
-    rights.flatMap(({ action, subject, conditions }) => (subject === null && conditions.length === 0 ? [action] : [])),
-  )
   const isSuperAdmin = roles.some(({ code }) => code === superAdminCode)
   return {
     administrator: {
@@ -101,12 +106,23 @@ async function readAdministrator(database: RowReader, session: string, keys: Adm
       roles,
       isSuperAdmin,
       rights,
-      may: (action) => isSuperAdmin || actions.has(action),
+      may: (action, on) => isSuperAdmin || allows(rights, action, on),
       sessionId,
       passwordAt: passwordAtOf(row.metadata),
     },
     mark: passwordMark(keys.marks, row.document_id, row.password),
   }
+}
+
+/** True if rights without conditions allow an action. A condition is about documents, so an action on none that has one is refused. */
+function allows(rights: readonly Right[], action: string, on: WholeType | undefined): boolean {
+  const granted = rights.filter((right) => right.action === action && right.subject === (on?.uid ?? null) && right.conditions.length === 0)
+  if (on === undefined) return granted.length > 0
+  // Without a list of fields a right is for all of them.
+  const lists = granted.map(({ properties }) => properties.fields)
+  if (lists.some((fields) => fields === undefined || fields === null)) return true
+  const named = new Set(lists.flat())
+  return granted.length > 0 && on.fields.every((field) => named.has(field))
 }
 
 function passwordAtOf(metadata: string | null): number {

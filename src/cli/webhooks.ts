@@ -2,13 +2,11 @@
 import type { MainConnection } from '../database/database.js'
 import { closest } from '../errors/did-you-mean.js'
 import { ConfigError } from '../errors/errors.js'
-import { readCursors } from '../events/cursors.js'
-import { readUnfinished } from '../events/delivery-rows.js'
 import { openAddressRules } from '../events/webhooks/addresses.js'
-import { readAttempts } from '../events/webhooks/attempts.js'
 import { checkWebhook } from '../events/webhooks/check.js'
 import { ensureSecrets, rotateSecret } from '../events/webhooks/secrets.js'
-import { consumerOf, findWebhook, readWebhooks, type Webhook, webhookEvents } from '../events/webhooks/webhook.js'
+import { webhookState } from '../events/webhooks/state.js'
+import { findWebhook, readWebhooks, type Webhook, webhookEvents } from '../events/webhooks/webhook.js'
 import { createWebhook, deleteWebhook, updateWebhook } from '../events/webhooks/write.js'
 import { orExplain } from './explain-error.js'
 import { lookIntoProject, moment, type Project, print, printTable, withProject } from './project.js'
@@ -50,18 +48,7 @@ export const listWebhooksCommand = orExplain(async (folder: string, { json = fal
 
 /** A webhook with what has become of its events, without the values of its headers. */
 async function withState(database: Pick<MainConnection, 'rows'>, { headers, ...webhook }: Webhook) {
-  const [last = null] = await readAttempts(database, webhook.id, 1)
-  const consumer = consumerOf(webhook.id)
-  const { pausedUntil = 0 } = (await readCursors(database)).get(consumer) ?? {}
-  return {
-    ...webhook,
-    headers: Object.keys(headers),
-    waiting: (await readUnfinished(database, consumer, 'waiting')).length,
-    failed: (await readUnfinished(database, consumer, 'failed')).length,
-    last: last === null ? null : { status: last.status, attemptedAt: last.attemptedAt },
-    /** The receiver asked for no events before; null: it did not, or that moment has passed. */
-    pausedUntil: Number(pausedUntil) > Date.now() ? Number(pausedUntil) : null,
-  }
+  return { ...webhook, headers: Object.keys(headers), ...(await webhookState(database, webhook.id, Date.now())) }
 }
 
 /** Creates a webhook and prints its signing secret. */

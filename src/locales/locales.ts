@@ -23,13 +23,18 @@ const setting = 'plugin_i18n_default_locale'
 /** Maximum characters of a code and of a given name, as in Strapi's admin panel. */
 const longest = { code: 35, name: 50 }
 
-/** Returns all locales in the order in which they were added. */
-export async function listLocales(database: RowReader, model: Model): Promise<readonly ListedLocale[]> {
+/** Returns all locales in the order in which they were added, without the number of their documents, which takes long to count. */
+export async function readLocaleList(database: RowReader): Promise<readonly Omit<ListedLocale, 'documents'>[]> {
   const rows = await database.rows<{ code: string; name: string | null }>(sql`select code, name from i18n_locale order by id`)
   const standard = await defaultLocale(database)
+  return rows.map(({ code, name }) => ({ code, name, isDefault: code === standard }))
+}
+
+/** Returns all locales in the order in which they were added. */
+export async function listLocales(database: RowReader, model: Model): Promise<readonly ListedLocale[]> {
   const listed: ListedLocale[] = []
-  for (const { code, name } of rows)
-    listed.push({ code, name, isDefault: code === standard, documents: await documentsIn(database, model, code) })
+  for (const locale of await readLocaleList(database))
+    listed.push({ ...locale, documents: await documentsIn(database, model, locale.code) })
   return listed
 }
 
@@ -43,14 +48,25 @@ export async function addLocale(transaction: Transaction, code: string, given: s
       `"${code}" is not a valid locale code. Use up to ${longest.code} letters, digits and hyphens, such as de or en-GB.`,
     )
   }
-  if (given !== undefined && (given.trim() === '' || given.length > longest.name))
-    throw validationError(`The name of a locale must have 1 to ${longest.name} characters and not only spaces.`)
+  if (given !== undefined) checkName(given)
   const name = given ?? localeName(code)
   const [same] = await transaction.rows<{ code: string }>(sql`select code from i18n_locale where lower(code) = ${code.toLowerCase()}`)
   if (same !== undefined) throw new ApiError('ApplicationError', `The locale "${same.code}" already exists.`)
   const dates = { created_at: now, updated_at: now, published_at: now }
   await insertRow(transaction, 'i18n_locale', { document_id: newDocumentId(), name, code, ...dates })
   return name
+}
+
+function checkName(name: string): void {
+  if (name.trim() === '' || name.length > longest.name)
+    throw validationError(`The name of a locale must have 1 to ${longest.name} characters and not only spaces.`)
+}
+
+/** Changes the name of a locale. @throws ApiError 404; 400 for an invalid name */
+export async function renameLocale(transaction: Transaction, code: string, name: string, now: number): Promise<void> {
+  await existing(transaction, code)
+  checkName(name)
+  await transaction.run(sql`update i18n_locale set name = ${name}, updated_at = ${now} where code = ${code}`)
 }
 
 /** Removes a locale. @throws ApiError 404; 400 for the default locale and for a locale that documents use */

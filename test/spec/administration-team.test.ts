@@ -47,10 +47,10 @@ rule('administration.16', 'each resource that names an action needs it, and noth
   const none = await signInAdmin(served, 'none@admins.example')
   const withAction = resources.filter(({ who }) => typeof who === 'object')
   expect(withAction.length).toBeGreaterThan(10)
-  const places = withAction.map(({ method, path, who }) => ({
-    ...{ method, path: path.replaceAll(/:\w+/g, '999999') },
-    action: (who as { readonly action: string }).action,
-  }))
+  const places = withAction.map(({ method, path, who }) => {
+    const { action, on } = who as { readonly action: string; readonly on?: { readonly uid: string } }
+    return { method, path: path.replaceAll(/:\w+/g, '999999'), action: on === undefined ? action : `${action} ${on.uid}` }
+  })
   const ask = ({ method, path }: (typeof places)[number]) =>
     askAdmin(served, path, { method, token: none.accessToken, ...(method === 'GET' || method === 'DELETE' ? {} : { body: [] }) })
   for (const place of places) expect((await ask(place)).status, `${place.method} ${place.path}`).toBe(403)

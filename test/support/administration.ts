@@ -22,10 +22,10 @@ export async function adminRole(served: Pick<Served, 'sql'>, code: string): Prom
   return insert(served, 'admin_roles', { code, name: code, description: '', created_at: Date.now(), updated_at: Date.now() })
 }
 
-/** Lets a role do something that concerns no content-type. */
+/** Lets a role do something: an action that concerns no content-type, or one on all fields of a type, as `action uid`. */
 export async function allowAdmins(served: Pick<Served, 'sql'>, code: string, ...actions: readonly string[]): Promise<void> {
-  for (const action of actions) {
-    const values = { action, subject: null, properties: '{}', conditions: '[]', created_at: Date.now(), updated_at: Date.now() }
+  for (const [action = '', subject = null] of actions.map((given) => given.split(' '))) {
+    const values = { action, subject, properties: '{}', conditions: '[]', created_at: Date.now(), updated_at: Date.now() }
     const permission = await insert(served, 'admin_permissions', values)
     await insert(served, 'admin_permissions_role_lnk', { permission_id: permission, role_id: await adminRole(served, code) })
   }

@@ -36,11 +36,17 @@ export const insertAttempt = (
 ): RawBuilder<unknown> => sql`insert into ${table} (webhook_id, sequence, event, subject, attempt, status, error, duration, attempted_at)
   values (${webhook}, ${sequence}, ${event}, ${subject}, ${attempt}, ${status}, ${error}, ${duration}, ${now})`
 
-/** Returns the last attempts of a webhook, the newest first. */
-export function readAttempts(database: Pick<MainConnection, 'rows'>, webhook: number, limit: number): Promise<readonly WebhookAttempt[]> {
+/** Returns the last attempts of a webhook, the newest first; `before`: only those with a lower id. */
+export function readAttempts(
+  database: Pick<MainConnection, 'rows'>,
+  webhook: number,
+  limit: number,
+  before: number | null = null,
+): Promise<readonly WebhookAttempt[]> {
+  const older = before === null ? sql`` : sql` and id < ${before}`
   return database.rows<WebhookAttempt>(
     sql`select id, webhook_id as webhook, sequence, event, subject, attempt, status, error, duration, attempted_at as ${sql.id('attemptedAt')}
-      from ${table} where webhook_id = ${webhook} order by id desc limit ${limit}`,
+      from ${table} where webhook_id = ${webhook}${older} order by id desc limit ${limit}`,
   )
 }
 

@@ -54,7 +54,7 @@ async function admitted(administration: Administration, resource: Resource, requ
   if (who === 'anybody' || who === 'page') return null
   const administrator = await administration.identify(request.headers.authorization)
   ;(request as LoggedRequest).callerName = `administrator ${administrator.id}`
-  if (typeof who === 'object' && !administrator.may(who.action)) throw forbidden(who.action)
+  if (typeof who === 'object' && !administrator.may(who.action, who.on)) throw forbidden(who.action)
   if (isStrong === true && administration.now() - administrator.passwordAt > passwordLifetime)
     throw new ApiError('ForbiddenError', 'This asks for your password again (POST /session/password)', { reason: 'password' })
   return administrator

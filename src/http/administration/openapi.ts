@@ -76,7 +76,7 @@ function conditionOf(who: Who, isStrong: boolean): string {
   if (who === 'anybody') return `Anybody may ask.${strong}`
   if (who === 'page') return `Only a page of this origin may ask, with the header Octavo-Admin: 1.${strong}`
   if (who === 'administrator') return `Every administrator may ask.${strong}`
-  return `Administrators may ask whose roles allow ${who.action}.${strong}`
+  return `Administrators may ask whose roles allow ${who.action}${who.on === undefined ? '' : ` on ${who.on.uid}`}.${strong}`
 }
 
 /** The parameters of a schema; `names`: those of a path, which a schema of texts does not list. */

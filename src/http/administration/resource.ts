@@ -4,16 +4,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import type { ActingAdministrator } from '../../administration/activity.js'
 import type { Administration } from '../../administration/context.js'
-import type { Administrator } from '../../administration/identify.js'
+import type { Administrator, WholeType } from '../../administration/identify.js'
 import type { Installation } from '../../installation.js'
 import type { MountContext } from '../backend.js'
 import type { Reply } from '../request-context.js'
 
 /**
  * Who may ask. `anybody`: no credentials are looked at. `page`: the same, but only the page of the service, whose requests set or send the
- * cookie. `administrator`: everybody who is signed in. An action: administrators with a role that allows it.
+ * cookie. `administrator`: everybody who is signed in. An action: administrators with a role that allows it, on all documents of a type if it is about one.
  */
-export type Who = 'anybody' | 'page' | 'administrator' | { readonly action: string }
+export type Who = 'anybody' | 'page' | 'administrator' | { readonly action: string; readonly on?: WholeType }
 
 /** What is counted of the attempts of one IP address: those that fail, or all. */
 export interface CountedAttempts {

@@ -2,14 +2,18 @@
 import type { Resource } from './resource.js'
 import { activityResources } from './resources/activity.js'
 import { adminResources } from './resources/admins.js'
+import { apiRoleResources } from './resources/api-roles.js'
 import { contentResources } from './resources/content.js'
 import { descriptionOf } from './resources/description.js'
+import { localeResources } from './resources/locales.js'
 import { recoveryResources } from './resources/recovery.js'
 import { rightsResources } from './resources/rights.js'
 import { roleResources } from './resources/roles.js'
 import { sessionResources } from './resources/session.js'
 import { startResources } from './resources/start.js'
 import { tokenResources } from './resources/tokens.js'
+import { userResources } from './resources/users.js'
+import { webhookResources } from './resources/webhooks.js'
 
 export const resources: readonly Resource[] = [
   ...sessionResources,
@@ -21,5 +25,9 @@ export const resources: readonly Resource[] = [
   ...rightsResources,
   ...activityResources,
   ...tokenResources,
+  ...apiRoleResources,
+  ...userResources,
+  ...localeResources,
+  ...webhookResources,
   descriptionOf(() => resources),
 ]
