@@ -421,3 +421,73 @@ rule('administration-content.12', 'a copy has new components, the same links, an
   })
   expect((await ada.send('POST', `${stories}/none/clone`, {})).status).toBe(404)
 })
+
+rule('administration-content.13', 'candidates and links are listed by cursors, as far as they may be seen', async () => {
+  const names = ['Cara', 'Cleo', 'Cyd', 'Coco', 'Clio']
+  for (const name of names) await make({ name: `Choice ${name}` }, `/content/${writer}`)
+  const choices = (query: string, path = 'writer') => ada.get(`/choices/${story}/${path}?${query}`)
+  const named = ({ body }: Answer) => body.data.map(({ name, title }: Record<string, string>) => name ?? title)
+  const first = await choices('q=choice&limit=2')
+  expect(named(first)).toEqual(['Choice Cara', 'Choice Cleo'])
+  const second = await choices(`q=choice&limit=2&after=${first.body.meta.next}`)
+  expect(named(second)).toEqual(['Choice Clio', 'Choice Coco'])
+  expect(named(await choices(`q=choice&limit=2&before=${second.body.meta.previous}`))).toEqual(['Choice Cara', 'Choice Cleo'])
+  expect((await choices(`q=other&limit=2&after=${first.body.meta.next}`)).status).toBe(400)
+  for (const path of [
+    'title',
+    'seo',
+    'nothing',
+    'createdBy',
+    'localizations.title',
+    'seo.metaTitle',
+    'sections.writer',
+    'sections[block.text]',
+  ])
+    expect([path, (await choices('', encodeURIComponent(path))).status]).toEqual([path, 400])
+  const targets = []
+  for (let index = 0; index < 7; index++) targets.push(idOf(await make({ title: `Target ${6 - index}` })))
+  const made = await make({ title: 'Linked', related: targets })
+  const links = (query: string) => ada.get(`${stories}/${idOf(made)}/links/related?${query}`)
+  const page = await links('limit=3')
+  expect(named(page)).toEqual(['Target 6', 'Target 5', 'Target 4'])
+  const next = await links(`limit=3&after=${page.body.meta.next}`)
+  expect(named(next)).toEqual(['Target 3', 'Target 2', 'Target 1'])
+  const last = await links(`limit=3&after=${next.body.meta.next}`)
+  expect([named(last), last.body.meta.next]).toEqual([['Target 0'], null])
+  await ada.send('PATCH', `${stories}/${idOf(made)}`, { changes: { related: { disconnect: [targets[0]] } } }, ifMatch(made))
+  expect((await links(`limit=3&after=${page.body.meta.next}`)).status).toBe(400)
+  expect((await ada.get(`${stories}/none/links/related`)).status).toBe(404)
+})
+
+rule('administration-content.14', 'who links to a document is listed', async () => {
+  const dora = idOf(await make({ name: 'Dora' }, `/content/${writer}`))
+  const made = [await make({ title: 'Use 1', writer: dora }), await make({ title: 'Use 2', writer: dora })]
+  const uses = await ada.get(`/content/${writer}/${dora}/uses`)
+  expect(uses.body.data).toMatchObject([{ type: story, path: 'writer', more: false, documents: [{ title: 'Use 1' }, { title: 'Use 2' }] }])
+  await make({ title: 'Use 3', related: [idOf(made[0]!)] })
+  expect((await ada.get(`${stories}/${idOf(made[0]!)}/uses`)).body.data).toMatchObject([
+    { type: story, path: 'related', documents: [{ title: 'Use 3' }] },
+  ])
+  expect((await ada.get(`${stories}/${idOf(made[1]!)}/uses`)).body.data).toEqual([])
+  expect((await ada.get(`${stories}/none/uses`)).status).toBe(404)
+})
+
+rule('administration-content.15', 'the log of activity has every write', async () => {
+  const made = await make({ title: 'Logged', secret: 'not in the log' })
+  const path = `${stories}/${idOf(made)}`
+  const changed = await ada.send('PATCH', path, { changes: { summary: 'not in the log' } }, ifMatch(made))
+  await ada.send('PATCH', path, { changes: { summary: 'refused' } }, ifMatch(made))
+  const published = await ada.send('POST', `${path}/publish`, undefined, ifMatch(changed))
+  await ada.send('POST', `${path}/unpublish`, undefined, ifMatch(published))
+  await ada.send('DELETE', path, undefined, ifMatch(await ada.get(path)))
+  const rows = await served.sql('SELECT * FROM octavo_activity WHERE subject_id = ? ORDER BY id', idOf(made))
+  const fieldsOf = (fields: unknown) => (fields === null ? null : JSON.parse(String(fields)))
+  expect(rows.map(({ action, subject, administrator_id, fields }) => [action, subject, administrator_id, fieldsOf(fields)])).toEqual([
+    ['create', story, ada.id, ['title', 'secret']],
+    ['update', story, ada.id, ['summary']],
+    ['publish', story, ada.id, null],
+    ['unpublish', story, ada.id, null],
+    ['delete', story, ada.id, null],
+  ])
+  expect(JSON.stringify(rows)).not.toContain('not in the log')
+})

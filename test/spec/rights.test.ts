@@ -276,6 +276,20 @@ rule('rights.11', 'hidden documents are told by nothing', async () => {
   expect(
     (await author.get(`${stories}?sort=related.title&filters[title]=Seen&populate[related][count]=true`)).body.data[0].related,
   ).toEqual({ count: 0 })
+  expect((await author.get(`${at}/links/related`)).body.data).toEqual([])
+  expect((await author.get(`/choices/${story}/related?q=unseen`)).body.data).toEqual([])
+  const hiddenPaths = [
+    [`${stories}/${others}/links/related`, 404],
+    [`${stories}/${others}/uses`, 404],
+    [`/choices/${story}/writer`, 403],
+  ] as const
+  for (const [path, status] of hiddenPaths) expect([path, (await author.get(path)).status]).toEqual([path, status])
+  const linking = await storyOf(ada, { related: [own] })
+  expect((await author.get(`${at}/uses`)).text).not.toContain(linking)
+  expect((await ada.get(`${at}/uses`)).text).toContain(linking)
+  const { fields } = desks as { fields: Desk }
+  expect([(await fields.get(`${at}/links/related`)).status, (await fields.get(`/choices/${story}/related`)).status]).toEqual([400, 400])
+  expect((await fields.get(`${at}/uses`)).body.data).toEqual([])
   // A link to what is hidden is refused like one to what does not exist, and stays when the list is set.
   const link = (id: string) => async () => author.send('PATCH', at, { changes: { related: { connect: [id] } } }, await revisionOf(own))
   const [hidden, missing] = [await link(others)(), await link('aaaaaaaaaaaaaaaaaaaaaaaa')()]

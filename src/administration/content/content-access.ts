@@ -1,5 +1,6 @@
 // Content for one administrator: the reads and writes of the installation, with what the administrator may do.
 
+import type { Transaction } from '../../database/database.js'
 import type { DocumentBatch } from '../../documents/batch.js'
 import type { Once } from '../../documents/operation.js'
 import type { DocumentReads, Find } from '../../documents/read/find.js'
@@ -8,6 +9,7 @@ import { ApiError, forbidden, notFound } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import type { ContentType } from '../../model/types.js'
 import type { Parameters } from '../../query/rest/parameters.js'
+import type { AdministratorAct } from '../activity.js'
 
 /** Content for one administrator, in one request. */
 export interface ContentAccess {
@@ -19,6 +21,8 @@ export interface ContentAccess {
   readonly administratorId: number
   readonly requestId: string
   readonly defaultLocale: string
+  /** Notes an act in the log of activity, in the transaction of the act. */
+  note(transaction: Transaction, act: AdministratorAct): Promise<void>
   /** By which key the request is done only once; null: it has none. @throws ApiError 400 */
   once(): Once | null
 }
@@ -51,16 +55,25 @@ export function localeOf({ defaultLocale }: ContentAccess, type: ContentType, gi
 const unbounded = { filterRelations: Infinity, queryComplexity: Infinity }
 
 /** What a read of versions asks for. */
-export interface FoundBy extends Pick<Find, 'mode' | 'type'> {
+export interface FoundBy extends Pick<Find, 'mode' | 'type' | 'linkPage'> {
   readonly documentId: string
   readonly parameters: Parameters
 }
 
 /** Reads versions of a document as far as the administrator may see them, or, with other grants, whoever has those. */
 export function findVersions({ documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>, query: FoundBy): Promise<unknown> {
-  const { type, mode, documentId, parameters } = query
+  const { type, mode, documentId, parameters, linkPage } = query
   return documents.findData(grants, {
-    ...{ type, mode, parameters, action: `${type.uid}.findOne`, envelope: 'bare', paged: false, limits: unbounded },
+    ...{
+      type,
+      mode,
+      parameters,
+      action: `${type.uid}.findOne`,
+      envelope: 'bare',
+      paged: false,
+      limits: unbounded,
+      ...(linkPage === undefined ? {} : { linkPage }),
+    },
     identity: { attribute: 'documentId', value: documentId },
   })
 }

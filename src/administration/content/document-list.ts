@@ -48,28 +48,46 @@ function rowsOf({ defaultLocale }: ContentAccess, type: ContentType, { filters, 
   return { ...parameters, ...inLocale(type.localized ? (locale ?? defaultLocale) : null) }
 }
 
-/** Reads a page. @throws ApiError 404, 403, 400 */
+/** Reads a page of a list. @throws ApiError 404, 403, 400 */
 export async function listDocuments(access: ContentAccess, uid: string, rawQuery: string): Promise<DocumentPage> {
   const type = readableType(access, uid)
-  const { documents, grants } = access
   const query = readQuery(rawQuery)
-  const limit = limitOf(query.limit)
   const rows = rowsOf(access, type, query)
-  const { sort, fields, populate } = query
-  const hash = queryHash([uid, rows, sort])
-  const { position, backwards } = placeOf(hash, query)
+  const { sort, fields, populate, ...page } = query
+  const { data, meta } = await pageOfRows(access, type, { rows, sort, fields, populate }, page)
+  return { data: await withStates(access, type, data, rows), meta }
+}
+
+/** Which rows, in which order, and what is shown of them. */
+export interface ShownRows {
+  readonly rows: Parameters
+  readonly sort: unknown
+  readonly fields: unknown
+  readonly populate?: unknown
+}
+
+/** Reads a page of some rows; `page`: its `limit`, and `after` or `before`. @throws ApiError 400 */
+export async function pageOfRows(
+  { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
+  type: ContentType,
+  { rows, sort, fields, populate }: ShownRows,
+  page: Parameters,
+): Promise<DocumentPage> {
+  const limit = limitOf(page.limit)
+  const hash = queryHash([type.uid, rows, sort])
+  const { position, backwards } = placeOf(hash, page)
   const found = (await documents.findData(grants, {
-    ...{ type, mode: 'many', action: `${uid}.find`, envelope: 'bare', paged: false, keyset: { position, backwards } },
+    ...{ type, mode: 'many', action: `${type.uid}.find`, envelope: 'bare', paged: false, keyset: { position, backwards } },
     parameters: { ...rows, sort, fields, populate, limit: limit + 1 },
   })) as readonly VersionData[]
   const isFull = found.length > limit
-  const page = backwards ? found.slice(0, limit).reverse() : found.slice(0, limit)
+  const shown = backwards ? found.slice(0, limit).reverse() : found.slice(0, limit)
   const cursorAt = (row: VersionData | undefined): string | null => (row === undefined ? null : cursorOf(hash, placeIn(row)))
   const isAfter = backwards || isFull
   const isBefore = backwards ? isFull : position !== null
   return {
-    data: await withStates(access, type, page, rows),
-    meta: { limit, next: isAfter ? cursorAt(page.at(-1)) : null, previous: isBefore ? cursorAt(page[0]) : null },
+    data: shown.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('$')))),
+    meta: { limit, next: isAfter ? cursorAt(shown.at(-1)) : null, previous: isBefore ? cursorAt(shown[0]) : null },
   }
 }
 
@@ -86,7 +104,8 @@ export async function countDocuments(access: ContentAccess, uid: string, rawQuer
   return { total: Math.min(total, mostCounted), exact: total <= mostCounted }
 }
 
-function limitOf(given: unknown): number {
+/** The `limit` of a page. @throws ApiError 400 */
+export function limitOf(given: unknown): number {
   if (given === undefined) return usualRows
   const limit = typeof given === 'string' && /^\d{1,4}$/.test(given) ? Number(given) : 0
   if (limit < 1 || limit > mostRows) throw validationError(`limit must be 1 to ${mostRows}`)
@@ -108,17 +127,16 @@ function placeIn(row: VersionData): CursorPosition {
   return { id: row.id as number, values }
 }
 
-/** The rows without what they are sorted by, drafts with their state. */
+/** The rows, drafts with their state. */
 async function withStates(
   access: ContentAccess,
   type: ContentType,
   rows: readonly VersionData[],
   { locale, status }: Parameters,
 ): Promise<readonly VersionData[]> {
-  const plain = rows.map((row) => Object.fromEntries(Object.entries(row).filter(([name]) => !name.startsWith('$'))))
   // Of a list in several locales each row would have to be asked for in its own.
-  if (!type.draftAndPublish || status !== 'draft' || locale === '*') return plain
-  const ids = plain.map(({ documentId }) => String(documentId))
+  if (!type.draftAndPublish || status !== 'draft' || locale === '*') return rows
+  const ids = rows.map(({ documentId }) => String(documentId))
   const states = await rowStates(access, type, ids, locale === undefined ? {} : { locale })
-  return plain.map((row) => ({ ...row, state: states.get(String(row.documentId)) ?? 'draft' }))
+  return rows.map((row) => ({ ...row, state: states.get(String(row.documentId)) ?? 'draft' }))
 }

@@ -1,4 +1,6 @@
 // Writes of documents by an administrator: creating, changing paths, deleting, and what moves between draft and published version.
+
+import type { Transaction } from '../../database/database.js'
 import type { Body } from '../../documents/input/types.js'
 import type { BegunWrite, WriteRequest } from '../../documents/operation.js'
 import { ApiError, notFound, validationError } from '../../errors/errors.js'
@@ -14,11 +16,21 @@ import { wholePopulate } from './shown-attributes.js'
 /** Which state of a document is meant: its revisions, one for each locale, or that it is not there. */
 export type Expected = readonly string[]
 
+/** How the log of activity calls what is done. */
+const verbs: Readonly<Record<HookAction, string>> = {
+  ...{ create: 'create', update: 'update', delete: 'delete' },
+  ...{ publish: 'publish', unpublish: 'unpublish', discardDraft: 'discard' },
+}
+
+/** Changed fields of one act that the log names. */
+const mostFields = 100
+
 function begun(
   access: ContentAccess,
   type: ContentType,
   action: HookAction,
   locale: string | null,
+  fields?: readonly string[],
 ): Omit<BegunWrite, 'documentId' | 'body'> {
   const write: WriteRequest = {
     type,
@@ -30,15 +42,18 @@ function begun(
     requestId: access.requestId,
     depth: 0,
   }
-  return { action, grants: access.grants, write }
+  const act = { action: verbs[action], subject: type.uid, ...(fields === undefined ? {} : { fields: fields.slice(0, mostFields) }) }
+  const note = (transaction: Transaction, id: string) => access.note(transaction, { ...act, id })
+  return { action, grants: access.grants, write, note }
 }
 
 /** Creates a document, or the one of a single type that has none. Returns its documentId. @throws ApiError 400, 403, 409, 412 */
 export async function createDocument(access: ContentAccess, type: ContentType, locale: string | null, data: Body): Promise<string> {
   const once = { once: () => access.once() }
+  const fields = Object.keys(data)
   const asked = type.singleType
-    ? { ...begun(access, type, 'update', locale), expected: [] }
-    : { ...begun(access, type, 'create', locale), ...once }
+    ? { ...begun(access, type, 'update', locale, fields), expected: [] }
+    : { ...begun(access, type, 'create', locale, fields), ...once }
   const outcome = await access.writes({ ...asked, documentId: null, body: async () => ({ data }) })
   if (outcome === null) throw notFound()
   return outcome.documentId
@@ -68,7 +83,7 @@ export async function changeDocument(access: ContentAccess, name: DocumentName, 
   if (whole === null && Object.keys(changes).some((path) => path.includes('/'))) throw notFound()
   const data = dataOf(access.documents.context.model, type, changes, whole?.row ?? null)
   const outcome = await access.writes({
-    ...{ ...begun(access, type, 'update', locale), documentId, expected },
+    ...{ ...begun(access, type, 'update', locale, Object.keys(changes)), documentId, expected },
     body: async () => ({ data }),
   })
   if (outcome === null) throw notFound()

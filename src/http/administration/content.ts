@@ -1,5 +1,6 @@
 // Content as the resources of the administration API use it: for the administrator who asks, with documents as responses.
 import * as z from 'zod'
+import { noteActivity } from '../../administration/activity.js'
 import { type ContentAccess, type DocumentName, localeOf, readableType } from '../../administration/content/content-access.js'
 import { type DocumentView, viewDocument } from '../../administration/content/document-view.js'
 import { ApiError, notFound } from '../../errors/errors.js'
@@ -41,13 +42,22 @@ export const documentAnswer = z.strictObject({
 })
 
 /** Opens content for the administrator of a request. */
-export async function contentOf({ administration, administrator, installation, request }: ResourceRequest): Promise<ContentAccess> {
+export async function contentOf({
+  administration,
+  administrator,
+  actor,
+  installation,
+  parts,
+  request,
+}: ResourceRequest): Promise<ContentAccess> {
   const { documents, writes, batch, model, defaultLocale } = installation
   return {
     ...{ documents, writes, batch, defaultLocale },
     grants: await administration.grantsOf(administrator, model),
     administratorId: administrator.id,
     requestId: request.id,
+    note: (transaction, act) =>
+      noteActivity(transaction, actor, act, { now: administration.now(), most: parts.config.limits.activityEntries }),
     once: () => idempotencyKeyOf(request.raw, 'administration'),
   }
 }

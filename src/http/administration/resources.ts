@@ -5,6 +5,7 @@ import { adminResources } from './resources/admins.js'
 import { apiRoleResources } from './resources/api-roles.js'
 import { contentResources } from './resources/content.js'
 import { descriptionOf } from './resources/description.js'
+import { linkResources } from './resources/links.js'
 import { localeResources } from './resources/locales.js'
 import { recoveryResources } from './resources/recovery.js'
 import { rightsResources } from './resources/rights.js'
@@ -19,6 +20,7 @@ export const resources: readonly Resource[] = [
   ...sessionResources,
   ...recoveryResources,
   ...contentResources,
+  ...linkResources,
   ...startResources,
   ...adminResources,
   ...roleResources,
