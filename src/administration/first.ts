@@ -55,7 +55,7 @@ export function tellFirstCode({ secrets, publicUrl, log, now }: FirstParts, told
   told.hour = Math.floor(at / hour)
   const code = codeOf(administrationKeys(secrets).first, at)
   log(
-    `There is no administrator yet. The code for the first one is ${code}, for at least an hour (${publicUrl}/admin/first, or run: octavo admins create)`,
+    `There is no administrator yet. The code for the first one is ${code}, for at least an hour (POST ${publicUrl}/admin/api/session/first, or run: octavo admins create)`,
   )
 }
 

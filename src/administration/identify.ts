@@ -5,20 +5,9 @@ import { bearer, type Identification } from '../access/identify.js'
 import type { Jwts } from '../access/jwt.js'
 import type { RowReader } from '../database/database.js'
 import { unauthorized } from '../errors/errors.js'
-import { type AdministratorRole, type AdministratorRow, administratorColumns, isActive, superAdminCode } from './administrators.js'
+import { type AdministratorRole, type AdministratorRow, administratorColumns, isActive, rolesOf, superAdminCode } from './administrators.js'
 import { type AdministrationKeys, passwordMark } from './keys.js'
-
-/** A row of admin_permissions: one action, on one content-type or on none. */
-export interface Right {
-  readonly role: number
-  readonly action: string
-  /** The uid of a content-type; null for an action that concerns none. */
-  readonly subject: string | null
-  /** What the row restricts, as stored: `fields`, `locales`. */
-  readonly properties: Readonly<Record<string, unknown>>
-  /** Names of conditions that all must be true. */
-  readonly conditions: readonly string[]
-}
+import { type PermissionRow, readPermissions } from './permission-rows.js'
 
 /** A content-type whose documents a resource shows or writes with these fields. */
 export interface WholeType {
@@ -40,7 +29,7 @@ export interface Administrator {
   /** Has the role `strapi-super-admin`, which may do everything. */
   readonly isSuperAdmin: boolean
   /** The rights of all roles. They say nothing about a super administrator. */
-  readonly rights: readonly Right[]
+  readonly permissions: readonly PermissionRow[]
   /**
    * True if a role allows an action that concerns no content-type, such as `admin::users.read`; or one on a content-type, for these fields and
    * without conditions.
@@ -93,7 +82,11 @@ async function readAdministrator(database: RowReader, session: string, keys: Adm
       where u.id = ${Number(id)} and s.session_id = ${sessionId} and s.origin = 'admin' and s.user_id = ${id}`,
   )
   if (row === undefined || !isActive(row)) return null
-  const { roles, rights } = await readRoles(database, row.id)
+  const roles = await rolesOf(database, row.id)
+  const permissions = await readPermissions(
+    database,
+    roles.map((role) => role.id),
+  )
   const isSuperAdmin = roles.some(({ code }) => code === superAdminCode)
   return {
     administrator: {
@@ -105,8 +98,8 @@ async function readAdministrator(database: RowReader, session: string, keys: Adm
       language: row.prefered_language,
       roles,
       isSuperAdmin,
-      rights,
-      may: (action, on) => isSuperAdmin || allows(rights, action, on),
+      permissions,
+      may: (action, on) => isSuperAdmin || allows(permissions, action, on),
       sessionId,
       passwordAt: passwordAtOf(row.metadata),
     },
@@ -115,42 +108,21 @@ async function readAdministrator(database: RowReader, session: string, keys: Adm
 }
 
 /** True if rights without conditions allow an action. A condition is about documents, so an action on none that has one is refused. */
-function allows(rights: readonly Right[], action: string, on: WholeType | undefined): boolean {
-  const granted = rights.filter((right) => right.action === action && right.subject === (on?.uid ?? null) && right.conditions.length === 0)
+function allows(permissions: readonly PermissionRow[], action: string, on: WholeType | undefined): boolean {
+  const granted = permissions.filter((row) => row.action === action && (row.subject || null) === (on?.uid ?? null) && isUnconditional(row))
   if (on === undefined) return granted.length > 0
   // Without a list of fields a right is for all of them.
-  const lists = granted.map(({ properties }) => properties.fields)
-  if (lists.some((fields) => fields === undefined || fields === null)) return true
+  const lists = granted.map(({ properties }) => (properties as { readonly fields?: unknown } | null)?.fields ?? null)
+  if (lists.includes(null)) return true
   const named = new Set(lists.flat())
   return granted.length > 0 && on.fields.every((field) => named.has(field))
 }
 
+/** True if a right holds whatever document it is about. */
+export const isUnconditional = ({ conditions }: PermissionRow): boolean =>
+  conditions === null || conditions === undefined || (Array.isArray(conditions) && conditions.length === 0)
+
 function passwordAtOf(metadata: string | null): number {
   const { passwordAt, loginAt } = JSON.parse(metadata ?? '{}') as { readonly passwordAt?: unknown; readonly loginAt?: unknown }
   return Date.parse(String(passwordAt ?? loginAt)) || 0
-}
-
-interface GrantedRow extends AdministratorRole {
-  readonly action: string | null
-  readonly subject: string | null
-  readonly properties: string | null
-  readonly conditions: string | null
-}
-
-/** Reads the roles of an administrator with their rights. */
-async function readRoles(database: RowReader, id: number) {
-  const rows = await database.rows<GrantedRow>(sql`select r.id, r.code, r.name, p.action, p.subject, p.properties, p.conditions
-    from admin_users_roles_lnk l join admin_roles r on r.id = l.role_id left join admin_permissions_role_lnk g on g.role_id = r.id
-    left join admin_permissions p on p.id = g.permission_id where l.user_id = ${id} order by l.role_ord, r.id, p.id`)
-  const roles = new Map(rows.map((row) => [row.id, { id: row.id, code: row.code, name: row.name }]))
-  return { roles: [...roles.values()], rights: rows.flatMap(rightsOf) }
-}
-
-function rightsOf({ id, action, subject, properties, conditions }: GrantedRow): readonly Right[] {
-  if (action === null) return []
-  const names = (conditions === null ? [] : JSON.parse(conditions)) as unknown
-  // What is not a list of names cannot be checked, so nothing fulfils it.
-  const stored = names === null ? [] : Array.isArray(names) ? names.map(String) : ['']
-  const restricted = (properties === null ? {} : (JSON.parse(properties) ?? {})) as Readonly<Record<string, unknown>>
-  return [{ role: id, action, subject: subject === '' ? null : subject, properties: restricted, conditions: stored }]
 }

@@ -39,6 +39,12 @@ export interface CodeAndPassword {
   readonly names?: { readonly firstname?: string | undefined; readonly lastname?: string | null | undefined }
 }
 
+/** Who may use a code, whichever program has changed the account since: codes of their own end with other changes. */
+const mayUse = {
+  'admin-reset': isActive,
+  'admin-invitation': ({ password, blocked }: AdministratorRow) => password === null && blocked !== 1,
+} as const
+
 /** Sets a new password with a code from an e-mail or an invitation, and signs in. @throws ApiError 400 for a wrong, used or expired code */
 export async function usePasswordCode(
   administration: Administration,
@@ -55,7 +61,7 @@ export async function usePasswordCode(
     const at = now()
     const id = await consumeOneTimeToken(transaction, purpose, code, at)
     const owner = id === null ? null : await administratorById(transaction, id)
-    if (owner === null || owner.blocked === 1) return null
+    if (owner === null || !mayUse[purpose](owner)) return null
     if (names.firstname !== undefined) await changeAdministrator(transaction, owner.id, { ...names, lastname: names.lastname ?? null }, at)
     await replacePassword(administration, transaction, owner, hashed, address)
     return signedInAnew(administration, transaction, owner.id)

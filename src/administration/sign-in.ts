@@ -13,6 +13,7 @@ import {
 } from '../access/sessions.js'
 import type { Transaction } from '../database/database.js'
 import { ApiError, notFound, unauthorized, validationError } from '../errors/errors.js'
+import { doAct } from './activity.js'
 import { type AdministratorRow, administratorByEmail, administratorById, isActive } from './administrators.js'
 import type { Administration } from './context.js'
 import type { Administrator } from './identify.js'
@@ -44,8 +45,12 @@ export const ofAdministrator = (id: number): SessionOwner => ({ origin: 'admin',
 const accountOf = (email: string): string => `admin ${createHash('sha256').update(email.trim().toLowerCase()).digest('base64url')}`
 
 /** Signs in. @throws ApiError 400, the same for a wrong password and an unknown address; 400 for an account that is blocked or not active */
-export async function signInAdministrator(administration: Administration, credentials: Credentials): Promise<AdministratorTokens> {
-  const { database, writer, limiter, passwords, now } = administration
+export async function signInAdministrator(
+  administration: Administration,
+  credentials: Credentials,
+  address: string,
+): Promise<AdministratorTokens> {
+  const { database, limiter, passwords } = administration
   const { email, password } = credentials
   const row = await limiter.perAccount(accountOf(email), async () => {
     const found = await administratorByEmail(database, email.trim())
@@ -54,7 +59,11 @@ export async function signInAdministrator(administration: Administration, creden
     return found
   })
   checkMaySignIn(row)
-  const session = await writer.transaction((transaction) => begin(administration, transaction, row.id, credentials, now()))
+  const actor = { administrator: { id: row.id, email: row.email ?? '' }, address }
+  const session = await doAct(administration, actor, async (transaction, now) => {
+    const act = { action: 'sign-in', subject: 'administrator', id: String(row.id), name: row.email ?? '' }
+    return [act, await begin(administration, transaction, row.id, credentials, now)]
+  })
   return issue(administration, row, session)
 }
 

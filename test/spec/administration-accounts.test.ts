@@ -65,7 +65,7 @@ rule('administration.11', 'the first administrator needs the code from the log',
   expect([again.status, again.body.error.message]).toEqual([400, 'There is an administrator already'])
   expect((await signInAdmin(served, 'ada@admins.example')).answer.status).toBe(200)
   expect(await rowsOf(served, 'admin_users')).toMatchObject([{ email: 'ada@admins.example', is_active: 1, blocked: 0 }])
-  expect(await rowsOf(served, 'octavo_activity')).toMatchObject([
+  expect((await rowsOf(served, 'octavo_activity')).filter(({ action }) => action !== 'sign-in')).toMatchObject([
     { action: 'create', subject: 'administrator', name: 'ada@admins.example', address: '127.0.0.1' },
   ])
 })
@@ -95,13 +95,15 @@ rule('administration.14', 'a code from an e-mail sets a new password once', asyn
   expect((await post('/session', { email: 'bea@admins.example', password: 'Another-Horse-8' })).status).toBe(200)
 })
 
-rule('administration.14', 'a change of the account makes a code void', async () => {
+rule('administration.14', 'an account that is blocked or not active cannot use a code', async () => {
   await addAdministrator(served, 'cy@admins.example')
   await post('/session/forgot', { email: 'cy@admins.example' })
   const code = await logged(/to cy@admins.example: .*admin\/reset\/([0-9a-f]{64})/)
-  await served.sql('UPDATE admin_users SET blocked = ? WHERE email = ?', 1, 'cy@admins.example')
-  expect((await post('/session/reset', { code, password: 'Another-Horse-8' })).status).toBe(400)
-  await post('/session/forgot', { email: 'cy@admins.example' })
+  for (const column of ['blocked', 'is_active']) {
+    await served.sql(`UPDATE admin_users SET ${column} = ? WHERE email = ?`, column === 'blocked' ? 1 : 0, 'cy@admins.example')
+    expect((await post('/session/reset', { code, password: 'Another-Horse-8' })).status, column).toBe(400)
+    await served.sql(`UPDATE admin_users SET ${column} = ? WHERE email = ?`, column === 'blocked' ? 0 : 1, 'cy@admins.example')
+  }
 })
 
 rule('administration.15', 'a new password follows the rules of the panel, and the current one is needed', async () => {

@@ -1,4 +1,5 @@
 // Sign-in of administrators, their sessions, and who is let in below /admin/api.
+import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { resources } from '../../src/http/administration/resources.js'
 import {
@@ -214,4 +215,8 @@ test('the description has every resource of the table', async () => {
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
   )
   expect(described.sort()).toEqual(resources.map(({ method, path }) => `${method} ${path}`).sort())
+  const config = await createConfig({ extends: ['recommended'], rules: { 'info-license': 'off', 'no-server-example.com': 'off' } })
+  const problems = await lintFromString({ source: JSON.stringify(body), config })
+  const shown = problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`)
+  expect(shown.filter((problem) => !problem.startsWith('no-ambiguous-paths'))).toEqual([])
 })

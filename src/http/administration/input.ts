@@ -48,6 +48,7 @@ async function jsonBody({ bodies, config }: ResourceRequest['parts'], { raw, ip 
 
 /** @throws ApiError 400 with all errors */
 function checkedInput(schema: z.ZodType, value: unknown): unknown {
+  if (hasNull(value)) throw validationError('A text contains the character U+0000, which no database stores')
   const checked = schema.safeParse(value)
   if (checked.success) return checked.data
   const errors = checked.error.issues.slice(0, mostErrors).map(errorOf)
@@ -55,3 +56,10 @@ function checkedInput(schema: z.ZodType, value: unknown): unknown {
 }
 
 const errorOf = ({ path, message }: z.core.$ZodIssue): InputError => ({ path: path.map(String), message, name: 'ValidationError' })
+
+/** True if a text anywhere in a value contains the null character. The depth of a body is limited. */
+function hasNull(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0')
+  if (typeof value !== 'object' || value === null) return false
+  return Object.entries(value).some(([key, inner]) => key.includes('\0') || hasNull(inner))
+}

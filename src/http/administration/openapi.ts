@@ -63,6 +63,7 @@ function operationOf(resource: Resource) {
     ...(body === null ? {} : { requestBody: { required: true, content: json(jsonSchema(body, 'input')) } }),
     responses: {
       [status]: { description: answer === null ? 'Done' : 'The result', ...content },
+      '4XX': { $ref: '#/components/responses/Error' },
       default: { $ref: '#/components/responses/Error' },
     },
   }

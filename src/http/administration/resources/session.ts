@@ -62,7 +62,7 @@ export const sessionResources: readonly Resource[] = [
     attempts: { name: 'session', counted: 'failures' },
     body: credentials,
     answer: signedInAnswer,
-    handle: async (asked) => signedIn(asked, await signInAdministrator(asked.administration, asked.body)),
+    handle: async (asked) => signedIn(asked, await signInAdministrator(asked.administration, asked.body, asked.request.ip)),
   }),
   resource({
     ...{ method: 'POST', path: '/session/refresh', summary: 'Exchange the cookie for new tokens', who: 'page', isSecret: true },

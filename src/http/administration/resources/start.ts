@@ -1,9 +1,10 @@
 // /start: what the shell of the page needs, in one answer that is only sent again when it has changed.
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import type { Administrator } from '../../../administration/identify.js'
+import { type Administrator, isUnconditional } from '../../../administration/identify.js'
+import { hasRights, rightsOf } from '../../../administration/rights.js'
 import { readLocales } from '../../../documents/read/locales.js'
-import type { ContentType } from '../../../model/types.js'
+import type { ContentType, Model } from '../../../model/types.js'
 import { hasVersion } from '../../conditional.js'
 import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
 
@@ -19,29 +20,22 @@ const shownType = z.strictObject({
   actions: z.array(z.string()),
 })
 
-const contentManager = 'plugin::content-manager.explorer.'
-const contentActions = ['create', 'read', 'update', 'delete', 'publish']
-
-/** The actions of the content manager on a type that some right allows, whatever it restricts. */
-function actionsOn({ uid }: ContentType, { isSuperAdmin, rights }: Administrator): string[] {
-  if (isSuperAdmin) return [...contentActions]
-  return contentActions.filter((name) => rights.some(({ action, subject }) => subject === uid && action === contentManager + name))
-}
-
-/** True for types that administrators write: those of the project, and users. */
-const isContent = ({ uid }: ContentType): boolean => uid.startsWith('api::') || uid === 'plugin::users-permissions.user'
+const contentActions = ['create', 'read', 'update', 'delete', 'publish'] as const
 
 const byUid = (types: readonly ContentType[]): readonly ContentType[] => [...types].sort((one, other) => (one.uid < other.uid ? -1 : 1))
 
-const typesFor = (administrator: Administrator, types: Iterable<ContentType>): readonly z.input<typeof shownType>[] =>
-  byUid([...types].filter(isContent)).flatMap((type) => {
-    const actions = actionsOn(type, administrator)
-    if (actions.length === 0) return []
+/** The types that an administrator may do something with. */
+function typesFor({ id, roles, isSuperAdmin, permissions }: Administrator, model: Model): readonly z.input<typeof shownType>[] {
+  const rights = rightsOf(permissions, model, { id, roles: roles.map((role) => role.id), isSuperAdmin })
+  return byUid([...model.types.values()].filter(hasRights)).flatMap((type) => {
     const { uid, singularName, pluralName, singleType, draftAndPublish, localized } = type
+    const actions = contentActions.filter((action) => isSuperAdmin || (rights.get(uid)?.[action] ?? []).length > 0)
+    if (actions.length === 0) return []
     const kind = singleType ? ('singleType' as const) : ('collectionType' as const)
     const { displayName = singularName } = type.source.info as { readonly displayName?: string }
     return [{ uid, kind, singularName, pluralName, displayName, draftAndPublish, localized, actions }]
   })
+}
 
 const start = z.strictObject({
   me: z.strictObject({
@@ -70,14 +64,14 @@ const start = z.strictObject({
 })
 
 async function startOf({ administrator, installation, parts }: ResourceRequest): Promise<z.input<typeof start>> {
-  const { id, documentId, email, firstname, lastname, language, isSuperAdmin, roles, rights } = administrator
+  const { id, documentId, email, firstname, lastname, language, isSuperAdmin, roles, permissions } = administrator
   const { config, backend } = parts
   const { model, documents, defaultLocale } = installation
-  const own = rights.filter(({ subject, conditions }) => subject === null && conditions.length === 0).map(({ action }) => action)
+  const own = permissions.flatMap((row) => (!row.subject && isUnconditional(row) ? [row.action] : []))
   const locales = await readLocales(documents)
   return {
     me: { id, documentId, email, firstname, lastname, language, isSuperAdmin, roles: [...roles] },
-    types: [...typesFor(administrator, model.types.values())],
+    types: [...typesFor(administrator, model)],
     locales: locales.map(({ code, name }) => ({
       code,
       name: typeof name === 'string' ? name : null,
