@@ -14,7 +14,7 @@ import type { ContentType, Model } from '../model/types.js'
 import type { HookAction } from '../public/documents.js'
 import type { RightsHolder } from './conditions.js'
 import type { PermissionRow } from './permission-rows.js'
-import { allAttributes, hasRights, type RightAction, rightsOf, type TypeRights } from './rights.js'
+import { allAttributes, hasRights, includesAll, type RightAction, rightsOf, type TypeRights } from './rights.js'
 
 /** The right that an operation on a document needs. */
 const needed: Readonly<Record<string, RightAction>> = {
@@ -94,7 +94,15 @@ function contentOf(model: Model, rights: ReadonlyMap<string, TypeRights>): Conte
   for (const [uid, { read }] of rights) {
     if (read.length > 0) readable.set(uid, read.map(({ attributes }) => attributes).reduce(intersectionOf, 'all'))
   }
-  return { readable, toWrite: (uid, action) => (needed[action] === undefined ? undefined : rights.get(uid)?.[needed[action]]) ?? [] }
+  const toWrite: ContentRights['toWrite'] = (uid, action) => {
+    const right = needed[action]
+    const found = right === undefined ? [] : (rights.get(uid)?.[right] ?? [])
+    // Whoever discards a draft gives all its attributes other values.
+    return action === 'discardDraft'
+      ? found.filter(({ attributes }) => includesAll(attributes, allAttributes(model.types.get(uid)!)))
+      : found
+  }
+  return { readable, toWrite }
 }
 
 /** Files are shown where media attributes are. */

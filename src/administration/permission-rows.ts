@@ -18,11 +18,11 @@ export async function readPermissions(database: RowReader, roles: readonly numbe
   if (roles.length === 0) return []
   const rows = await database.rows<PermissionRow>(sql`select p.action, p.subject, p.properties, p.conditions from admin_permissions p
     where p.id in (select permission_id from admin_permissions_role_lnk where role_id in (${sql.join([...roles])})) order by p.id`)
-  return rows.map((row) => ({ ...row, properties: parsed(row.properties), conditions: parsed(row.conditions) }))
+  return rows.map((row) => ({ ...row, properties: parsedJson(row.properties), conditions: parsedJson(row.conditions) }))
 }
 
 /** JSON as the databases give it, as text or parsed; a text that is none stays what it is, and grants nothing. */
-function parsed(value: unknown): unknown {
+export function parsedJson(value: unknown): unknown {
   if (typeof value !== 'string') return value
   try {
     return JSON.parse(value) as unknown

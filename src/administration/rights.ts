@@ -1,6 +1,6 @@
 // Rows of Strapi's admin_permissions become rights to attributes, locales and documents of the types of a model. Pure.
 import { type AttributeGrants, type ContentRight, grantedBelow, unionOf } from '../grants.js'
-import type { ContentType, Model } from '../model/types.js'
+import type { ContentType, Model, Schema } from '../model/types.js'
 import { filtersOf, type RightsHolder } from './conditions.js'
 import type { PermissionRow } from './permission-rows.js'
 
@@ -16,6 +16,9 @@ const rightActions: readonly RightAction[] = ['read', 'create', 'update', 'delet
 export const actionName = (action: RightAction): string => `plugin::content-manager.explorer.${action}`
 
 const actionsByName = new Map(rightActions.map((action) => [actionName(action), action]))
+
+/** What the action of a row is about; null: no documents. */
+export const actionOfRow = (name: string): RightAction | null => actionsByName.get(name) ?? null
 
 /** The type of users, of which administrators may be given the rights too. */
 const userType = 'plugin::users-permissions.user'
@@ -89,7 +92,16 @@ function attributesOf(fields: unknown, model: Model, type: ContentType): Readonl
     const [name, ...below] = found
     named.set(name!, unionOf(named.get(name!) ?? new Map(), treeOf(below)))
   }
-  return named
+  return new Map([...named].map(([name, below]) => [name, wholeIfAll(model, type, name, below)]))
+}
+
+/** A component of which every attribute is named, as Strapi names them, is granted as a whole. */
+function wholeIfAll(model: Model, shape: Schema, name: string, below: AttributeGrants): AttributeGrants {
+  const attribute = shape.attributes.get(name)
+  if (below === 'all' || attribute?.kind !== 'component') return below
+  const component = model.components.get(attribute.component)!
+  const inner = new Map([...below].map(([key, deeper]) => [key, wholeIfAll(model, component, key, deeper)]))
+  return [...component.attributes.keys()].every((key) => inner.get(key) === 'all') ? 'all' : inner
 }
 
 /** The names of a dotted field, as far as they lead into components; null where they lead nowhere. Zones are named as a whole. */
@@ -128,11 +140,19 @@ function joined(rights: readonly ContentRight[]): readonly ContentRight[] {
   return all.filter((right, index) => !all.some((other, at) => at !== index && covers(other, right)))
 }
 
-/** No two rights of different places cover each other. */
-function covers(other: ContentRight, right: ContentRight): boolean {
-  const holdsEverywhere = other.scope === null || JSON.stringify(other.scope) === JSON.stringify(right.scope)
+/** Whether one right allows all that another one does. */
+export function covers(other: ContentRight, right: ContentRight): boolean {
+  const holdsEverywhere = other.scope === null || (right.scope !== null && isWithin(right.scope, other.scope))
   const inEveryLocale = other.locales === null || right.locales?.every((locale) => other.locales!.includes(locale)) === true
   return holdsEverywhere && inEveryLocale && includesAll(other.attributes, right.attributes)
+}
+
+/** Whether the documents of a condition are among those of another one. */
+function isWithin(inner: NonNullable<ContentRight['scope']>, outer: NonNullable<ContentRight['scope']>): boolean {
+  const parts = ({ $or, ...one }: NonNullable<ContentRight['scope']>) =>
+    (Array.isArray($or) ? $or : [one]).map((part) => JSON.stringify(part))
+  const known = parts(outer)
+  return parts(inner).every((part) => known.includes(part))
 }
 
 /** Whether the first has all attributes of the second. */

@@ -77,6 +77,8 @@ export interface WriteOperation {
   readonly data: unknown
   /** The revisions that an administrator has seen, one for each locale; empty: there is no document in the locale; null: any will do. */
   readonly expected: readonly string[] | null
+  /** Notes what an administrator has done, in the same transaction; null: nobody does. */
+  readonly note: NoteWrite | null
   /** Attributes of the data that the caller did not send and before-hooks have added. */
   readonly addedByHooks: ReadonlySet<string>
   /** The columns that name who writes: of a row that is changed, and of a new one; empty where no administrator does. */
@@ -128,6 +130,9 @@ export interface Once {
   readonly request: string
 }
 
+/** Notes a write that has been done to a document. */
+export type NoteWrite = (transaction: Transaction, documentId: string) => Promise<void>
+
 /** What a caller wants to do, and to which document. */
 export interface BegunWrite {
   readonly action: HookAction
@@ -140,6 +145,8 @@ export interface BegunWrite {
   readonly once?: () => Once | null
   /** See `WriteOperation.expected`; absent: null. */
   readonly expected?: readonly string[] | null
+  /** See `WriteOperation.note`; absent: null. */
+  readonly note?: NoteWrite | null
   /** The documentId of a document that is created, given in advance; null or absent: a new one. Never from outside. */
   readonly createdId?: string | null
 }
@@ -150,7 +157,7 @@ export interface BegunWrite {
  */
 export async function beginWrite(
   { read, limits, policies }: WriteContext,
-  { action, grants, write, documentId, body, createdId = null, expected = null }: BegunWrite,
+  { action, grants, write, documentId, body, createdId = null, expected = null, note = null }: BegunWrite,
 ): Promise<WriteOperation> {
   const { type, query, answers } = write
   const needed = `${type.uid}.${action === 'discardDraft' ? 'discard' : action}`
@@ -166,7 +173,7 @@ export async function beginWrite(
   if (policies !== null && write.caller !== null && write.caller.kind !== 'administrator')
     await policies.check({ type, action, caller: write.caller, requestId: write.requestId, grants, documentId, parameters: given, data })
   const operation = {
-    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere, expected },
+    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere, expected, note },
     publishes: !type.draftAndPublish || status === 'published',
     data,
     addedByHooks: nothingAdded,

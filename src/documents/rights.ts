@@ -23,6 +23,7 @@ export async function admit(
   const { documentId, everywhere, locale, write } = operation
   const { type } = write
   const versions = documentId === null ? [] : await versionsOf(transaction, type, documentId)
+  if (documentId !== null && versions.length === 0) return 'absent'
   const hidden = await hiddenFrom(
     context,
     transaction,

@@ -102,6 +102,7 @@ const withinRights: RunAction = async (context, transaction, operation) => {
   if ((await admit(context, transaction, operation, grants.content!)) === 'absent') return null
   if (expected !== null) await checkRevisions(context, transaction, operation, expected)
   const outcome = await operations[action](context, transaction, operation)
+  if (outcome !== null) await operation.note?.(transaction, outcome.documentId)
   if (outcome === null || action === 'delete') return outcome
   await checkVisible(context, transaction, operation, outcome.documentId)
   return { ...outcome, revision: await revisionAfter(context, transaction, operation, outcome.documentId) }

@@ -65,9 +65,21 @@ interface Narrowed {
   readonly of: Selection
 }
 
+/** Some of the targets of a relation, in their order. */
+export interface LinkPage {
+  readonly start: ValueIndex
+  readonly limit: ValueIndex
+}
+
 /** An attribute that is filled with other rows. */
 export type Populated =
-  | ({ readonly kind: 'relation'; readonly attribute: Relation | MorphFrom | Media; readonly target: ContentType } & Narrowed)
+  | ({
+      readonly kind: 'relation'
+      readonly attribute: Relation | MorphFrom | Media
+      readonly target: ContentType
+      /** Only some of the targets, in their order; of the only row of a request for one. */
+      readonly page?: LinkPage
+    } & Narrowed)
   | ({ readonly kind: 'component'; readonly attribute: ComponentAttribute } & Narrowed)
   | { readonly kind: 'zone'; readonly attribute: DynamicZone; readonly on: readonly Selection[] }
   | { readonly kind: 'morph'; readonly attribute: MorphTo; readonly on: readonly Selection[] }

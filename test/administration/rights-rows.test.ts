@@ -96,6 +96,11 @@ rule('rights.2', 'fields name attributes: missing all, empty none, dotted throug
   expect(extras?.kind === 'zone' && extras.on.every((one) => one.fields.length > 1)).toBe(true)
   expect(refused(grants, 'filters[seo][metaDescription]=x')).toContain('400 Invalid key metaDescription')
   expect(refused(grants, 'filters[seo][metaTitle]=x')).toBeNull()
+  // As Strapi writes rights to a whole component.
+  const component = [...model.components.get('shared.seo')!.attributes.keys()].filter((name) => name !== 'id')
+  const named = grantsFor(row('read', article, all), row('update', article, { ...all, fields: component.map((name) => `seo.${name}`) }))
+  const [right] = named.content!.toWrite(article, 'update')
+  expect(right!.attributes !== 'all' && right!.attributes.get('seo')).toBe('all')
   const users = grantsFor(row('read', 'plugin::users-permissions.user'))
   const user = read(users, '', 'plugin::users-permissions.user').selection
   expect(names(user)).toContain('email')

@@ -3,9 +3,12 @@ import type { Resource } from './resource.js'
 import { activityResources } from './resources/activity.js'
 import { adminResources } from './resources/admins.js'
 import { apiRoleResources } from './resources/api-roles.js'
+import { contentResources } from './resources/content.js'
 import { descriptionOf } from './resources/description.js'
+import { linkResources } from './resources/links.js'
 import { localeResources } from './resources/locales.js'
 import { recoveryResources } from './resources/recovery.js'
+import { rightsResources } from './resources/rights.js'
 import { roleResources } from './resources/roles.js'
 import { sessionResources } from './resources/session.js'
 import { startResources } from './resources/start.js'
@@ -16,9 +19,12 @@ import { webhookResources } from './resources/webhooks.js'
 export const resources: readonly Resource[] = [
   ...sessionResources,
   ...recoveryResources,
+  ...contentResources,
+  ...linkResources,
   ...startResources,
   ...adminResources,
   ...roleResources,
+  ...rightsResources,
   ...activityResources,
   ...tokenResources,
   ...apiRoleResources,

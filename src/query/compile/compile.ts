@@ -6,7 +6,7 @@ import { attributeTypes } from '../../model/attributes.js'
 import type { ContentType, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Contract } from '../contract.js'
-import type { Filter, Keyset, Populated, ReadRequest, Selection, SortKey } from '../request.js'
+import type { Filter, Keyset, LinkPage, Populated, ReadRequest, Selection, SortKey } from '../request.js'
 import { pageValues } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { chosenLocales, column, condition, publicationConditions, published, seenRows, value, withinScope } from './conditions.js'
@@ -169,8 +169,8 @@ function fill(compilation: Writer, owner: Schema, populated: Populated): Fill {
     (populated.attribute.kind === 'relation' || populated.attribute.kind === 'morphFrom' || populated.attribute.kind === 'media')
   switch (populated.kind) {
     case 'relation': {
-      const { attribute, of, filter, sort } = populated
-      return { kind: 'rows', name, many: attribute.many, wrapped, level: children(compilation, owner, attribute, of, filter, sort) }
+      const { attribute, of, filter, sort, page: some } = populated
+      return { kind: 'rows', name, many: attribute.many, wrapped, level: children(compilation, owner, attribute, of, filter, sort, some) }
     }
     case 'component': {
       const { attribute, of, filter, sort } = populated
@@ -213,6 +213,7 @@ function children(
   of: Selection,
   filter: Filter | null,
   sort: readonly SortKey[],
+  some?: LinkPage,
 ): Level {
   const alias = compilation.nextAlias()
   const path = joinsOf(compilation.dialect, owner, attribute, of.shape, alias)
@@ -226,10 +227,16 @@ function children(
   const selected = [path.owner, ...columns.selected, ...links]
   const order = sort.length === 0 ? sql`` : sql` order by ${orderBy(compilation, of.shape, alias, sort, path.tie)}`
   const statement = compilation.dialect.compile(
-    sql`select ${sql.join(selected)} from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where}${order}`,
+    sql`select ${sql.join(selected)} from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where}${order}${some === undefined ? sql`` : pageOfLinks(compilation, links, some)}`,
   )
   const orderAt = links.map((_, index) => selected.length - links.length + index)
   return level(compilation, of, statement, { parentAt: 0, orderAt, columns })
+}
+
+/** Some targets, in their order; `links`: what sorts them if nothing does yet. */
+function pageOfLinks({ dialect }: Writer, links: readonly Expression[], { start, limit }: LinkPage): Expression {
+  const order = links.length === 0 ? sql`` : sql` order by ${sql.join([...links])}`
+  return sql`${order} limit ${dialect.rowCount(value(limit))} offset ${dialect.rowCount(value(start))}`
 }
 
 /** The ids of the rows above, then the tables in this order: the ids are few. */

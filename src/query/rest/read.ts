@@ -3,7 +3,7 @@ import { ApiError, forbidden, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import type { ContentType, Model, Scalar } from '../../model/types.js'
 import type { Contract } from '../contract.js'
-import type { Filter, Page, ReadRequest, RowScopes, Selection } from '../request.js'
+import type { Filter, Page, Populated, ReadRequest, RowScopes, Selection } from '../request.js'
 import { pageValues } from '../request.js'
 import { asksForPublication, draftAccess } from './draft-grant.js'
 import { readableFields, readFields, withSorted } from './fields.js'
@@ -54,6 +54,10 @@ export interface Wanted {
   readonly written?: boolean
   /** A page that is found by the row next to it; the parameters have none. */
   readonly keyset?: WantedKeyset
+  /** Of what is populated at the first level of one row, only some targets, in their order. */
+  readonly linkPage?: { readonly start: number; readonly limit: number }
+  /** Instead of those of requests, for a query of the service itself. */
+  readonly limits?: QueryLimits
   /** False: the answer is a bare list; only top-level `start` and `limit` cut it (users, files). */
   readonly paged?: boolean
 }
@@ -74,7 +78,7 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   if (context.strictParams) refuseUnknown(parameters)
   const drafts = draftAccess(context.model, context.draftGrant === true, grants, type, parameters)
   if (drafts.isClosed && (wanted.written !== true || asksForPublication(parameters))) throw forbidden(`${type.uid}.findDraft`)
-  const reading = openResolver(context.model, drafts.grants, context.contract, context.limits, type)
+  const reading = openResolver(context.model, drafts.grants, context.contract, wanted.limits ?? context.limits, type)
   if (parameters.lookup !== undefined) deferError(reading, 'lookup', validationError("Invalid params: 'lookup'"))
   const publication = readPublication(reading, type, parameters)
   const filter = inParameter(reading, 'filters', (inside) => readConditions(inside, wanted, parameters.filters))
@@ -112,13 +116,21 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
     page,
     selection: {
       shape: type,
-      ...(drafts.isClosed ? { fields: idsOf(type), populate: [] } : { fields: shown, populate }),
+      ...(drafts.isClosed
+        ? { fields: idsOf(type), populate: [] }
+        : { fields: shown, populate: wanted.linkPage ? paged(reading, populate, wanted.linkPage) : populate }),
       ...(wanted.constants === undefined ? {} : { constants: wanted.constants }),
     },
     format: wanted.format ?? 'flat',
     identityAt,
     values: reading.values,
   }
+}
+
+/** Leaves of what is populated the targets of one page. */
+function paged(reading: Resolver, populate: readonly Populated[], { start, limit }: NonNullable<Wanted['linkPage']>): readonly Populated[] {
+  const page = { start: bind(reading, start), limit: bind(reading, limit) }
+  return populate.map((populated) => (populated.kind === 'relation' ? { ...populated, page } : populated))
 }
 
 const noScopes: RowScopes = {}

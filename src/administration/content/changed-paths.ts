@@ -1,0 +1,73 @@
+// ChangedNode paths become the data of an update: entries of components that are on the way keep their ids, and with them all that is not named.
+import type { Body } from '../../documents/input/types.js'
+import { validationError } from '../../errors/errors.js'
+import type { ContentType, Model, Schema } from '../../model/types.js'
+
+/** What stands at paths such as `title`, `seo/metaTitle` or `sections/3/picture`. */
+export type ChangedPaths = Readonly<Record<string, unknown>>
+
+/** The most names of a path. */
+const deepest = 50
+
+/** A tree of what is changed: a value, or what is changed below. */
+interface ChangedNode {
+  value?: { readonly set: unknown }
+  readonly below: Map<string, ChangedNode>
+}
+
+/**
+ * The data that sets what stands at the paths. `row`: the version that is changed, with the ids of its components; null: there is none.
+ * Positions in lists are those of `row`.
+ * @throws ApiError 400 for paths that lead nowhere, and for one below another
+ */
+export function dataOf(model: Model, type: ContentType, changes: ChangedPaths, row: Body | null): Readonly<Record<string, unknown>> {
+  const root: ChangedNode = { below: new Map() }
+  for (const [path, value] of Object.entries(changes)) {
+    const names = path.split('/')
+    if (names.length > deepest || names.includes('')) throw nowhere(path)
+    let at = root
+    for (const name of names) {
+      if (at.value !== undefined) throw overlapping(path)
+      const next: ChangedNode = at.below.get(name) ?? { below: new Map() }
+      at.below.set(name, next)
+      at = next
+    }
+    if (at.below.size > 0 || at.value !== undefined) throw overlapping(path)
+    at.value = { set: value }
+  }
+  return entryOf(model, type, root, row ?? {}, '')
+}
+
+const nowhere = (path: string) => validationError(`The path ${path} leads nowhere`, { path })
+const overlapping = (path: string) => validationError(`The path ${path} stands below another one`, { path })
+
+function entryOf(model: Model, shape: Schema, changed: ChangedNode, row: Body, above: string): Record<string, unknown> {
+  const given = [...changed.below].map(
+    ([name, below]) => [name, changedValue(model, shape, name, below, row[name], `${above}${name}`)] as const,
+  )
+  return Object.fromEntries(given)
+}
+
+function changedValue(model: Model, shape: Schema, name: string, changed: ChangedNode, stored: unknown, path: string): unknown {
+  if (changed.value !== undefined) return changed.value.set
+  const attribute = shape.attributes.get(name)
+  if (attribute?.kind !== 'component' && attribute?.kind !== 'dynamiczone') throw nowhere(path)
+  const uidOf = (entry: Body): string => (attribute.kind === 'component' ? attribute.component : String(entry.__component))
+  const kept = (entry: Body): Body => ({ id: entry.id, ...(attribute.kind === 'dynamiczone' ? { __component: entry.__component } : {}) })
+  const inside = (entry: Body, below: ChangedNode, at: string): Body => {
+    const component = model.components.get(uidOf(entry))
+    if (component === undefined) throw nowhere(at)
+    return { ...kept(entry), ...entryOf(model, component, below, entry, `${at}/`) }
+  }
+  if (attribute.kind === 'component' && !attribute.repeatable) {
+    if (typeof stored !== 'object' || stored === null) throw nowhere(path)
+    return inside(stored as Body, changed, path)
+  }
+  const entries = Array.isArray(stored) ? (stored as readonly Body[]) : []
+  for (const [position, { value }] of changed.below)
+    if (!/^\d{1,6}$/.test(position) || Number(position) >= entries.length || value !== undefined) throw nowhere(`${path}/${position}`)
+  return entries.map((entry, index) => {
+    const below = changed.below.get(String(index))
+    return below === undefined ? kept(entry) : inside(entry, below, `${path}/${index}`)
+  })
+}

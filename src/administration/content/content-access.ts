@@ -1,0 +1,82 @@
+// Content for one administrator: the reads and writes of the installation, with what the administrator may do.
+
+import type { Transaction } from '../../database/database.js'
+import type { DocumentBatch } from '../../documents/batch.js'
+import type { Once } from '../../documents/operation.js'
+import type { DocumentReads, Find } from '../../documents/read/find.js'
+import type { DocumentWrites } from '../../documents/write.js'
+import { ApiError, forbidden, notFound } from '../../errors/errors.js'
+import type { Grants } from '../../grants.js'
+import type { ContentType } from '../../model/types.js'
+import type { Parameters } from '../../query/rest/parameters.js'
+import type { AdministratorAct } from '../activity.js'
+
+/** Content for one administrator, in one request. */
+export interface ContentAccess {
+  readonly documents: DocumentReads
+  readonly writes: DocumentWrites
+  readonly batch: DocumentBatch
+  readonly grants: Grants
+  /** The row id of the administrator. */
+  readonly administratorId: number
+  readonly requestId: string
+  readonly defaultLocale: string
+  /** Notes an act in the log of activity, in the transaction of the act. */
+  note(transaction: Transaction, act: AdministratorAct): Promise<void>
+  /** By which key the request is done only once; null: it has none. @throws ApiError 400 */
+  once(): Once | null
+}
+
+/** A type of the project that the administrator may read. @throws ApiError 404, 403 */
+export function readableType({ documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>, uid: string): ContentType {
+  const type = documents.context.model.types.get(uid)
+  if (type === undefined || !type.exposed) throw notFound(`There is no type ${uid}`)
+  if (!grants.may(`${uid}.find`)) throw forbidden(`${uid}.find`)
+  return type
+}
+
+/** A document in a locale. */
+export interface DocumentName {
+  readonly type: ContentType
+  readonly documentId: string
+  /** Null on types without locales. */
+  readonly locale: string | null
+}
+
+/** The locale that a request names, or the default one. @throws ApiError 400 where it must be one and is not */
+export function localeOf({ defaultLocale }: ContentAccess, type: ContentType, given: string | undefined): string | null {
+  if (!type.localized) return null
+  if (given === undefined || given === '') return defaultLocale
+  if (given === '*' || given.includes(',')) throw new ApiError('ValidationError', 'Name one locale')
+  return given
+}
+
+/** Queries of the service itself are as large as the model makes them. */
+const unbounded = { filterRelations: Infinity, queryComplexity: Infinity }
+
+/** What a read of versions asks for. */
+export interface FoundBy extends Pick<Find, 'mode' | 'type' | 'linkPage'> {
+  readonly documentId: string
+  readonly parameters: Parameters
+}
+
+/** Reads versions of a document as far as the administrator may see them, or, with other grants, whoever has those. */
+export function findVersions({ documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>, query: FoundBy): Promise<unknown> {
+  const { type, mode, documentId, parameters, linkPage } = query
+  return documents.findData(grants, {
+    ...{
+      type,
+      mode,
+      parameters,
+      action: `${type.uid}.findOne`,
+      envelope: 'bare',
+      paged: false,
+      limits: unbounded,
+      ...(linkPage === undefined ? {} : { linkPage }),
+    },
+    identity: { attribute: 'documentId', value: documentId },
+  })
+}
+
+/** The parameter that chooses a locale. */
+export const inLocale = (locale: string | null): Parameters => (locale === null ? {} : { locale })

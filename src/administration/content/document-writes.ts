@@ -1,0 +1,122 @@
+// Writes of documents by an administrator: creating, changing paths, deleting, and what moves between draft and published version.
+
+import type { Transaction } from '../../database/database.js'
+import type { Body } from '../../documents/input/types.js'
+import type { BegunWrite, WriteRequest } from '../../documents/operation.js'
+import { ApiError, notFound, validationError } from '../../errors/errors.js'
+import { noAttributes, unionOf } from '../../grants.js'
+import type { ContentType } from '../../model/types.js'
+import type { HookAction } from '../../public/documents.js'
+import { type ChangedPaths, dataOf } from './changed-paths.js'
+import { type ContentAccess, type DocumentName, findVersions, inLocale, localeOf } from './content-access.js'
+import { copyOf } from './document-copy.js'
+import { viewerOf } from './document-view.js'
+import { wholePopulate } from './shown-attributes.js'
+
+/** Which state of a document is meant: its revisions, one for each locale, or that it is not there. */
+export type Expected = readonly string[]
+
+/** How the log of activity calls what is done. */
+const verbs: Readonly<Record<HookAction, string>> = {
+  ...{ create: 'create', update: 'update', delete: 'delete' },
+  ...{ publish: 'publish', unpublish: 'unpublish', discardDraft: 'discard' },
+}
+
+/** Changed fields of one act that the log names. */
+const mostFields = 100
+
+function begun(
+  access: ContentAccess,
+  type: ContentType,
+  action: HookAction,
+  locale: string | null,
+  fields?: readonly string[],
+): Omit<BegunWrite, 'documentId' | 'body'> {
+  const write: WriteRequest = {
+    type,
+    // What a type without drafts has is published by every write.
+    query: { ...inLocale(locale), status: 'draft' },
+    format: 'flat',
+    answers: 'nothing',
+    caller: { kind: 'administrator', id: access.administratorId },
+    requestId: access.requestId,
+    depth: 0,
+  }
+  const act = { action: verbs[action], subject: type.uid, ...(fields === undefined ? {} : { fields: fields.slice(0, mostFields) }) }
+  const note = (transaction: Transaction, id: string) => access.note(transaction, { ...act, id })
+  return { action, grants: access.grants, write, note }
+}
+
+/** Creates a document, or the one of a single type that has none. Returns its documentId. @throws ApiError 400, 403, 409, 412 */
+export async function createDocument(access: ContentAccess, type: ContentType, locale: string | null, data: Body): Promise<string> {
+  const once = { once: () => access.once() }
+  const fields = Object.keys(data)
+  const asked = type.singleType
+    ? { ...begun(access, type, 'update', locale, fields), expected: [] }
+    : { ...begun(access, type, 'create', locale, fields), ...once }
+  const outcome = await access.writes({ ...asked, documentId: null, body: async () => ({ data }) })
+  if (outcome === null) throw notFound()
+  return outcome.documentId
+}
+
+/** Creates a copy of a draft, with `data` in place of what it has. Returns its documentId. @throws ApiError 400, 403, 404, 409 */
+export async function cloneDocument(access: ContentAccess, name: DocumentName, data: Body): Promise<string> {
+  const { type, documentId, locale } = name
+  const { model } = access.documents.context
+  if (type.singleType) throw validationError('A single type has one document')
+  const parameters = { ...inLocale(locale), status: 'draft', populate: wholePopulate(viewerOf(access), type) }
+  const version = (await findVersions(access, { type, mode: 'first', documentId, parameters })) as Body | null
+  if (version === null) throw notFound()
+  const rights = access.grants.content?.toWrite(type.uid, 'create') ?? []
+  const creatable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
+  return createDocument(access, type, locale, { ...copyOf(model, type, version, creatable), ...data })
+}
+
+/** Changes what stands at some paths of a draft. @throws ApiError 400, 403, 404, 412 */
+export async function changeDocument(access: ContentAccess, name: DocumentName, changes: ChangedPaths, expected: Expected): Promise<void> {
+  const { type, documentId, locale } = name
+  const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'] }
+  // Whoever may not see the document learns nothing of its components.
+  const seen = await findVersions(access, { type, mode: 'first', documentId, parameters })
+  const whole = seen === null ? null : await access.documents.whole(type, { documentId, locale, side: 'draft' })
+  if (whole !== null && !expected.includes(whole.revision)) throw changed()
+  if (whole === null && Object.keys(changes).some((path) => path.includes('/'))) throw notFound()
+  const data = dataOf(access.documents.context.model, type, changes, whole?.row ?? null)
+  const outcome = await access.writes({
+    ...{ ...begun(access, type, 'update', locale, Object.keys(changes)), documentId, expected },
+    body: async () => ({ data }),
+  })
+  if (outcome === null) throw notFound()
+}
+
+const changed = () => new ApiError('PreconditionFailedError', 'The document has changed since it was read')
+
+/** Locales that one request acts in at most. */
+const mostLocales = 100
+
+/** The locales that a request names: one, several, or every one that the document has. */
+function localesOf(access: ContentAccess, type: ContentType, given: string | undefined): readonly (string | null)[] {
+  if (!type.localized || given === undefined || given === '*') return [given === '*' ? '*' : localeOf(access, type, given)]
+  const names = [...new Set(given.split(','))]
+  if (names.length > mostLocales) throw validationError('Too many locales')
+  return names.map((name) => localeOf(access, type, name))
+}
+
+/**
+ * Deletes, publishes, unpublishes or discards in one locale, in several, or in all (`*`), in one transaction.
+ * @throws ApiError 400, 403, 404, 412
+ */
+export async function actOnDocument(
+  access: ContentAccess,
+  action: 'delete' | 'publish' | 'unpublish' | 'discardDraft',
+  { type, documentId, locale }: Omit<DocumentName, 'locale'> & { readonly locale: string | undefined },
+  expected: Expected,
+): Promise<void> {
+  const locales = localesOf(access, type, locale)
+  const writes = locales.map((each) => ({ ...begun(access, type, action, type.localized ? each : null), documentId, expected, body: null }))
+  const outcomes =
+    writes.length === 1
+      ? [await access.writes(writes[0]!)]
+      : await access.batch(writes.map((write) => ({ ...write, ifMissing: 'fails' as const, ifUnmatched: 'fails' as const })))
+  if (outcomes.some((outcome) => outcome === null)) throw notFound()
+}

@@ -1,0 +1,98 @@
+// Content as the resources of the administration API use it: for the administrator who asks, with documents as responses.
+import * as z from 'zod'
+import { noteActivity } from '../../administration/activity.js'
+import { type ContentAccess, type DocumentName, localeOf, readableType } from '../../administration/content/content-access.js'
+import { type DocumentView, viewDocument } from '../../administration/content/document-view.js'
+import { ApiError, notFound } from '../../errors/errors.js'
+import { idempotencyKeyOf } from '../idempotency-key.js'
+import { type Answered, answer, type ResourceRequest } from './resource.js'
+import { tagOf } from './revisions.js'
+
+/** The uid of a type, in a path. */
+export const typeInput = z.string().max(200)
+const documentInput = z.string().min(1).max(255)
+/** The parameters of the path of a document. */
+export const byDocument = z.strictObject({ type: typeInput, document: documentInput })
+/** One locale, in a query; the default one where it is absent. */
+export const localeQuery = z.strictObject({ locale: z.string().max(1_000).optional() })
+/** Attributes of a document. */
+export const attributesInput = z.record(z.string().max(500), z.unknown())
+/** A version of a document in a response. */
+export const versionAnswer = z.looseObject({ documentId: z.string() })
+
+const state = z.enum(['draft', 'changed', 'published'])
+
+/** A document in a response. */
+export const documentAnswer = z.strictObject({
+  data: z.strictObject({
+    documentId: z.string(),
+    locale: z.string().nullable(),
+    revision: z.string().nullable(),
+    state: state.nullable(),
+    draft: versionAnswer.nullable(),
+    published: versionAnswer.nullable(),
+    locales: z.array(
+      z.strictObject({ locale: z.string().nullable(), state, updatedAt: z.string().nullable(), publishedAt: z.string().nullable() }),
+    ),
+    may: z.strictObject({
+      update: z.array(z.string()),
+      ...{ delete: z.boolean(), publish: z.boolean(), unpublish: z.boolean(), discardDraft: z.boolean() },
+    }),
+  }),
+})
+
+/** Opens content for the administrator of a request. */
+export async function contentOf({
+  administration,
+  administrator,
+  actor,
+  installation,
+  parts,
+  request,
+}: ResourceRequest): Promise<ContentAccess> {
+  const { documents, writes, batch, model, defaultLocale } = installation
+  return {
+    ...{ documents, writes, batch, defaultLocale },
+    grants: await administration.grantsOf(administrator, model),
+    administratorId: administrator.id,
+    requestId: request.id,
+    note: (transaction, act) =>
+      noteActivity(transaction, actor, act, { now: administration.now(), most: parts.config.limits.activityEntries }),
+    once: () => idempotencyKeyOf(request.raw, 'administration'),
+  }
+}
+
+/** The document that a path and a query name. @throws ApiError 404, 403, 400 */
+export function documentNamed(
+  access: ContentAccess,
+  params: z.output<typeof byDocument>,
+  { locale }: z.output<typeof localeQuery>,
+): DocumentName {
+  const type = readableType(access, params.type)
+  return { type, documentId: params.document, locale: localeOf(access, type, locale) }
+}
+
+/** A document as a response, with its ETag. @throws ApiError 404 where it does not exist for the administrator */
+export async function documentResponse(access: ContentAccess, name: DocumentName): Promise<Answered<{ data: DocumentView }>> {
+  const view = await viewDocument(access, name)
+  if (view === null) throw notFound()
+  return answer({ data: view }, { etag: tagOf(view) })
+}
+
+/** Does a write; where the document is in another state than it expects, the response is 412 with the document as it is now. */
+export async function orChanged<Value>(
+  access: ContentAccess,
+  name: DocumentName,
+  write: () => Promise<Answered<Value>>,
+): Promise<Answered<Value>> {
+  try {
+    return await write()
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 412) throw error
+    const view = await viewDocument(access, name)
+    if (view === null) throw error
+    const { status, name: kind, message } = error
+    const value = { data: null, error: { status, name: kind, message, details: { document: view } } }
+    return { status, value: value as never, headers: { etag: tagOf(view) } }
+  }
+}

@@ -1,0 +1,151 @@
+// /content: lists of documents, their totals, and documents with both versions and all locales.
+import * as z from 'zod'
+import { localeOf, readableType } from '../../../administration/content/content-access.js'
+import { countDocuments, listDocuments } from '../../../administration/content/document-list.js'
+import { viewDocument } from '../../../administration/content/document-view.js'
+import { actOnDocument, changeDocument, cloneDocument, createDocument } from '../../../administration/content/document-writes.js'
+import { notFound } from '../../../errors/errors.js'
+import {
+  attributesInput,
+  byDocument,
+  contentOf,
+  documentAnswer,
+  documentNamed,
+  documentResponse,
+  localeQuery,
+  orChanged,
+  typeInput,
+  versionAnswer,
+} from '../content.js'
+import { answer, nothing, type Resource, resource } from '../resource.js'
+import { expectedOf, isKnown, tagOf } from '../revisions.js'
+
+const byType = z.strictObject({ type: typeInput })
+
+const lists: readonly Resource[] = [
+  resource({
+    ...{ method: 'GET', path: '/content/:type', summary: 'List documents, by cursors', who: 'administrator' },
+    params: byType,
+    answer: z.strictObject({
+      data: z.array(versionAnswer),
+      meta: z.strictObject({ limit: z.int(), next: z.string().nullable(), previous: z.string().nullable() }),
+    }),
+    handle: async (asked) => {
+      const { data, meta } = await listDocuments(await contentOf(asked), asked.params.type, asked.rawQuery)
+      return answer({ data: data as z.input<typeof versionAnswer>[], meta })
+    },
+  }),
+  resource({
+    ...{ method: 'GET', path: '/content/:type/total', summary: 'Count the documents of a list, up to 10,000', who: 'administrator' },
+    params: byType,
+    answer: z.strictObject({ data: z.strictObject({ total: z.int(), exact: z.boolean() }) }),
+    handle: async (asked) => answer({ data: await countDocuments(await contentOf(asked), asked.params.type, asked.rawQuery) }),
+  }),
+  resource({
+    ...{ method: 'POST', path: '/content/:type', summary: 'Create a document', who: 'administrator', status: 201 },
+    params: byType,
+    query: localeQuery,
+    body: z.strictObject({ data: attributesInput }),
+    answer: documentAnswer,
+    handle: async (asked) => {
+      const access = await contentOf(asked)
+      const type = readableType(access, asked.params.type)
+      const locale = localeOf(access, type, asked.query.locale)
+      const documentId = await createDocument(access, type, locale, asked.body.data)
+      return (await documentResponse(access, { type, documentId, locale })) as never
+    },
+  }),
+]
+
+const documents: readonly Resource[] = [
+  resource({
+    ...{ method: 'GET', path: '/content/:type/:document', summary: 'Read a document', who: 'administrator' },
+    ...{ params: byDocument, query: localeQuery, answer: documentAnswer },
+    handle: async (asked) => {
+      const access = await contentOf(asked)
+      const view = await viewDocument(access, documentNamed(access, asked.params, asked.query))
+      if (view === null) throw notFound()
+      const headers = { etag: tagOf(view) }
+      return (isKnown(asked.request.headers, view) ? { status: 304, headers } : answer({ data: view }, headers)) as never
+    },
+  }),
+  resource({
+    ...{ method: 'PATCH', path: '/content/:type/:document', summary: 'Change a draft at some paths', who: 'administrator' },
+    ...{ params: byDocument, query: localeQuery, body: z.strictObject({ changes: attributesInput }), answer: documentAnswer },
+    handle: async (asked) => {
+      const access = await contentOf(asked)
+      const name = documentNamed(access, asked.params, asked.query)
+      const expected = expectedOf(asked.request.headers)
+      return orChanged(access, name, async () => {
+        await changeDocument(access, name, asked.body.changes, expected)
+        return documentResponse(access, name) as never
+      })
+    },
+  }),
+  resource({
+    ...{ method: 'DELETE', path: '/content/:type/:document', summary: 'Delete a document in a locale, or in all', who: 'administrator' },
+    ...{ params: byDocument, query: localeQuery, answer: null },
+    handle: async (asked) => {
+      const access = await contentOf(asked)
+      const type = readableType(access, asked.params.type)
+      const { locale } = asked.query
+      const named = { type, documentId: asked.params.document }
+      const expected = expectedOf(asked.request.headers)
+      return orChanged(access, { ...named, locale: firstLocale(locale, type.localized, access.defaultLocale) }, async () => {
+        await actOnDocument(access, 'delete', { ...named, locale }, expected)
+        return nothing()
+      })
+    },
+  }),
+  resource({
+    ...{
+      method: 'POST',
+      path: '/content/:type/:document/clone',
+      summary: 'Copy a draft to a new document',
+      who: 'administrator',
+      status: 201,
+    },
+    ...{ params: byDocument, query: localeQuery, body: z.strictObject({ data: attributesInput.default({}) }), answer: documentAnswer },
+    handle: async (asked) => {
+      const access = await contentOf(asked)
+      const name = documentNamed(access, asked.params, asked.query)
+      const documentId = await cloneDocument(access, name, asked.body.data)
+      return (await documentResponse(access, { ...name, documentId })) as never
+    },
+  }),
+]
+
+/** The locale of which a response shows the document. */
+function firstLocale(given: string | undefined, isLocalized: boolean, defaultLocale: string): string | null {
+  if (!isLocalized) return null
+  const [first = ''] = (given ?? '').split(',')
+  return first === '' || first === '*' ? defaultLocale : first
+}
+
+const publications = [
+  { path: 'publish', action: 'publish', summary: 'Publish a draft in one or several locales' },
+  { path: 'unpublish', action: 'unpublish', summary: 'Take a publication back in one or several locales' },
+  { path: 'discard', action: 'discardDraft', summary: 'Give drafts what is published, in one or several locales' },
+] as const
+
+const acts = publications.map(({ path, action, summary }) =>
+  resource({
+    ...{ method: 'POST', path: `/content/:type/:document/${path}`, summary, who: 'administrator' },
+    ...{ params: byDocument, query: localeQuery, answer: documentAnswer },
+    handle: async (asked) => {
+      const access = await contentOf(asked)
+      const type = readableType(access, asked.params.type)
+      const { locale } = asked.query
+      const named = { type, documentId: asked.params.document }
+      const shown = { ...named, locale: firstLocale(locale, type.localized, access.defaultLocale) }
+      const expected = expectedOf(asked.request.headers)
+      return orChanged(access, shown, async () => {
+        await actOnDocument(access, action, { ...named, locale }, expected)
+        return documentResponse(access, shown) as never
+      })
+    },
+  }),
+)
+
+/** The resources of content. */
+export const contentResources: readonly Resource[] = [...lists, ...documents, ...acts]

@@ -1,0 +1,131 @@
+// A project for tests of content in the administration API: stories with everything that rights are about, and administrators with roles.
+import { addAdministrator, adminRole, askAdmin, signInAdmin } from '../support/administration.js'
+import type { Answer, Served, ServeOptions } from '../support/serve.js'
+import { serveProject } from '../support/serve.js'
+import { secrets } from './callers.js'
+
+export const story = 'api::story.story'
+export const writer = 'api::writer.writer'
+export const front = 'api::front.front'
+
+const perLocale = { pluginOptions: { i18n: { localized: true } } }
+
+const files = {
+  'src/components/shared/seo.json': {
+    collectionName: 'components_shared_seos',
+    info: { displayName: 'Seo' },
+    attributes: { metaTitle: { type: 'string' }, metaSecret: { type: 'string' } },
+  },
+  'src/components/block/text.json': {
+    collectionName: 'components_block_texts',
+    info: { displayName: 'Text' },
+    attributes: {
+      heading: { type: 'string' },
+      body: { type: 'text' },
+      seo: { type: 'component', component: 'shared.seo' },
+    },
+  },
+  'src/api/story/content-types/story/schema.json': {
+    kind: 'collectionType',
+    collectionName: 'stories',
+    info: { singularName: 'story', pluralName: 'stories', displayName: 'Story' },
+    options: { draftAndPublish: true },
+    pluginOptions: { i18n: { localized: true } },
+    attributes: {
+      title: { type: 'string', required: true, ...perLocale },
+      slug: { type: 'uid', targetField: 'title', ...perLocale },
+      summary: { type: 'text', ...perLocale },
+      secret: { type: 'string', private: true, ...perLocale },
+      code: { type: 'string', minLength: 5, ...perLocale },
+      score: { type: 'integer', ...perLocale },
+      price: { type: 'decimal', ...perLocale },
+      day: { type: 'date', ...perLocale },
+      at: { type: 'datetime', ...perLocale },
+      extra: { type: 'json', ...perLocale },
+      seo: { type: 'component', component: 'shared.seo', ...perLocale },
+      links: { type: 'component', component: 'shared.seo', repeatable: true, ...perLocale },
+      sections: { type: 'dynamiczone', components: ['block.text', 'shared.seo'], ...perLocale },
+      writer: { type: 'relation', relation: 'manyToOne', target: writer, inversedBy: 'stories' },
+      related: { type: 'relation', relation: 'manyToMany', target: story },
+    },
+  },
+  'src/api/writer/content-types/writer/schema.json': {
+    kind: 'collectionType',
+    collectionName: 'writers',
+    info: { singularName: 'writer', pluralName: 'writers', displayName: 'Writer' },
+    options: { draftAndPublish: false },
+    attributes: {
+      name: { type: 'string', required: true },
+      phone: { type: 'string', private: true },
+      stories: { type: 'relation', relation: 'oneToMany', target: story, mappedBy: 'writer' },
+    },
+  },
+  'src/api/front/content-types/front/schema.json': {
+    kind: 'singleType',
+    collectionName: 'fronts',
+    info: { singularName: 'front', pluralName: 'fronts', displayName: 'Front' },
+    options: { draftAndPublish: false },
+    attributes: { headline: { type: 'string' } },
+  },
+}
+
+/** Serves the project, with the locales English and German, and with a super administrator. */
+export async function serveOffice(options: ServeOptions = {}): Promise<Served> {
+  const served = await serveProject(files, { environment: secrets, config: { limits: { authRateLimit: 1_000 } }, ...options })
+  const known = (await served.sql('SELECT code FROM i18n_locale')).map(({ code }) => code)
+  for (const [code, name] of [
+    ['en', 'English (en)'],
+    ['de', 'German (de)'],
+  ]) {
+    if (!known.includes(code!))
+      await served.sql(
+        'INSERT INTO i18n_locale (document_id, code, name, created_at, updated_at) VALUES (?, ?, ?, ?, ?) RETURNING id',
+        ...[`${code}-locale`, code!, name!, Date.now(), Date.now()],
+      )
+  }
+  return served
+}
+
+/** One row of a role's rights. */
+export interface RightRow {
+  readonly action: 'read' | 'create' | 'update' | 'delete' | 'publish'
+  readonly subject: string
+  readonly properties?: unknown
+  readonly conditions?: readonly string[]
+}
+
+/** Gives a role rights to content, as Strapi writes them. */
+export async function giveRights({ sql }: Served, code: string, rows: readonly RightRow[]): Promise<void> {
+  const role = await adminRole({ sql }, code)
+  for (const { action, subject, properties = { locales: null }, conditions = [] } of rows) {
+    const moment = Date.now()
+    const [permission] = await sql(
+      `INSERT INTO admin_permissions (action, subject, properties, conditions, created_at, updated_at)
+        VALUES (?, ?, ?, ?, ?, ?) RETURNING id`,
+      `plugin::content-manager.explorer.${action}`,
+      subject,
+      JSON.stringify(properties),
+      JSON.stringify(conditions),
+      moment,
+      moment,
+    )
+    await sql('INSERT INTO admin_permissions_role_lnk (permission_id, role_id) VALUES (?, ?) RETURNING id', permission!.id as number, role)
+  }
+}
+
+/** What one administrator asks. */
+export interface Desk {
+  /** The row id. */
+  readonly id: number
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
+}
+
+/** Signs a new administrator in, with roles by their codes. */
+export async function openDesk(served: Served, email: string, roles?: readonly string[]): Promise<Desk> {
+  const id = await addAdministrator(served, email, roles)
+  const { accessToken: token } = await signInAdmin(served, email)
+  const send: Desk['send'] = (method, path, body, headers = {}) =>
+    askAdmin(served, path, { method, token, headers, ...(body === undefined ? {} : { body }) })
+  return { id, send, get: (path, headers) => send('GET', path, undefined, headers) }
+}

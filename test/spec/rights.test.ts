@@ -1,0 +1,365 @@
+// Every resource of content against every role: super administrator, editor, author with conditions, fields, locales, readers, and none.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { adminRole } from '../support/administration.js'
+import { rule } from '../support/rule.js'
+import type { Answer, Served } from '../support/serve.js'
+import { type Desk, giveRights, openDesk, type RightRow, serveOffice, story, writer } from './editorial-office.js'
+
+const stories = `/content/${story}`
+const acts = ['read', 'create', 'update', 'delete', 'publish'] as const
+const everything = (conditions: readonly string[] = [], properties: unknown = { locales: null }): RightRow[] =>
+  acts.map((action) => ({ action, subject: story, properties, conditions }))
+
+/** The rows of each role. */
+const roles: Readonly<Record<string, readonly RightRow[]>> = {
+  editor: [...everything(), { action: 'read', subject: writer }],
+  author: everything(['admin::is-creator']),
+  colleague: everything(['admin::has-same-role-as-creator']),
+  fields: [
+    { action: 'read', subject: story, properties: { fields: ['title', 'summary', 'seo.metaTitle'], locales: null } },
+    { action: 'update', subject: story, properties: { fields: ['title', 'seo.metaTitle'], locales: null } },
+    { action: 'create', subject: story, properties: { fields: ['title'], locales: null } },
+  ],
+  german: everything([], { locales: ['de'] }),
+  reader: [{ action: 'read', subject: story }],
+  blind: acts.slice(1).map((action) => ({ action, subject: story })),
+  unknown: everything(['api::shop.is-open']),
+  none: [],
+}
+
+let served: Served
+let ada: Desk
+const desks: Record<string, Desk> = {}
+beforeAll(async () => {
+  served = await serveOffice()
+  ada = await openDesk(served, 'ada@office.example')
+  desks.super = ada
+  for (const [code, rows] of Object.entries(roles)) {
+    await giveRights(served, code, rows)
+    desks[code] = await openDesk(served, `${code}@office.example`, [code])
+  }
+})
+afterAll(() => served?.close())
+
+const idOf = ({ body }: Answer): string => body.data.documentId
+const tagOf = ({ headers }: Answer): string => headers.get('etag') ?? ''
+
+/** A story in English, and in German where asked for, published in both, by this administrator. Gives its id. */
+async function storyOf(desk: Desk, data: object = {}, withGerman = false): Promise<string> {
+  const made = await ada.send('POST', stories, {
+    data: { title: 'A story', secret: 'hidden words', seo: { metaTitle: 'm', metaSecret: 'hidden meta' }, ...data },
+  })
+  if (made.status !== 201) throw new Error(made.text)
+  const path = `${stories}/${idOf(made)}`
+  const german = withGerman
+    ? await ada.send('PATCH', `${path}?locale=de`, { changes: { title: 'Eine Geschichte' } }, { 'if-none-match': '*' })
+    : null
+  const headers = { 'if-match': [made, ...(german === null ? [] : [german])].map(tagOf).join(', ') }
+  const published = await ada.send('POST', `${path}/publish?locale=${withGerman ? 'en,de' : 'en'}`, undefined, headers)
+  if (published.status !== 200) throw new Error(published.text)
+  await served.sql('UPDATE stories SET created_by_id = ? WHERE document_id = ?', desk.id, idOf(made))
+  return idOf(made)
+}
+
+/** The revision that a super administrator sees. */
+const revisionOf = async (id: string, locale = 'en') => ({ 'if-match': tagOf(await ada.get(`${stories}/${id}?locale=${locale}`)) })
+
+type Verb = 'list' | 'total' | 'get' | 'patch' | 'publish' | 'unpublish' | 'discard' | 'clone' | 'delete' | 'create'
+const verbs: readonly Verb[] = ['list', 'total', 'get', 'patch', 'publish', 'unpublish', 'discard', 'clone', 'create', 'delete']
+
+async function ask(desk: Desk, verb: Verb, id: string, locale: string): Promise<Answer> {
+  const path = `${stories}/${id}`
+  const at = `?locale=${locale}`
+  const headers = await revisionOf(id, locale)
+  switch (verb) {
+    case 'list':
+      return desk.get(`${stories}${at}&filters[documentId]=${id}`)
+    case 'total':
+      return desk.get(`${stories}/total${at}&filters[documentId]=${id}`)
+    case 'get':
+      return desk.get(path + at)
+    case 'patch':
+      return desk.send('PATCH', path + at, { changes: { title: 'Changed' } }, headers)
+    case 'clone':
+      return desk.send('POST', `${path}/clone${at}`, {})
+    case 'create':
+      return desk.send('POST', stories + at, { data: { title: 'New' } })
+    case 'delete':
+      return desk.send('DELETE', path + at, undefined, headers)
+    default:
+      return desk.send('POST', `${path}/${verb}${at}`, undefined, headers)
+  }
+}
+
+/** What an answer says: its status, of lists and totals also how many there are. */
+const said = (verb: Verb, { status, body }: Answer): string =>
+  status !== 200 ? String(status) : verb === 'list' ? `200 ${body.data.length}` : verb === 'total' ? `200 ${body.data.total}` : '200'
+
+const allowed = ['200 1', '200 1', '200', '200', '200', '200', '200', '201', '201', '204']
+const absent = ['200 0', '200 0', '404', '404', '404', '404', '404', '404', '201', '404']
+const refused = verbs.map(() => '403')
+const matrix: readonly (readonly [role: string, whose: 'own' | 'others', locale: 'en' | 'de', says: readonly string[]])[] = [
+  ['super', 'others', 'en', allowed],
+  ['super', 'others', 'de', allowed],
+  ['editor', 'own', 'en', allowed],
+  ['editor', 'others', 'en', allowed],
+  ['editor', 'others', 'de', allowed],
+  ['author', 'own', 'en', allowed],
+  ['author', 'own', 'de', allowed],
+  ['author', 'others', 'en', absent],
+  ['author', 'others', 'de', absent],
+  ['colleague', 'own', 'en', allowed],
+  ['colleague', 'others', 'en', absent],
+  ['fields', 'others', 'en', ['200 1', '200 1', '200', '200', '403', '403', '403', '201', '201', '403']],
+  ['german', 'others', 'de', allowed],
+  // What is not seen in English is seen in German: the document is there, and the locale is not.
+  ['german', 'others', 'en', ['200 0', '200 0', '200', '404', '404', '404', '404', '404', '403', '404']],
+  ['reader', 'others', 'en', ['200 1', '200 1', '200', '403', '403', '403', '403', '403', '403', '403']],
+  ['blind', 'own', 'en', refused],
+  ['unknown', 'own', 'en', refused],
+  ['none', 'own', 'en', refused],
+]
+
+describe('rights.9: each act of each role', () => {
+  test.each(matrix)('rights.9: %s, %s documents, %s', async (role, whose, locale, says) => {
+    const desk = desks[role]!
+    const found: string[] = []
+    for (const verb of verbs) {
+      const id = await storyOf(whose === 'own' ? desk : ada, {}, locale === 'de' || role === 'german')
+      const before = await ada.get(`${stories}/${id}?locale=${locale}`)
+      const answer = await ask(desk, verb, id, locale)
+      found.push(said(verb, answer))
+      // What is refused has changed nothing.
+      if (answer.status >= 400) expect((await ada.get(`${stories}/${id}?locale=${locale}`)).body).toEqual(before.body)
+    }
+    expect(Object.fromEntries(verbs.map((verb, index) => [verb, found[index]]))).toEqual(
+      Object.fromEntries(verbs.map((verb, index) => [verb, says[index]])),
+    )
+  })
+})
+
+rule('rights.9', 'a document says what may be done to it, as the acts do', async () => {
+  const may = async (role: string, id: string, locale = 'en') => (await desks[role]!.get(`${stories}/${id}?locale=${locale}`)).body.data.may
+  const id = await storyOf(ada, {}, true)
+  const nothing = { update: [], delete: false, publish: false, unpublish: false, discardDraft: false }
+  expect(await may('reader', id)).toEqual(nothing)
+  expect(await may('fields', id)).toEqual({ ...nothing, update: ['title', 'seo.metaTitle'] })
+  expect(await may('german', id)).toEqual(nothing)
+  expect(await may('german', id, 'de')).toMatchObject({ delete: true, publish: true })
+  expect(await may('author', await storyOf(desks.author!))).toMatchObject({
+    delete: true,
+    publish: true,
+    update: expect.arrayContaining(['secret']),
+  })
+})
+
+rule('rights.10', 'each right to write has its own attributes, locales and conditions', async () => {
+  await giveRights(served, 'mixed', [
+    { action: 'read', subject: story },
+    { action: 'update', subject: story, properties: { fields: ['title'], locales: null } },
+    { action: 'update', subject: story, properties: { fields: ['summary'], locales: null }, conditions: ['admin::is-creator'] },
+    { action: 'update', subject: story, properties: { fields: ['score'], locales: ['de'] } },
+    { action: 'create', subject: story, properties: { fields: ['title', 'day'], locales: ['de'] } },
+    { action: 'publish', subject: story, properties: { locales: ['de'] } },
+    { action: 'delete', subject: story, properties: { locales: null }, conditions: ['admin::is-creator'] },
+  ])
+  const mixed = await openDesk(served, 'mixed@office.example', ['mixed'])
+  const [own, others] = [await storyOf(mixed, {}, true), await storyOf(ada, {}, true)]
+  const patch = async (id: string, changes: object, locale = 'en') =>
+    (await mixed.send('PATCH', `${stories}/${id}?locale=${locale}`, { changes }, await revisionOf(id, locale))).status
+  expect(await patch(others, { title: 'x' })).toBe(200)
+  expect(await patch(others, { summary: 'x' })).toBe(400)
+  expect(await patch(own, { summary: 'x', title: 'y' })).toBe(200)
+  expect(await patch(own, { summary: 'x', score: 1 })).toBe(400)
+  expect(await patch(own, { summary: 'x', score: 1 }, 'de')).toBe(200)
+  expect(await patch(others, { score: 1 }, 'de')).toBe(200)
+  const publish = async (locale: string) => {
+    const tags = await Promise.all(['en', 'de'].map(async (each) => (await revisionOf(others, each))['if-match']))
+    return (await mixed.send('POST', `${stories}/${others}/publish?locale=${locale}`, undefined, { 'if-match': tags.join(', ') })).status
+  }
+  expect([await publish('de'), await publish('en'), await publish('en,de'), await publish('*')]).toEqual([200, 403, 403, 403])
+  // A new locale is created.
+  const english = await storyOf(ada)
+  const newLocale = async (changes: object) =>
+    (await mixed.send('PATCH', `${stories}/${english}?locale=de`, { changes }, { 'if-none-match': '*' })).status
+  expect([await newLocale({ title: 'x', score: 1 }), await newLocale({ title: 'x', day: '2026-01-01' })]).toEqual([400, 200])
+  expect((await mixed.send('POST', `${stories}?locale=en`, { data: { title: 'x' } })).status).toBe(403)
+  expect((await mixed.send('POST', `${stories}?locale=de`, { data: { title: 'x', day: '2026-01-01' } })).status).toBe(201)
+  // Who may delete only some of the locales cannot delete them all.
+  const both = await storyOf(desks.german!, {}, true)
+  const tags = `${(await revisionOf(both))['if-match']}, ${(await revisionOf(both, 'de'))['if-match']}`
+  expect((await desks.german!.send('DELETE', `${stories}/${both}?locale=*`, undefined, { 'if-match': tags })).status).toBe(403)
+})
+
+rule('rights.10', 'what could not be seen afterwards is not written', async () => {
+  await giveRights(served, 'away', [
+    { action: 'read', subject: story, properties: { locales: ['en'] } },
+    { action: 'create', subject: story },
+  ])
+  const away = await openDesk(served, 'away@office.example', ['away'])
+  expect((await away.send('POST', `${stories}?locale=de`, { data: { title: 'x' } })).status).toBe(403)
+  expect((await ada.get(`${stories}?locale=de&filters[title]=x&filters[createdBy][id]=${away.id}`)).body.data).toEqual([])
+})
+
+rule('rights.11', 'hidden attributes are told by nothing', async () => {
+  const made = await ada.send('POST', stories, {
+    data: { title: 'Told by nothing', secret: 'zebra', code: 'abc', seo: { metaTitle: 'm', metaSecret: 'lion' } },
+  })
+  const path = `${stories}/${idOf(made)}`
+  const { fields } = desks as { fields: Desk }
+  const seen = await fields.get(path)
+  for (const word of ['zebra', 'lion', 'abc']) expect(seen.text).not.toContain(word)
+  expect(Object.keys(seen.body.data.draft.seo).sort()).toEqual(['documentId', 'id', 'metaTitle'])
+  const named = [
+    ...[
+      'filters[secret]=zebra',
+      'filters[secret][$startsWith]=z',
+      'filters[$not][secret][$null]=true',
+      'filters[seo][metaSecret]=lion',
+      'filters[writer][name]=x',
+    ],
+    ...[
+      'filters[related][secret]=zebra',
+      'filters[createdBy][email]=a',
+      'filters[createdBy][roles][code]=a',
+      'filters[localizations][secret]=zebra',
+    ],
+    ...[
+      'sort=secret',
+      'sort=seo.metaSecret',
+      'sort=writer.name',
+      'fields=secret',
+      'fields=title,secret',
+      'populate=writer',
+      'populate[seo][fields]=metaSecret',
+    ],
+    ...[
+      'populate[seo][filters][metaSecret]=lion',
+      'populate[seo][sort]=metaSecret',
+      'populate[localizations][fields]=secret',
+      'populate[createdBy][fields]=email',
+    ],
+    'populate=localizations.writer',
+  ]
+  for (const query of named)
+    for (const at of ['', '/total']) expect([query, at, (await fields.get(`${stories}${at}?${query}`)).status]).toEqual([query, at, 400])
+  for (const word of ['zebra', 'lion', 'abc']) expect((await fields.get(`${stories}/total?q=${word}`)).body.data.total).toBe(0)
+  expect((await fields.get(`${stories}/total?q=told by`)).body.data.total).toBe(1)
+  const whole = await fields.get(`${stories}?filters[title]=Told by nothing&populate=*`)
+  for (const word of ['zebra', 'lion', 'abc']) expect(whole.text).not.toContain(word)
+  // A refused write shows the document as it may be seen.
+  const changed = await fields.send('PATCH', path, { changes: { title: 'x' } }, { 'if-match': '"wrong"' })
+  expect(changed.status).toBe(412)
+  for (const word of ['zebra', 'lion', 'abc']) expect(changed.text).not.toContain(word)
+  // Nor does what is wrong with a draft.
+  await giveRights(served, 'publisher', [
+    { action: 'read', subject: story, properties: { fields: ['title'], locales: null } },
+    { action: 'publish', subject: story },
+  ])
+  const publisher = await openDesk(served, 'publisher@office.example', ['publisher'])
+  const wrong = await publisher.send('POST', `${path}/publish`, undefined, await revisionOf(idOf(made)))
+  expect([wrong.status, wrong.body.error.details.errors[0].path]).toEqual([400, ['code']])
+  expect(wrong.text).not.toContain('abc')
+  expect((await ada.send('POST', `${path}/publish`, undefined, await revisionOf(idOf(made)))).text).toContain('abc')
+})
+
+rule('rights.11', 'hidden documents are told by nothing', async () => {
+  const { author, german } = desks as { author: Desk; german: Desk }
+  const [own, others] = [await storyOf(author, { title: 'Seen' }), await storyOf(ada, { title: 'Unseen', summary: 'secretly' })]
+  await ada.send('PATCH', `${stories}/${own}`, { changes: { related: { connect: [others] } } }, await revisionOf(own))
+  const at = `${stories}/${own}`
+  const seen = await author.get(at)
+  expect(seen.body.data.draft.related).toEqual([])
+  expect(seen.text).not.toContain(others)
+  for (const query of ['filters[title]=Unseen', 'q=secretly', 'filters[related][title]=Unseen', `filters[related][documentId]=${others}`])
+    expect([query, (await author.get(`${stories}/total?${query}`)).body.data.total]).toEqual([query, 0])
+  expect(
+    (await author.get(`${stories}?sort=related.title&filters[title]=Seen&populate[related][count]=true`)).body.data[0].related,
+  ).toEqual({ count: 0 })
+  expect((await author.get(`${at}/links/related`)).body.data).toEqual([])
+  expect((await author.get(`/choices/${story}/related?q=unseen`)).body.data).toEqual([])
+  const hiddenPaths = [
+    [`${stories}/${others}/links/related`, 404],
+    [`${stories}/${others}/uses`, 404],
+    [`/choices/${story}/writer`, 403],
+  ] as const
+  for (const [path, status] of hiddenPaths) expect([path, (await author.get(path)).status]).toEqual([path, status])
+  const linking = await storyOf(ada, { related: [own] })
+  expect((await author.get(`${at}/uses`)).text).not.toContain(linking)
+  expect((await ada.get(`${at}/uses`)).text).toContain(linking)
+  const { fields } = desks as { fields: Desk }
+  expect([(await fields.get(`${at}/links/related`)).status, (await fields.get(`/choices/${story}/related`)).status]).toEqual([400, 400])
+  expect((await fields.get(`${at}/uses`)).body.data).toEqual([])
+  // A link to what is hidden is refused like one to what does not exist, and stays when the list is set.
+  const link = (id: string) => async () => author.send('PATCH', at, { changes: { related: { connect: [id] } } }, await revisionOf(own))
+  const [hidden, missing] = [await link(others)(), await link('aaaaaaaaaaaaaaaaaaaaaaaa')()]
+  expect([hidden.status, hidden.text.replaceAll(others, 'ID')]).toEqual([400, missing.text.replaceAll('aaaaaaaaaaaaaaaaaaaaaaaa', 'ID')])
+  expect((await author.send('PATCH', at, { changes: { related: { set: [] } } }, await revisionOf(own))).status).toBe(200)
+  expect((await ada.get(at)).body.data.draft.related).toMatchObject([{ documentId: others }])
+  // Whatever is sent, a document that is hidden answers like one that does not exist.
+  for (const [method, path, body, headers] of [
+    ['GET', '', undefined, {}],
+    ['PATCH', '', { changes: { title: 'x' } }, { 'if-match': '"wrong"' }],
+    ['PATCH', '', { changes: { 'seo/metaTitle': 'x' } }, { 'if-match': '"wrong"' }],
+    ['PATCH', '', { changes: { nothing: 'x' } }, await revisionOf(others)],
+    ['PATCH', '', { changes: { title: 'x' } }, { 'if-none-match': '*' }],
+    ['PATCH', '?locale=de', { changes: { title: 'x' } }, { 'if-none-match': '*' }],
+    ['POST', '/publish', undefined, { 'if-match': '"wrong"' }],
+    ['POST', '/unpublish?locale=*', undefined, await revisionOf(others)],
+    ['POST', '/discard?locale=en,de', undefined, { 'if-match': '"wrong"' }],
+    ['POST', '/clone', {}, {}],
+    ['DELETE', '?locale=*', undefined, { 'if-match': '"wrong"' }],
+  ] as const) {
+    const [one, none] = await Promise.all(
+      [others, 'aaaaaaaaaaaaaaaaaaaaaaaa'].map((id) =>
+        author.send(method, `${stories}/${id}${path}`, body, headers as Record<string, string>),
+      ),
+    )
+    expect([method, path, one!.status, one!.text]).toEqual([method, path, none!.status, none!.text])
+  }
+  // A locale that may not be seen is not listed, and its state is not told.
+  const both = await storyOf(ada, { summary: 'English words' }, true)
+  const view = await german.get(`${stories}/${both}`)
+  expect(view.body.data.locales.map(({ locale }: { locale: string }) => locale)).toEqual(['de'])
+  expect(view.text).not.toContain('English words')
+  expect((await german.get(`${stories}/total?locale=*&filters[documentId]=${both}`)).body.data.total).toBe(1)
+  expect((await german.get(`${stories}?locale=*&filters[documentId]=${both}&populate=localizations`)).body.data[0].localizations).toEqual(
+    [],
+  )
+})
+
+rule('rights.12', 'entries of which a part may be written stay', async () => {
+  const { fields } = desks as { fields: Desk }
+  const id = await storyOf(ada)
+  const path = `${stories}/${id}`
+  const entry = (await ada.get(path)).body.data.draft.seo.id as number
+  const patch = async (changes: object) => (await fields.send('PATCH', path, { changes }, await revisionOf(id))).status
+  for (const changes of [
+    { seo: null },
+    { seo: { metaTitle: 'x' } },
+    { seo: { id: entry + 1_000, metaTitle: 'x' } },
+    { seo: { id: entry, metaSecret: 'x' } },
+    { 'seo/metaSecret': 'x' },
+    { links: [] },
+    { title: 'x', summary: 'y' },
+    { secret: null },
+  ])
+    expect([changes, await patch(changes)]).toEqual([changes, 400])
+  expect([await patch({ seo: { id: entry, metaTitle: 'x' } }), await patch({ 'seo/metaTitle': 'y' })]).toEqual([200, 200])
+  expect((await ada.get(path)).body.data.draft.seo).toMatchObject({ id: entry, metaTitle: 'y', metaSecret: 'hidden meta' })
+})
+
+rule('rights.13', 'changed rows and roles hold for the next request', async () => {
+  const desk = await openDesk(served, 'changing@office.example', ['changing'])
+  const list = async () => (await desk.get(stories)).status
+  expect(await list()).toBe(403)
+  await giveRights(served, 'changing', [{ action: 'read', subject: story, properties: { fields: ['title'], locales: null } }])
+  expect(await list()).toBe(200)
+  expect((await desk.get(`${stories}?sort=summary`)).status).toBe(400)
+  const role = await adminRole(served, 'changing')
+  const permissions = 'SELECT permission_id FROM admin_permissions_role_lnk WHERE role_id = ?'
+  await served.sql(`UPDATE admin_permissions SET properties = ? WHERE id IN (${permissions})`, JSON.stringify({ locales: null }), role)
+  expect((await desk.get(`${stories}?sort=summary`)).status).toBe(200)
+  await served.sql('DELETE FROM admin_users_roles_lnk WHERE user_id = ?', desk.id)
+  expect(await list()).toBe(403)
+})
