@@ -43,18 +43,28 @@ export async function startMariadb({ isDurable, below = null }) {
   const missing = missingForMariadb()
   if (missing !== null) throw new Error(missing)
   const folder = mkdtempSync(join(below ?? (isDurable ? tmpdir() : volatileFolder()), 'octavo-mariadb-'))
+  // A server that starts deletes all temporary tables where it has its own, also those of another server.
+  const temporary = mkdtempSync(join(volatileFolder(), 'octavo-mariadb-temporary-'))
   const user = isRoot ? ['--user=mysql'] : []
   if (isRoot) {
     const { uid, gid } = /** @type {{ uid: number, gid: number }} */ (serverUser())
-    chownSync(folder, uid, gid)
+    for (const own of [folder, temporary]) chownSync(own, uid, gid)
   }
   const data = join(folder, 'data')
-  const made = ['--no-defaults', `--datadir=${data}`, '--auth-root-authentication-method=normal', '--skip-test-db', ...user]
+  const made = [
+    '--no-defaults',
+    `--datadir=${data}`,
+    `--tmpdir=${temporary}`,
+    '--auth-root-authentication-method=normal',
+    '--skip-test-db',
+    ...user,
+  ]
   execFileSync(/** @type {string} */ (program('mariadb-install-db')), made, { cwd: folder, stdio: 'ignore' })
   const port = await freePort()
   const url = `mysql://root@127.0.0.1:${port}/mysql`
   const options = [
-    ...['--no-defaults', `--datadir=${data}`, `--socket=${join(folder, 's')}`, `--port=${port}`, '--bind-address=127.0.0.1'],
+    ...['--no-defaults', `--datadir=${data}`, `--tmpdir=${temporary}`],
+    ...[`--socket=${join(folder, 's')}`, `--port=${port}`, '--bind-address=127.0.0.1'],
     ...['--character-set-server=utf8mb4', '--collation-server=utf8mb4_general_ci', '--default-time-zone=+00:00'],
     ...[
       '--max-connections=300',
@@ -86,7 +96,7 @@ export async function startMariadb({ isDurable, below = null }) {
   }
   const remove = () => {
     server.kill('SIGKILL')
-    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+    for (const own of [folder, temporary]) rmSync(own, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
   }
   process.on('exit', remove)
   await ready()

@@ -17,13 +17,14 @@ import { type DocumentReads, openDocumentReads } from './documents/read/find.js'
 import { openPlans } from './documents/read/plans.js'
 import { type InSync, openInSync } from './documents/store/synced-drafts.js'
 import { type DocumentWrites, openWrites } from './documents/write.js'
+import { ApiError } from './errors/errors.js'
 import { type Outbox, openOutbox } from './events/outbox.js'
 import type { Recording } from './events/recording.js'
 import { noScopes } from './grants.js'
 import type { Model } from './model/types.js'
 import { contracts } from './query/contract.js'
 import type { ReadContext } from './query/rest/read.js'
-import { openSharedUse } from './runtime/shared-use.js'
+import { beginExclusion, type Exclusion } from './runtime/exclusion.js'
 import type { FileWatch } from './uploads/library.js'
 
 /** Immutable. Everything in it belongs to the same model and default locale. */
@@ -70,7 +71,7 @@ export interface Installations {
    */
   enter(defaultLocale: string, isNested?: boolean): HeldInstallation | Promise<HeldInstallation>
   /**
-   * Runs `work` while nobody holds an installation.
+   * Runs `work` while nobody holds an installation; one work at a time.
    * @throws ApiError 503 if those that are held are not released within `wait` milliseconds
    */
   alone<Result>(wait: number, work: () => Promise<Result>): Promise<Result>
@@ -112,6 +113,26 @@ interface Lasting {
   readonly inSync: InSync
 }
 
+/** The installations that are in force or still held, and who waits until none is held. */
+interface Use {
+  readonly opened: Set<Opened>
+  exclusion: Exclusion | null
+}
+
+const holdersOf = ({ opened }: Use): number => [...opened].reduce((sum, { holders }) => sum + holders, 0)
+
+async function alone<Result>(use: Use, wait: number, work: () => Promise<Result>): Promise<Result> {
+  const exclusion = beginExclusion()
+  use.exclusion = exclusion
+  try {
+    if (await exclusion.alone(holdersOf(use), wait)) return await work()
+  } finally {
+    use.exclusion = null
+    exclusion.end()
+  }
+  throw new ApiError('ServiceUnavailableError', 'Requests under way did not end in time. Nothing was changed; try again')
+}
+
 /** Checks that a model can be put in force with the settings of the project. @throws ConfigError */
 export function checkInstallable(config: Config, model: Model): void {
   checkDefaults(config.types, readContext(config, model, config.initialLocale))
@@ -120,25 +141,34 @@ export function checkInstallable(config: Config, model: Model): void {
 export function openInstallations(options: InstallationOptions): Installations {
   const lasting: Lasting = { keys: openIdempotencyKeys(options.config.limits), inSync: openInSync() }
   let current = open(options, lasting, options.model, options.defaultLocale)
-  const use = openSharedUse()
+  const use: Use = { opened: new Set([current]), exclusion: null }
   let isRecording = options.recording.isOn()
   options.recording.onChange(() => {
     isRecording = options.recording.isOn()
   })
 
+  function release(opened: Opened): void {
+    use.exclusion?.ended(holdersOf(use))
+    if (!opened.isRetired) return
+    use.opened.delete(opened)
+    opened.close()
+  }
+
   /** Closes an installation that nobody uses any more. */
   function settle(opened: Opened): void {
-    if (opened.isRetired && opened.holders === 0) opened.close()
+    if (opened.holders === 0 && (opened.isRetired || use.exclusion !== null)) release(opened)
   }
 
   function change(model: Model, defaultLocale: string): void {
     const former = current
     current = open(options, lasting, model, defaultLocale)
+    use.opened.add(current)
     former.isRetired = true
     settle(former)
   }
 
-  function hold(defaultLocale: string, endUse: () => void): HeldInstallation {
+  function enter(defaultLocale: string, isNested = false): HeldInstallation | Promise<HeldInstallation> {
+    if (use.exclusion?.admits(isNested) === false) return use.exclusion.change().then(() => enter(defaultLocale, isNested))
     const { installation } = current
     if (installation.defaultLocale !== defaultLocale || current.records !== isRecording) change(installation.model, defaultLocale)
     const held = current
@@ -151,18 +181,14 @@ export function openInstallations(options: InstallationOptions): Installations {
         isOver = true
         held.holders--
         settle(held)
-        endUse()
       },
     }
   }
 
   return {
     model: () => current.installation.model,
-    enter: (defaultLocale, isNested = false) => {
-      const begun = use.begin(isNested)
-      return begun instanceof Promise ? begun.then((end) => hold(defaultLocale, end)) : hold(defaultLocale, begun)
-    },
-    alone: use.alone,
+    enter,
+    alone: (wait, work) => alone(use, wait, work),
     replace: (model) => change(model, current.installation.defaultLocale),
     close: () => {
       current.isRetired = true

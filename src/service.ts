@@ -1,7 +1,7 @@
 // The composition root: config → model → database → documents → http. Opens the parts in this order and closes them in reverse, also
 // when opening fails half-way.
 import { createRequire } from 'node:module'
-import { type Logger, pino } from 'pino'
+import type { Logger } from 'pino'
 import type { Watched } from './access/access-state.js'
 import { type Identification, openIdentification } from './access/identify.js'
 import { type Jwts, openJwts } from './access/jwt.js'
@@ -17,33 +17,26 @@ import { leftOutRoutes } from './config/type-routes.js'
 import { type ContentServices, openContentServices } from './content/content-service.js'
 import type { WithInstallation } from './content/upload.js'
 import type { Database } from './database/database.js'
-import type { Driver } from './database/driver.js'
-import { driverOf } from './database/open.js'
-import type { Signing } from './database/signing.js'
 import { theProject } from './documents/actor.js'
-import { checkHooks, openHooks } from './documents/hooks.js'
+import { openHooks } from './documents/hooks.js'
 import { openPolicies } from './documents/policies.js'
 import { openReadHooks } from './documents/read-hooks.js'
-import { checkTypes, openScopes } from './documents/scopes.js'
+import { openScopes } from './documents/scopes.js'
 import { type Events, openEvents } from './events/open.js'
 import type { Hints } from './hints/hints.js'
 import type { Backend } from './http/backend.js'
-import { checkRoutes } from './http/custom-routes/paths.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer, type HttpServer } from './http/server.js'
-import { checkInstallable, holding, openInstallations } from './installation.js'
+import { holding, openInstallations } from './installation.js'
 import { openContentTypeBuilder } from './live-model/builder-request.js'
-import type { LiveModelOptions, StartDecisions, StartOfModel } from './live-model/change.js'
-import { openLiveModel } from './live-model/live-model.js'
-import { readStart, undecided } from './live-model/start.js'
 import { newDocumentId } from './model/document-id.js'
 import type { Model } from './model/types.js'
+import { openInForce } from './project-model.js'
 import type { ContentService } from './public/content-service.js'
 import type { ContentEvent } from './public/events.js'
 import { type Closers, openClosers } from './runtime/closers.js'
 import { codeLog } from './runtime/code-log.js'
 import { openLog } from './runtime/log.js'
-import { seedLoader } from './seed/loader.js'
 import { openSourceMaps } from './source-maps/source-maps.js'
 import { openUploads } from './uploads/open.js'
 import { signingOf } from './uploads/signing.js'
@@ -117,8 +110,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     identification,
     installations,
     administration: prepareAdministration({ config, identification, ...accounts }),
-    liveModel,
-    changeByBuilder: openContentTypeBuilder(config.folder, database.main, liveModel),
+    modelChanges: { live: liveModel, byBuilder: openContentTypeBuilder(config.folder, database.main, liveModel) },
     services,
     scopes,
     streamed: events.streamed,
@@ -148,55 +140,6 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
 async function exampleRequests(config: Config, model: Model, { access }: Identification): Promise<readonly string[]> {
   const shown = { model, visitor: (await access()).public, leftOut: leftOutRoutes(config.types) }
   return examplesOf(shown, config.rest.prefix).map(({ href }) => href)
-}
-
-/** Opens the database with the model in force: after changes of the files, and those that an earlier process began. */
-async function openInForce(config: Config, logger: Logger, signing: Signing | null, opened: Closers) {
-  const options = await openContent(config, { logger, signing, decisions: undecided }, opened)
-  return { database: options.database, liveModel: await openLiveModel(options) }
-}
-
-/** Loads the model and opens its database. */
-async function openContent(
-  config: Config,
-  { logger, signing, decisions }: { readonly logger: Logger; readonly signing: Signing | null; readonly decisions: StartDecisions },
-  opened: Closers,
-): Promise<LiveModelOptions> {
-  const driver = await driverOf(config)
-  const start = await startOf(config, driver)
-  const { model } = start
-  await checkCode(config, model)
-  for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
-  const database = await driver.open(config, start.former ?? model, { logger, signing, fill: seedLoader(config, model, logger) })
-  opened.add(database.close)
-  const check = async (changed: Model): Promise<void> => {
-    await checkCode(config, changed)
-    checkInstallable(config, changed)
-  }
-  return { config, start, decisions, database, log: logger, now: Date.now, check }
-}
-
-/** Opens the model of a project for a command that changes it. Close it afterwards. @throws ConfigError */
-export async function openModelForCommand(config: Config, decisions: StartDecisions) {
-  const opened = openClosers()
-  try {
-    const logger = pino({ level: 'warn' }, process.stderr)
-    return { options: await openContent(config, { logger, signing: null, decisions }, opened), close: () => opened.close(0) }
-  } catch (error) {
-    await opened.close(0).catch(() => {})
-    throw error
-  }
-}
-
-/** Reads the model of the files, and that of the database, before anything is added to it. */
-async function startOf(config: Config, driver: Driver): Promise<StartOfModel> {
-  if (!driver.exists(config)) return readStart(config, null)
-  const view = await driver.lookInto(config)
-  try {
-    return await readStart(config, view)
-  } finally {
-    await view.close()
-  }
 }
 
 /** Opens the hints of development, the only place that loads their code. */
@@ -240,14 +183,6 @@ async function openServing(config: Config, { main, writes }: Database, backend: 
     },
     close: async (delay) => void (await Promise.all([schedules.close(), server.close(delay)])),
   }
-}
-
-/** @throws ConfigError if the project's code does not fit the model, or cannot be run */
-async function checkCode({ hooks, types, routes, schedules, rest, events, docs }: Config, model: Model): Promise<void> {
-  checkHooks(hooks, model)
-  checkTypes(types, model)
-  checkRoutes(routes, { model, leftOut: leftOutRoutes(types), prefix: rest.prefix, stream: events.stream, docs })
-  if (schedules.length > 0) (await import('./schedules/times.js')).checkSchedules(schedules)
 }
 
 /** The events of the service; what fails there is logged, without the headers of webhooks. */

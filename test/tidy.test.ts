@@ -57,6 +57,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
   cli: [
     'service',
+    'project-model',
     'live-model',
     'model-plans',
     'description',
@@ -77,7 +78,9 @@ const below: Readonly<Record<string, readonly string[]>> = {
   ],
   archive: ['uploads', 'database', 'database/schema'],
   index: ['service'],
+  'project-model': ['live-model', 'installation', 'http', 'schedules', 'seed', 'documents', 'database', 'database/open'],
   service: [
+    'project-model',
     'installation',
     'live-model',
     'seed',
@@ -387,6 +390,7 @@ test('what comments cite is there: rules, decisions, pages of docs, files, and n
 
 /** Where the time of day is meant: moments that are stored or shown, ends of tokens and codes that others made. */
 const wallClock = new Set([
+  'project-model.ts',
   'access/identify.ts',
   'access/jwt.ts',
   'access/sessions.ts',

@@ -12,6 +12,9 @@ export interface ModelWork {
   readonly isOutdated: RawBuilder<unknown>
   /** Makes the change: the last statement, in one transaction with all steps, or where steps are committed one by one after the last of them. */
   readonly make: RawBuilder<unknown>
-  /** Where steps are committed one by one: how many of them earlier tries have finished, and the statement that notes that number. */
-  readonly progress: { readonly done: number; note(done: number): RawBuilder<unknown> }
+  /**
+   * Where steps are committed one by one: selects how many of them earlier tries have finished, as `done`, and the statement that notes that
+   * number. It is asked while no other process carries out the same.
+   */
+  readonly progress: { readonly done: RawBuilder<unknown>; note(done: number): RawBuilder<unknown> }
 }

@@ -7,8 +7,7 @@ import type { ProjectScopes } from '../documents/scopes.js'
 import type { StreamedEvents } from '../events/open.js'
 import type { Hints } from '../hints/hints.js'
 import type { Installations } from '../installation.js'
-import type { ChangeByBuilder } from '../live-model/builder-request.js'
-import type { LiveModel } from '../live-model/live-model.js'
+import type { ModelChanges } from '../live-model/builder-request.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
@@ -33,10 +32,7 @@ export interface Backend {
   health(): string | null
   readonly installations: Installations
   readonly administration: LateAdministration
-  /** Changes the model. */
-  readonly liveModel: LiveModel
-  /** Changes it by requests to Strapi's content-type builder. */
-  readonly changeByBuilder: ChangeByBuilder
+  readonly modelChanges: ModelChanges
   /** What custom routes read and write content by. */
   readonly services: ContentServices
   /** The scopes of the project; null if it has none. */

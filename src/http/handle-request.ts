@@ -72,11 +72,14 @@ function rawQuery(request: FastifyRequest): string {
 /** Who asks, and by which rules. */
 type Asking = Pick<RequestContext, 'caller' | 'access' | 'asker' | 'leaveInstallation'>
 
-function createContext({ config, backend, bodies }: MountContext, request: FastifyRequest, asking: Asking, installation: Installation) {
-  const { caller, access, asker, leaveInstallation } = asking
+function createContext(
+  { config, backend, bodies }: MountContext,
+  request: FastifyRequest,
+  { caller, access, asker, leaveInstallation }: Asking,
+  installation: Installation,
+) {
   const format = request.headers['strapi-response-format'] === 'v4' ? ('nested' as const) : ('flat' as const)
   const { documents, writes, accounts } = installation
-  const { scopes } = caller.grants
   // Every property by name: a spread here costs each request tens of microseconds.
   return {
     caller,
@@ -86,10 +89,9 @@ function createContext({ config, backend, bodies }: MountContext, request: Fasti
     leaveInstallation,
     documents,
     writes,
-    accounts: scopes.size === 0 ? accounts : { ...accounts, scopes },
+    accounts: caller.grants.scopes.size === 0 ? accounts : { ...accounts, scopes: caller.grants.scopes },
     config,
-    liveModel: backend.liveModel,
-    changeByBuilder: backend.changeByBuilder,
+    modelChanges: backend.modelChanges,
     address: request.ip,
     library: backend.library,
     signsAddresses: backend.signsAddresses,

@@ -8,8 +8,7 @@ import type { Asker } from '../documents/read/around.js'
 import type { DocumentReads, ReadBytes } from '../documents/read/find.js'
 import type { DocumentWrites } from '../documents/write.js'
 import type { Installation } from '../installation.js'
-import type { ChangeByBuilder } from '../live-model/builder-request.js'
-import type { LiveModel } from '../live-model/live-model.js'
+import type { ModelChanges } from '../live-model/builder-request.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { IncomingBody } from './incoming-bodies.js'
@@ -27,9 +26,7 @@ export interface RequestContext {
   /** The context of account operations. */
   readonly accounts: AccountContext
   readonly config: Config
-  /** Changes the model. */
-  readonly liveModel: LiveModel
-  readonly changeByBuilder: ChangeByBuilder
+  readonly modelChanges: ModelChanges
   /** The client's IP address; with trusted proxies, the one they send. */
   readonly address: string
   readonly library: Library

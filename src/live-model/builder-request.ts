@@ -14,6 +14,12 @@ export interface BuilderResponse {
 /** Carries out requests to the content-type builder; resolves when the change is in force, or with Strapi's refusal. */
 export type ChangeByBuilder = (request: BuilderRequest, agreed: ReadonlySet<string>) => Promise<BuilderResponse>
 
+/** Changes of the model, by what is asked for and by requests to Strapi's content-type builder. */
+export interface ModelChanges {
+  readonly live: LiveModel
+  readonly byBuilder: ChangeByBuilder
+}
+
 /** Opens the content-type builder on a project. Its functions throw what `LiveModel.change` throws. */
 export function openContentTypeBuilder(folder: string, database: MainConnection, liveModel: LiveModel): ChangeByBuilder {
   return async (request, agreed) => {

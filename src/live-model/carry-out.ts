@@ -68,7 +68,7 @@ async function move(options: LiveModelOptions, inForce: InForce, { change, model
   if (database.isModelWorkAtomic) {
     const isMade = await database.carryOut({
       ...{ steps, model, isOutdated: log.isFollowed(inForce.change), make: log.insertChange(inForce.change, change, now()) },
-      progress: { done: 0, note: () => log.noteDone(0, 0) },
+      progress: { done: log.doneOf(0), note: () => log.noteDone(0, 0) },
     })
     if (!isMade) throw conflict()
     const id = await log.lastChange(database.main)
@@ -77,18 +77,18 @@ async function move(options: LiveModelOptions, inForce: InForce, { change, model
     return id
   }
   const id = await record(options, inForce, log.insertChange(inForce.change, change, now(), steps))
-  await carryOutFrom(options, { id, steps, done: 0 }, model)
+  await carryOutFrom(options, { id, steps }, model)
   return id
 }
 
 async function carryOutFrom(
   { database, now }: LiveModelOptions,
-  { id, steps, done }: Pick<log.UnfinishedChange, 'id' | 'steps' | 'done'>,
+  { id, steps }: Pick<log.UnfinishedChange, 'id' | 'steps'>,
   model: Model,
 ): Promise<void> {
   await database.carryOut({
     ...{ steps, model, isOutdated: log.isMade(id), make: log.makeChange(id, now()) },
-    progress: { done, note: (number) => log.noteDone(id, number) },
+    progress: { done: log.doneOf(id), note: (number) => log.noteDone(id, number) },
   })
   await database.fit(model)
 }

@@ -30,8 +30,6 @@ export interface RecordedChange extends NewChange {
 /** A change whose steps are committed one by one, and that is not made yet. */
 export interface UnfinishedChange extends RecordedChange {
   readonly steps: readonly PlanStep[]
-  /** How many of them are done. */
-  readonly done: number
 }
 
 /** A change of the model as it is listed. */
@@ -55,18 +53,17 @@ interface ChangeRow {
   readonly kept: string
   readonly undoes: number
   readonly steps: string
-  readonly done: number
 }
 
-const columns = sql`id, version, summary, files, former, renames, kept, undoes, steps, done`
+const columns = sql`id, version, summary, files, former, renames, kept, undoes, steps`
 
 const textOf = (files: FileChanges): string => JSON.stringify(Object.fromEntries(files))
 const filesIn = (text: string): FileChanges => new Map(Object.entries(JSON.parse(text) as Record<string, string | null>))
 
 async function changesWhere(database: RowReader, condition: RawBuilder<unknown>): Promise<readonly UnfinishedChange[]> {
   const rows = await database.rows<ChangeRow>(sql`select ${columns} from octavo_model_history where ${condition} order by id`)
-  return rows.map(({ id, version, summary, files, former, renames, kept, undoes, steps, done }) => ({
-    ...{ id: Number(id), version, summary, files: filesIn(files), former: filesIn(former), undoes: Number(undoes), done: Number(done) },
+  return rows.map(({ id, version, summary, files, former, renames, kept, undoes, steps }) => ({
+    ...{ id: Number(id), version, summary, files: filesIn(files), former: filesIn(former), undoes: Number(undoes) },
     renames: JSON.parse(renames),
     kept: JSON.parse(kept),
     steps: JSON.parse(steps),
@@ -139,6 +136,9 @@ export const insertChange = (
 /** Makes a change whose steps are all done. */
 export const makeChange = (id: number, now: number): RawBuilder<unknown> =>
   sql`update octavo_model_history set is_made = 1, steps = '[]', made_at = ${now} where id = ${id}`
+
+/** Selects how many steps of a change are done. */
+export const doneOf = (id: number): RawBuilder<unknown> => sql`select done from octavo_model_history where id = ${id}`
 
 /** Notes that so many steps of a change are done. */
 export const noteDone = (id: number, done: number): RawBuilder<unknown> =>

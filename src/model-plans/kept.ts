@@ -24,6 +24,9 @@ export const keptWithin = (kept: KeptNames, kind: 'column' | 'field', table: str
   as: kept.of(name),
 })
 
+/** Whether a table or column is kept aside. */
+export const isKept = (name: string): boolean => name.startsWith('octavo_kept_')
+
 /** The names that change `number` gives. */
 export function keptNames(number: number): KeptNames {
   const name = (prefix: string, text: string) => joinName([{ text: prefix, keep: true }, { text }])

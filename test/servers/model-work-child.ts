@@ -12,5 +12,5 @@ const [client, url, project] = process.argv.slice(2) as [ServerClient, string, s
 const folder = mkdtempSync(join(tmpdir(), 'octavo-model-child-'))
 const { to, plan } = await richChange(project, folder, await loadModel(project), 'rich')
 const worker = await openWorker(client, url)
-await worker.carryOut(workOf(plan.steps, to, { progress: await worker.progress() }))
+await worker.carryOut(workOf(plan.steps, to, client === 'mysql' ? { progress: worker.progress } : {}))
 await worker.close()

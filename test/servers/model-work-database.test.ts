@@ -11,7 +11,7 @@ import { loadModel } from '../../src/model/load.js'
 import { planModelChange } from '../../src/model-plans/plan.js'
 import { modelAfter, recordedChanges, unpackProject } from '../model-plans/recorded.js'
 import { copyRows, workOf } from './model-work.js'
-import { describePostgres, environmentOf } from './server.js'
+import { describeServers, environmentOf } from './server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'octavo-model-database-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -19,7 +19,7 @@ const project = unpackProject(folder)
 const from = await loadModel(project)
 const secrets = { API_TOKEN_SALT: 'a salt that is long enough', JWT_SECRET: 'a secret that is long enough' }
 
-describePostgres('the database of a service', (server) => {
+describeServers('the database of a service', (server, kind) => {
   it('model-plans.20: executes what it has prepared for columns that have another type now', async () => {
     const url = await server().createDatabase()
     await copyRows(join(project, 'content.db'), url, from)
@@ -38,7 +38,7 @@ describePostgres('the database of a service', (server) => {
       await often(text!.amount)
       await database.main.changed()
       const change = recordedChanges.find(({ name }) => name === 'retype-amount-string-to-biginteger')!
-      const to = await modelAfter(change, project, folder)
+      const to = await modelAfter({ ...change, name: `${change.name} ${kind.client}` }, project, folder)
       const { steps } = planModelChange(from, to, [])
       expect(await database.carryOut(workOf(steps, to))).toBe(true)
       expect(await database.main.changed()).toBe(true)

@@ -1,18 +1,21 @@
-// Changes of a content model on database servers: every recorded change that one start took over has the rows there that SQLite has, and
-// Strapi's layout; a change that cannot be made leaves nothing behind.
+// Changes of a content model on database servers: the plan of every recorded change that one start took over leads to the rows that it leads
+// to on SQLite, and to Strapi's layout. Plans that are the same are carried out once.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { isFollowed } from '../../src/live-model/change-log.js'
 import { loadModel } from '../../src/model/load.js'
-import type { Model } from '../../src/model/types.js'
 import { planModelChange } from '../../src/model-plans/plan.js'
+import { withRestoration } from '../../src/model-plans/restoration.js'
 import { expressionOf } from '../../src/model-plans/sql-text.js'
 import { isPlain, modelAfter, recordedChanges, unpackProject } from '../model-plans/recorded.js'
 import { layoutDifferences } from './model-layout.js'
 import { cloneOf, copiedToSqlite, copyRows, resultOnSqlite, rowDifferences, workOf } from './model-work.js'
 import { openWorker } from './model-worker.js'
-import { describePostgres } from './server.js'
+import { withoutDrafts } from './rich-change.js'
+import { describeServers } from './server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'octavo-model-work-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -35,10 +38,49 @@ const others = new Set([
   'disk-column-name-option',
 ])
 
-const changes = recordedChanges.filter((change) => isPlain(change) && !others.has(change.name))
+/** The changes, each with its plan; of those that have the same steps for the same tables, the first. */
+async function plannedChanges() {
+  const planned = new Map<string, { name: string; to: typeof from; plan: ReturnType<typeof planModelChange> }>()
+  for (const change of recordedChanges.filter((each) => isPlain(each) && !others.has(each.name))) {
+    const to = await modelAfter(change, project, folder)
+    const plan = planModelChange(from, to, [])
+    // What a setting says of the types is the matter of test/model-plans.
+    const key = JSON.stringify([plan.steps.filter(({ kind }) => kind !== 'storeContentTypes'), plan.conditions])
+    if (!planned.has(key)) planned.set(key, { name: change.name, to, plan })
+  }
+  return [...planned.values()]
+}
 
-describePostgres('changes of the model', (server) => {
-  const kind = { client: 'postgres' as const }
+const changes = await plannedChanges()
+
+/** Changes that keep something aside, each of another kind. */
+const restored = [
+  'remove-attribute',
+  'remove-component-attribute',
+  'remove-dynamic-zone',
+  'remove-relation-owner-side',
+  'delete-type-pointed-at',
+  'draft-publish-off-localized',
+  'i18n-off-label',
+  'retype-amount-string-to-biginteger',
+  'retype-amount-string-to-decimal',
+  'retype-number-integer-to-string',
+  'retype-at-datetime-to-date',
+  'retype-due-date-to-datetime',
+  'retype-data-json-to-text',
+  'retype-done-boolean-to-string',
+]
+
+/** A second change behind the first. */
+const again = { isOutdated: isFollowed(1), make: sql`select 1` }
+
+/** A recorded change, and its plan. */
+async function changeNamed(name: string, as: string) {
+  const to = await modelAfter({ ...recordedChanges.find((each) => each.name === name)!, name: as }, project, folder)
+  return { to, plan: planModelChange(from, to, []) }
+}
+
+describeServers('changes of the model', (server, kind) => {
   let base: string
   let bytes: Buffer
   beforeAll(async () => {
@@ -48,9 +90,7 @@ describePostgres('changes of the model', (server) => {
     bytes = await copiedToSqlite(base, from)
   }, 120_000)
 
-  it.each(changes)('model-plans.19: $group: $name', async (change) => {
-    const to: Model = await modelAfter({ ...change, name: `${change.name} ${kind.client}` }, project, folder)
-    const plan = planModelChange(from, to, [])
+  it.each(changes)('model-plans.19: $name', async ({ to, plan }) => {
     const url = await cloneOf(server(), base)
     const worker = await openWorker(kind.client, url)
     try {
@@ -64,5 +104,43 @@ describePostgres('changes of the model', (server) => {
       await worker.close()
       await server().removeDatabase(url)
     }
+  })
+
+  it.each(restored)('model-plans.18: what %s keeps aside comes back', async (name) => {
+    const { to, plan } = await changeNamed(name, `${name} and back ${kind.client}`)
+    const back = planModelChange(to, from, [], { number: 2 })
+    const url = await cloneOf(server(), base)
+    const worker = await openWorker(kind.client, url)
+    expect(await worker.carryOut(workOf(plan.steps, to))).toBe(true)
+    // Rows that nothing was kept of have no table.
+    const schema = kind.client === 'mysql' ? 'database()' : 'current_schema()'
+    const tables = await server().run(url, `select table_name as name from information_schema.tables where table_schema = ${schema}`)
+    const there = new Set(tables.map((table) => table.name))
+    const kept = plan.kept.filter(({ kind: what, as }) => what !== 'rows' || there.has(as))
+    const steps = withRestoration(back.steps, from, kept)
+    expect(await worker.carryOut(workOf(steps, from, again))).toBe(true)
+    await worker.close()
+    expect(await layoutDifferences(server(), url, from)).toEqual([])
+    expect(await rowDifferences(resultOnSqlite(bytes, [...plan.steps, ...steps], from), url)).toEqual({})
+    await server().removeDatabase(url)
+  })
+
+  it('model-plans.13: makes drafts with deep copies of components, their links and files', async () => {
+    const off = await withoutDrafts(project, folder, `off ${kind.client}`)
+    const [there, back] = [planModelChange(from, off, []), planModelChange(off, from, [], { number: 2 })]
+    const url = await cloneOf(server(), base)
+    const worker = await openWorker(kind.client, url)
+    expect(await worker.carryOut(workOf(there.steps, off))).toBe(true)
+    expect(await worker.carryOut(workOf(back.steps, from, again))).toBe(true)
+    await worker.close()
+    expect(await layoutDifferences(server(), url, from)).toEqual([])
+    const expected = resultOnSqlite(bytes, [...there.steps, ...back.steps], from)
+    expect(await rowDifferences(expected, url)).toEqual({})
+    // A look that would not find differences would prove nothing.
+    await server().run(url, 'update notes set done = null where done is not null')
+    await server().run(url, kind.client === 'mysql' ? 'alter table notes drop index notes_documents_idx' : 'drop index notes_documents_idx')
+    expect(Object.keys(await rowDifferences(expected, url))).toEqual(['notes'])
+    expect(await layoutDifferences(server(), url, from)).toEqual([expect.stringContaining('lacks notes index notes_documents_idx')])
+    await server().removeDatabase(url)
   })
 })

@@ -1,5 +1,4 @@
 // Recorded changes of a content model on database servers: copies of the recorded project's database, and what is in them afterwards.
-
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -47,16 +46,15 @@ export async function copyRows(from: string, to: string, model: Model): Promise<
   }
 }
 
+const nextChange = { version: 'next', summary: 'test', files: new Map(), former: new Map(), renames: [], kept: [], undoes: 0 }
+
 /** A change as it is carried out: a row of the log makes it. */
 export const workOf = (steps: readonly PlanStep[], model: Model, more: Partial<ModelWork> = {}): ModelWork => ({
   steps,
   model,
   isOutdated: isFollowed(0),
-  make: insertChange(0, { version: 'next', summary: 'test', files: new Map(), former: new Map(), renames: [], kept: [], undoes: 0 }, 0),
-  progress: {
-    done: 0,
-    note: (done) => sql`update strapi_core_store_settings set value = ${String(done)} where ${sql.id('key')} = ${'test_progress'}`,
-  },
+  make: insertChange(0, nextChange, 0),
+  progress: { done: sql`select 0 as done`, note: () => sql`select 1` },
   ...more,
 })
 
@@ -106,10 +104,18 @@ function normal({ kind }: RowColumn, value: RowValue): unknown {
   return kind === 'number' || kind === 'integer' || kind === 'boolean' || kind === 'datetime' ? Number(value) : String(value)
 }
 
-/** All rows of the tables that `wanted` names, by table; columns as `columnsOf` says, which the server's tables do. */
+/** Rows as texts, by table. */
 type Contents = Readonly<Record<string, readonly string[]>>
 
-async function contentsOf(source: RowSource, kindOf: (table: string, column: RowColumn) => RowColumn): Promise<Contents> {
+/** What a value is shown as. */
+export type ShowValue = (table: string, column: string, value: RowValue) => RowValue
+
+/** All rows. `kindOf`: what a column holds; null: it is left out. */
+async function contentsOf(
+  source: RowSource,
+  kindOf: (table: string, column: RowColumn) => RowColumn | null,
+  show: ShowValue = (_table, _column, value) => value,
+): Promise<Contents> {
   const found: Record<string, readonly string[]> = {}
   for (const table of await source.tables()) {
     if (isLeftOut(table.name)) continue
@@ -119,7 +125,11 @@ async function contentsOf(source: RowSource, kindOf: (table: string, column: Row
       .map((row) =>
         JSON.stringify(
           columns
-            .map(({ name }, index) => [name, normal(columns[index]!, row[index]!)] as const)
+            .flatMap((column, index) => {
+              if (column === null) return []
+              const shown = show(table.name, column.name, row[index]!)
+              return [[column.name, shown === row[index] ? normal(column, shown) : shown] as const]
+            })
             .filter(([name]) => !isBetween(table.name) || name !== 'id')
             .sort(([one], [other]) => (one < other ? -1 : 1)),
         ),
@@ -130,10 +140,12 @@ async function contentsOf(source: RowSource, kindOf: (table: string, column: Row
 }
 
 /** All rows that a server has, as one text. */
-export async function allRows(url: string): Promise<string> {
+export async function allRows(url: string, show?: ShowValue): Promise<string> {
   const source = await openRowSource(url, rowsOptions)
   try {
-    return JSON.stringify(Object.entries(await contentsOf(source, (_, column) => column)).sort(([one], [other]) => (one < other ? -1 : 1)))
+    return JSON.stringify(
+      Object.entries(await contentsOf(source, (_, column) => column, show)).sort(([one], [other]) => (one < other ? -1 : 1)),
+    )
   } finally {
     await source.close()
   }
@@ -145,7 +157,11 @@ export async function rowDifferences(file: string, url: string): Promise<Readonl
   const sqlite = await openRowSource(file, rowsOptions)
   try {
     const kinds = new Map((await server.tables()).flatMap(({ name, columns }) => columns.map((each) => [`${name}.${each.name}`, each])))
-    const theirs = await contentsOf(server, (_, column) => column)
+    const present = new Set((await sqlite.tables()).flatMap(({ name, columns }) => columns.map((each) => `${name}.${each.name}`)))
+    // Servers keep more aside: what a column cannot hold that SQLite holds.
+    const theirs = await contentsOf(server, (table, column) =>
+      column.name.startsWith('octavo_kept_') && !present.has(`${table}.${column.name}`) ? null : column,
+    )
     const ours = await contentsOf(sqlite, (table, column) => kinds.get(`${table}.${column.name}`) ?? column)
     const differing = [...new Set([...Object.keys(theirs), ...Object.keys(ours)])].filter(
       (name) => JSON.stringify(theirs[name]) !== JSON.stringify(ours[name]),

@@ -1,6 +1,14 @@
 // Carries out changes of a model on the database of a server, as a service does.
 import { type RawBuilder, sql } from 'kysely'
 import type { ModelWork } from '../../src/database/model-work.js'
+import { carryOutOnMysql } from '../../src/database/mysql/carry-out.js'
+import { objectsOf as mysqlObjectsOf } from '../../src/database/mysql/client.js'
+import { mysqlDialects } from '../../src/database/mysql/dialect.js'
+import { onClient, openPool as openMysqlPool } from '../../src/database/mysql/pool.js'
+import { checkServer } from '../../src/database/mysql/reach.js'
+import { findSchemaMismatches as findMysqlMismatches } from '../../src/database/mysql/schema-mismatches.js'
+import { execute as executeOnMysql, openStatements as openMysqlStatements } from '../../src/database/mysql/statements.js'
+import { writeMysqlSql } from '../../src/database/mysql/words.js'
 import { carryOutOnPostgres } from '../../src/database/postgres/carry-out.js'
 import { execute, objectsOf, openPool, openStatements } from '../../src/database/postgres/connection.js'
 import { writePostgresSql } from '../../src/database/postgres/dialect.js'
@@ -17,25 +25,48 @@ export interface ModelWorker {
   /** The number in the only row and column `count` of a query. */
   count(query: RawBuilder<unknown>): Promise<number>
   mismatches(model: Model): Promise<SchemaMismatches>
-  /** How far earlier tries have come, and how the next one notes it. */
-  progress(): Promise<ModelWork['progress']>
+  /** How steps that are committed one by one are noted. */
+  readonly progress: ModelWork['progress']
+  /** How many of them are done. */
+  done(): Promise<number>
   close(): Promise<void>
 }
 
 /** The setting in which tests note how far a change has come. */
 const noted = 'test_progress'
 
-const progressFrom = (done: number): ModelWork['progress'] => ({
-  done,
+const progress: ModelWork['progress'] = {
+  done: sql`select ${sql.id('value')} as done from strapi_core_store_settings where ${sql.id('key')} = ${noted}`,
   note: (next) =>
     next === 1
       ? sql`insert into strapi_core_store_settings (${sql.id('key')}, ${sql.id('value')}) values (${noted}, ${'1'})`
       : sql`update strapi_core_store_settings set ${sql.id('value')} = ${String(next)} where ${sql.id('key')} = ${noted}`,
-})
+}
 
-const readProgress = sql`select ${sql.id('value')} as count from strapi_core_store_settings where ${sql.id('key')} = ${noted}`
+/** Opens a database by its URL. */
+export const openWorker = (client: ServerClient, url: string): Promise<ModelWorker> =>
+  client === 'postgres' ? onPostgres(url) : onMysql(url)
 
-export async function openWorker(_client: ServerClient, url: string): Promise<ModelWorker> {
+async function onMysql(url: string): Promise<ModelWorker> {
+  const settings = settingsOf(url)
+  const pool = openMysqlPool(settings, { max: 2, failed: () => {} })
+  const dialect = mysqlDialects[await checkServer(pool)]
+  const statements = openMysqlStatements(dialect)
+  const rows = async (query: RawBuilder<unknown>) => {
+    const { text, values } = writeMysqlSql(query)
+    return mysqlObjectsOf(await onClient(pool, (client) => executeOnMysql(statements, client, text, values)))
+  }
+  return {
+    carryOut: (work, wait = 2_000) => carryOutOnMysql({ settings, dialect, wait, waitForOthers: 5_000, failed: () => {} }, work),
+    count: async (query) => Number((await rows(query))[0]!.count),
+    progress,
+    done: async () => Number((await rows(progress.done))[0]?.done ?? 0),
+    mismatches: (model) => onClient(pool, (client) => findMysqlMismatches(client, model)),
+    close: async () => pool.close(),
+  }
+}
+
+async function onPostgres(url: string): Promise<ModelWorker> {
   const settings = settingsOf(url)
   const pool = openPool(settings, { max: 2, pipelined: false, failed: () => {} })
   const statements = openStatements(pool)
@@ -47,7 +78,8 @@ export async function openWorker(_client: ServerClient, url: string): Promise<Mo
     carryOut: (work, wait = 2_000) =>
       carryOutOnPostgres({ settings, outcomes: openOutcomes(pool, statements), wait, failed: () => {} }, work),
     count: async (query) => Number((await rows(query))[0]!.count),
-    progress: async () => progressFrom(Number((await rows(readProgress))[0]?.count ?? 0)),
+    progress,
+    done: async () => Number((await rows(progress.done))[0]?.done ?? 0),
     mismatches: (model) => findSchemaMismatches(pool, model),
     close: () => pool.end(),
   }

@@ -33,14 +33,15 @@ const named = new Set(
     'content-type-builder',
     'live-model',
     'model-plans',
+    'servers',
   ].flatMap((place) => {
     const tests = join(here, '..', place)
     return readdirSync(tests)
       .filter((file) => file.endsWith('.test.ts') && file !== 'coverage.test.ts')
       .flatMap((file) => {
         const text = readFileSync(join(tests, file), 'utf8')
-        const titles = [...text.matchAll(/(?:\btest(?:\.each\(\w+\))?\('|\brule: ')((?:[a-z-]+\.\d+(?:, )?)+)[:']/g)].flatMap(([, ids]) =>
-          ids!.split(', '),
+        const titles = [...text.matchAll(/(?:\b(?:test|it)(?:\.each\(\w+\))?\('|\brule: ')((?:[a-z-]+\.\d+(?:, )?)+)[:']/g)].flatMap(
+          ([, ids]) => ids!.split(', '),
         )
         return [...[...text.matchAll(/(?:rule\(|^\s*\[)\s*'([a-z-]+\.\d+)'/gm)].map(([, id]) => id!), ...titles]
       })

@@ -29,9 +29,9 @@ export const columnText = ({ name, type, notNull, increments, default: standard 
   return `${quoted(name)} ${declaredType(type)} ${notNull ? 'not null' : 'null'}${standard === null ? '' : ` default ${standard}`}`
 }
 
-const indexText = ({ name, columns, unique }: Index): string => `${unique ? 'unique ' : ''}key ${quoted(name)} (${list(columns)})`
+export const indexText = ({ name, columns, unique }: Index): string => `${unique ? 'unique ' : ''}key ${quoted(name)} (${list(columns)})`
 
-const foreignKeyText = ({ name, columns, references, onDelete }: ForeignKey): string =>
+export const foreignKeyText = ({ name, columns, references, onDelete }: ForeignKey): string =>
   `constraint ${quoted(name)} foreign key (${list(columns)}) references ${quoted(references.table)} (${list(references.columns)}) on delete ${onDelete}`
 
 /** The statement that creates a table, with all that belongs to it; the tables that it references may come later. */

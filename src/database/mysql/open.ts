@@ -13,7 +13,7 @@ import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
-import { unavailable } from '../unavailable.js'
+import { carryOutOnMysql } from './carry-out.js'
 import { readCatalog } from './catalog.js'
 import { createIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
@@ -96,6 +96,8 @@ export async function openMysqlDatabase(
     opened.add(reads.close)
     const writes = openWrites(options.writes, small, statements, health.failed)
     opened.add(writes.close)
+    const { modelChangeWait: wait, startWait: waitForOthers } = config.limits
+    const carrying = { settings, dialect: statements.dialect, wait, waitForOthers, failed: health.failed }
     const main = openMainConnection((work) => onClient(reached.small, work, config.limits.readTimeout), statements, health.failed)
     return {
       reads,
@@ -105,8 +107,15 @@ export async function openMysqlDatabase(
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         await indexes.begin(wanted)
       },
-      isModelWorkAtomic: true,
-      carryOut: () => Promise.reject(unavailable('Changes that move content cannot be made on this database yet')),
+      isModelWorkAtomic: false,
+      carryOut: (work) =>
+        indexes.without(async () => {
+          try {
+            return await carryOutOnMysql(carrying, work)
+          } finally {
+            statements.learn(await onClient(reached.small, readCatalog))
+          }
+        }),
       mismatches: (wanted) => onClient(reached.small, (client) => findSchemaMismatches(client, wanted)),
       trouble: health.trouble,
       close: () => opened.close(0),

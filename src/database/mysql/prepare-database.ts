@@ -54,7 +54,7 @@ export async function prepareDatabase(pool: Pool, model: Model, preparation: Mys
     try {
       return await prepareLocked(client, model, preparation)
     } catch (error) {
-      throw explained(error)
+      throw preparationError(error)
     } finally {
       await client.query('set session foreign_key_checks = 1, lock_wait_timeout = default').catch(() => client.cut())
       await releaseLock(client, 'prepare').catch(() => client.cut())
@@ -118,7 +118,7 @@ const isPossible = (catalog: MysqlCatalog, { tables }: Lacking, index: Parameter
   tables.some(({ name }) => name === index.table) || isIndexable(catalog, index)
 
 /** What went wrong as a sentence, where it is something to be done by the operator. */
-function explained(error: unknown): unknown {
+export function preparationError(error: unknown): unknown {
   const { message } = error as Error
   switch (numberOf(error)) {
     case 1044:

@@ -192,6 +192,9 @@ export async function mysqlSource(client: MysqlQueryable, name: string, close: (
   }
 }
 
+/** Rows that one statement assigns: the server looks through the cases for each of them. */
+const assignedTogether = 200
+
 /** Characters of one statement, but for a single row that has more: servers refuse packets of more than 16 MB, or fewer. */
 const statementLength = 1_000_000
 
@@ -220,6 +223,30 @@ export async function updateRows(client: MysqlQueryable, { name, columns, key }:
     const found = assigned.filter(({ column }) => key.includes(column.name)).map(({ text }) => text)
     await client.query(`update ${quoted(name)} set ${changes.join(', ')} where ${found.join(' and ')}`, `update ${quoted(name)}`)
   }
+}
+
+/** Gives rows, found by their ids, the value of their other column: many of them in one statement. */
+export async function assignRows(client: MysqlQueryable, { name, columns }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
+  const [key, column] = columns as readonly [RowColumn, RowColumn]
+  const [id, target] = [quoted(key.name), quoted(column.name)]
+  let cases: string[] = []
+  let ids: string[] = []
+  let length = 0
+  const send = async () => {
+    const text = `update ${quoted(name)} set ${target} = case ${id} ${cases.join(' ')} end where ${id} in (${ids.join(', ')})`
+    if (ids.length > 0) await client.query(text, `update ${quoted(name)} set ${target}`)
+    cases = []
+    ids = []
+    length = 0
+  }
+  for (const [own, value] of rows) {
+    const text = `when ${sent(key, own!)} then ${sent(column, value!)}`
+    if (length + text.length > statementLength || ids.length === assignedTogether) await send()
+    cases.push(text)
+    ids.push(sent(key, own!))
+    length += text.length
+  }
+  await send()
 }
 
 async function noteProgress(client: MysqlQueryable, { part, source, last }: Progress): Promise<void> {

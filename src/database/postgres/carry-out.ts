@@ -9,7 +9,7 @@ import { executePrepared, objectsOf, onConnection, openPool, openStatements } fr
 import { writePostgresSql } from './dialect.js'
 import { cancelled, codeOf, explained, isConflict, isConnectionLoss } from './errors.js'
 import type { Outcomes } from './outcomes.js'
-import { preparing } from './prepare-database.js'
+import { preparationError, preparing } from './prepare-database.js'
 import { forms } from './rows.js'
 import { lockTables, runModelSteps, type StepSession } from './run-model-steps.js'
 
@@ -41,7 +41,7 @@ export async function carryOutOnPostgres(options: CarryingOut, work: ModelWork):
         return await onConnection(pool, (client) => carryOutOn(client, pool, options, work))
       } catch (error) {
         if (isConnectionLoss(error)) options.failed(error as Error)
-        if (!mayPass(error)) throw explained(error)
+        if (!mayPass(error)) throw explained(preparationError(error, options.wait, options.settings.schema))
         if (left === 1) throw unavailable('The tables of the change are in use. Nothing was changed; try again', error)
         await pause(pauseBetween)
       }

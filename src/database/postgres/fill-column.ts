@@ -1,26 +1,24 @@
 // Fills a column from another one of its table, value by value, inside a transaction whose settings are those of copies (rows.ts).
 import type pg from 'pg'
-import { type Filling, fillColumn, valueConverter } from '../server/converted-values.js'
+import { type Filling, fillColumn } from '../server/converted-values.js'
 import { storedName } from './create-tables.js'
 import { fitterFor } from './fitting.js'
 import { reading, updateRows } from './rows.js'
 
-/** Fills it. Resolves to whether the new column says all that the former one said. */
-export async function fillPostgresColumn(client: pg.ClientBase, filling: Filling): Promise<boolean> {
+/** Fills it. */
+export function fillPostgresColumn(client: pg.ClientBase, { table, from, to, conversion, restores }: Filling): Promise<void> {
   const { tables, read } = reading(client, '')
-  const table = (await tables()).find(({ name }) => name === storedName(filling.table))!
-  const columnOf = (name: string) => table.columns.find((column) => column.name === storedName(name))!
-  const [id, from, to] = [columnOf('id'), columnOf(filling.from), columnOf(filling.to)]
-  const withId = (column: typeof id) => ({ name: table.name, columns: [id, column], key: ['id'] })
-  const former = filling.restores === undefined ? null : columnOf(filling.restores.from)
+  const name = storedName(table)
   return fillColumn(
     {
-      read: (column, after, limit) => read(withId(column), after === null ? null : [after], limit),
-      write: (column, rows) => updateRows(client, withId(column), rows),
+      columns: async () => new Map((await tables()).find((each) => each.name === name)!.columns.map((column) => [column.name, column])),
+      fitterFor,
+      read: (columns, after, limit) => read({ name, columns, key: ['id'] }, after === null ? null : [after], limit),
+      write: (columns, rows) => updateRows(client, { name, columns, key: ['id'] }, rows),
     },
-    from,
-    to,
-    valueConverter(filling, from, to, fitterFor(to)),
-    former && { column: former, convert: valueConverter(filling.restores!, former, from, fitterFor(from)) },
+    {
+      ...{ table: name, from: storedName(from), to: storedName(to), conversion },
+      restores: restores === undefined ? undefined : { ...restores, from: storedName(restores.from) },
+    },
   )
 }

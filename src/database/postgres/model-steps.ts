@@ -18,7 +18,6 @@ export type StatedPostgresStep = StepNamed<
   | 'createIndex'
   | 'dropIndex'
   | 'dropForeignKey'
-  | 'moveRows'
   | 'deleteRows'
   | 'setValues'
 >
@@ -65,13 +64,13 @@ export function declaredWider(table: string, { name, type, notNull, default: sta
   ]
 }
 
-const sequenceOf = (table: string): string => `pg_get_serial_sequence('${quoted(table).replaceAll("'", "''")}', 'id')`
-
-/** New rows get ids behind those that have come, and behind those that the former table has given. */
-const numbered = ({ from, to }: StepNamed<'moveRows'>): RawBuilder<unknown> =>
-  sql.raw(
-    `select setval(${sequenceOf(to)}, last) from (select greatest((select max(id) from ${quoted(to)}), pg_sequence_last_value(${sequenceOf(from)}::regclass)) as last) as given where last > 0`,
-  )
+/** The statements that move rows. New ones get ids behind those that have come, and behind those that the former table gave. */
+export function movedRows(step: StepNamed<'moveRows'>): StepStatements {
+  const sequenceOf = (table: string) => `pg_get_serial_sequence('${quoted(table).replaceAll("'", "''")}', 'id')`
+  const last = (table: string) => `pg_sequence_last_value(${sequenceOf(table)}::regclass)`
+  const greatest = `greatest((select max(id)::bigint from ${quoted(step.to)}), ${last(step.to)}, ${last(step.from)})`
+  return [expressionOf(rowStatement(step)), sql.raw(`select setval(${sequenceOf(step.to)}, ${greatest})`)]
+}
 
 /** The statements that keep rows: the table that they go to, and their copies. */
 export const keptRows = (step: StepNamed<'keepRows'>): StepStatements => [
@@ -109,8 +108,6 @@ export function statementsOf(step: StatedPostgresStep): StepStatements {
       return dropIndex(step.table, step.index)
     case 'dropForeignKey':
       return [alter(step.table, `drop constraint if exists ${quoted(step.foreignKey.name)}`)]
-    case 'moveRows':
-      return [expressionOf(rowStatement(step)), numbered(step)]
     case 'deleteRows':
     case 'setValues':
       return [expressionOf(rowStatement(step))]

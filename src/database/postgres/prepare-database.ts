@@ -106,7 +106,7 @@ async function inTransaction<Result>(
     await client.query('rollback').catch((failure: Error) => {
       broken = failure
     })
-    throw explained(error, wait, schema)
+    throw preparationError(error, wait, schema)
   } finally {
     client.off('error', lost)
     client.release(broken)
@@ -114,7 +114,7 @@ async function inTransaction<Result>(
 }
 
 /** What went wrong as a sentence, where it is something to be done by the operator. */
-function explained(error: unknown, wait: number, schema: string): unknown {
+export function preparationError(error: unknown, wait: number, schema: string): unknown {
   const { code, message } = error as { readonly code?: unknown; readonly message: string }
   switch (code) {
     case '55P03':

@@ -2,17 +2,19 @@
 import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
 import type { Model } from '../../model/types.js'
-import type { PlanStep, StepNamed } from '../../model-plans/steps.js'
+import { isKept } from '../../model-plans/kept.js'
+import { renamedBy } from '../../model-plans/renamed.js'
+import type { MovedColumn, PlanStep, StepNamed } from '../../model-plans/steps.js'
 import { makeDrafts } from '../draft-copies.js'
 import { renameInSettings, storeContentTypes } from '../model-settings.js'
 import { quoted } from '../schema/table.js'
 import { holdsAll } from '../server/declared-columns.js'
 import { play, type ScriptRow, type ScriptWords } from '../step-script.js'
 import { readCatalog } from './catalog.js'
-import { addForeignKey, storedName } from './create-tables.js'
+import { addForeignKey, declaredType, storedName } from './create-tables.js'
 import { postgresDialect } from './dialect.js'
 import { fillPostgresColumn } from './fill-column.js'
-import { addColumn, declaredWider, keptRows, movedAside, statementsOf } from './model-steps.js'
+import { addColumn, declaredWider, keptRows, movedAside, movedRows, statementsOf } from './model-steps.js'
 
 /** The connection of a change, in its transaction. */
 export interface StepSession {
@@ -51,8 +53,7 @@ async function runStep(session: StepSession, step: PlanStep, model: Model): Prom
     case 'makeDrafts':
       return play(makeDrafts(step, model, words), session.ask)
     case 'convertColumn':
-      await convert(session, { ...step, former: { ...step.former, name: step.column.name } })
-      return
+      return convert(session, { ...step, former: { ...step.former, name: step.column.name } })
     case 'declareColumn':
       return declare(session, step)
     case 'renameForeignKey':
@@ -60,24 +61,11 @@ async function runStep(session: StepSession, step: PlanStep, model: Model): Prom
     case 'keepRows':
       return keepRows(session, step)
     case 'moveRows':
-      for (const statement of statementsOf(await withKeptColumns(session, step))) await session.ask(statement)
-      return
+      return moveRows(session, step)
     default:
       if (isOfOthers(step) && !(await isThere(session, step.table))) return
       for (const statement of statementsOf(step)) await session.ask(statement)
   }
-}
-
-/** Gives the table that rows are moved to the columns that are kept aside in the one that they come from. */
-async function withKeptColumns({ client }: StepSession, step: StepNamed<'moveRows'>): Promise<StepNamed<'moveRows'>> {
-  if (step.withKept !== true) return step
-  const { rows: kept } = await client.query<{ readonly name: string; readonly type: string }>(
-    `select attname as name, format_type(atttypid, atttypmod) as type from pg_attribute
-     where attrelid = to_regclass($1) and attname like 'octavo\\_kept\\_%' and not attisdropped`,
-    [quoted(step.from)],
-  )
-  for (const { name, type } of kept) await client.query(`alter table ${quoted(step.to)} add column if not exists ${quoted(name)} ${type}`)
-  return { ...step, columns: [...step.columns, ...kept.map(({ name }) => ({ from: name, to: name }))] }
 }
 
 async function keepRows(session: StepSession, step: StepNamed<'keepRows'>): Promise<void> {
@@ -87,24 +75,40 @@ async function keepRows(session: StepSession, step: StepNamed<'keepRows'>): Prom
   if (rows.length === 0) await session.client.query(`drop table ${quoted(step.as)}`)
 }
 
-/** Resolves to whether the new column says all that the former one said. `former` has the name of the new column. */
+/** Moves rows, with what is kept aside in their columns where that is asked for. */
+async function moveRows(session: StepSession, step: StepNamed<'moveRows'>): Promise<void> {
+  const kept: MovedColumn[] = []
+  if (step.withKept === true) {
+    const { tables } = await readCatalog(session.client)
+    const there = new Set(tables.get(storedName(step.to))!.map(({ name }) => name))
+    for (const { name, type } of tables.get(storedName(step.from))!.filter((column) => isKept(column.name))) {
+      kept.push({ from: name, to: name })
+      if (!there.has(name)) await session.client.query(`alter table ${quoted(step.to)} add column ${quoted(name)} ${type}`)
+    }
+  }
+  for (const statement of movedRows({ ...step, columns: [...step.columns, ...kept] })) await session.ask(statement)
+}
+
+/** `former` has the name of the new column. */
 async function convert(
   session: StepSession,
   { table, column, former, as, conversion, restores }: Omit<StepNamed<'convertColumn'>, 'kind' | 'risk'>,
-): Promise<boolean> {
+): Promise<void> {
   for (const statement of [...movedAside(table, former, as), addColumn(table, column)]) await session.ask(statement)
-  return fillPostgresColumn(session.client, { table, from: as, to: column.name, conversion, ...(restores && { restores }) })
+  await fillPostgresColumn(session.client, { table, from: as, to: column.name, conversion, restores })
 }
 
 /** Values that a column cannot hold as they are stay aside. */
 async function declare(session: StepSession, step: StepNamed<'declareColumn'>): Promise<void> {
   const { table, column, former } = step
-  if (holdsAll(former, column)) for (const statement of declaredWider(table, column)) await session.ask(statement)
-  else {
-    const conversion = { from: 'text', to: 'text', rule: 'same' } as const
-    const isWhole = await convert(session, { ...step, former: { ...former, name: column.name }, conversion })
-    if (isWhole) await session.client.query(`alter table ${quoted(table)} drop column ${quoted(step.as)}`)
-  }
+  if (declaredType(former.type) === declaredType(column.type) || holdsAll(former, column))
+    for (const statement of declaredWider(table, column)) await session.ask(statement)
+  else
+    await convert(session, {
+      ...step,
+      former: { ...former, name: column.name },
+      conversion: { from: 'text', to: 'text', rule: 'same' },
+    })
 }
 
 async function renameForeignKey({ client }: StepSession, { table, from, to }: StepNamed<'renameForeignKey'>): Promise<void> {
@@ -125,23 +129,6 @@ const isOfOthers = (step: PlanStep): step is StepNamed<'setValues' | 'deleteRows
 async function isThere({ client }: StepSession, table: string): Promise<boolean> {
   const { rows } = await client.query<{ readonly oid: unknown }>('select to_regclass($1) as oid', [quoted(table)])
   return rows[0]!.oid !== null
-}
-
-/** The table whose own indexes are about what a step renames, and the column, or null for all of them. */
-function renamedBy(step: PlanStep): { readonly table: string; readonly column: string | null } | null {
-  switch (step.kind) {
-    case 'renameTable':
-    case 'keepTable':
-      return { table: step.table, column: null }
-    case 'renameColumn':
-      return { table: step.table, column: step.column }
-    case 'keepColumn':
-    case 'convertColumn':
-    case 'declareColumn':
-      return { table: step.table, column: step.column.name }
-    default:
-      return null
-  }
 }
 
 /** Indexes of our own have names by what they are about; under the new one they are created in the background. */

@@ -9,14 +9,8 @@ export interface Filling {
   readonly from: string
   readonly to: string
   readonly conversion: Conversion
-  /** An earlier conversion from the values of a column to those of `from`; where its result is still there, they come back. */
-  readonly restores?: { readonly from: string; readonly conversion: Conversion }
-}
-
-/** A value of the new column, and whether it says all that the former one said. */
-export interface ConvertedValue {
-  readonly value: RowValue
-  readonly isWhole: boolean
+  /** An earlier conversion led to `from` from values that are kept in this column. */
+  readonly restores?: { readonly from: string; readonly conversion: Conversion } | undefined
 }
 
 /** A value in the form in which rules take it. JSON is what the API answers, however the server writes it. */
@@ -34,64 +28,57 @@ function plain({ kind }: RowColumn, value: RowValue): string | number {
 const isRounded = ({ kind }: RowColumn, value: RowValue, given: RowValue): boolean =>
   kind === 'number' && value !== null && Math.abs(Number(value) - Number(given)) < 1
 
-/** How values are converted. What the new column cannot hold becomes null. */
-export function valueConverter(
-  { conversion }: Pick<Filling, 'conversion'>,
-  from: RowColumn,
-  to: RowColumn,
-  fit: Fitter,
-): (value: RowValue) => ConvertedValue {
-  return (value) => {
-    if (value === null) return { value: null, isWhole: true }
-    const converted = convertValue(conversion, plain(from, value))
-    if (converted === null) return { value: null, isWhole: false }
-    const fitted = fit(converted)
-    if (fitted.problem === undefined) return { value: fitted.value, isWhole: true }
-    return { value: isRounded(to, fitted.value, converted) ? fitted.value : null, isWhole: false }
+/** The columns of a filling, and how values are fitted into those that values go to. */
+interface FillingColumns {
+  readonly from: RowColumn
+  readonly to: RowColumn
+  /** What values of `from` were before an earlier conversion. */
+  readonly former: RowColumn | null
+}
+
+/** A value in a column, by a rule. What the column cannot hold becomes null. */
+function converted(conversion: Conversion, from: RowColumn, value: RowValue, to: RowColumn, fit: Fitter): RowValue {
+  const given = value === null ? null : convertValue(conversion, plain(from, value))
+  if (given === null) return null
+  const fitted = fit(given)
+  return fitted.problem === undefined || isRounded(to, fitted.value, given) ? fitted.value : null
+}
+
+/** How rows are converted: a value that an earlier conversion has led to becomes again what it was. */
+function rowConverter({ conversion, restores }: Filling, { from, to, former }: FillingColumns, fitterFor: (column: RowColumn) => Fitter) {
+  const [fitTo, fitFrom] = [fitterFor(to), fitterFor(from)]
+  return (value: RowValue, before: RowValue): RowValue => {
+    if (restores !== undefined && former !== null && before !== null && value !== null) {
+      const result = converted(restores.conversion, former, before, from, fitFrom)
+      if (result !== null && plain(from, result) === plain(from, value)) return before
+    }
+    return converted(conversion, from, value, to, fitTo)
   }
 }
 
 /** Rows of a batch. */
 const batch = 1_000
 
-/** What fills columns on a server: rows of two columns behind an id, and their new values. */
+/** What fills columns on a server: the columns of its tables, rows of some of them behind an id, and what gives rows a value by their ids. */
 export interface FillingRows {
-  read(column: RowColumn, after: RowValue, limit: number): Promise<readonly (readonly RowValue[])[]>
-  write(column: RowColumn, rows: readonly (readonly RowValue[])[]): Promise<void>
+  columns(table: string): Promise<ReadonlyMap<string, RowColumn>>
+  fitterFor(column: RowColumn): Fitter
+  read(columns: readonly RowColumn[], after: RowValue, limit: number): Promise<readonly (readonly RowValue[])[]>
+  write(columns: readonly [id: RowColumn, column: RowColumn], rows: readonly (readonly [RowValue, RowValue])[]): Promise<void>
 }
 
-/** The values that an earlier conversion led from, and how it did that. */
-export interface FormerValues {
-  readonly column: RowColumn
-  readonly convert: (value: RowValue) => ConvertedValue
-}
-
-/** Fills a column in batches of rows by id. Resolves to whether the new column says all that the former one said. */
-export async function fillColumn(
-  { read, write }: FillingRows,
-  from: RowColumn,
-  to: RowColumn,
-  convert: (value: RowValue) => ConvertedValue,
-  former: FormerValues | null = null,
-): Promise<boolean> {
-  let isWhole = true
+/** Fills a column in batches of rows by id. */
+export async function fillColumn({ columns, fitterFor, read, write }: FillingRows, filling: Filling): Promise<void> {
+  const found = await columns(filling.table)
+  const [id, from, to] = [found.get('id')!, found.get(filling.from)!, found.get(filling.to)!]
+  const former = filling.restores === undefined ? null : (found.get(filling.restores.from) ?? null)
+  const convert = rowConverter(filling, { from, to, former }, fitterFor)
   let last: RowValue = null
   for (;;) {
-    const rows = await read(from, last, batch)
-    if (rows.length === 0) return isWhole
-    const kept = former === null ? [] : await read(former.column, last, batch)
-    const converted = rows.map(([id, value], index) => {
-      const [, before = null] = kept[index] ?? []
-      const isResult = before !== null && String(former!.convert(before).value) === String(value)
-      return { id: id!, ...(isResult ? { value: before, isWhole: true } : convert(value!)) }
-    })
-    isWhole &&= converted.every((each) => each.isWhole)
-    const filled = converted.filter(({ value }) => value !== null)
-    if (filled.length > 0)
-      await write(
-        to,
-        filled.map(({ id, value }) => [id, value]),
-      )
+    const rows = await read([id, from, ...(former === null ? [] : [former])], last, batch)
+    if (rows.length === 0) return
+    const filled = rows.map(([own, value, before = null]) => [own!, convert(value!, before)] as const).filter(([, value]) => value !== null)
+    if (filled.length > 0) await write([id, to], filled)
     last = rows.at(-1)![0]!
   }
 }

@@ -1,7 +1,8 @@
 // The statements of one step of a change of the content model (docs/spec/model-plans.md) in SQLite's words.
 
+import { rowStatement } from '../../model-plans/row-statements.js'
 import type { SqlText } from '../../model-plans/sql-text.js'
-import type { PlanStep } from '../../model-plans/steps.js'
+import type { PlanStep, StepNamed } from '../../model-plans/steps.js'
 import type { Column, ForeignKey } from '../schema/table.js'
 import { quoted } from '../schema/table.js'
 import { createStatements, declaredType } from './create-tables.js'
@@ -21,7 +22,7 @@ export type StatedStep = Exclude<PlanStep, ComputedStep>
 const plain = (sql: string): StepStatement => ({ sql, values: [] })
 
 /** Writes a text of a plan after some words. */
-export const bound = (before: string, { text, values }: SqlText): StepStatement => ({ sql: before + text.join('?'), values })
+const bound = (before: string, { text, values }: SqlText): StepStatement => ({ sql: before + text.join('?'), values })
 
 /** SQLite adds a column that may not be null only with a default. */
 const defined = (column: Column): string => {
@@ -110,27 +111,18 @@ const beginCounting =
 const goOnCounting =
   'update sqlite_sequence set seq = max(seq, coalesce((select other.seq from sqlite_sequence as other where other.name = ?), 0)) where name = ?'
 
-type RowStep = Extract<StatedStep, { readonly kind: 'moveRows' | 'keepRows' | 'deleteRows' | 'setValues' }>
-
-function statementsOfRows(step: RowStep): readonly StepStatement[] {
+function statementsOfRows(step: StepNamed<'moveRows' | 'keepRows' | 'deleteRows' | 'setValues'>): readonly StepStatement[] {
   switch (step.kind) {
-    case 'moveRows': {
-      const [from, to] = [step.columns.map((column) => quoted(column.from)), step.columns.map((column) => quoted(column.to))]
+    case 'moveRows':
       return [
-        plain(`insert into ${quoted(step.to)} (${to.join(', ')}) select ${from.join(', ')} from ${quoted(step.from)} order by id`),
+        bound('', rowStatement(step)),
         { sql: beginCounting, values: [step.to, step.from, step.to] },
         { sql: goOnCounting, values: [step.from, step.to] },
       ]
-    }
     case 'keepRows':
       return [bound(`create table ${quoted(step.as)} as select * from ${quoted(step.table)} where `, step.where)]
     case 'deleteRows':
-      return [bound(`delete from ${quoted(step.table)} where `, step.where)]
-    case 'setValues': {
-      const value = step.value === null ? plain('null') : bound('', step.value)
-      const where = step.where === null ? plain('') : bound(' where ', step.where)
-      const sql = `update ${quoted(step.table)} set ${quoted(step.column)} = ${value.sql}${where.sql}`
-      return [{ sql, values: [...value.values, ...where.values] }]
-    }
+    case 'setValues':
+      return [bound('', rowStatement(step))]
   }
 }

@@ -1,22 +1,56 @@
 // Runs the steps of a change of the content model on SQLite: statements, and what no statement says.
 import type { Database } from 'better-sqlite3'
+import { sql } from 'kysely'
 import type { Model } from '../../model/types.js'
 import { convertValue } from '../../model-plans/conversions.js'
-import type { PlanStep } from '../../model-plans/steps.js'
+import { renamedBy } from '../../model-plans/renamed.js'
+import type { PlanStep, StepNamed } from '../../model-plans/steps.js'
+import { makeDrafts } from '../draft-copies.js'
+import { renameInSettings, storeContentTypes } from '../model-settings.js'
 import { quoted } from '../schema/table.js'
-import { makeDrafts } from './draft-rows.js'
-import { renameInSettings, storeContentTypes } from './model-settings.js'
+import { playAtOnce, type ScriptRow, type ScriptWords, type StepScript } from '../step-script.js'
+import { sqliteDialect, writeSql } from './dialect.js'
 import { type StatedStep, statementsOf } from './model-steps.js'
 
 /** Runs steps in their order, inside the caller's transaction; `foreign_keys` has to be off. `model` is the new model. */
 export function runModelSteps(database: Database, steps: readonly PlanStep[], model: Model): void {
   for (const step of steps) {
-    if (step.kind === 'renameInSettings') renameInSettings(database, step)
-    else if (step.kind === 'storeContentTypes') storeContentTypes(database, step, model)
-    else if (step.kind === 'makeDrafts') makeDrafts(database, step, model)
+    dropOwnIndexes(database, step)
+    if (step.kind === 'renameInSettings') run(database, renameInSettings(step))
+    else if (step.kind === 'storeContentTypes') run(database, storeContentTypes(step, model))
+    else if (step.kind === 'makeDrafts') run(database, makeDrafts(step, model, words))
     else runStated(database, step)
   }
 }
+
+/** Indexes of our own have names by what they are about; under the new one they are created in the background. */
+function dropOwnIndexes(database: Database, step: PlanStep): void {
+  const renamed = renamedBy(step)
+  if (renamed === null) return
+  const found = database
+    .prepare("select name from sqlite_schema where type = 'index' and tbl_name = ? and substr(name, 1, 7) = 'octavo_'")
+    .pluck()
+    .all(renamed.table) as string[]
+  const isAbout = (index: string) =>
+    renamed.column === null ||
+    database.prepare('select 1 from pragma_index_info(?) where name = ?').get(index, renamed.column) !== undefined
+  for (const index of found.filter(isAbout)) database.exec(`drop index ${quoted(index)}`)
+}
+
+const words: ScriptWords = {
+  rows: sqliteDialect.rows,
+  newIds: (table, count) => sql`select ${sqliteDialect.newIds(table, count)}`,
+  idsFrom: (found) => sqliteDialect.idsFrom(found) as () => number,
+}
+
+const run = (database: Database, script: StepScript): void =>
+  playAtOnce(script, (query) => {
+    const { sql: text, parameters } = writeSql(query)
+    const statement = database.prepare(text)
+    if (statement.reader) return statement.all(...parameters) as ScriptRow[]
+    statement.run(...parameters)
+    return []
+  })
 
 /** Gives the table that rows are moved to the columns that are kept aside in the one that they come from. */
 function withKeptColumns(database: Database, step: Extract<PlanStep, { readonly kind: 'moveRows' }>): StatedStep {
@@ -29,8 +63,14 @@ function withKeptColumns(database: Database, step: Extract<PlanStep, { readonly 
   return { ...step, columns: [...step.columns, ...kept.map(({ name }) => ({ from: name, to: name }))] }
 }
 
+/** Tables of the panel: one that an older Strapi made has not all of them. */
+const isOfPanel = (step: PlanStep): step is StepNamed<'setValues' | 'deleteRows'> =>
+  (step.kind === 'setValues' || step.kind === 'deleteRows') && /^(?:strapi|admin)_/.test(step.table)
+
 function runStated(database: Database, stated: StatedStep): void {
   const step = stated.kind === 'moveRows' && stated.withKept === true ? withKeptColumns(database, stated) : stated
+  if (isOfPanel(step) && database.prepare("select 1 from sqlite_schema where type = 'table' and name = ?").get(step.table) === undefined)
+    return
   for (const { sql, values } of statementsOf(step)) database.prepare(sql).run(...values)
   if (step.kind === 'convertColumn') fillConverted(database, step)
   // Nothing was kept: no table has to be looked after.

@@ -72,7 +72,7 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     path: '/content-type-builder/plan',
     action: changeAction,
     isContentless: true,
-    handle: async (context) => ok({ data: withPlan(await context.liveModel.plan(preparation(context, await bodyOf(context)))) }),
+    handle: async (context) => ok({ data: withPlan(await context.modelChanges.live.plan(preparation(context, await bodyOf(context)))) }),
   },
   {
     method: 'POST',
@@ -86,9 +86,9 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     path: '/content-type-builder/changes',
     action: changeAction,
     isContentless: true,
-    handle: async ({ liveModel }) =>
+    handle: async ({ modelChanges }) =>
       ok({
-        data: (await liveModel.history()).map(({ madeAt, ...change }) => ({
+        data: (await modelChanges.live.history()).map(({ madeAt, ...change }) => ({
           ...change,
           madeAt: new Date(madeAt).toISOString(),
         })),
@@ -121,13 +121,13 @@ async function undo(context: RequestContext): Promise<Reply> {
   const change = body?.data?.change ?? null
   if (change !== null && !Number.isSafeInteger(change)) throw validationError('data.change must be the id of a change')
   context.leaveInstallation()
-  return ok({ data: withPlan(await context.liveModel.undo(change as number | null, agreedTo(context.request))) })
+  return ok({ data: withPlan(await context.modelChanges.live.undo(change as number | null, agreedTo(context.request))) })
 }
 
 /** Changes schemas; the response is sent when the change is in force (docs/spec/live-model.md). @throws ApiError 400, 403, 409 */
 async function changeSchemas(context: RequestContext): Promise<Reply> {
   const body = await bodyOf(context)
-  const result = await context.liveModel.change(preparation(context, body))
+  const result = await context.modelChanges.live.change(preparation(context, body))
   return ok({ data: { schemas: Object.keys((body as { readonly data: object }).data), ...withPlan(result) } })
 }
 

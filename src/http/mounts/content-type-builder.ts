@@ -44,10 +44,10 @@ function addTo(app: FastifyInstance, parts: MountContext): void {
 
 /** @throws what `LiveModel.change` throws */
 async function change(context: RequestContext) {
-  const { changeByBuilder, request } = context
+  const { modelChanges, request } = context
   const body = await context.body()
   context.leaveInstallation()
   const [path = ''] = (request.url ?? '').split('?')
-  const { status, body: value } = await changeByBuilder({ method: request.method!, path, body }, agreedTo(request))
+  const { status, body: value } = await modelChanges.byBuilder({ method: request.method!, path, body }, agreedTo(request))
   return { status, value }
 }

@@ -1,0 +1,87 @@
+// Carries out a change of the content model on MySQL or MariaDB: step by step, on a connection of its own. What ends it leaves the steps that
+// are done; the next try goes on behind them.
+import type { ServerSettings } from '../../config/database-server.js'
+import { pause } from '../../runtime/clock.js'
+import type { Dialect } from '../dialect.js'
+import type { ModelWork } from '../model-work.js'
+import { unavailable } from '../unavailable.js'
+import { type Client, objectsOf } from './client.js'
+import { explained, isConflict, isConnectionLoss } from './errors.js'
+import { releaseLock, takeLock } from './locks.js'
+import { onClient, openPool } from './pool.js'
+import { preparationError } from './prepare-database.js'
+import { type MysqlStepSession, runStep } from './run-model-steps.js'
+import { execute, openStatements } from './statements.js'
+import { writeMysqlSql } from './words.js'
+
+/** What changes of a database are carried out with. */
+export interface MysqlCarryingOut {
+  readonly settings: ServerSettings
+  readonly dialect: Dialect
+  /** Milliseconds to wait for a table that is in use; everybody who comes later waits behind that. */
+  readonly wait: number
+  /** Milliseconds to wait for another process that changes tables. */
+  readonly waitForOthers: number
+  /** Receives the loss of the connection. */
+  failed(error: Error): void
+}
+
+/** Times that a step is begun; between two of them whoever waited behind it has its turn. Milliseconds until the next one. */
+const [tries, pauseBetween] = [3, 500]
+
+/**
+ * Carries out what is left of a change. Resolves to false, and changes nothing, where it is outdated.
+ * @throws ApiError 503 where a table is in use for too long or the server is lost; steps that are noted are done then
+ */
+export async function carryOutOnMysql(options: MysqlCarryingOut, work: ModelWork): Promise<boolean> {
+  const pool = openPool(options.settings, { max: 1, failed: options.failed })
+  try {
+    return await onClient(pool, (client) => carryOutOn(client, options, work))
+  } catch (error) {
+    if (isConnectionLoss(error)) options.failed(error as Error)
+    throw explained(preparationError(error))
+  } finally {
+    await pool.close()
+  }
+}
+
+async function carryOutOn(client: Client, { dialect, wait, waitForOthers }: MysqlCarryingOut, work: ModelWork): Promise<boolean> {
+  // No column of moments is given a value here: what stands beside values need not be known.
+  const statements = openStatements(dialect)
+  const session: MysqlStepSession = {
+    client,
+    dialect,
+    ask: async (query) => {
+      const { text, values } = writeMysqlSql(query)
+      return objectsOf(await execute(statements, client, text, values))
+    },
+  }
+  if (!(await takeLock(client, 'prepare', waitForOthers)))
+    throw unavailable('Another process changes the tables of the database; try again')
+  try {
+    if ((await session.ask(work.isOutdated)).length > 0) return false
+    // Rows go and come in an order of their own, and tables with them.
+    await client.query(`set session foreign_key_checks = 0, lock_wait_timeout = ${Math.max(1, Math.ceil(wait / 1000))}`)
+    const { steps, model, progress } = work
+    const [noted] = await session.ask(progress.done)
+    for (let index = Number(noted?.done ?? 0); index < steps.length; index++)
+      await tried(() => runStep(session, { step: steps[index]!, later: steps.slice(index + 1), model, done: progress.note(index + 1) }))
+    await session.ask(work.make)
+    return true
+  } finally {
+    await releaseLock(client, 'prepare').catch(() => client.cut())
+  }
+}
+
+/** Tries a step again where a table was in use. */
+async function tried(step: () => Promise<void>): Promise<void> {
+  for (let left = tries; ; left--) {
+    try {
+      return await step()
+    } catch (error) {
+      if (!isConflict(error)) throw error
+      if (left === 1) throw unavailable('A table of the change is in use. It is not finished yet; try again', error)
+      await pause(pauseBetween)
+    }
+  }
+}

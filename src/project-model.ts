@@ -1,0 +1,74 @@
+// Opens the database of a project with its model: for a service, and for a command that changes the model.
+import { type Logger, pino } from 'pino'
+import type { Config } from './config/config.js'
+import { leftOutRoutes } from './config/type-routes.js'
+import type { Driver } from './database/driver.js'
+import { driverOf } from './database/open.js'
+import type { Signing } from './database/signing.js'
+import { checkHooks } from './documents/hooks.js'
+import { checkTypes } from './documents/scopes.js'
+import { checkRoutes } from './http/custom-routes/paths.js'
+import { checkInstallable } from './installation.js'
+import type { LiveModelOptions, StartDecisions, StartOfModel } from './live-model/change.js'
+import { openLiveModel } from './live-model/live-model.js'
+import { readStart, undecided } from './live-model/start.js'
+import type { Model } from './model/types.js'
+import { type Closers, openClosers } from './runtime/closers.js'
+import { seedLoader } from './seed/loader.js'
+
+/** Opens the database with the model in force: after changes of the files, and those that an earlier process began. */
+export async function openInForce(config: Config, logger: Logger, signing: Signing | null, opened: Closers) {
+  const options = await openContent(config, { logger, signing, decisions: undecided }, opened)
+  return { database: options.database, liveModel: await openLiveModel(options) }
+}
+
+/** Loads the model and opens its database. */
+async function openContent(
+  config: Config,
+  { logger, signing, decisions }: { readonly logger: Logger; readonly signing: Signing | null; readonly decisions: StartDecisions },
+  opened: Closers,
+): Promise<LiveModelOptions> {
+  const driver = await driverOf(config)
+  const start = await startOf(config, driver)
+  const { model } = start
+  await checkCode(config, model)
+  for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
+  const database = await driver.open(config, start.former ?? model, { logger, signing, fill: seedLoader(config, model, logger) })
+  opened.add(database.close)
+  const check = async (changed: Model): Promise<void> => {
+    await checkCode(config, changed)
+    checkInstallable(config, changed)
+  }
+  return { config, start, decisions, database, log: logger, now: Date.now, check }
+}
+
+/** Opens the model of a project for a command that changes it. Close it afterwards. @throws ConfigError */
+export async function openModelForCommand(config: Config, decisions: StartDecisions) {
+  const opened = openClosers()
+  try {
+    const logger = pino({ level: 'warn' }, process.stderr)
+    return { options: await openContent(config, { logger, signing: null, decisions }, opened), close: () => opened.close(0) }
+  } catch (error) {
+    await opened.close(0).catch(() => {})
+    throw error
+  }
+}
+
+/** Reads the model of the files, and that of the database, before anything is added to it. */
+async function startOf(config: Config, driver: Driver): Promise<StartOfModel> {
+  if (!driver.exists(config)) return readStart(config, null)
+  const view = await driver.lookInto(config)
+  try {
+    return await readStart(config, view)
+  } finally {
+    await view.close()
+  }
+}
+
+/** @throws ConfigError if the project's code does not fit the model, or cannot be run */
+async function checkCode({ hooks, types, routes, schedules, rest, events, docs }: Config, model: Model): Promise<void> {
+  checkHooks(hooks, model)
+  checkTypes(types, model)
+  checkRoutes(routes, { model, leftOut: leftOutRoutes(types), prefix: rest.prefix, stream: events.stream, docs })
+  if (schedules.length > 0) (await import('./schedules/times.js')).checkSchedules(schedules)
+}
