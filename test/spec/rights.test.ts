@@ -251,6 +251,14 @@ rule('rights.11', 'hidden attributes are told by nothing', async () => {
   const changed = await fields.send('PATCH', path, { changes: { title: 'x' } }, { 'if-match': '"wrong"' })
   expect(changed.status).toBe(412)
   for (const word of ['zebra', 'lion', 'abc']) expect(changed.text).not.toContain(word)
+  // Nor do paths: how many entries there are is not told.
+  const entries = await ada.send('POST', stories, { data: { title: 'Entries', links: [{ metaTitle: 'one' }] } })
+  const guessed = await Promise.all(
+    ['0', '1'].map((at) =>
+      fields.send('PATCH', `${stories}/${idOf(entries)}`, { changes: { [`links/${at}/metaTitle`]: 'x' } }, { 'if-match': tagOf(entries) }),
+    ),
+  )
+  expect(guessed.map(({ status, text }) => [status, text])).toEqual([guessed[0]!, guessed[0]!].map(({ text }) => [400, text]))
   // Nor does what is wrong with a draft.
   await giveRights(served, 'publisher', [
     { action: 'read', subject: story, properties: { fields: ['title'], locales: null } },
@@ -341,6 +349,7 @@ rule('rights.12', 'entries of which a part may be written stay', async () => {
     { seo: { id: entry, metaSecret: 'x' } },
     { 'seo/metaSecret': 'x' },
     { links: [] },
+    { 'links/0/metaTitle': 'x' },
     { title: 'x', summary: 'y' },
     { secret: null },
   ])

@@ -81,7 +81,8 @@ export async function changeDocument(access: ContentAccess, name: DocumentName, 
   const whole = seen === null ? null : await access.documents.whole(type, { documentId, locale, side: 'draft' })
   if (whole !== null && !expected.includes(whole.revision)) throw changed()
   if (whole === null && Object.keys(changes).some((path) => path.includes('/'))) throw notFound()
-  const data = dataOf(access.documents.context.model, type, changes, whole?.row ?? null)
+  const readable = access.grants.content?.readable.get(type.uid) ?? noAttributes
+  const data = dataOf(access.documents.context.model, type, changes, whole?.row ?? null, readable)
   const outcome = await access.writes({
     ...{ ...begun(access, type, 'update', locale, Object.keys(changes)), documentId, expected },
     body: async () => ({ data }),
