@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminRole } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
-import { type Desk, giveRights, openDesk, type RightRow, serveOffice, story, writer } from './editorial-office.js'
+import { type Desk, front, giveRights, openDesk, type RightRow, serveOffice, story, writer } from './editorial-office.js'
 
 const stories = `/content/${story}`
 const acts = ['read', 'create', 'update', 'delete', 'publish'] as const
@@ -199,6 +199,20 @@ rule('rights.10', 'what could not be seen afterwards is not written', async () =
   const away = await openDesk(served, 'away@office.example', ['away'])
   expect((await away.send('POST', `${stories}?locale=de`, { data: { title: 'x' } })).status).toBe(403)
   expect((await ada.get(`${stories}?locale=de&filters[title]=x&filters[createdBy][id]=${away.id}`)).body.data).toEqual([])
+})
+
+rule('rights.10', 'a single type is made with the right to create, and changed with the one to update', async () => {
+  await giveRights(served, 'maker', [
+    { action: 'read', subject: front },
+    { action: 'create', subject: front },
+  ])
+  const maker = await openDesk(served, 'maker@office.example', ['maker'])
+  const made = await maker.send('POST', `/content/${front}`, { data: { headline: 'Made' } })
+  expect(made.status).toBe(201)
+  expect((await maker.send('POST', `/content/${front}`, { data: { headline: 'Again' } })).status).toBe(412)
+  const path = `/content/${front}/${idOf(made)}`
+  expect((await maker.send('PATCH', path, { changes: { headline: 'Other' } }, { 'if-match': tagOf(made) })).status).toBe(403)
+  expect((await ada.get(`/content/${front}`)).body.data).toMatchObject([{ headline: 'Made' }])
 })
 
 rule('rights.11', 'hidden attributes are told by nothing', async () => {

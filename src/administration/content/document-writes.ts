@@ -49,11 +49,11 @@ function begun(
 
 /** Creates a document, or the one of a single type that has none. Returns its documentId. @throws ApiError 400, 403, 409, 412 */
 export async function createDocument(access: ContentAccess, type: ContentType, locale: string | null, data: Body): Promise<string> {
-  const once = { once: () => access.once() }
-  const fields = Object.keys(data)
-  const asked = type.singleType
-    ? { ...begun(access, type, 'update', locale, fields), expected: [] }
-    : { ...begun(access, type, 'create', locale, fields), ...once }
+  const asked = {
+    ...begun(access, type, 'create', locale, Object.keys(data)),
+    ...(type.singleType ? { expected: [] } : {}),
+    once: () => access.once(),
+  }
   const outcome = await access.writes({ ...asked, documentId: null, body: async () => ({ data }) })
   if (outcome === null) throw notFound()
   return outcome.documentId
