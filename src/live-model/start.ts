@@ -1,9 +1,13 @@
 // The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
+import { sql } from 'kysely'
 import type { Config } from '../config/config.js'
-import type { DatabaseView } from '../database/database.js'
+import type { DatabaseView, RowReader } from '../database/database.js'
+import { keptTables } from '../database/schema/admin-tables.js'
+import { describeTables } from '../database/schema/tables.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import { type FileChanges, filesOnDisk, filesWithChanges, noting } from '../model/schema-files.js'
+import type { Model } from '../model/types.js'
 import type { ChangeRequest, StartDecisions, StartOfModel } from './change.js'
 import { unfiledChanges } from './change-log.js'
 import { differencesOf, storedSchemas } from './stored-schemas.js'
@@ -23,7 +27,23 @@ export async function readStart({ folder, privateAttributes }: Config, view: Dat
   const { texts } = read
   if (stored === null || differencesOf(stored, texts).size === 0) return { model, texts, stored, former: null }
   const former = await loadModel(folder, privateAttributes, filesWithChanges(folder, differencesOf(texts, stored)))
-  return { model, texts, stored, former: former.version === model.version ? null : former }
+  const isAnother = former.version !== model.version && (await isModelOf(view!.main, former))
+  return { model, texts, stored, former: isAnother ? former : null }
+}
+
+/** Whether a database has the tables and columns of a model; otherwise Strapi has changed it since, as the files say. */
+async function isModelOf(database: RowReader, model: Model): Promise<boolean> {
+  const panel = keptTables(model, false)
+  for (const { name, columns } of describeTables(model)) {
+    if (panel.has(name)) continue
+    const names = sql.join(columns.map((column) => sql.id(column.name)))
+    const isThere = await database.rows(sql`select ${names} from ${sql.table(name)} where 1 = 0`).then(
+      () => true,
+      () => false,
+    )
+    if (!isThere) return false
+  }
+  return true
 }
 
 /** The change that leads from the model of the database to that of the files. */

@@ -109,3 +109,11 @@ rule('live-model.16', 'a declared rename keeps the content', async () => {
   expect(applied.status, applied.error).toBe(0)
   expect(await afterStart('&filters[width]=wide')).toMatchObject([{ title: 'size wide', width: 'wide' }])
 })
+
+rule('live-model.15', 'what Strapi has changed in files and database is not changed again', async () => {
+  save(note({ title: text, colour: text }))
+  await served.sql('alter table notes drop column width')
+  await served.sql('alter table notes add column colour varchar(255)')
+  expect(await afterStart()).toMatchObject([{ title: 'size 1', colour: null }, { title: 'size wide' }])
+  expect(octavo('plan', served.folder).out).toBe('The database has the model of the schema files.')
+})
