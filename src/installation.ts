@@ -49,11 +49,11 @@ export interface HeldInstallation {
   end(): void
 }
 
+/** A held installation, at once or when content is not moved any more. */
+export type Entered = HeldInstallation | Promise<HeldInstallation>
+
 /** Runs work with a held installation, and releases it. */
-export async function holding<Result>(
-  entered: HeldInstallation | Promise<HeldInstallation>,
-  work: (installation: Installation, end: () => void) => Promise<Result>,
-): Promise<Result> {
+export async function holding<Result>(entered: Entered, work: (installation: Installation, end: () => void) => Promise<Result>) {
   const held = entered instanceof Promise ? await entered : entered
   try {
     return await work(held.installation, held.end)
@@ -69,7 +69,7 @@ export interface Installations {
    * Holds the installation in force, with this default locale, until it is released; waits where content is about to be moved. `isNested`: on
    * behalf of what may hold one already.
    */
-  enter(defaultLocale: string, isNested?: boolean): HeldInstallation | Promise<HeldInstallation>
+  enter(defaultLocale: string, isNested?: boolean): Entered
   /**
    * Runs `work` while nobody holds an installation; one work at a time.
    * @throws ApiError 503 if those that are held are not released within `wait` milliseconds
@@ -167,7 +167,7 @@ export function openInstallations(options: InstallationOptions): Installations {
     settle(former)
   }
 
-  function enter(defaultLocale: string, isNested = false): HeldInstallation | Promise<HeldInstallation> {
+  function enter(defaultLocale: string, isNested = false): Entered {
     if (use.exclusion?.admits(isNested) === false) return use.exclusion.change().then(() => enter(defaultLocale, isNested))
     const { installation } = current
     if (installation.defaultLocale !== defaultLocale || current.records !== isRecording) change(installation.model, defaultLocale)

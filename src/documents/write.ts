@@ -69,12 +69,9 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
 
 /** Does what is asked in its transaction, within the scope of the caller. Null: there is no such document. @throws ApiError 403, 400 */
 export async function execute(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
-  const {
-    write: { type },
-    grants: { content, scopes },
-  } = operation
-  const documentId = operation.documentId ?? (await onlyDocument(transaction, type))
-  const run = content !== undefined ? withinRights : scopes.has(type.uid) ? withinScope : operations[operation.action]
+  const { write, grants } = operation
+  const documentId = operation.documentId ?? (await onlyDocument(transaction, write.type))
+  const run = grants.content !== undefined ? withinRights : grants.scopes.has(write.type.uid) ? withinScope : operations[operation.action]
   // The moment of its turn: a later commit has a later one, however long hooks took.
   return run(context, transaction, { ...operation, documentId, now: Date.now() })
 }

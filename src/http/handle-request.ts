@@ -72,12 +72,8 @@ function rawQuery(request: FastifyRequest): string {
 /** Who asks, and by which rules. */
 type Asking = Pick<RequestContext, 'caller' | 'access' | 'asker' | 'leaveInstallation'>
 
-function createContext(
-  { config, backend, bodies }: MountContext,
-  request: FastifyRequest,
-  { caller, access, asker, leaveInstallation }: Asking,
-  installation: Installation,
-) {
+function createContext({ config, backend, bodies }: MountContext, request: FastifyRequest, asking: Asking, installation: Installation) {
+  const { caller, access, asker, leaveInstallation } = asking
   const format = request.headers['strapi-response-format'] === 'v4' ? ('nested' as const) : ('flat' as const)
   const { documents, writes, accounts } = installation
   // Every property by name: a spread here costs each request tens of microseconds.

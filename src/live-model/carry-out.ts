@@ -93,16 +93,17 @@ async function carryOutFrom(
   await database.fit(model)
 }
 
-/** Finishes a change whose steps are committed one by one: another process has begun it, and is waited for, or has ended. */
+/** Finishes a change whose steps are committed one by one: another process has begun it, and is waited for, or has ended. Resolves to whether there was one. */
 export async function finishInSteps(
   options: LiveModelOptions,
   installations: Installations | null,
   load: (files: FileChanges) => Promise<Model>,
-): Promise<void> {
+): Promise<boolean> {
   const { config, database } = options
-  if (database.isModelWorkAtomic) return
+  if (database.isModelWorkAtomic) return false
   const unfinished = await log.unfinishedChange(database.main)
-  if (unfinished === null) return
+  if (unfinished === null) return false
   const finish = async () => carryOutFrom(options, unfinished, await load(unfinished.files))
   await (installations === null ? finish() : installations.alone(config.limits.modelChangeDrain, finish))
+  return true
 }

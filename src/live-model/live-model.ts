@@ -9,7 +9,16 @@ import type { Model } from '../model/types.js'
 import { openQueue } from '../runtime/queue.js'
 import { finishInSteps, makeChange } from './carry-out.js'
 import type { ChangeRequest, ChangeResult, InForce, LiveModelOptions, PrepareChange } from './change.js'
-import { changeColumns, changesAfter, type ListedChange, lastChange, listChanges, noteFiled, unfiledChanges } from './change-log.js'
+import {
+  changeColumns,
+  changesAfter,
+  type ListedChange,
+  lastChange,
+  listChanges,
+  noteFiled,
+  unfiledChanges,
+  unfinishedChange,
+} from './change-log.js'
 import { type CountedPlan, countedPlan } from './counted-plan.js'
 import { plain, refuseLosses, refuseTakenTables } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
@@ -89,15 +98,22 @@ async function load({ config }: LiveModelOptions, files: FileChanges): Promise<L
 /** The model of the files, after what leads to it from that of the database. */
 async function modelInForce(options: LiveModelOptions): Promise<InForce> {
   const { database, start, decisions } = options
-  await finishInSteps(options, null, async (files) => (await load(options, files)).model)
+  const hasFinished = await finishInSteps(options, null, async (files) => (await load(options, files)).model)
+  if (hasFinished && start.former !== null)
+    throw new ConfigError(
+      'A change of the model that an earlier process began was finished. The schema files have changed since: start again.',
+    )
   const stored = (await storedSchemas(database.main)) ?? new Map()
   const { model, texts, former } = start
   const inForce: InForce = { model: former ?? model, texts, stored, change: await lastChange(database.main), installations: null }
-  if (former !== null) {
+  const unfiled = await placeUnfiled(options)
+  if (former === null) {
+    if (unfiled.size > 0) await putUnfiledInForce(options, inForce, unfiled)
+  } else {
     await make(options, inForce, changeOfFiles(start, decisions)).catch((error: unknown) => {
       throw explained(error)
     })
-  } else await finishChanges(options, inForce)
+  }
   await store(options, inForce)
   return inForce
 }
@@ -116,15 +132,11 @@ async function store({ database, log }: LiveModelOptions, inForce: InForce): Pro
 /** The files as several changes, one after the other, leave them. */
 const filesOf = (changes: readonly { readonly files: FileChanges }[]): FileChanges => new Map(changes.flatMap(({ files }) => [...files]))
 
-/** Finishes the changes whose files were not written. */
-async function finishChanges(options: LiveModelOptions, inForce: InForce): Promise<void> {
-  const { config, database, log } = options
+/** Writes the files of changes that were made without them; resolves to these files. */
+async function placeUnfiled({ config, database, log }: LiveModelOptions): Promise<FileChanges> {
   const unfiled = await unfiledChanges(database.main)
-  if (unfiled.length === 0) return
   const files = filesOf(unfiled)
-  putInForce(inForce, await load(options, files), inForce.change)
-  await options.check(inForce.model)
-  await database.fit(inForce.model)
+  if (unfiled.length === 0) return files
   const changes = unfiled.map(({ summary }) => summary)
   try {
     await (await stageFiles(config.folder, files)).place()
@@ -133,6 +145,15 @@ async function finishChanges(options: LiveModelOptions, inForce: InForce): Promi
   } catch (error) {
     log.error({ err: error, changes }, 'the files of changes of the model could not be written; the next start tries again')
   }
+  return files
+}
+
+/** Puts the model of files in force that an earlier process did not write. */
+async function putUnfiledInForce(options: LiveModelOptions, inForce: InForce, files: FileChanges): Promise<void> {
+  const loaded = await load(options, files)
+  await options.check(loaded.model)
+  await options.database.fit(loaded.model)
+  putInForce(inForce, loaded, inForce.change)
 }
 
 function putInForce(inForce: InForce, { model, texts }: LoadedModel, change: number): void {
@@ -144,8 +165,8 @@ function putInForce(inForce: InForce, { model, texts }: LoadedModel, change: num
 
 /** Follows other processes. Where nothing has changed, nobody is waited for: a change of this process may be waiting for who asks. */
 async function reload(options: LiveModelOptions, inForce: InForce, inLine: (work: () => Promise<void>) => Promise<void>): Promise<void> {
-  const { isModelWorkAtomic, main } = options.database
-  if (isModelWorkAtomic && (await lastChange(main)) === inForce.change) return
+  const { main } = options.database
+  if ((await lastChange(main)) === inForce.change && (await unfinishedChange(main)) === null) return
   await inLine(() => follow(options, inForce))
 }
 

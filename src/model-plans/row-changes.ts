@@ -77,7 +77,7 @@ function passLinksOn(
       const already = sqlText`exists (select 1 from ${links} as present where present.${owner} = link.${owner} and present.${target} = heir.id)`
       const passed = sqlText`select min(link.id) as id from ${links} as link join ${id(type.table)} as gone on gone.id = link.${target} ${heir}
         where gone.id in (select id from ${id(type.table)} where ${going}) and not ${already} group by link.${owner}, heir.id`
-      const value = sqlText`(select heir.id from ${id(type.table)} as gone ${heir} where gone.id = ${links}.${target})`
+      const value = sqlText`(select min(heir.id) from ${id(type.table)} as gone ${heir} where gone.id = ${links}.${target})`
       const step = { kind: 'setValues', table, column: there, value, where: sqlText`id in (select id from (${passed}) as passed)` } as const
       return planned('heirs', 'slow', step)
     })

@@ -47,6 +47,8 @@ const pluginActions: Readonly<Record<string, string>> = {
   'GET /content-type-builder/components': 'plugin::content-type-builder.components.getComponents',
   'GET /content-type-builder/components/:uid': 'plugin::content-type-builder.components.getComponent',
   'PUT /content-type-builder/schemas': 'plugin::content-type-builder.schemas.update',
+  'POST /content-type-builder/plan': 'plugin::content-type-builder.schemas.update',
+  'POST /content-type-builder/undo': 'plugin::content-type-builder.schemas.update',
   'GET /content-type-builder/changes': 'plugin::content-type-builder.schemas.update',
 }
 

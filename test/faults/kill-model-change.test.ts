@@ -1,6 +1,6 @@
 // kill -9 after the statements of a change of the model (live-model.9): afterwards the former model holds or the new one, with its files, and the
 // doctor finds nothing.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { goldenTokens } from '../support/serve.js'
@@ -92,5 +92,43 @@ test('the row of a change makes it', async () => {
     break
   }
   expect(ends).toBeGreaterThan(1)
+  expect(await findings(folder)).toEqual([])
+}, 300_000)
+
+/** Statements between two kills; FAULTS=all kills after each. */
+const every = process.env.FAULTS === 'all' ? 1 : 4
+
+test('a change that moves and converts content is done or was never begun', async () => {
+  service ??= await startFaulty(folder, orders)
+  const form = (attributes: object, draftAndPublish: boolean, plural: string) => ({
+    'api::moved.moved': {
+      kind: 'collectionType',
+      collectionName: plural,
+      info: { singularName: 'moved', pluralName: 'moved-all', displayName: 'Moved' },
+      options: { draftAndPublish },
+      attributes,
+    },
+  })
+  const one = form({ size: { type: 'string' }, part: { type: 'component', component: 'kill.named' } }, false, 'moved_once')
+  const other = form({ size: { type: 'integer' }, part: { type: 'component', component: 'kill.named' } }, true, 'moved_twice')
+  expect(await killed(1_000_000, one)).toBe(200)
+  const data = { size: '12', part: { text: 'kept' } }
+  const created = await service.ask('/api/moved-all', {
+    ...{ method: 'POST', token, headers: { 'content-type': 'application/json' } },
+    body: JSON.stringify({ data }),
+  })
+  expect(created.status, created.text).toBe(201)
+  let ends = 0
+  for (let n = 1; ; n += every) {
+    const status = await killed(n, other)
+    if (status === null) ends++
+    service ??= await startFaulty(folder, orders)
+    const isMade = readFileSync(fileOf('moved'), 'utf8').includes('moved_twice')
+    const found = await service.ask('/api/moved-all?populate=*&status=draft', { token })
+    expect(found.status, found.text).toBe(200)
+    expect(found.body.data).toMatchObject([{ size: isMade ? 12 : '12', part: { text: 'kept' } }])
+    if (isMade) break
+  }
+  expect(ends).toBeGreaterThan(20 / every)
   expect(await findings(folder)).toEqual([])
 }, 300_000)

@@ -90,7 +90,7 @@ describeServers('changes of the model', (server, kind) => {
     bytes = await copiedToSqlite(base, from)
   }, 120_000)
 
-  it.each(changes)('model-plans.19: $name', async ({ to, plan }) => {
+  it.each(changes)('model-plans.19, model-plans.21: $name', async ({ to, plan }) => {
     const url = await cloneOf(server(), base)
     const worker = await openWorker(kind.client, url)
     try {

@@ -457,6 +457,14 @@ rule('administration-content.13', 'candidates and links are listed by cursors, a
   await ada.send('PATCH', `${stories}/${idOf(made)}`, { changes: { related: { disconnect: [targets[0]] } } }, ifMatch(made))
   expect((await links(`limit=3&after=${page.body.meta.next}`)).status).toBe(400)
   expect((await ada.get(`${stories}/none/links/related`)).status).toBe(404)
+  // A document shows the first links of each relation.
+  const owner = idOf(await make({ name: 'Many' }, `/content/${writer}`))
+  for (let index = 0; index < 104; index += 13)
+    await Promise.all(Array.from({ length: 13 }, () => make({ title: 'One of many', writer: owner })))
+  const view = (await ada.get(`/content/${writer}/${owner}`)).body.data
+  expect([view.draft.stories.length, view.more]).toEqual([100, ['stories']])
+  const rest = await ada.get(`/content/${writer}/${owner}/links/stories?limit=103`)
+  expect([rest.body.data.length, typeof rest.body.meta.next]).toEqual([103, 'string'])
 })
 
 rule('administration-content.14', 'who links to a document is listed', async () => {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminRole } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
-import { type Desk, giveRights, openDesk, type RightRow, serveOffice, story, writer } from './editorial-office.js'
+import { type Desk, front, giveRights, openDesk, type RightRow, serveOffice, story, writer } from './editorial-office.js'
 
 const stories = `/content/${story}`
 const acts = ['read', 'create', 'update', 'delete', 'publish'] as const
@@ -201,6 +201,20 @@ rule('rights.10', 'what could not be seen afterwards is not written', async () =
   expect((await ada.get(`${stories}?locale=de&filters[title]=x&filters[createdBy][id]=${away.id}`)).body.data).toEqual([])
 })
 
+rule('rights.10', 'a single type is made with the right to create, and changed with the one to update', async () => {
+  await giveRights(served, 'maker', [
+    { action: 'read', subject: front },
+    { action: 'create', subject: front },
+  ])
+  const maker = await openDesk(served, 'maker@office.example', ['maker'])
+  const made = await maker.send('POST', `/content/${front}`, { data: { headline: 'Made' } })
+  expect(made.status).toBe(201)
+  expect((await maker.send('POST', `/content/${front}`, { data: { headline: 'Again' } })).status).toBe(412)
+  const path = `/content/${front}/${idOf(made)}`
+  expect((await maker.send('PATCH', path, { changes: { headline: 'Other' } }, { 'if-match': tagOf(made) })).status).toBe(403)
+  expect((await ada.get(`/content/${front}`)).body.data).toMatchObject([{ headline: 'Made' }])
+})
+
 rule('rights.11', 'hidden attributes are told by nothing', async () => {
   const made = await ada.send('POST', stories, {
     data: { title: 'Told by nothing', secret: 'zebra', code: 'abc', seo: { metaTitle: 'm', metaSecret: 'lion' } },
@@ -251,6 +265,14 @@ rule('rights.11', 'hidden attributes are told by nothing', async () => {
   const changed = await fields.send('PATCH', path, { changes: { title: 'x' } }, { 'if-match': '"wrong"' })
   expect(changed.status).toBe(412)
   for (const word of ['zebra', 'lion', 'abc']) expect(changed.text).not.toContain(word)
+  // Nor do paths: how many entries there are is not told.
+  const entries = await ada.send('POST', stories, { data: { title: 'Entries', links: [{ metaTitle: 'one' }] } })
+  const guessed = await Promise.all(
+    ['0', '1'].map((at) =>
+      fields.send('PATCH', `${stories}/${idOf(entries)}`, { changes: { [`links/${at}/metaTitle`]: 'x' } }, { 'if-match': tagOf(entries) }),
+    ),
+  )
+  expect(guessed.map(({ status, text }) => [status, text])).toEqual([guessed[0]!, guessed[0]!].map(({ text }) => [400, text]))
   // Nor does what is wrong with a draft.
   await giveRights(served, 'publisher', [
     { action: 'read', subject: story, properties: { fields: ['title'], locales: null } },
@@ -341,6 +363,7 @@ rule('rights.12', 'entries of which a part may be written stay', async () => {
     { seo: { id: entry, metaSecret: 'x' } },
     { 'seo/metaSecret': 'x' },
     { links: [] },
+    { 'links/0/metaTitle': 'x' },
     { title: 'x', summary: 'y' },
     { secret: null },
   ])

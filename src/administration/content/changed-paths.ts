@@ -1,6 +1,7 @@
 // ChangedNode paths become the data of an update: entries of components that are on the way keep their ids, and with them all that is not named.
 import type { Body } from '../../documents/input/types.js'
 import { validationError } from '../../errors/errors.js'
+import { type AttributeGrants, grantedBelow, isGranted } from '../../grants.js'
 import type { ContentType, Model, Schema } from '../../model/types.js'
 
 /** What stands at paths such as `title`, `seo/metaTitle` or `sections/3/picture`. */
@@ -20,7 +21,13 @@ interface ChangedNode {
  * Positions in lists are those of `row`.
  * @throws ApiError 400 for paths that lead nowhere, and for one below another
  */
-export function dataOf(model: Model, type: ContentType, changes: ChangedPaths, row: Body | null): Readonly<Record<string, unknown>> {
+export function dataOf(
+  model: Model,
+  type: ContentType,
+  changes: ChangedPaths,
+  row: Body | null,
+  readable: AttributeGrants,
+): Readonly<Record<string, unknown>> {
   const root: ChangedNode = { below: new Map() }
   for (const [path, value] of Object.entries(changes)) {
     const names = path.split('/')
@@ -35,29 +42,44 @@ export function dataOf(model: Model, type: ContentType, changes: ChangedPaths, r
     if (at.below.size > 0 || at.value !== undefined) throw overlapping(path)
     at.value = { set: value }
   }
-  return entryOf(model, type, root, row ?? {}, '')
+  return entryOf({ model, shape: type, readable }, root, row ?? {}, '')
 }
 
 const nowhere = (path: string) => validationError(`The path ${path} leads nowhere`, { path })
 const overlapping = (path: string) => validationError(`The path ${path} stands below another one`, { path })
 
-function entryOf(model: Model, shape: Schema, changed: ChangedNode, row: Body, above: string): Record<string, unknown> {
-  const given = [...changed.below].map(
-    ([name, below]) => [name, changedValue(model, shape, name, below, row[name], `${above}${name}`)] as const,
-  )
-  return Object.fromEntries(given)
+/** What entries are of, and what the administrator sees of them. */
+interface ChangedPlace {
+  readonly model: Model
+  readonly shape: Schema
+  readonly readable: AttributeGrants
 }
 
-function changedValue(model: Model, shape: Schema, name: string, changed: ChangedNode, stored: unknown, path: string): unknown {
+function entryOf(place: ChangedPlace, changed: ChangedNode, row: Body, above: string): Record<string, unknown> {
+  return Object.fromEntries(
+    [...changed.below].map(([name, below]) => [name, changedValue(place, name, below, row[name], `${above}${name}`)] as const),
+  )
+}
+
+function changedValue(
+  { model, shape, readable }: ChangedPlace,
+  name: string,
+  changed: ChangedNode,
+  stored: unknown,
+  path: string,
+): unknown {
   if (changed.value !== undefined) return changed.value.set
   const attribute = shape.attributes.get(name)
-  if (attribute?.kind !== 'component' && attribute?.kind !== 'dynamiczone') throw nowhere(path)
+  // How many entries there are is not told of what may not be seen.
+  const isSeen = isGranted(readable, name)
+  if (!isSeen || (attribute?.kind !== 'component' && attribute?.kind !== 'dynamiczone')) throw nowhere(path)
   const uidOf = (entry: Body): string => (attribute.kind === 'component' ? attribute.component : String(entry.__component))
   const kept = (entry: Body): Body => ({ id: entry.id, ...(attribute.kind === 'dynamiczone' ? { __component: entry.__component } : {}) })
   const inside = (entry: Body, below: ChangedNode, at: string): Body => {
     const component = model.components.get(uidOf(entry))
     if (component === undefined) throw nowhere(at)
-    return { ...kept(entry), ...entryOf(model, component, below, entry, `${at}/`) }
+    const place = { model, shape: component, readable: grantedBelow(readable, name) }
+    return { ...kept(entry), ...entryOf(place, below, entry, `${at}/`) }
   }
   if (attribute.kind === 'component' && !attribute.repeatable) {
     if (typeof stored !== 'object' || stored === null) throw nowhere(path)

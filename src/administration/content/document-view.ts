@@ -1,5 +1,6 @@
 // A document as its editor sees it: draft, published version, states of its locales, its revision, and what may be done to it.
 import type { ContentRights, Grants } from '../../grants.js'
+import type { ContentType } from '../../model/types.js'
 import { type ContentAccess, type DocumentName, findVersions, inLocale } from './content-access.js'
 import { type DocumentState, type LocaleState, localeStates } from './locale-states.js'
 import { wholePopulate } from './shown-attributes.js'
@@ -18,6 +19,8 @@ export interface DocumentView {
   /** The draft, or the only version of a type without Draft & Publish. */
   readonly draft: VersionData | null
   readonly published: VersionData | null
+  /** The relations of the draft that have more links than are shown; the others are at `/links/:path`. */
+  readonly more: readonly string[]
   readonly locales: readonly LocaleState[]
   readonly may: DocumentActs
 }
@@ -32,19 +35,37 @@ export async function viewDocument(access: ContentAccess, name: DocumentName): P
   const here = locales.find((one) => one.locale === locale) ?? null
   const version = async (status: 'draft' | 'published'): Promise<VersionData | null> => {
     const parameters = { ...inLocale(locale), status, populate: wholePopulate(viewerOf(access), type) }
-    return (await findVersions(access, { type, mode: 'first', documentId, parameters })) as VersionData | null
+    return (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as VersionData | null
   }
   const draft = here === null ? null : await version('draft')
+  const published = here === null || here.publishedAt === null || !type.draftAndPublish ? null : await version('published')
   return {
     documentId,
     locale,
     revision: draft === null ? null : (whole?.revision ?? null),
     state: here?.state ?? null,
-    draft,
-    published: here === null || here.publishedAt === null || !type.draftAndPublish ? null : await version('published'),
+    draft: firstLinks(type, draft),
+    published: firstLinks(type, published),
+    more: draft === null ? [] : relationsOf(type).filter((each) => isLong(draft[each])),
     locales,
     may: await actsOn(access, name, here !== null),
   }
+}
+
+/** Links of each relation that are shown. */
+const mostLinks = 100
+const linkPage = { start: 0, limit: mostLinks + 1 }
+
+const isLong = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length > mostLinks
+
+const relationsOf = ({ attributes }: ContentType): readonly string[] =>
+  [...attributes.values()].filter(({ kind }) => kind === 'relation' || kind === 'morphFrom').map(({ name }) => name)
+
+/** A version with the first links of each relation. */
+function firstLinks(type: ContentType, version: VersionData | null): VersionData | null {
+  const long = version === null ? [] : relationsOf(type).filter((name) => isLong(version[name]))
+  if (version === null || long.length === 0) return version
+  return { ...version, ...Object.fromEntries(long.map((name) => [name, (version[name] as readonly unknown[]).slice(0, mostLinks)])) }
 }
 
 /** Who looks at documents. */

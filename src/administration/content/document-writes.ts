@@ -49,11 +49,11 @@ function begun(
 
 /** Creates a document, or the one of a single type that has none. Returns its documentId. @throws ApiError 400, 403, 409, 412 */
 export async function createDocument(access: ContentAccess, type: ContentType, locale: string | null, data: Body): Promise<string> {
-  const once = { once: () => access.once() }
-  const fields = Object.keys(data)
-  const asked = type.singleType
-    ? { ...begun(access, type, 'update', locale, fields), expected: [] }
-    : { ...begun(access, type, 'create', locale, fields), ...once }
+  const asked = {
+    ...begun(access, type, 'create', locale, Object.keys(data)),
+    ...(type.singleType ? { expected: [] } : {}),
+    once: () => access.once(),
+  }
   const outcome = await access.writes({ ...asked, documentId: null, body: async () => ({ data }) })
   if (outcome === null) throw notFound()
   return outcome.documentId
@@ -81,7 +81,8 @@ export async function changeDocument(access: ContentAccess, name: DocumentName, 
   const whole = seen === null ? null : await access.documents.whole(type, { documentId, locale, side: 'draft' })
   if (whole !== null && !expected.includes(whole.revision)) throw changed()
   if (whole === null && Object.keys(changes).some((path) => path.includes('/'))) throw notFound()
-  const data = dataOf(access.documents.context.model, type, changes, whole?.row ?? null)
+  const readable = access.grants.content?.readable.get(type.uid) ?? noAttributes
+  const data = dataOf(access.documents.context.model, type, changes, whole?.row ?? null, readable)
   const outcome = await access.writes({
     ...{ ...begun(access, type, 'update', locale, Object.keys(changes)), documentId, expected },
     body: async () => ({ data }),

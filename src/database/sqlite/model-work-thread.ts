@@ -29,15 +29,14 @@ function carryOut({ sqlite, steps, model, isOutdated, make }: ModelWorkData): bo
   // Rows of other tables would go with what is moved.
   database.pragma('foreign_keys = off')
   try {
-    return database
-      .transaction(() => {
-        if (database.prepare(isOutdated.sql).get(...isOutdated.parameters) !== undefined) return false
-        runModelSteps(database, steps, model)
-        database.prepare(make.sql).run(...make.parameters)
-        return true
-      })
-      .immediate()
+    database.prepare('begin immediate').run()
+    if (database.prepare(isOutdated.sql).get(...isOutdated.parameters) !== undefined) return false
+    runModelSteps(database, steps, model)
+    database.prepare(make.sql).run(...make.parameters)
+    database.prepare('commit').run()
+    return true
   } finally {
+    // Whatever was not committed is rolled back.
     database.close()
   }
 }

@@ -31,6 +31,7 @@ export const documentAnswer = z.strictObject({
     state: state.nullable(),
     draft: versionAnswer.nullable(),
     published: versionAnswer.nullable(),
+    more: z.array(z.string()),
     locales: z.array(
       z.strictObject({ locale: z.string().nullable(), state, updatedAt: z.string().nullable(), publishedAt: z.string().nullable() }),
     ),

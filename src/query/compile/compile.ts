@@ -58,13 +58,14 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
   return { root, envelope: envelopeOf(compilation, request, envelope, query) }
 }
 
-function envelopeOf(compilation: Writer, request: ReadRequest, kind: EnvelopeKind, query: PageQuery): Envelope {
+const noTotals = { count: null, counted: null }
+
+function envelopeOf(compilation: Writer, { mode, page }: ReadRequest, kind: EnvelopeKind, query: PageQuery): Envelope {
   if (kind === 'count' || kind === 'countToLimit') return { kind: 'count', count: count(compilation, query, kind === 'countToLimit') }
-  if (request.mode === 'first') return { kind: kind === 'data' ? 'one' : 'bareOne' }
+  if (mode === 'first') return { kind: kind === 'data' ? 'one' : 'bareOne' }
   if (kind === 'bare') return { kind: 'bareList' }
-  const { style, withCount } = request.page
-  const totals = withCount ? { count: count(compilation, query), counted: counted(compilation, query) } : { count: null, counted: null }
-  return { kind: 'list', style, ...pageValues, ...totals, ways: accessPaths(compilation, query, withCount) }
+  const totals = page.withCount ? { count: count(compilation, query), counted: counted(compilation, query) } : noTotals
+  return { kind: 'list', style: page.style, ...pageValues, ...totals, ways: accessPaths(compilation, query, page.withCount) }
 }
 
 interface Writer extends Compilation {

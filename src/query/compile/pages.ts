@@ -55,11 +55,13 @@ export function page(compilation: Compilation, query: PageQuery): Statement {
   return compilation.dialect.compile(isDirect ? directPage(query, rows) : sortedPage(compilation, query, rows, false))
 }
 
+const countedTo = (limit: Expression, rows: Expression, where: Expression): Expression =>
+  sql`select count(*) from (select 1 from ${rows} where ${where} ${limit}) as counted_rows`
+
 /** The number of all rows; `isBounded`: counted up to the limit of the page. */
 export function count(compilation: Compilation, query: PageQuery, isBounded = false): Statement {
   const { rows, where } = rowsOf(compilation, query)
-  const all = isBounded ? sql`(select 1 from ${rows} where ${where} ${query.limit}) as counted_rows` : sql`${rows} where ${where}`
-  return compilation.dialect.compile(sql`select count(*) from ${all}`)
+  return compilation.dialect.compile(isBounded ? countedTo(query.limit, rows, where) : sql`select count(*) from ${rows} where ${where}`)
 }
 
 /**

@@ -54,7 +54,7 @@ export interface Wanted {
   readonly written?: boolean
   /** A page that is found by the row next to it; the parameters have none. */
   readonly keyset?: WantedKeyset
-  /** Of what is populated at the first level of one row, only some targets, in their order. */
+  /** Of the relations that are populated at the first level of one row, only some targets, in their order. */
   readonly linkPage?: { readonly start: number; readonly limit: number }
   /** Instead of those of requests, for a query of the service itself. */
   readonly limits?: QueryLimits
@@ -127,10 +127,12 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   }
 }
 
-/** Leaves of what is populated the targets of one page. */
+/** Leaves of the relations that are populated the targets of one page. */
 function paged(reading: Resolver, populate: readonly Populated[], { start, limit }: NonNullable<Wanted['linkPage']>): readonly Populated[] {
   const page = { start: bind(reading, start), limit: bind(reading, limit) }
-  return populate.map((populated) => (populated.kind === 'relation' ? { ...populated, page } : populated))
+  return populate.map((populated) =>
+    populated.kind === 'relation' && populated.attribute.kind !== 'media' ? { ...populated, page } : populated,
+  )
 }
 
 const noScopes: RowScopes = {}

@@ -130,20 +130,40 @@ export function modelChangeOperations(): readonly ApiOperation[] {
   const tag = 'content-type-builder'
   const schemas = { type: 'object', additionalProperties: { type: ['object', 'null'] }, description: 'Schemas by uid; null deletes one.' }
   const change = object(
-    { id: integer, version: text, summary: text, madeAt: { ...text, format: 'date-time' }, isFiled: { type: 'boolean' } },
-    ['id', 'version', 'summary', 'madeAt', 'isFiled'],
+    { id: integer, version: text, summary: text, undoes: integer, madeAt: { ...text, format: 'date-time' }, isFiled: { type: 'boolean' } },
+    ['id', 'version', 'summary', 'undoes', 'madeAt', 'isFiled'],
   )
+  const counts = list(object({ name: text, about: text, count: integer, exact: { type: 'boolean' } }, ['name', 'about', 'count', 'exact']))
+  const planned = { version: text, changes: list({ type: 'object' }), answers: list(text), steps: list({ type: 'object' }) }
+  const plan = { ...planned, losses: counts, conditions: counts, kept: list({ type: 'object' }) }
+  const rename = object({ kind: { enum: ['type', 'component', 'attribute'] }, schema: text, from: text, to: text }, ['kind', 'from', 'to'])
+  const neverPublished = { enum: ['keepAside', 'publish'] }
+  const asked = object({ data: schemas, renames: list(rename), neverPublished, version: text }, ['data'])
+  const agree = { name: 'octavo-agree', in: 'header', required: false, description: 'Names of `details.losses`.', schema: text } as const
   return [
     {
       ...{ method: 'put', path: '/content-type-builder/schemas', action, tag, summary: 'Creates, replaces and deletes schemas' },
       description: 'All schemas are one change, which is in force with the response. Content is only hidden if `octavo-agree` names it.',
-      parameters: [{ name: 'octavo-agree', in: 'header', required: false, description: 'Names of `details.losses`.', schema: text }],
-      body: jsonBody(object({ data: schemas }, ['data'])),
+      parameters: [agree],
+      body: jsonBody(asked),
       success: {
         ...{ status: 200, description: 'The change is in force.' },
-        schema: object({ data: object({ version: text, schemas: list(text) }, ['version', 'schemas']) }, ['data']),
+        schema: object({ data: object({ ...plan, schemas: list(text) }, ['version', 'schemas']) }, ['data']),
       },
-      errors: [409],
+      errors: [409, 412],
+    },
+    {
+      ...{ method: 'post', path: '/content-type-builder/plan', action, tag, summary: 'Plans a change of the model, and does nothing' },
+      body: jsonBody(asked),
+      success: { status: 200, description: 'What the change would do.', schema: object({ data: object(plan, ['version']) }, ['data']) },
+      errors: [409, 412],
+    },
+    {
+      ...{ method: 'post', path: '/content-type-builder/undo', action, tag, summary: 'Undoes a change of the model' },
+      parameters: [agree],
+      body: jsonBody(object({ data: object({ change: integer }, []) }, [])),
+      success: { status: 200, description: 'The change is undone.', schema: object({ data: object(plan, ['version']) }, ['data']) },
+      errors: [404, 409],
     },
     {
       ...{ method: 'get', path: '/content-type-builder/changes', action, tag, summary: 'Lists the changes of the model' },
