@@ -94,7 +94,7 @@ test(`${changes} changes of the seed ${seed}`, async () => {
   let wrong: readonly string[] = []
   try {
     for (let turn = 0; turn < changes && performance.now() < end; turn++) {
-      if (undoable.length > 0 && by.is(0.3)) {
+      if (undoable.length > 0 && by.is(0.4)) {
         const { model: former, content } = undoable.pop()!
         done.push('undo')
         await changed('POST', 'undo', {}, history())
@@ -111,7 +111,7 @@ test(`${changes} changes of the seed ${seed}`, async () => {
       model = change.model
       const after = await contentOf(send, model)
       expect(foundAfter(after, expected), history()).toEqual(expected)
-      if (by.is(0.3)) continue
+      if (by.is(0.5)) continue
       undoable = []
       for (let writes = 0; writes < 5; writes++) {
         const answer = await fill(send, model, after, by, number++)
