@@ -127,7 +127,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
   compare: [],
   'content-type-builder': [],
   'project-code': [],
-  doctor: ['database/schema', ...anyDatabase],
+  doctor: ['database/schema', 'model-plans', ...anyDatabase],
   locales: ['documents/store', ...anyDatabase],
   'source-maps': ['database'],
   documents: [...documents, 'events', ...query, ...anyDatabase],

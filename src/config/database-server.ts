@@ -134,7 +134,8 @@ function fromEnvironment(environment: Environment): Given {
     port: given.DATABASE_PORT,
     name: given.DATABASE_NAME,
     user: given.DATABASE_USERNAME,
-    password: given.DATABASE_PASSWORD ?? 'strapi',
+    // An account without a password is a line of .env without a value, as `octavo init` writes it and Strapi reads it.
+    password: environment.DATABASE_PASSWORD ?? 'strapi',
     schema: given.DATABASE_SCHEMA,
     ssl: given.DATABASE_SSL === 'true' ? sslOf(given) : false,
     pool: { min: given.DATABASE_POOL_MIN, max: given.DATABASE_POOL_MAX },

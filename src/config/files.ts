@@ -7,8 +7,14 @@ import { ApiError, ConfigError } from '../errors/errors.js'
 import { grantsOf } from '../grants.js'
 import { type Environment, setOnly } from './environment.js'
 
-/** Reads a project's .env; a name without a value counts as not set. @throws ConfigError if it cannot be read */
-export const readDotEnv = (root: string): Environment => setOnly(parseEnv(textOfDotEnv(root)) as Environment)
+/**
+ * Reads a project's .env. A name without a value counts as not set, except `DATABASE_PASSWORD`: an account may have no password.
+ * @throws ConfigError if it cannot be read
+ */
+export function readDotEnv(root: string): Environment {
+  const { DATABASE_PASSWORD: password, ...others } = parseEnv(textOfDotEnv(root)) as Environment
+  return { ...setOnly(others), ...(password === undefined ? {} : { DATABASE_PASSWORD: password }) }
+}
 
 function textOfDotEnv(root: string): string {
   const path = dotEnvOf(root)

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { MainConnection } from '../database/database.js'
 import { componentHolders, ownedLinks, ownedMorphs } from '../model/owners.js'
 import type { Model } from '../model/types.js'
+import { isKept } from '../model-plans/kept.js'
 import { ownerlessPendingLinks, targetlessPendingLinks } from './pending-links.js'
 import {
   danglingEntries,
@@ -55,12 +56,16 @@ export async function runChecks({ database, model }: ExaminedProject): Promise<r
   } catch (error) {
     return damage === null ? [failed('the tables can be read', error)] : found
   }
-  found.push(await inspected('foreign keys reference existing rows', () => database.danglingRows()))
+  found.push(await inspected('foreign keys reference existing rows', () => danglingRows(database)))
   for (const check of checksOf(model, tables)) found.push(await run(database.main, check))
   return found
 }
 
 const failed = (name: string, error: unknown): CheckResult => ({ name, warning: false, count: 1, examples: [(error as Error).message] })
+
+/** Rows that reference missing ones, but for those that changes of the model keep aside: what they referred to may have gone since. */
+const danglingRows = async (database: ExaminedProject['database']): Promise<readonly string[]> =>
+  (await database.danglingRows()).filter((row) => !isKept(row))
 
 async function inspected(name: string, inspect: () => Promise<readonly string[]>): Promise<CheckResult> {
   try {

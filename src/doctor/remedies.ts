@@ -19,7 +19,8 @@ export const remedies: Readonly<Record<string, string>> = {
   'targets of an entry have distinct positions':
     'Their order in responses is arbitrary. Write the whole relation again in the right order.',
   'to-one relations have at most one target': 'Clients get one of several targets at random. Set the relation again to the right one.',
-  'every component row is used': 'These rows are not visible and only take space. They may be deleted.',
+  'every component row is used':
+    'These rows are not visible and only take space. They may be deleted, unless a change of the model has kept aside what they belong to (octavo_kept_… tables).',
   'no component row is used twice':
     'A change to one document changes the other. Save one of them with the component sent without its id, which creates a new row.',
   'component entries reference existing rows':

@@ -78,7 +78,7 @@ export interface AdminAsked {
 }
 
 /** Asks the administration API, as its page does. Successful responses are compared with the table of resources. */
-export async function askAdmin(served: Served, path: string, asked: AdminAsked = {}): Promise<Answer> {
+export async function askAdmin(served: Pick<Served, 'origin' | 'ask'>, path: string, asked: AdminAsked = {}): Promise<Answer> {
   const { method = 'GET', token, cookie, body, headers = {}, isForeign = false } = asked
   const answer = await served.ask(`/admin/api${path}`, {
     method,
