@@ -3,7 +3,17 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /** Files of more than half a minute, in the order in which they begin: those that work, with those that mostly wait between them. */
 const longest = [
-  ...['faults/kill', 'servers/kill', 'spec/event-stream', 'faults/database-files', 'spec/schedules', 'golden/replay-mysql'],
+  ...[
+    'faults/kill',
+    'servers/kill',
+    'servers/model-work',
+    'live-model/recorded-changes',
+    'spec/event-stream',
+    'faults/kill-model-change',
+    'faults/database-files',
+    'spec/schedules',
+    'golden/replay-mysql',
+  ],
   ...['golden/replay-postgres', 'spec/schedule-kills', 'faults/webhooks', 'faults/kill-uploads', 'spec/webhooks'],
 ].map((name) => `/test/${name}.test.ts`)
 
