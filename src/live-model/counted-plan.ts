@@ -52,7 +52,7 @@ export async function countedPlan(database: Database, { from, to, renames, choic
     conditions.push({ name, about, count: await counted(database.main, count), exact })
   return {
     ...{ changes: plan.changes, answers: plan.answers },
-    steps: orRefused('ConflictError', () => withRestoration(steps, to, there)),
+    steps: orRefused('ConflictError', () => withRestoration(steps, plan.restoreBefore, to, there)),
     losses: losses.filter(({ count }) => count > 0),
     conditions: conditions.filter(({ count }) => count > 0),
     kept: plan.kept,

@@ -15,6 +15,8 @@ export const phases = [
   'drop',
   'indexes',
   'rows',
+  'stale',
+  'drafts',
   'bookkeeping',
 ] as const
 

@@ -32,7 +32,8 @@ export function planModelChange(from: Model, to: Model, renames: readonly Rename
   ])
   const { changes, losses, conditions } = findings
   const steps = ordered(findings)
-  return { changes, steps, losses, conditions, kept: keptBy(steps, losses), answers: answersOf(changes, from, to) }
+  const restoreBefore = findings.steps.find(({ phase }) => phase === 'stale' || phase === 'drafts')?.step ?? null
+  return { changes, steps, restoreBefore, losses, conditions, kept: keptBy(steps, losses), answers: answersOf(changes, from, to) }
 }
 
 /** Where content is kept aside; several losses may lie in one place. */

@@ -1,6 +1,7 @@
 // Brings back what a change has kept aside, once the model has a place for it again.
 import type { Table } from '../database/schema/table.js'
 import { describeTables } from '../database/schema/tables.js'
+import { schemasOf } from '../model/owners.js'
 import type { Model } from '../model/types.js'
 import { id, sqlText } from './sql-text.js'
 import type { PlanStep } from './steps.js'
@@ -8,16 +9,23 @@ import type { KeptPlace } from './types.js'
 
 /**
  * Adds to the steps of a plan the restoration of what was kept aside, for a model that has tables and columns of the same names and types again.
- * Rows get the ids they had, so that their links, components and files are theirs again. Values that were written since are not replaced.
+ * `before`: see `ModelPlan.restoreBefore`. Rows get the ids they had, so that their links, components and files are theirs again. Values that were written since are not replaced.
  * @throws Error with a sentence if the model has no place for it
  */
-export function withRestoration(steps: readonly PlanStep[], model: Model, kept: readonly KeptPlace[]): readonly PlanStep[] {
+export function withRestoration(
+  steps: readonly PlanStep[],
+  before: PlanStep | null,
+  model: Model,
+  kept: readonly KeptPlace[],
+): readonly PlanStep[] {
   const tables = new Map(describeTables(model).map((table) => [table.name, table]))
-  const back = kept.flatMap((place) => restore(place, tables.get(place.table)))
+  const own = new Set(schemasOf(model).map(({ table }) => table))
+  // Rows that others refer to come back before these.
+  const inOrder = [...kept.filter(({ table }) => own.has(table)), ...kept.filter(({ table }) => !own.has(table))]
+  const back = inOrder.flatMap((place) => restore(place, tables.get(place.table)))
   const restoring = steps.map((step) => restoringValues(step, kept))
-  // Drafts that come back are not made anew.
-  const drafts = steps.findIndex(({ kind }) => kind === 'makeDrafts')
-  return drafts === -1 ? [...restoring, ...back] : [...restoring.slice(0, drafts), ...back, ...restoring.slice(drafts)]
+  const at = before === null ? steps.length : steps.indexOf(before)
+  return [...restoring.slice(0, at), ...back, ...restoring.slice(at)]
 }
 
 /** A conversion back gives the values that an earlier one led from. */
@@ -37,6 +45,7 @@ function restore({ kind, table: name, name: what, as }: KeptPlace, table: Table 
     // Links that were passed on lead back to what comes back.
     const passedOn: PlanStep = { kind: 'deleteRows', table: name, where: sqlText`id in (select id from ${id(as)})`, risk: 'safe' }
     return [
+      ...dangling(table, as),
       ...(kind === 'rows' ? [passedOn] : []),
       { kind: 'moveRows', from: as, to: name, columns, withKept: true, risk: 'slow' },
       { kind: 'dropTable', table: as, risk: 'safe' },
@@ -45,6 +54,15 @@ function restore({ kind, table: name, name: what, as }: KeptPlace, table: Table 
   const [value, where] = valuesOf({ kind, table: name, name: what, as })
   return [{ kind: 'setValues', table: name, column, value, where, risk: 'slow' }]
 }
+
+/** Rows between others do not come back if what they refer to was deleted since; rows of other kinds refer to nothing then. */
+const dangling = ({ foreignKeys }: Table, as: string): readonly PlanStep[] =>
+  foreignKeys.map(({ columns, references, onDelete }) => {
+    const [column, target] = [columns[0]!, references.columns[0]!]
+    const where = sqlText`${id(column)} is not null and ${id(column)} not in (select ${id(target)} from ${id(references.table)})`
+    if (onDelete === 'CASCADE') return { kind: 'deleteRows', table: as, where, risk: 'safe' }
+    return { kind: 'setValues', table: as, column, value: null, where, risk: 'safe' }
+  })
 
 function valuesOf({ kind, table, name, as }: KeptPlace) {
   if (kind === 'field') return [sqlText`${name}`, sqlText`${id('field')} = ${as}`] as const

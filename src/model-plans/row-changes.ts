@@ -1,7 +1,7 @@
 // Draft & Publish and localization of a type that has rows: which rows go, and what becomes of those that stay.
 // Rows go with their links and the rows that name their components; those components stay, so that a document can be restored as a whole.
 import { ownedLinks, ownedMorphs } from '../model/owners.js'
-import type { ContentType, Model } from '../model/types.js'
+import type { ContentType, Model, Schema } from '../model/types.js'
 import type { ModelComparison } from './context.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
 import { keptRows } from './kept.js'
@@ -36,7 +36,7 @@ function removeRows(
   { pairs, kept, neverPublished }: ModelComparison,
   from: ContentType,
   to: ContentType,
-  { draftsGo, localesGo }: { readonly draftsGo: boolean; readonly localesGo: boolean },
+  { draftsGo, localesGo }: Going,
 ): PlanFindings {
   const publishes = draftsGo && neverPublished === 'publish'
   // Rows that are to be published are found by what they lack, as long as published rows are there.
@@ -51,6 +51,7 @@ function removeRows(
     ...nothing,
     steps: [
       ...all.map(({ table, where }) => planned('keepRows', 'losesData', { kind: 'keepRows', table, as: kept.rowsOf(table), where })),
+      ...passDraftLinksOn(pairs.from, from, going, { draftsGo, localesGo }),
       ...passLinksOn(pairs.from, from, going, { draftsGo, localesGo }),
       ...all.map(({ table, where }) => planned('deleteRows', 'losesData', { kind: 'deleteRows', table, where })),
       ...(publishes ? [setRows(to.table, 'published_at', sqlText`updated_at`, isDraft)] : []),
@@ -60,28 +61,66 @@ function removeRows(
   }
 }
 
-/** Links of other rows to versions that go lead to the version of the same document that stays, unless they do so already. */
-function passLinksOn(
-  model: Model,
-  type: ContentType,
-  going: SqlText,
-  { draftsGo, localesGo }: { readonly draftsGo: boolean; readonly localesGo: boolean },
-): PlanFindings['steps'] {
+/** Which versions of documents go. */
+interface Going {
+  readonly draftsGo: boolean
+  readonly localesGo: boolean
+}
+
+/** Joins the version of a document that stays, `heir`, to one that goes, `gone`. */
+function heirOf(type: ContentType, { draftsGo, localesGo }: Going): SqlText {
   const status = draftsGo ? sqlText`heir.published_at is not null` : sqlText`(heir.published_at is null) = (gone.published_at is null)`
   const locale = localesGo ? sqlText`heir.locale = ${defaultLocale}` : sqlText`coalesce(heir.locale, '') = coalesce(gone.locale, '')`
-  const heir = sqlText`join ${id(type.table)} as heir on heir.document_id = gone.document_id and ${status} and ${locale}`
+  return sqlText`join ${id(type.table)} as heir on heir.document_id = gone.document_id and ${status} and ${locale}`
+}
+
+/**
+ * Links of other rows to versions that go lead to the version of the same document that stays, unless they do so already. A link of a type
+ * without drafts that leads to the draft alone was not published: it goes.
+ */
+function passLinksOn(model: Model, type: ContentType, going: SqlText, which: Going): PlanFindings['steps'] {
+  const heir = heirOf(type, which)
+  const isUnpublished = (shape: Schema) => which.draftsGo && !which.localesGo && shape.kind === 'contentType' && !shape.draftAndPublish
   return ownedLinks(model)
-    .filter(({ shape, target }) => target.uid === type.uid && shape.uid !== type.uid)
+    .filter(({ shape, target }) => target.uid === type.uid && shape.uid !== type.uid && !isUnpublished(shape))
     .map(({ storage: { table, here, there } }) => {
       const [links, owner, target] = [id(table), id(here), id(there)]
       const already = sqlText`exists (select 1 from ${links} as present where present.${owner} = link.${owner} and present.${target} = heir.id)`
       const passed = sqlText`select min(link.id) as id from ${links} as link join ${id(type.table)} as gone on gone.id = link.${target} ${heir}
         where gone.id in (select id from ${id(type.table)} where ${going}) and not ${already} group by link.${owner}, heir.id`
-      const value = sqlText`(select min(heir.id) from ${id(type.table)} as gone ${heir} where gone.id = ${links}.${target})`
-      const step = { kind: 'setValues', table, column: there, value, where: sqlText`id in (select id from (${passed}) as passed)` } as const
-      return planned('heirs', 'slow', step)
+      return passOn(
+        table,
+        there,
+        passed,
+        sqlText`(select min(heir.id) from ${id(type.table)} as gone ${heir} where gone.id = ${links}.${target})`,
+      )
     })
 }
+
+/** What stays has the published links of its draft to drafts of other types, as rows without drafts have them. */
+function passDraftLinksOn(model: Model, type: ContentType, going: SqlText, which: Going): PlanFindings['steps'] {
+  if (!which.draftsGo) return []
+  const heir = heirOf(type, which)
+  return ownedLinks(model)
+    .filter(({ shape, target }) => shape.uid === type.uid && target.uid !== type.uid && (target as ContentType).draftAndPublish)
+    .map(({ target, storage: { table, here, there } }) => {
+      const [links, owner, other] = [id(table), id(here), id(there)]
+      const shown = sqlText`join ${id(target.table)} as aim on aim.id = link.${other} and aim.published_at is null
+        join ${id(target.table)} as shown on shown.document_id = aim.document_id and coalesce(shown.locale, '') = coalesce(aim.locale, '') and shown.published_at is not null`
+      const isPublished = sqlText`exists (select 1 from ${links} as present where present.${owner} = heir.id and present.${other} = shown.id)`
+      const passed = sqlText`select min(link.id) as id from ${links} as link join ${id(type.table)} as gone on gone.id = link.${owner} ${heir} ${shown}
+        where gone.id in (select id from ${id(type.table)} where ${going}) and ${isPublished} group by heir.id, link.${other}`
+      return passOn(
+        table,
+        here,
+        passed,
+        sqlText`(select min(heir.id) from ${id(type.table)} as gone ${heir} where gone.id = ${links}.${owner})`,
+      )
+    })
+}
+
+const passOn = (table: string, column: string, passed: SqlText, value: SqlText) =>
+  planned('heirs', 'slow', { kind: 'setValues', table, column, value, where: sqlText`id in (select id from (${passed}) as passed)` })
 
 const setRows = (table: string, column: string, value: SqlText | null, where: SqlText | null) =>
   planned('rows', 'slow', { kind: 'setValues', table, column, value, where })
@@ -144,6 +183,19 @@ const giveLocale = ({ table }: ContentType): PlanFindings => ({
   steps: [setRows(table, 'locale', defaultLocale, sqlText`locale is null`)],
 })
 
+/** A draft that comes back, and whose document was written since, gives way to a new one. */
+function removeStale(model: Model, type: ContentType): PlanFindings['steps'] {
+  const table = id(type.table)
+  const stale = sqlText`id in (select id from (select draft.id as id from ${table} as draft join ${table} as written
+    on written.document_id = draft.document_id and coalesce(written.locale, '') = coalesce(draft.locale, '')
+    where draft.published_at is null and written.published_at is not null and written.updated_at > draft.updated_at) as stale)`
+  const all = [...belongings(model, type, sqlText`(select id from ${table} where ${stale})`), { table: type.table, where: stale }]
+  return [
+    ...passLinksOn(model, type, stale, { draftsGo: true, localesGo: false }).map(({ step }) => ({ phase: 'stale' as const, step })),
+    ...all.map(({ table: of, where }) => planned('stale', 'safe', { kind: 'deleteRows', table: of, where })),
+  ]
+}
+
 /** Every row becomes the published version of its document, and gets a draft. */
 function makeDrafts({ pairs, tableAfter }: ModelComparison, type: ContentType): PlanFindings {
   const columns = tableAfter(type.table).columns.map(({ name }) => name)
@@ -189,7 +241,8 @@ function makeDrafts({ pairs, tableAfter }: ModelComparison, type: ContentType): 
     ...nothing,
     steps: [
       setRows(type.table, 'published_at', sqlText`coalesce(updated_at, created_at)`, isDraft),
-      planned('rows', 'slow', {
+      ...removeStale(pairs.to, type),
+      planned('drafts', 'slow', {
         kind: 'makeDrafts',
         schema: type.uid,
         table: type.table,

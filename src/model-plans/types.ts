@@ -94,6 +94,8 @@ export interface ModelPlan {
   readonly steps: readonly PlanStep[]
   readonly losses: readonly PlanLoss[]
   readonly conditions: readonly PlanCondition[]
+  /** The step before which comes back what an earlier change kept aside; null: after all. */
+  readonly restoreBefore: PlanStep | null
   /** Where content is kept aside: what losses name, and the former values of conversions. */
   readonly kept: readonly KeptPlace[]
   /** What the API answers differently, one sentence each. */

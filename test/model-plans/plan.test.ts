@@ -16,7 +16,7 @@ const kinds = (plan: ReturnType<typeof planModelChange>) => plan.steps.map(({ ki
 test('model-plans.1: a plan is plain data, and nothing changes between equal models', () => {
   const same = model(note({ body: string }))
   const empty = planModelChange(same, model(note({ body: string })), [])
-  expect(empty).toEqual({ changes: [], steps: [], losses: [], conditions: [], kept: [], answers: [] })
+  expect(empty).toEqual({ changes: [], steps: [], losses: [], conditions: [], kept: [], restoreBefore: null, answers: [] })
   const plan = planModelChange(same, model(note({}), type('book', { title: string })), [])
   expect(JSON.parse(JSON.stringify(plan))).toEqual(plan)
 })

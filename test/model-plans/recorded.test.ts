@@ -133,7 +133,7 @@ test.each(restorable)('model-plans.18: what %s keeps aside comes back', async (n
   const back = planModelChange(to, from, [], { number: 2 })
   const isThere = ({ kind, as }: KeptPlace) =>
     kind !== 'rows' || database.prepare('select 1 from sqlite_schema where name = ?').get(as) !== undefined
-  const steps = withRestoration(back.steps, from, plan.kept.filter(isThere))
+  const steps = withRestoration(back.steps, back.restoreBefore, from, plan.kept.filter(isThere))
   database.transaction(() => runModelSteps(database, steps, from))()
   const after = contentOf(database)
   const sortedRow = (row: object) =>

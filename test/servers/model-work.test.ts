@@ -117,7 +117,7 @@ describeServers('changes of the model', (server, kind) => {
     const tables = await server().run(url, `select table_name as name from information_schema.tables where table_schema = ${schema}`)
     const there = new Set(tables.map((table) => table.name))
     const kept = plan.kept.filter(({ kind: what, as }) => what !== 'rows' || there.has(as))
-    const steps = withRestoration(back.steps, from, kept)
+    const steps = withRestoration(back.steps, back.restoreBefore, from, kept)
     expect(await worker.carryOut(workOf(steps, from, again))).toBe(true)
     await worker.close()
     expect(await layoutDifferences(server(), url, from)).toEqual([])

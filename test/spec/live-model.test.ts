@@ -322,6 +322,40 @@ rule('live-model.14', 'an undone change cannot be undone twice where its files h
   expect(needed.body.error.details.losses).toMatchObject([{ name: 'api::fan.fan', count: 1 }])
 })
 
+rule('live-model.14', 'drafts that come back give way where their documents were written or deleted since', async () => {
+  const kinds = (draftAndPublish: boolean) => ({
+    'api::leaf.leaf': typeOf('leaf', 'leaves', { name: text, notes: link('oneToMany') }, { options: { draftAndPublish } }),
+  })
+  const noted = await write('/api/notes', { title: 'on a leaf' })
+  await put(kinds(true))
+  const made: string[] = []
+  for (const name of ['written', 'left alone', 'deleted']) {
+    const { documentId } = (await write('/api/leaves', { name, notes: [noted.body.data.documentId] })).body.data
+    made.push(documentId)
+    await ask(`/api/leaves/${documentId}?status=draft`, 'PUT', { name: `${name}, changed` })
+  }
+  const agree = 'api::leaf.leaf:changes,api::leaf.leaf:drafts'
+  expect((await put(kinds(false), { agree })).status).toBe(200)
+  await ask(`/api/leaves/${made[0]}`, 'PUT', { name: 'written later' })
+  expect((await ask(`/api/leaves/${made[2]}`, 'DELETE')).status).toBe(204)
+  const undone = await send('undo')
+  expect(undone.status, undone.text).toBe(200)
+  const drafts = (await read('/api/leaves?status=draft&sort=id&populate=notes')).body.data
+  expect(drafts.find(({ documentId }: { documentId: string }) => documentId === made[0])).toMatchObject({ name: 'written later' })
+  expect(drafts.find(({ documentId }: { documentId: string }) => documentId === made[1])).toMatchObject({ name: 'left alone, changed' })
+  const published = (await read('/api/leaves?status=published&sort=name')).body.data
+  expect(published.map(({ name }: { name: string }) => name)).toEqual(['left alone', 'written later'])
+  expect((await ask(`/api/leaves/${made[0]}/actions/publish`, 'POST')).status).toBe(200)
+})
+
+/** Sends data to the content API. */
+const ask = (url: string, method: string, data?: object): Promise<Answer> =>
+  served.ask(url, {
+    method,
+    token: full,
+    ...(data === undefined ? {} : { body: JSON.stringify({ data }), headers: { 'content-type': 'application/json' } }),
+  })
+
 rule('live-model.1', 'reads and writes beside changes that move content never fail and are never wrong', async () => {
   const schema = (attributes: object, more: object = {}) => ({ 'api::tool.tool': typeOf('tool', 'tools', attributes, more) })
   await put(schema({ name: text, weight: { type: 'integer' } }))

@@ -143,6 +143,7 @@ const reasons: Readonly<Record<number, readonly [name: string, description: stri
   403: ['Forbidden', 'The caller may not do this.'],
   404: ['NotFound', 'There is no such entry.'],
   409: ['Conflict', 'A request with the same Idempotency-Key is under way.'],
+  412: ['PreconditionFailed', 'It was asked for another version.'],
   413: ['PayloadTooLarge', 'The body is too large.'],
   422: ['Unprocessable', 'The Idempotency-Key belongs to another request.'],
   429: ['TooManyRequests', 'Too many attempts; `Retry-After` says when to try again.'],
