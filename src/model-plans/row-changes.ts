@@ -51,7 +51,6 @@ function removeRows(
     ...nothing,
     steps: [
       ...all.map(({ table, where }) => planned('keepRows', 'losesData', { kind: 'keepRows', table, as: kept.rowsOf(table), where })),
-      ...passDraftLinksOn(pairs.from, from, going, { draftsGo, localesGo }),
       ...passLinksOn(pairs.from, from, going, { draftsGo, localesGo }),
       ...all.map(({ table, where }) => planned('deleteRows', 'losesData', { kind: 'deleteRows', table, where })),
       ...(publishes ? [setRows(to.table, 'published_at', sqlText`updated_at`, isDraft)] : []),
@@ -93,28 +92,6 @@ function passLinksOn(model: Model, type: ContentType, going: SqlText, which: Goi
         there,
         passed,
         sqlText`(select min(heir.id) from ${id(type.table)} as gone ${heir} where gone.id = ${links}.${target})`,
-      )
-    })
-}
-
-/** What stays has the published links of its draft to drafts of other types, as rows without drafts have them. */
-function passDraftLinksOn(model: Model, type: ContentType, going: SqlText, which: Going): PlanFindings['steps'] {
-  if (!which.draftsGo) return []
-  const heir = heirOf(type, which)
-  return ownedLinks(model)
-    .filter(({ shape, target }) => shape.uid === type.uid && target.uid !== type.uid && (target as ContentType).draftAndPublish)
-    .map(({ target, storage: { table, here, there } }) => {
-      const [links, owner, other] = [id(table), id(here), id(there)]
-      const shown = sqlText`join ${id(target.table)} as aim on aim.id = link.${other} and aim.published_at is null
-        join ${id(target.table)} as shown on shown.document_id = aim.document_id and coalesce(shown.locale, '') = coalesce(aim.locale, '') and shown.published_at is not null`
-      const isPublished = sqlText`exists (select 1 from ${links} as present where present.${owner} = heir.id and present.${other} = shown.id)`
-      const passed = sqlText`select min(link.id) as id from ${links} as link join ${id(type.table)} as gone on gone.id = link.${owner} ${heir} ${shown}
-        where gone.id in (select id from ${id(type.table)} where ${going}) and ${isPublished} group by heir.id, link.${other}`
-      return passOn(
-        table,
-        here,
-        passed,
-        sqlText`(select min(heir.id) from ${id(type.table)} as gone ${heir} where gone.id = ${links}.${owner})`,
       )
     })
 }

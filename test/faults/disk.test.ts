@@ -193,6 +193,11 @@ describe.skipIf(!canLimit)('a process with limits', () => {
   let ask: Ask
   beforeAll(async () => {
     folder = await copyGolden()
+    // The first start writes; this one does not.
+    const first = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1' })
+    await first.origin
+    first.process.kill('SIGTERM')
+    await first.ended
     child = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1' })
     origin = await child.origin
     ask = askerOf(origin)

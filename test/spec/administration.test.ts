@@ -186,8 +186,9 @@ rule('administration.7', 'attempts are limited per address and per account', asy
 rule('administration.8', 'the password is given again', async () => {
   const wrong = await post('/session/password', { password: 'wrong' }, { token: ada.accessToken })
   expect([wrong.status, wrong.body.error.message]).toEqual([400, 'Invalid password'])
+  const before = Date.now()
   const right = await post('/session/password', { password: adminPassword }, { token: ada.accessToken })
-  expect(Date.now() - Date.parse(right.body.data.passwordAt)).toBeLessThan(5_000)
+  expect(Date.parse(right.body.data.passwordAt)).toBeGreaterThanOrEqual(before)
 })
 
 rule('administration.10', 'missing tables are named, and an administration that is off is not served', async () => {
