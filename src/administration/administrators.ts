@@ -1,6 +1,7 @@
 // Rows of administrators (admin_users) and of their roles (admin_roles), which Strapi's panel shares. No rule about who may do what.
 import { sql } from 'kysely'
 import type { RowReader } from '../database/database.js'
+import { hasColumns } from '../database/has-columns.js'
 
 /** The role that may do everything, whatever its rows say. */
 export const superAdminCode = 'strapi-super-admin'
@@ -71,7 +72,7 @@ export async function missingTables(database: RowReader): Promise<readonly strin
   for (const table of needed) {
     // A database that cannot be reached fails here, and not as one without tables.
     await database.rows(sql`select 1 as one`)
-    await database.rows(sql`select 1 as one from ${sql.table(table)} where 1 = 0`).catch(() => missing.push(table))
+    if (!(await hasColumns(database, table))) missing.push(table)
   }
   return missing
 }

@@ -5,6 +5,7 @@ import type { StartDecisions } from '../live-model/change.js'
 import { listChanges } from '../live-model/change-log.js'
 import type { CountedContent, CountedPlan } from '../live-model/counted-plan.js'
 import { openLiveModel, planOfFiles } from '../live-model/live-model.js'
+import { named } from '../live-model/refusals.js'
 import type { Rename } from '../model-plans/types.js'
 import { openModelForCommand } from '../project-model.js'
 import { counted } from './counted.js'
@@ -70,7 +71,7 @@ function refusalOf({ message, details }: ApiError): string {
   const losses = (details?.losses ?? []) as readonly CountedContent[]
   if (losses.length === 0) return `${message}.`
   const names = losses.map(({ name }) => name)
-  return `Content would no longer be shown: ${losses.map(({ name, count }) => `${name} (${count})`).join(', ')}. Nothing was changed. --agree ${names.join(',')} does it.`
+  return `Content would no longer be shown: ${named(losses)}. Nothing was changed. --agree ${names.join(',')} does it.`
 }
 
 /** Shows what the files would do. */

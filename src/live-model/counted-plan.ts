@@ -1,7 +1,7 @@
 // The plan of a change for the database as it is: what was left behind in it is neither made twice nor in the way, and what the change costs is
 // counted.
-import { sql } from 'kysely'
 import type { Database, MainConnection } from '../database/database.js'
+import { hasColumns } from '../database/has-columns.js'
 import { ApiError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
 import { keptNames } from '../model-plans/kept.js'
@@ -43,7 +43,8 @@ export interface CountedPlan extends Pick<ModelPlan, 'changes' | 'steps' | 'answ
 export async function countedPlan(database: Database, { from, to, renames, choices, restored }: ChangeToPlan): Promise<CountedPlan> {
   const plan = orRefused('ValidationError', () => planModelChange(from, to, renames, choices))
   const there: KeptPlace[] = []
-  for (const place of restored) if (place.kind !== 'rows' || (await isThere(database.main, place.as))) there.push(place)
+  // Of rows that are kept aside there is no table where there were none.
+  for (const place of restored) if (place.kind !== 'rows' || (await hasColumns(database.main, place.as))) there.push(place)
   const steps = await besideLeftovers(database, { from, to, number: choices.number ?? 1 }, plan.steps)
   const losses: CountedContent[] = []
   for (const { name, about, count } of plan.losses) losses.push({ name, about, count: await counted(database.main, count), exact: true })
@@ -58,13 +59,6 @@ export async function countedPlan(database: Database, { from, to, renames, choic
     kept: plan.kept,
   }
 }
-
-/** Whether there is a table: of rows that are kept aside there is none where there were none. */
-const isThere = (database: MainConnection, table: string): Promise<boolean> =>
-  database.rows(sql`select 1 from ${sql.table(table)} where 1 = 0`).then(
-    () => true,
-    () => false,
-  )
 
 function orRefused<Result>(name: 'ValidationError' | 'ConflictError', work: () => Result): Result {
   try {
@@ -91,6 +85,7 @@ async function besideLeftovers(
   { from, to, number }: { readonly from: Model; readonly to: Model; readonly number: number },
   steps: readonly PlanStep[],
 ): Promise<readonly PlanStep[]> {
+  if (!steps.some(({ kind }) => kind === 'createTable' || kind === 'addColumn')) return steps
   const before = await mismatches(from)
   const [tables, columns] = [new Set(before.tables), new Set(before.columns)]
   const known = new Set(before.types)

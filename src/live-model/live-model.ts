@@ -22,7 +22,7 @@ import {
 import { type CountedPlan, countedPlan } from './counted-plan.js'
 import { plain, refuseLosses, refuseTakenTables } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
-import { differencesOf, storedSchemas, storeSchemas } from './stored-schemas.js'
+import { differencesOf, storeSchemas } from './stored-schemas.js'
 import { requestToUndo } from './undo.js'
 import { formerTexts, type StagedFiles, stageFiles } from './write-files.js'
 
@@ -103,8 +103,8 @@ async function modelInForce(options: LiveModelOptions): Promise<InForce> {
     throw new ConfigError(
       'A change of the model that an earlier process began was finished. The schema files have changed since: start again.',
     )
-  const stored = (await storedSchemas(database.main)) ?? new Map()
   const { model, texts, former } = start
+  const stored = start.stored ?? new Map()
   const inForce: InForce = { model: former ?? model, texts, stored, change: await lastChange(database.main), installations: null }
   const unfiled = await placeUnfiled(options)
   if (former === null) {
@@ -192,7 +192,7 @@ async function follow(options: LiveModelOptions, inForce: InForce): Promise<void
 }
 
 /** The model that a change leads to, and its plan. */
-async function planned(options: LiveModelOptions, inForce: InForce, request: ChangeRequest) {
+async function planned(options: LiveModelOptions, inForce: Pick<InForce, 'model' | 'change'>, request: ChangeRequest) {
   const { version } = inForce.model
   if (request.version !== undefined && request.version !== version)
     throw new ApiError('PreconditionFailedError', `The model has the version ${version} by now. Plan the change again`, { version })
@@ -213,8 +213,8 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
   const former = request.former ?? (await formerTexts(config.folder, files))
   const staged = await stageFiles(config.folder, files)
   const change = { version: model.version, summary, files, former, renames, kept: plan.kept, undoes: undoes?.id ?? 0 }
-  const make = () => makeChange(options, inForce, { change, model, plan }, (id) => putInForce(inForce, loaded, id))
-  const id = await make().catch(async (error: unknown) => {
+  const made = makeChange(options, inForce, { change, model, plan }, (id) => putInForce(inForce, loaded, id))
+  const id = await made.catch(async (error: unknown) => {
     await staged.discard().catch(() => {})
     throw error
   })
@@ -226,9 +226,9 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
 /** Plans what leads from the model of the database to that of the files; null: nothing. @throws as `LiveModel.plan` */
 export async function planOfFiles(options: LiveModelOptions): Promise<CountedPlan | null> {
   const { database, start, decisions } = options
-  const { former, texts } = start
+  const { former } = start
   if (former === null) return null
-  const inForce: InForce = { model: former, texts, stored: texts, change: await lastChange(database.main), installations: null }
+  const inForce = { model: former, change: await lastChange(database.main) }
   return (await planned(options, inForce, changeOfFiles(start, decisions))).plan
 }
 

@@ -16,13 +16,17 @@ export function refuseTakenTables(model: Model): void {
 /** The message of an error without the folder of the project. */
 export const plain = (error: unknown, folder: string): string => (error as Error).message.replaceAll(`${folder}/`, '')
 
+/** Content by its names, with counts: `api::note.note.body (12)`. */
+export const named = (contents: readonly Pick<CountedContent, 'name' | 'count'>[]): string =>
+  contents.map(({ name, count }) => `${name} (${count})`).join(', ')
+
 /** Refuses what hides content without being agreed to. @throws ApiError 409 */
 export function refuseLosses(losses: readonly CountedContent[], agreed: ReadonlySet<string>): void {
   const left = losses.filter(({ name }) => !agreed.has(name)).map(({ name, about, count }) => ({ name, about, count }))
   if (left.length === 0) return
   throw new ApiError(
     'ConflictError',
-    `Content would no longer be shown: ${left.map(({ name, count }) => `${name} (${count})`).join(', ')}. Nothing was changed; send the header octavo-agree with these names to do it`,
+    `Content would no longer be shown: ${named(left)}. Nothing was changed; send the header octavo-agree with these names to do it`,
     { losses: left },
   )
 }

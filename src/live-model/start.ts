@@ -1,7 +1,7 @@
 // The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
-import { sql } from 'kysely'
 import type { Config } from '../config/config.js'
 import type { DatabaseView, RowReader } from '../database/database.js'
+import { hasColumns } from '../database/has-columns.js'
 import { keptTables } from '../database/schema/admin-tables.js'
 import { describeTables } from '../database/schema/tables.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
@@ -10,6 +10,8 @@ import { type FileChanges, filesOnDisk, filesWithChanges, noting } from '../mode
 import type { Model } from '../model/types.js'
 import type { ChangeRequest, StartDecisions, StartOfModel } from './change.js'
 import { unfiledChanges } from './change-log.js'
+import type { CountedContent } from './counted-plan.js'
+import { named } from './refusals.js'
 import { differencesOf, storedSchemas } from './stored-schemas.js'
 
 /** Without a decision nothing is hidden or renamed. */
@@ -36,12 +38,8 @@ async function isModelOf(database: RowReader, model: Model): Promise<boolean> {
   const panel = keptTables(model, false)
   for (const { name, columns } of describeTables(model)) {
     if (panel.has(name)) continue
-    const names = sql.join(columns.map((column) => sql.id(column.name)))
-    const isThere = await database.rows(sql`select ${names} from ${sql.table(name)} where 1 = 0`).then(
-      () => true,
-      () => false,
-    )
-    if (!isThere) return false
+    const names = columns.map((column) => column.name)
+    if (!(await hasColumns(database, name, names))) return false
   }
   return true
 }
@@ -56,16 +54,10 @@ export function changeOfFiles({ stored, texts }: StartOfModel, decisions: StartD
 /** Explains why a start does not make the change of the files. */
 export function explained(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
-  const losses = error.details?.losses as readonly { readonly name: string; readonly count: number }[] | undefined
+  const losses = error.details?.losses as readonly CountedContent[] | undefined
   if (losses === undefined) return new ConfigError(`The schema files differ from the model of the database. ${error.message}.`)
   const names = losses.map(({ name }) => name)
   return new ConfigError(
-    `The schema files differ from the model of the database, and content would no longer be shown: ${losses
-      .map(({ name, count }) => `${name} (${count})`)
-      .join(
-        ', ',
-      )}. Nothing was changed. Run npx octavo model plan to see what would be done, and npx octavo model apply --agree ${names.join(
-      ',',
-    )} to do it; content is kept aside, and npx octavo model undo brings it back. What was renamed keeps its content with --rename.`,
+    `The schema files differ from the model of the database, and content would no longer be shown: ${named(losses)}. Nothing was changed. Run npx octavo model plan to see what would be done, and npx octavo model apply --agree ${names.join(',')} to do it; content is kept aside, and npx octavo model undo brings it back. What was renamed keeps its content with --rename.`,
   )
 }

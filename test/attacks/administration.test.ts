@@ -4,23 +4,22 @@ import * as z from 'zod'
 import { resources } from '../../src/http/administration/resources.js'
 import { routes } from '../../src/http/api/routes.js'
 import { addToken, addUser, jwt, secrets } from '../spec/callers.js'
-import { addAdministrator, adminPassword, askAdmin, pageHeaders, rowsOf, type SignedIn, signInAdmin } from '../support/administration.js'
+import {
+  addAdministrator,
+  adminPassword,
+  askAdmin,
+  pageHeaders,
+  projectWithNotes,
+  rowsOf,
+  type SignedIn,
+  signInAdmin,
+} from '../support/administration.js'
 import { type Served, serveProject } from '../support/serve.js'
-
-const files = {
-  'src/api/note/content-types/note/schema.json': {
-    kind: 'collectionType',
-    collectionName: 'notes',
-    info: { singularName: 'note', pluralName: 'notes', displayName: 'Note' },
-    options: { draftAndPublish: false },
-    attributes: { title: { type: 'string' } },
-  },
-}
 
 let served: Served
 let ada: SignedIn
 beforeAll(async () => {
-  served = await serveProject(files, { environment: secrets, config: { limits: { authRateLimit: 0 } } })
+  served = await serveProject(projectWithNotes, { environment: secrets, config: { limits: { authRateLimit: 0 } } })
   await addAdministrator(served, 'ada@admins.example')
   await addToken(served, 'may-do-everything', { type: 'full-access' })
   ada = await signInAdmin(served, 'ada@admins.example')

@@ -10,7 +10,7 @@ import { loadModel } from '../../src/model/load.js'
 import { planModelChange } from '../../src/model-plans/plan.js'
 import { withRestoration } from '../../src/model-plans/restoration.js'
 import { expressionOf } from '../../src/model-plans/sql-text.js'
-import { isPlain, modelAfter, recordedChanges, unpackProject } from '../model-plans/recorded.js'
+import { isPlain, modelAfter, others, recordedChanges, refused, unpackProject } from '../model-plans/recorded.js'
 import { layoutDifferences } from './model-layout.js'
 import { cloneOf, copiedToSqlite, copyRows, resultOnSqlite, rowDifferences, workOf } from './model-work.js'
 import { openWorker } from './model-worker.js'
@@ -22,26 +22,10 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const project = unpackProject(folder)
 const from = await loadModel(project)
 
-/** Changes that Octavo does not load, or in which more than the model takes part (test/model-plans/recorded.test.ts). */
-const others = new Set([
-  'add-relation-one-to-many-self-both-ways',
-  'add-relation-inverse-name-is-a-relation',
-  'add-relation-morph-many-inverse',
-  'remove-relation-self',
-  'zone-with-unknown-component',
-  'start-reserved-attribute-created-at',
-  'start-relation-mapped-by-missing',
-  'start-bad-default',
-  'start-bad-regex',
-  'create-in-plugin-extension',
-  'migration-file-renames-column',
-  'disk-column-name-option',
-])
-
 /** The changes, each with its plan; of those that have the same steps for the same tables, the first. */
 async function plannedChanges() {
   const planned = new Map<string, { name: string; to: typeof from; plan: ReturnType<typeof planModelChange> }>()
-  for (const change of recordedChanges.filter((each) => isPlain(each) && !others.has(each.name))) {
+  for (const change of recordedChanges.filter((each) => isPlain(each) && !refused.has(each.name) && !others.has(each.name))) {
     const to = await modelAfter(change, project, folder)
     const plan = planModelChange(from, to, [])
     // What a setting says of the types is the matter of test/model-plans.

@@ -1,26 +1,17 @@
 // How administrators come to an account and to a password.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addAdministrator, adminPassword, askAdmin, rowsOf, signInAdmin } from '../support/administration.js'
+import { addAdministrator, adminPassword, askAdmin, projectWithNotes, rowsOf, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveBeside, serveProject } from '../support/serve.js'
 import { secrets } from './callers.js'
 
-const files = {
-  'src/api/note/content-types/note/schema.json': {
-    kind: 'collectionType',
-    collectionName: 'notes',
-    info: { singularName: 'note', pluralName: 'notes', displayName: 'Note' },
-    options: { draftAndPublish: false },
-    attributes: { title: { type: 'string' } },
-  },
-}
 /** Codes are in the log. */
 const environment = { ...secrets, NODE_ENV: 'development' }
 const config = { limits: { authRateLimit: 0 }, url: 'https://cms.example.test' }
 
 let served: Served
 beforeAll(async () => {
-  served = await serveProject(files, { environment, config })
+  served = await serveProject(projectWithNotes, { environment, config })
 })
 afterAll(() => served?.close())
 

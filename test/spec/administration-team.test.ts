@@ -7,6 +7,7 @@ import {
   adminRole,
   allowAdmins,
   askAdmin,
+  projectWithNotes,
   rowsOf,
   type SignedIn,
   signInAdmin,
@@ -15,21 +16,11 @@ import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
 import { secrets } from './callers.js'
 
-const files = {
-  'src/api/note/content-types/note/schema.json': {
-    kind: 'collectionType',
-    collectionName: 'notes',
-    info: { singularName: 'note', pluralName: 'notes', displayName: 'Note' },
-    options: { draftAndPublish: false },
-    attributes: { title: { type: 'string' } },
-  },
-}
-
 let served: Served
 let ada: SignedIn
 let ed: SignedIn
 beforeAll(async () => {
-  served = await serveProject(files, { environment: secrets, config: { limits: { authRateLimit: 0 } } })
+  served = await serveProject(projectWithNotes, { environment: secrets, config: { limits: { authRateLimit: 0 } } })
   await addAdministrator(served, 'ada@admins.example')
   await addAdministrator(served, 'ed@admins.example', ['strapi-editor'])
   ada = await signInAdmin(served, 'ada@admins.example')
@@ -256,7 +247,7 @@ rule('administration.22', 'pages follow each other whatever happens meanwhile', 
 })
 
 test('the log keeps its last entries', async () => {
-  const small = await serveProject(files, { environment: secrets, config: { limits: { activityEntries: 2 } } })
+  const small = await serveProject(projectWithNotes, { environment: secrets, config: { limits: { activityEntries: 2 } } })
   try {
     await addAdministrator(small, 'ada@admins.example')
     const { accessToken } = await signInAdmin(small, 'ada@admins.example')

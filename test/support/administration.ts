@@ -4,6 +4,17 @@ import { resources } from '../../src/http/administration/resources.js'
 import type { Answer, Served } from './serve.js'
 import type { Row, Value } from './statements.js'
 
+/** A project with notes. */
+export const projectWithNotes = {
+  'src/api/note/content-types/note/schema.json': {
+    kind: 'collectionType',
+    collectionName: 'notes',
+    info: { singularName: 'note', pluralName: 'notes', displayName: 'Note' },
+    options: { draftAndPublish: false },
+    attributes: { title: { type: 'string' } },
+  },
+}
+
 /** The password of administrators in tests. */
 export const adminPassword = 'Correct-Horse-7'
 /** With the lowest cost, so that tests do not wait. */
