@@ -19,7 +19,7 @@ import {
   unfiledChanges,
   unfinishedChange,
 } from './change-log.js'
-import { type CountedPlan, countedPlan } from './counted-plan.js'
+import { type CountedPlan, countedPlan, onlyAdds } from './counted-plan.js'
 import { plain, refuseLosses, refuseTakenTables } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
 import { differencesOf, storeSchemas } from './stored-schemas.js'
@@ -30,6 +30,8 @@ import { formerTexts, type StagedFiles, stageFiles } from './write-files.js'
 export interface LiveModel {
   /** The model at the start, with all changes that were made before. */
   readonly model: Model
+  /** The last of these changes; 0 for none. */
+  readonly lastChange: number
   /** What other processes change, and how it is followed: as the access rules are read again after a commit. */
   readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
   /** The changes that were made, oldest first. */
@@ -70,6 +72,7 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
   }
   return {
     model: inForce.model,
+    lastChange: inForce.change,
     watched: { tables: changeColumns, reload: () => reload(options, inForce, line.run) },
     history: () => listChanges(main),
     serve: (served) => {
@@ -160,7 +163,7 @@ function putInForce(inForce: InForce, { model, texts }: LoadedModel, change: num
   inForce.model = model
   inForce.texts = texts
   inForce.change = change
-  inForce.installations?.replace(model)
+  inForce.installations?.replace(model, change)
 }
 
 /** Follows other processes. Where nothing has changed, nobody is waited for: a change of this process may be waiting for who asks. */
@@ -212,7 +215,16 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
   const { files, summary, renames = [], undoes } = request
   const former = request.former ?? (await formerTexts(config.folder, files))
   const staged = await stageFiles(config.folder, files)
-  const change = { version: model.version, summary, files, former, renames, kept: plan.kept, undoes: undoes?.id ?? 0 }
+  const change = {
+    version: model.version,
+    summary,
+    files,
+    former,
+    renames,
+    kept: plan.kept,
+    undoes: undoes?.id ?? 0,
+    moves: !onlyAdds(plan),
+  }
   const made = makeChange(options, inForce, { change, model, plan }, (id) => putInForce(inForce, loaded, id))
   const id = await made.catch(async (error: unknown) => {
     await staged.discard().catch(() => {})

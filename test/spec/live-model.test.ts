@@ -492,3 +492,81 @@ rule('live-model.11', 'the changes are listed', async () => {
 test('the name of a change is in the log', () => {
   expect(served.log.some((line) => line.includes('the model was changed') && line.includes('api::late.late'))).toBe(true)
 })
+
+rule('live-model.17', 'what another process was asked for before a change that moves content', async () => {
+  const held = (attributes: object, more: object = {}) => typeOf('held', 'helds', attributes, more)
+  expect((await put({ 'api::held.held': held({ kept: text, first: text }) })).status).toBe(200)
+  const gate: { opens(): void; opened: Promise<void>; reached(): void; isReached: Promise<void> }[] = []
+  const close = () => {
+    let [opens, reached] = [() => {}, () => {}]
+    const opened = new Promise<void>((resolve) => {
+      opens = resolve
+    })
+    const isReached = new Promise<void>((resolve) => {
+      reached = resolve
+    })
+    gate.push({ opens, opened, reached, isReached })
+    return gate.at(-1)!
+  }
+  /** Holds a request of the other process until the gate opens. */
+  const wait = async () => {
+    const last = gate.at(-1)
+    last?.reached()
+    await last?.opened
+    return true
+  }
+  const policies = { find: wait, create: wait, update: wait }
+  const other = await serveBeside(served, secrets, { types: { 'api::held.held': { policies } } } as never)
+  try {
+    const renaming = async (from: string, to: string) => {
+      const renames = [{ kind: 'attribute', schema: 'api::held.held', from, to }]
+      const body = { data: { 'api::held.held': held({ kept: text, [to]: text }) }, renames }
+      const changed = await send('schemas', body, 'PUT')
+      expect(changed.status, changed.text).toBe(200)
+    }
+    const during = async <Result>(asked: () => Promise<Result>, change: () => Promise<void>): Promise<Result> => {
+      const { opens, isReached } = close()
+      const result = asked()
+      await isReached
+      await change()
+      opens()
+      return result
+    }
+    const made = await write('/api/helds', { kept: 'x', first: 'one' })
+    expect(made.status).toBe(201)
+    const seen = await during(
+      () => read('/api/helds', other),
+      () => renaming('first', 'second'),
+    )
+    expect([seen.status, seen.body.data[0]?.second, 'first' in seen.body.data[0]]).toEqual([200, 'one', false])
+    const refused = await during(
+      () => write('/api/helds', { kept: 'y' }, other),
+      () => renaming('second', 'third'),
+    )
+    expect([refused.status, refused.headers.get('retry-after')], refused.text).toEqual([503, '1'])
+    expect((await write('/api/helds', { kept: 'z', third: 'three' }, other)).status).toBe(201)
+    expect((await read('/api/helds?sort=id', other)).body.data.map(({ kept }: { kept: string }) => kept)).toEqual(['x', 'z'])
+    // What only adds disturbs nobody.
+    const beside = await during(
+      () => write('/api/helds', { kept: 'beside' }, other),
+      async () => {
+        expect((await put({ 'api::held.held': held({ kept: text, third: text, fourth: text }) })).status).toBe(200)
+      },
+    )
+    expect(beside.status, beside.text).toBe(201)
+    // Drafts are switched on: a row without one would be missing from then on.
+    const unpaired = await during(
+      () => write('/api/helds', { kept: 'unpaired' }, other),
+      async () => {
+        const drafts = { options: { draftAndPublish: true } }
+        const changed = await put({ 'api::held.held': held({ kept: text, third: text, fourth: text }, drafts) })
+        expect(changed.status, changed.text).toBe(200)
+      },
+    )
+    expect(unpaired.status, unpaired.text).toBe(503)
+    for (const status of ['draft', 'published'])
+      expect((await read(`/api/helds?sort=id&status=${status}`, other)).body.meta.pagination.total).toBe(3)
+  } finally {
+    await other.close()
+  }
+})

@@ -146,6 +146,8 @@ async function dropOwnIndexes({ client }: StepSession, step: PlanStep): Promise<
 
 /** Locks the tables that steps are about, all at once: nothing is done before all of them are to be had. */
 export async function lockTables({ client }: StepSession, steps: readonly PlanStep[]): Promise<void> {
+  // Whoever writes has looked at it, or waits for it.
+  await client.query('lock table octavo_model_history in access exclusive mode')
   const { ownTables } = await readCatalog(client)
   const there = new Set(ownTables)
   const named = steps.flatMap((step) => {
