@@ -57,6 +57,7 @@ async function openGolden() {
     fit: async () => {},
     isModelWorkAtomic: true,
     carryOut: async () => false,
+    describeSteps: async () => [],
     mismatches: async () => ({ types: [], columns: [], tables: [] }),
     trouble: () => null,
     close: async () => {},
