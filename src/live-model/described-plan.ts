@@ -95,7 +95,7 @@ async function rowsOf(database: RowReader, steps: readonly PlanStep[]): Promise<
 }
 
 /** The permissions of one reader. */
-interface Reader {
+interface PermittedCaller {
   readonly name: string
   readonly action: string
 }
@@ -103,9 +103,9 @@ interface Reader {
 async function gainsOf(database: RowReader, changes: readonly ModelChange[], to: Model): Promise<readonly Gain[]> {
   const news = changes.flatMap((change) => newIn(change, to))
   if (news.length === 0) return []
-  const roles = await database.rows<Reader>(sql`select r.name, p.action from up_permissions p
+  const roles = await database.rows<PermittedCaller>(sql`select r.name, p.action from up_permissions p
     join up_permissions_role_lnk l on l.permission_id = p.id join up_roles r on r.id = l.role_id`)
-  const tokens = await database.rows<Reader>(sql`select t.name, p.action from strapi_api_token_permissions p
+  const tokens = await database.rows<PermittedCaller>(sql`select t.name, p.action from strapi_api_token_permissions p
     join strapi_api_token_permissions_token_lnk l on l.api_token_permission_id = p.id join strapi_api_tokens t on t.id = l.api_token_id`)
   const administrators = await database.rows<{ name: string; subject: string | null; properties: unknown }>(
     sql`select r.name, p.subject, p.properties from admin_permissions p
@@ -113,7 +113,7 @@ async function gainsOf(database: RowReader, changes: readonly ModelChange[], to:
       where p.action like 'plugin::content-manager.explorer.%' and r.code <> 'strapi-super-admin'`,
   )
   const unnamed = administrators.filter(({ properties }) => !namesFields(properties))
-  const of = (readers: readonly Reader[], uid: string) => namesOf(readers.filter(({ action }) => action.startsWith(`${uid}.`)))
+  const of = (readers: readonly PermittedCaller[], uid: string) => namesOf(readers.filter(({ action }) => action.startsWith(`${uid}.`)))
   return news.map(({ schema, attribute }) => ({
     ...{ schema, attribute, roles: of(roles, schema), tokens: of(tokens, schema) },
     administrators: namesOf(unnamed.filter(({ subject }) => subject === schema)),
