@@ -2,7 +2,9 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Administration } from '../../administration/context.js'
 import type { Administrator } from '../../administration/identify.js'
-import { ApiError, forbidden, notFound } from '../../errors/errors.js'
+import { hasMediaRight } from '../../administration/media/media-rights.js'
+import { checkPasswordAge } from '../../administration/password-age.js'
+import { forbidden, notFound } from '../../errors/errors.js'
 import { holding } from '../../installation.js'
 import type { MountContext } from '../backend.js'
 import { send } from '../handle-request.js'
@@ -14,9 +16,6 @@ import { checkOwnPage } from './own-page.js'
 import type { Answered, Resource, ResourceRequest } from './resource.js'
 import { resources } from './resources.js'
 import { type FoundPlace, methodsOf, openRouting } from './routing.js'
-
-/** Milliseconds after which a stronger act asks for the password again. */
-const passwordLifetime = 600_000
 
 /** Handles a request to a path below the prefix. */
 export type HandleAdministration = (request: FastifyRequest, reply: FastifyReply, path: string) => Promise<FastifyReply>
@@ -58,9 +57,11 @@ async function admitted(administration: Administration, resource: Resource, requ
   if (who === 'anybody' || who === 'page') return null
   const administrator = await administration.identify(request.headers.authorization)
   ;(request as LoggedRequest).callerName = `administrator ${administrator.id}`
-  if (typeof who === 'object' && !administrator.may(who.action, who.on)) throw forbidden(who.action)
-  if (isStrong === true && administration.now() - administrator.passwordAt > passwordLifetime)
-    throw new ApiError('ForbiddenError', 'This asks for your password again (POST /session/password)', { reason: 'password' })
+  if (typeof who === 'object') {
+    const { action, on, onFiles } = who
+    if (!(onFiles ? hasMediaRight(administrator, action) : administrator.may(action, on))) throw forbidden(action)
+  }
+  if (isStrong === true) checkPasswordAge(administration, administrator)
   return administrator
 }
 

@@ -5,6 +5,8 @@ import { adminResources } from './resources/admins.js'
 import { apiRoleResources } from './resources/api-roles.js'
 import { contentResources } from './resources/content.js'
 import { descriptionOf } from './resources/description.js'
+import { fileResources } from './resources/files.js'
+import { folderResources } from './resources/folders.js'
 import { linkResources } from './resources/links.js'
 import { localeResources } from './resources/locales.js'
 import { recoveryResources } from './resources/recovery.js'
@@ -21,6 +23,8 @@ export const resources: readonly Resource[] = [
   ...recoveryResources,
   ...contentResources,
   ...linkResources,
+  ...fileResources,
+  ...folderResources,
   ...startResources,
   ...adminResources,
   ...roleResources,
