@@ -7,6 +7,7 @@ import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import type { KeptPlace, PlanChoices, Rename } from '../model-plans/types.js'
 import type { CountedPlan } from './counted-plan.js'
+import type { DescribedPlan } from './described-plan.js'
 import type { SchemaTexts } from './stored-schemas.js'
 
 /** A change as it is asked for. */
@@ -28,6 +29,14 @@ export interface ChangeRequest {
 
 /** Returns a change from the project's files as they are when it is its turn, or null for none. */
 export type PrepareChange = (model: Model) => Promise<ChangeRequest | null>
+
+/** What a change would come to. */
+export interface PlannedChange {
+  /** The version of the model in force. */
+  readonly version: string
+  /** Null if nothing was asked for. */
+  readonly plan: DescribedPlan | null
+}
 
 /** What a change came to. */
 export interface ChangeResult {

@@ -8,10 +8,11 @@ import { ApiError, ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import { type FileChanges, filesOnDisk, filesWithChanges, noting } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
+import type { Rename } from '../model-plans/types.js'
 import type { ChangeRequest, StartDecisions, StartOfModel } from './change.js'
 import { unfiledChanges } from './change-log.js'
 import type { CountedContent } from './counted-plan.js'
-import { named } from './refusals.js'
+import { named, renameText } from './refusals.js'
 import { differencesOf, storedSchemas } from './stored-schemas.js'
 
 /** Without a decision nothing is hidden or renamed. */
@@ -56,8 +57,9 @@ export function explained(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
   const losses = error.details?.losses as readonly CountedContent[] | undefined
   if (losses === undefined) return new ConfigError(`The schema files differ from the model of the database. ${error.message}.`)
+  const renames = (error.details?.possibleRenames as readonly Rename[] | undefined) ?? []
   const names = losses.map(({ name }) => name)
   return new ConfigError(
-    `The schema files differ from the model of the database, and content would no longer be shown: ${named(losses)}. Nothing was changed. Run npx octavo model plan to see what would be done, and npx octavo model apply --agree ${names.join(',')} to do it; content is kept aside, and npx octavo model undo brings it back. What was renamed keeps its content with --rename.`,
+    `The schema files differ from the model of the database, and content would no longer be shown: ${named(losses)}. Nothing was changed. Run npx octavo model plan to see what would be done, and npx octavo model apply --agree ${names.join(',')} to do it; content is kept aside, and npx octavo model undo brings it back. What was renamed keeps its content with ${renames.length === 0 ? '--rename' : renames.map((rename) => `--rename ${renameText(rename)}`).join(' ')}.`,
   )
 }

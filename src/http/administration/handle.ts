@@ -8,6 +8,7 @@ import { forbidden, notFound } from '../../errors/errors.js'
 import { holding } from '../../installation.js'
 import type { MountContext } from '../backend.js'
 import { send } from '../handle-request.js'
+import { onModelInForce } from '../model-in-force.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { readInput } from './input.js'
@@ -37,12 +38,15 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
     if (resource.who === 'page') checkOwnPage(request.raw, parts.config)
     const administration = await late.open()
     const administrator = await admitted(administration, resource, request)
-    const { defaultLocale } = await identification.access()
-    return holding(installations.enter(defaultLocale), async (installation) => {
-      const actor = { administrator, address: request.ip }
-      const asking = { administration, installation, parts, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
-      const answered = await limited(resource, asking, place)
-      return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
+    return onModelInForce(request, reply, async (admit) => {
+      const { defaultLocale } = await identification.access()
+      return holding(installations.enter(defaultLocale), async (installation) => {
+        admit(installation.model)
+        const actor = { administrator, address: request.ip }
+        const asking = { administration, installation, parts, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
+        const answered = await limited(resource, asking, place)
+        return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
+      })
     })
   }
 }

@@ -2,7 +2,7 @@
 // route of our own changes it.
 import type { IncomingMessage } from 'node:http'
 import { ApiError, notFound, validationError } from '../../errors/errors.js'
-import type { ChangeResult, PrepareChange } from '../../live-model/change.js'
+import type { ChangeResult, PlannedChange, PrepareChange } from '../../live-model/change.js'
 import { readSchemaRequest } from '../../live-model/schema-request.js'
 import type { AttributeSource, Component, ContentType, Model } from '../../model/types.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
@@ -113,7 +113,7 @@ function preparation({ config, request, leaveInstallation }: RequestContext, bod
   return () => readSchemaRequest(config.folder, body, agreedTo(request))
 }
 
-const withPlan = ({ version, plan }: ChangeResult) => ({ version, ...plan })
+const withPlan = ({ version, plan }: ChangeResult | PlannedChange) => ({ version, ...plan })
 
 /** Undoes a change: that with the id `data.change`, or the last one. */
 async function undo(context: RequestContext): Promise<Reply> {
