@@ -114,7 +114,7 @@ rule('administration-layouts.2', 'stored settings follow the model, as Strapi ha
   expect(layout.settings).toMatchObject({ pageSize: 20, mainField: 'title', defaultSortBy: 'score' })
   expect(layout.metadatas.title).toMatchObject({ edit: { label: 'Heading', visible: true }, list: { label: 'Heading', sortable: true } })
   expect(layout.metadatas.gone).toBeUndefined()
-  expect(layout.layouts.list).toEqual(['id', 'title'])
+  expect(layout.layouts.list).toEqual(['id', 'title', 'summary', 'secret'])
   const [first, second] = layout.layouts.edit
   expect(first).toEqual([{ name: 'title', size: 8 }])
   expect(second[0].name).toBe('summary')

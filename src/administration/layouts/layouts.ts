@@ -42,10 +42,25 @@ export function layoutOf(model: Model, schema: Schema, stored: unknown): Layout 
       Object.entries(made.metadatas).map(([name, usual]) => [name, merged(model, attributes.get(name), usual, metadatas[name])]),
     ),
     layouts: {
-      list: kept.length === 0 ? made.layouts.list : [...new Set(kept as string[])],
+      list: kept.length === 0 ? made.layouts.list : withNew([...new Set(kept as string[])], attributes, metadatas),
       edit: editOf(schema, edit, metadatas) ?? made.layouts.edit,
     },
   }
+}
+
+/** What lists show at least, as long as there are new attributes. */
+const fewestListed = 4
+
+/** What a list shows, with attributes that have no settings yet behind it while it is short. */
+function withNew(
+  list: readonly string[],
+  attributes: ReadonlyMap<string, AttributeSource>,
+  metadatas: Readonly<Record<string, unknown>>,
+): readonly string[] {
+  const added = [...attributes].filter(
+    ([name, attribute]) => isListed(name, attribute) && !Object.hasOwn(metadatas, name) && !list.includes(name),
+  )
+  return [...list, ...added.slice(0, Math.max(0, fewestListed - list.length)).map(([name]) => name)]
 }
 
 /** The settings of an attribute; the naming attribute of a relation must be one of its target. */
