@@ -10,11 +10,8 @@ import { type Answered, answer } from './resource.js'
 /** Revisions that one request names at most. */
 const mostRevisions = 100
 
-/**
- * A tag: the revision of the draft, and behind a point what tells the whole response from others of the same draft. A response that was
- * compressed has a weak one, whose revision is as good.
- */
-const tag = /^(?:W\/)?"([\w-]{1,64})(?:\.[\w-]{1,64})?"$/
+/** A tag: the revision of the draft, and behind a point what tells the whole response from others of the same draft. */
+const tag = /^"([\w-]{1,64})(?:\.[\w-]{1,64})?"$/
 
 /**
  * The revisions that a write expects; none where it says that the document is not there (`If-None-Match: *`).
