@@ -122,10 +122,10 @@ export const historyCommand = orExplain(async (folder: string, { json }: ListOpt
     )
 })
 
-function printPlan({ changes, answers, losses, conditions, steps, gains, possibleRenames }: DescribedPlan): void {
+function printPlan({ changes, responses, losses, conditions, steps, gains, possibleRenames }: DescribedPlan): void {
   print(`${counted(changes.length, 'change')} of the model:`)
   for (const change of changes) print(`  ${Object.values(change).map(String).join(' ')}`)
-  for (const answer of answers) print(`  ${answer}`)
+  for (const sentence of responses) print(`  ${sentence}`)
   printCounted('Content that would no longer be shown, and is kept aside:', losses)
   printCounted('What does not satisfy the new model, and stays as it is:', conditions)
   for (const { schema, attribute, roles, tokens, administrators } of gains) {

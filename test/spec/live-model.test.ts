@@ -223,7 +223,7 @@ rule('live-model.6', 'content is converted and moved: types of attributes, relat
   expect(refused.body.error.details.losses).toMatchObject([{ name: 'api::box.box.size', count: 1 }])
   const made = await put(schema({ size: { type: 'integer' }, notes: link('manyToMany') }), { agree: 'api::box.box.size' })
   expect(made.status, made.text).toBe(200)
-  expect(made.body.data.answers).toContain('size of api::box.box is answered as integer, no longer as string.')
+  expect(made.body.data.responses).toContain('size of api::box.box is returned as integer, no longer as string.')
   const boxes = (query = '') => read(`/api/boxes?sort=id&populate=notes${query}`)
   expect((await boxes()).body.data).toMatchObject([
     { size: 12, notes: [{ title: 'in the box' }] },
