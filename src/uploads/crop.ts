@@ -1,5 +1,6 @@
 // Cuts a part out of a stored picture: its bytes are fetched from their storage, and cropped by an image process.
 import { createReadStream } from 'node:fs'
+import { unavailable } from '../database/unavailable.js'
 import { ApiError, notFound } from '../errors/errors.js'
 import type { Images } from './images/pool.js'
 import type { CropBox } from './images/protocol.js'
@@ -18,7 +19,7 @@ export interface CropParts {
 
 /**
  * Does something with a part of a stored picture, which is a received file meanwhile.
- * @throws ApiError 404 where the storage lacks the file, 400 for what cannot be cropped like this
+ * @throws ApiError 404 where the storage lacks the file, 503 where it cannot be reached, 400 for what cannot be cropped like this
  */
 export async function withCropped<Result>(
   { receiver, images, openStored }: CropParts,
@@ -46,7 +47,9 @@ export async function withCropped<Result>(
 async function fetched(receiver: Receiver, openStored: CropParts['openStored'], row: FileRow, name: string): Promise<Received> {
   const stored = await openStored()
   try {
-    const file = await stored.find({ name: row.hash + row.ext, url: row.url, provider: row.provider })
+    const file = await stored.find({ name: row.hash + row.ext, url: row.url, provider: row.provider }).catch((error: Error) => {
+      throw unavailable('The file could not be fetched from its storage', error)
+    })
     if (file === null) throw notFound('The storage does not have this file')
     return await receiver.receive(file.open(), { name, declared: '' })
   } finally {
