@@ -55,6 +55,8 @@ export interface StartOfModel {
   readonly stored: SchemaTexts | null
   /** The model of the database; null if it is that of the files, as far as is known. */
   readonly former: Model | null
+  /** Files that changes have written while this process was not there. They are on disk as they were before. */
+  readonly behind: FileChanges
 }
 
 /** What an operator decides about a change of the files. */

@@ -111,6 +111,7 @@ async function modelInForce(options: LiveModelOptions): Promise<InForce> {
   const { model, texts, former } = start
   const stored = start.stored ?? new Map()
   const inForce: InForce = { model: former ?? model, texts, stored, change: await lastChange(database.main), installations: null }
+  await placeBehind(options)
   const unfiled = await placeUnfiled(options)
   if (former === null) {
     if (unfiled.size > 0) await putUnfiledInForce(options, inForce, unfiled)
@@ -151,6 +152,18 @@ async function placeUnfiled({ config, database, log }: LiveModelOptions): Promis
     log.error({ err: error, changes }, 'the files of changes of the model could not be written; the next start tries again')
   }
   return files
+}
+
+/** Writes the files of changes that were made while this process was not there. */
+async function placeBehind({ config, start: { behind }, log }: LiveModelOptions): Promise<void> {
+  if (behind.size === 0) return
+  const files = [...behind.keys()]
+  try {
+    await (await stageFiles(config.folder, behind)).place()
+    log.info({ files }, 'the model was changed while this process was not there; its files were written')
+  } catch (error) {
+    log.error({ err: error, files }, 'the model was changed while this process was not there, and its files could not be written')
+  }
 }
 
 /** Puts the model of files in force that an earlier process did not write. */
