@@ -32,7 +32,7 @@ export const membersOf = (value: unknown): StoredMembers =>
 /** A part as it is stored, and its revision. */
 export interface SettingsState {
   readonly stored: StoredMembers
-  /** Changes with the value, and tells nothing of it: secrets may be part of it. */
+  /** Changes with the value, and reveals nothing of it: secrets may be part of it. */
   readonly revision: string
 }
 

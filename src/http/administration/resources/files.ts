@@ -75,7 +75,7 @@ const lists: readonly Resource[] = [
     }),
     answer: z.strictObject({ data: z.array(fileAnswer) }),
     handle: async (asked) => {
-      // What is stored is answered.
+      // The response shows what is stored.
       checkMediaRight(asked.administrator, 'read')
       return withForm(asked, ['fileInfo', 'folder'], async ({ files, fields }) => {
         const access = mediaOf(asked)
