@@ -163,6 +163,14 @@ export async function deleteFolders(tx: Transaction, ids: readonly number[]): Pr
   if (ids.length > 0) await tx.run(sql`delete from upload_folders where id in (${sql.join([...ids])})`)
 }
 
+/** The folder that a file lies in; null: the root. */
+export async function folderOfFile(database: RowReader, file: number): Promise<FolderPlace | null> {
+  const [folder = null] = await database.rows<FolderPlace>(
+    sql`select f.id, f.path from upload_folders f join files_folder_lnk l on l.folder_id = f.id where l.file_id = ${file}`,
+  )
+  return folder
+}
+
 /** Puts a file behind those that a folder has; null: it lies in none. */
 export async function putIntoFolder(tx: Transaction, file: number, folder: FolderPlace | null): Promise<void> {
   if (folder === null) return

@@ -6,10 +6,11 @@ import { notFound, validationError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
 import type { MediaEventName } from '../public/events.js'
 import { openQueue, openSerialQueues, type Queue } from '../runtime/queue.js'
+import { type CropParts, withCropped } from './crop.js'
 import type { FileInfo } from './file-info.js'
 import { newHash } from './file-names.js'
 import type { FolderPlace } from './folders.js'
-import type { Images } from './images/pool.js'
+import type { CropBox } from './images/protocol.js'
 import type { Journal, JournalEntry } from './journal.js'
 import type { MediaType, TypeRules } from './media-types.js'
 import { checkMediaType, mediaTypeOf } from './media-types.js'
@@ -45,6 +46,11 @@ export interface Library {
   change(id: number, info: FileInfo, scope: LibraryScope): Promise<void>
   /** Replaces the content of a file, keeping its URL. @throws ApiError 404 */
   replace(id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void>
+  /**
+   * Cuts a part out of a picture: as a file beside it, or in its place. Returns the id of the file with the part.
+   * @throws ApiError 404; 400 for what cannot be cropped like this
+   */
+  crop(id: number, part: CropBox, place: 'beside' | 'instead', scope: LibraryScope): Promise<number>
   /** Deletes a file. @throws ApiError 404 */
   remove(id: number, scope: LibraryScope): Promise<void>
   /** Deletes files in one transaction. @throws ApiError 404 if one of them is not there */
@@ -87,13 +93,11 @@ export interface NamedRow {
 }
 
 /** The dependencies of the media library. */
-export interface LibraryParts {
+export interface LibraryParts extends CropParts {
   readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly storages: Storages
-  readonly receiver: Receiver
   readonly journal: Journal
-  readonly images: Images
   readonly rules: TypeRules
   readonly limits: FormLimits
   newDocumentId(): string
@@ -119,6 +123,7 @@ export function openLibrary(parts: LibraryParts): Library {
     add: (files, infos, link, scope) => addFiles(parts, files, infos, link, scope),
     change: (id, info, scope) => changeFile(parts, id, info, scope),
     replace: (id, file, info, scope) => replacements.inLine(id, () => replaceFile(parts, id, file, info, scope)),
+    crop: (id, part, place, scope) => replacements.inLine(id, () => cropFile(parts, id, part, place, scope)),
     remove: (id, scope) => replacements.inLine(id, () => removeFiles(parts, [id], scope)),
     removeAll: (ids, scope) => {
       const sorted = [...new Set(ids)].sort((one, other) => one - other)
@@ -219,6 +224,16 @@ async function replaceFile(parts: LibraryParts, id: number, file: Received, info
       await scope.author?.after(tx, [{ id, name: newInfo.name }])
     }),
   )
+}
+
+async function cropFile(parts: LibraryParts, id: number, part: CropBox, place: 'beside' | 'instead', scope: LibraryScope): Promise<number> {
+  const row = await existing(parts, id)
+  const { name, alternativeText, caption } = row
+  return withCropped(parts, row, part, async (file) => {
+    if (place === 'beside') return (await addFiles(parts, [file], [{ name, alternativeText, caption }], null, scope))[0]!
+    await replaceFile(parts, id, file, { name }, scope)
+    return id
+  })
 }
 
 async function removeFiles(parts: LibraryParts, ids: readonly number[], scope: LibraryScope): Promise<void> {

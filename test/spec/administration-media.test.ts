@@ -1,6 +1,7 @@
 // The media library in the administration API: files, folders, and what a role may do with them.
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import sharp from 'sharp'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { addAdministrator, allowAdmins, askAdmin, rowsOf, type SignedIn, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
@@ -242,6 +243,53 @@ rule('administration-media.6', 'files are moved and deleted together, all or non
   expect((await send('DELETE', `/files/${one}`)).status).toBe(204)
   expect((await send('DELETE', `/files/${one}`)).status).toBe(404)
   expect((await lastActs(1))[0]).toEqual(['delete', 'file', 'single.txt'])
+})
+
+rule('administration-media.12', 'a part of a picture becomes a file beside it, or takes its place', async () => {
+  const folder = await folderOf('Crops')
+  const picture = await sharp({ create: { width: 600, height: 400, channels: 3, background: 'red' } })
+    .composite([{ input: { create: { width: 300, height: 400, channels: 3, background: 'blue' } }, left: 300, top: 0 }])
+    .png()
+    .toBuffer()
+  const sent = await upload([file(picture, 'flag.png', 'image/png'), ['fileInfo', '{"caption":"Two halves"}'], ['folder', String(folder)]])
+  const { id, url } = sent.body.data[0]
+  const part = { x: 300, y: 100, width: 250, height: 200 }
+  const beside = await send('POST', `/files/${id}/crop`, part)
+  expect(beside.status, beside.text).toBe(200)
+  const made = beside.body.data
+  expect(made).toMatchObject({ name: 'flag.png', caption: 'Two halves', width: 250, height: 200, folder: { id: folder } })
+  expect([made.id === id, made.url === url]).toEqual([false, false])
+  const bytesAt = async (path: string) => Buffer.from(await (await fetch(served.origin + path)).arrayBuffer())
+  const { channels } = await sharp(await bytesAt(made.url)).stats()
+  expect(channels.slice(0, 3).map(({ mean }) => Math.round(mean))).toEqual([0, 0, 255])
+  expect(await bytesAt(url)).toEqual(picture)
+  const instead = await send('POST', `/files/${id}/crop`, { ...part, x: 0, place: 'instead' })
+  expect(instead.body.data).toMatchObject({ id, url, width: 250, height: 200, caption: 'Two halves' })
+  expect((await sharp(await bytesAt(url)).stats()).channels[0]!.mean).toBe(255)
+  const notes = await fileOf('notes.txt')
+  const wrong = [
+    { ...part, x: 1 },
+    { ...part, width: 0 },
+    { ...part, x: -1 },
+    { ...part, x: 0.5 },
+    { x: 0, y: 0, width: 10 },
+  ]
+  for (const body of wrong) expect((await send('POST', `/files/${id}/crop`, body)).status, JSON.stringify(body)).toBe(400)
+  expect((await send('POST', `/files/${notes}/crop`, part)).status).toBe(400)
+  expect((await send('POST', '/files/999999/crop', part)).status).toBe(404)
+  const small = { x: 0, y: 0, width: 10, height: 10 }
+  expect((await send('POST', `/files/${id}/crop`, small, signedIn.reader)).status).toBe(403)
+  expect((await send('POST', `/files/${id}/crop`, { ...small, place: 'instead' }, signedIn.author)).status).toBe(403)
+  expect((await send('POST', `/files/${id}/crop`, small, signedIn.owner)).status).toBe(404)
+  const turned = await sharp({ create: { width: 300, height: 100, channels: 3, background: 'red' } })
+    .withMetadata({ orientation: 6 })
+    .jpeg()
+    .toBuffer()
+  const upright = (await upload([file(turned, 'turned.jpg', 'image/jpeg')])).body.data[0].id
+  const cut = await send('POST', `/files/${upright}/crop`, { x: 0, y: 150, width: 100, height: 150 })
+  expect(cut.body.data).toMatchObject({ width: 100, height: 150 })
+  const left = readdirSync(join(uploads(), '.octavo'), { recursive: true }) as string[]
+  expect(left.filter((name) => /\.(?:part|note)$/.test(name))).toEqual([])
 })
 
 rule('administration-media.7', 'uses of a file: by attribute, in components and zones, of what may be read', async () => {

@@ -2,7 +2,8 @@
 import type { Transaction } from '../../database/database.js'
 import { notFound, validationError } from '../../errors/errors.js'
 import type { FileInfo } from '../../uploads/file-info.js'
-import { type FolderPlace, markFiles, moveFiles, readFolder } from '../../uploads/folders.js'
+import { type FolderPlace, folderOfFile, markFiles, moveFiles, readFolder } from '../../uploads/folders.js'
+import type { CropBox } from '../../uploads/images/protocol.js'
 import type { FileAuthor, LibraryScope, NamedRow } from '../../uploads/library.js'
 import type { Received } from '../../uploads/receive.js'
 import { readFile, updateInfo } from '../../uploads/rows.js'
@@ -112,4 +113,23 @@ export async function deleteFiles(access: MediaAccess, ids: readonly number[]): 
     after: (transaction, files) => noteFiles(access, transaction, 'delete', files),
   })
   await library.removeAll(ids, scope)
+}
+
+/** Cuts a part out of a picture: as a file beside it in its folder, or in its place; returns the id of the file with the part. @throws ApiError 404, 403, 400 */
+export async function cropFile(access: MediaAccess, id: number, part: CropBox, place: 'beside' | 'instead'): Promise<number> {
+  const { administration, administrator, library } = access
+  const isNew = place === 'beside'
+  if (isNew) checkMediaRight(administrator, 'create')
+  const scope = scopeOf(access, {
+    before: async (transaction) => {
+      if (isNew) return folderOfFile(transaction, id)
+      await checkChangeable(transaction, administrator, 'files', [id])
+      return null
+    },
+    after: async (transaction, files) => {
+      if (!isNew) await markFiles(transaction, [id], administrator.id, administration.now())
+      await noteFiles(access, transaction, isNew ? 'create' : 'replace', files)
+    },
+  })
+  return library.crop(id, part, place, scope)
 }

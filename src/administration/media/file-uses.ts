@@ -1,4 +1,4 @@
-// Which documents use a file: found by the links of the file, upwards through components and zones, and told as far as the administrator
+// Which documents use a file: found by the links of the file, upwards through components and zones, and listed as far as the administrator
 // may read the documents and the attributes that lead to the file.
 import { sql } from 'kysely'
 import type { RowReader } from '../../database/database.js'
@@ -10,7 +10,7 @@ import { namingFields } from '../content/shown-attributes.js'
 import { fileWithId } from './file-list.js'
 import type { MediaAccess } from './media-access.js'
 
-/** Links of a file that are looked at, and documents of one attribute that are told. */
+/** Links of a file that are looked at, and documents of one attribute that are listed. */
 const [mostLinks, mostDocuments] = [1_000, 50]
 /** Components in components that are climbed. */
 const highest = 20

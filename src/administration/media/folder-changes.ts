@@ -144,7 +144,7 @@ async function tryToDelete(access: MediaAccess, { files, folders }: ManyMedia, w
       isOutdated = now.some((id) => !known.has(id)) || now.length < contained.length
       if (isOutdated) throw new ApiError('ConflictError', 'Files have come or gone')
       await checkChangeable(transaction, access.administrator, 'files', files)
-      // Of what lies in a folder nothing is told but that something may not be deleted.
+      // Of what lies in a folder the response says only that something may not be deleted.
       const allowed = await allowedIds(transaction, access.administrator, 'update', 'files', contained)
       if (contained.some((id) => !allowed.has(id))) throw forbidden(mediaActions.update)
       return null

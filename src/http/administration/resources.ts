@@ -13,8 +13,10 @@ import { recoveryResources } from './resources/recovery.js'
 import { rightsResources } from './resources/rights.js'
 import { roleResources } from './resources/roles.js'
 import { sessionResources } from './resources/session.js'
+import { settingsResources } from './resources/settings.js'
 import { startResources } from './resources/start.js'
 import { tokenResources } from './resources/tokens.js'
+import { typeResources } from './resources/types.js'
 import { userResources } from './resources/users.js'
 import { webhookResources } from './resources/webhooks.js'
 
@@ -25,6 +27,8 @@ export const resources: readonly Resource[] = [
   ...linkResources,
   ...fileResources,
   ...folderResources,
+  ...typeResources,
+  ...settingsResources,
   ...startResources,
   ...adminResources,
   ...roleResources,

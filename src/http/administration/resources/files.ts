@@ -1,6 +1,6 @@
 // /files: the files of the media library.
 import * as z from 'zod'
-import { addFiles, changeFile, deleteFiles, replaceFile } from '../../../administration/media/file-changes.js'
+import { addFiles, changeFile, cropFile, deleteFiles, replaceFile } from '../../../administration/media/file-changes.js'
 import { countFiles, fileKinds, fileSorts, filesWithIds, fileWithId, listFiles } from '../../../administration/media/file-list.js'
 import { usesOfFile } from '../../../administration/media/file-uses.js'
 import { deleteMany, moveMany } from '../../../administration/media/folder-changes.js'
@@ -37,6 +37,7 @@ async function respondFile(asked: ResourceRequest, id: number) {
 }
 
 const text = z.string().max(100_000).nullable()
+const pixels = z.int().min(0).max(1_000_000)
 const percent = z.number().min(0).max(100)
 const file = z.string().meta({ contentMediaType: 'application/octet-stream' })
 const ids = z.array(idInput).max(200).default([])
@@ -74,7 +75,7 @@ const lists: readonly Resource[] = [
     }),
     answer: z.strictObject({ data: z.array(fileAnswer) }),
     handle: async (asked) => {
-      // What is stored is answered.
+      // The response shows what is stored.
       checkMediaRight(asked.administrator, 'read')
       return withForm(asked, ['fileInfo', 'folder'], async ({ files, fields }) => {
         const access = mediaOf(asked)
@@ -169,6 +170,26 @@ const single: readonly Resource[] = [
         await replaceFile(mediaOf(asked), id, sent!, info!)
         return respondFile(asked, id)
       })
+    },
+  }),
+  resource({
+    ...{ method: 'POST', path: '/files/:id/crop', summary: 'Cut a part out of a picture, as a new file or in its place', who: may('read') },
+    params: byId,
+    body: z.strictObject({
+      x: pixels,
+      y: pixels,
+      width: pixels.min(1),
+      height: pixels.min(1),
+      place: z.enum(['beside', 'instead']).default('beside'),
+    }),
+    answer: one,
+    handle: async (asked) => {
+      const access = mediaOf(asked)
+      const { place, ...part } = asked.body
+      // A picture is not fetched for nothing.
+      if (place === 'instead') await checkChangeable(asked.administration.database, asked.administrator, 'files', [asked.params.id])
+      else await fileWithId(access, asked.params.id)
+      return respondFile(asked, await cropFile(access, asked.params.id, part, place))
     },
   }),
   resource({
