@@ -39,9 +39,10 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
     const administration = await late.open()
     const administrator = await admitted(administration, resource, request)
     const { defaultLocale } = await identification.access()
-    return holding(installations.enter(defaultLocale), async (installation) => {
+    return holding(installations.enter(defaultLocale), async (installation, leaveInstallation) => {
       const actor = { administrator, address: request.ip }
-      const asking = { administration, installation, parts, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
+      const service = { administration, installation, leaveInstallation, parts }
+      const asking = { ...service, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
       const answered = await limited(resource, asking, place)
       return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
     })
@@ -55,6 +56,7 @@ async function admitted(administration: Administration, resource: Resource, requ
   const administrator = await administration.identify(request.headers.authorization)
   ;(request as LoggedRequest).callerName = `administrator ${administrator.id}`
   if (typeof who === 'object' && !administrator.may(who.action, who.on)) throw forbidden(who.action)
+  if (who === 'superAdministrator' && !administrator.isSuperAdmin) throw forbidden()
   if (isStrong === true && administration.now() - administrator.passwordAt > passwordLifetime)
     throw new ApiError('ForbiddenError', 'This asks for your password again (POST /session/password)', { reason: 'password' })
   return administrator

@@ -1,5 +1,7 @@
 // The definition of a resource of the administration API. Resources are rows of one table (resources.ts), from which routing, checks, the
 // description and the tables of tests follow.
+import { createHash } from 'node:crypto'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import type { ActingAdministrator } from '../../administration/activity.js'
@@ -7,13 +9,15 @@ import type { Administration } from '../../administration/context.js'
 import type { Administrator, WholeType } from '../../administration/identify.js'
 import type { Installation } from '../../installation.js'
 import type { MountContext } from '../backend.js'
+import { hasVersion } from '../conditional.js'
 import type { Reply } from '../request-context.js'
 
 /**
  * Who may ask. `anybody`: no credentials are looked at. `page`: the same, but only the page of the service, whose requests set or send the
- * cookie. `administrator`: everybody who is signed in. An action: administrators with a role that allows it, on all documents of a type if it is about one.
+ * cookie. `administrator`: everybody who is signed in. `superAdministrator`: who has the role of super administrators. An action: administrators with a
+ * role that allows it, on all documents of a type if it is about one.
  */
-export type Who = 'anybody' | 'page' | 'administrator' | { readonly action: string; readonly on?: WholeType }
+export type Who = 'anybody' | 'page' | 'administrator' | 'superAdministrator' | { readonly action: string; readonly on?: WholeType }
 
 /** What is counted of the attempts of one IP address: those that fail, or all. */
 export interface CountedAttempts {
@@ -35,6 +39,8 @@ export interface ResourceRequest<Params = unknown, Query = unknown, Body = unkno
   readonly administration: Administration
   /** What the whole request is answered by. */
   readonly installation: Installation
+  /** Releases the installation: what changes the model must not be waited for by itself. Nothing is read or written by it afterwards. */
+  readonly leaveInstallation: () => void
   readonly parts: MountContext
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -119,6 +125,13 @@ export const answer = <Value>(value: Value, headers?: Reply['headers']): Answere
   value,
   ...(headers === undefined ? {} : { headers }),
 })
+
+/** `data` as the response of a resource, which a client that has it already is not sent again. */
+export function answerTagged<Value>(headers: IncomingHttpHeaders, data: Value): Answered<{ data: Value }> {
+  const etag = `"${createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22)}"`
+  const sent = { etag, 'cache-control': 'private, no-cache' }
+  return hasVersion(headers, etag) === true ? { status: 304, headers: sent } : answer({ data }, sent)
+}
 
 /** A response without content. */
 export const nothing = (headers?: Reply['headers']): Answered<undefined> => (headers === undefined ? {} : { headers })

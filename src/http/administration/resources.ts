@@ -7,6 +7,7 @@ import { contentResources } from './resources/content.js'
 import { descriptionOf } from './resources/description.js'
 import { linkResources } from './resources/links.js'
 import { localeResources } from './resources/locales.js'
+import { modelResources } from './resources/model.js'
 import { recoveryResources } from './resources/recovery.js'
 import { rightsResources } from './resources/rights.js'
 import { roleResources } from './resources/roles.js'
@@ -31,5 +32,6 @@ export const resources: readonly Resource[] = [
   ...userResources,
   ...localeResources,
   ...webhookResources,
+  ...modelResources,
   descriptionOf(() => resources),
 ]
