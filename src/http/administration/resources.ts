@@ -5,6 +5,7 @@ import { adminResources } from './resources/admins.js'
 import { apiRoleResources } from './resources/api-roles.js'
 import { contentResources } from './resources/content.js'
 import { descriptionOf } from './resources/description.js'
+import { editingResources } from './resources/editing.js'
 import { linkResources } from './resources/links.js'
 import { localeResources } from './resources/locales.js'
 import { modelResources } from './resources/model.js'
@@ -33,5 +34,6 @@ export const resources: readonly Resource[] = [
   ...localeResources,
   ...webhookResources,
   ...modelResources,
+  ...editingResources,
   descriptionOf(() => resources),
 ]
