@@ -6,6 +6,7 @@ import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import type { Database } from './database/database.js'
 import type { Dialect } from './database/dialect.js'
+import { writesForModel } from './database/model-writes.js'
 import { type Descriptions, openDescriptions } from './description/openapi/descriptions.js'
 import { describedOf } from './description/openapi/of-project.js'
 import { type DocumentBatch, openBatch } from './documents/batch.js'
@@ -78,8 +79,8 @@ export interface Installations {
    * @throws ApiError 503 if those that are held are not released within `wait` milliseconds
    */
   alone<Result>(wait: number, work: () => Promise<Result>): Promise<Result>
-  /** Puts a new model in force for the requests that come from now on. */
-  replace(model: Model): void
+  /** Puts a new model in force for the requests that come from now on. `change`: the last change of the model that it contains. */
+  replace(model: Model, change: number): void
   /** Closes the installation in force when its last request has ended. */
   close(): void
 }
@@ -87,6 +88,8 @@ export interface Installations {
 export interface InstallationOptions {
   readonly config: Config
   readonly model: Model
+  /** The last change that the model contains; 0 for none. */
+  readonly change: number
   readonly defaultLocale: string
   readonly dialect: Dialect
   readonly database: Database
@@ -102,6 +105,8 @@ export interface InstallationOptions {
 
 interface Opened {
   readonly installation: Installation
+  /** The last change that its model contains. */
+  readonly change: number
   /** Whether changes are recorded as events. */
   readonly records: boolean
   /** Requests that hold it. */
@@ -115,6 +120,9 @@ interface Lasting {
   readonly keys: IdempotencyKeys
   readonly inSync: InSync
 }
+
+/** What changes from one installation to the next. */
+type InstalledModel = Pick<InstallationOptions, 'model' | 'change' | 'defaultLocale'>
 
 /** The installations that are in force or still held, and who waits until none is held. */
 interface Use {
@@ -143,7 +151,7 @@ export function checkInstallable(config: Config, model: Model): void {
 
 export function openInstallations(options: InstallationOptions): Installations {
   const lasting: Lasting = { keys: openIdempotencyKeys(options.config.limits), inSync: openInSync() }
-  let current = open(options, lasting, options.model, options.defaultLocale)
+  let current = open(options, lasting, options)
   const use: Use = { opened: new Set([current]), exclusion: null }
   let isRecording = options.recording.isOn()
   options.recording.onChange(() => {
@@ -162,9 +170,9 @@ export function openInstallations(options: InstallationOptions): Installations {
     if (opened.holders === 0 && (opened.isRetired || use.exclusion !== null)) release(opened)
   }
 
-  function change(model: Model, defaultLocale: string): void {
+  function change(installed: InstalledModel): void {
     const former = current
-    current = open(options, lasting, model, defaultLocale)
+    current = open(options, lasting, installed)
     use.opened.add(current)
     former.isRetired = true
     settle(former)
@@ -173,7 +181,8 @@ export function openInstallations(options: InstallationOptions): Installations {
   function enter(defaultLocale: string, isNested = false): Entered {
     if (use.exclusion?.admits(isNested) === false) return use.exclusion.change().then(() => enter(defaultLocale, isNested))
     const { installation } = current
-    if (installation.defaultLocale !== defaultLocale || current.records !== isRecording) change(installation.model, defaultLocale)
+    if (installation.defaultLocale !== defaultLocale || current.records !== isRecording)
+      change({ ...current, model: installation.model, defaultLocale })
     const held = current
     held.holders++
     let isOver = false
@@ -192,7 +201,7 @@ export function openInstallations(options: InstallationOptions): Installations {
     model: () => current.installation.model,
     enter,
     alone: (wait, work) => alone(use, wait, work),
-    replace: (model) => change(model, current.installation.defaultLocale),
+    replace: (model, last) => change({ model, change: last, defaultLocale: current.installation.defaultLocale }),
     close: () => {
       current.isRetired = true
       settle(current)
@@ -203,14 +212,14 @@ export function openInstallations(options: InstallationOptions): Installations {
 function open(
   { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts }: InstallationOptions,
   { keys, inSync }: Lasting,
-  model: Model,
-  defaultLocale: string,
+  { model, change, defaultLocale }: InstalledModel,
 ): Opened {
   const { limits } = config
   const contract = contracts[config.contract]
   const context = readContext(config, model, defaultLocale)
   checkDefaults(config.types, context)
-  const { reads, writes } = database
+  const { reads } = database
+  const writes = writesForModel(database.writes, change)
   const records = recording.isOn()
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
   const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
@@ -230,7 +239,15 @@ function open(
       writes: openWrites({ ...writing, plans: ofWrites }, keys),
       batch: openBatch({ ...writing, plans: ofWrites }, keys),
       checks: openPublicationChecks({ ...writing, plans: ofWrites }),
-      accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes, watch: watchUsers(outbox, model) },
+      accounts: {
+        ...accounts,
+        writer: writes,
+        model,
+        input: { model, contract },
+        defaultLocale,
+        scopes: noScopes,
+        watch: watchUsers(outbox, model),
+      },
       descriptions: openDescriptions(() => describedOf(config, model, ''), limits.cachedDescriptions),
       watch:
         outbox === null
@@ -240,6 +257,7 @@ function open(
               committed: outbox.committed,
             },
     },
+    change,
     records,
     holders: 0,
     isRetired: false,

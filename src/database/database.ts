@@ -3,6 +3,7 @@ import type { Database as Connection } from 'better-sqlite3'
 import type { RawBuilder } from 'kysely'
 import type { Logger } from 'pino'
 import type { Model } from '../model/types.js'
+import type { PlanStep } from '../model-plans/steps.js'
 import type { Dialect } from './dialect.js'
 import type { History } from './history.js'
 import type { ModelWork } from './model-work.js'
@@ -128,6 +129,8 @@ export interface Database {
    * @throws ConfigError, ApiError 503; where it is atomic, nothing has happened then
    */
   carryOut(work: ModelWork): Promise<boolean>
+  /** The SQL of steps for readers, each with a list of statements; what the service computes is a comment. */
+  describeSteps(steps: readonly PlanStep[]): Promise<readonly (readonly string[])[]>
   mismatches(model: Model): Promise<SchemaMismatches>
   /** Null while the database can be trusted; otherwise what is wrong, as a sentence for the operator. */
   trouble(): string | null

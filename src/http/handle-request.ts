@@ -5,9 +5,11 @@ import type { Asker } from '../documents/read/around.js'
 import type { ProjectScopes } from '../documents/scopes.js'
 import { forbidden } from '../errors/errors.js'
 import { holding, type Installation } from '../installation.js'
+import type { Model } from '../model/types.js'
 import type { MountContext } from './backend.js'
 import { readBody } from './body-parser.js'
 import { addConnectionClose } from './connections.js'
+import { onModelInForce } from './model-in-force.js'
 import { askerOf, nameOf, type Reply, type RequestContext } from './request-context.js'
 import type { LoggedRequest } from './request-log.js'
 import { respond, respondFrom, smallResponse } from './respond.js'
@@ -29,17 +31,31 @@ export interface Admission {
 export const contentAdmission: Admission = { action: null, identifies: true, scopes: 'asked' }
 
 /** Handles a request with its caller and with one installation, which it holds until it has been handled. @throws ApiError 401, 403 */
-export async function handleRequest(
+export const handleRequest = (
   parts: MountContext,
   request: FastifyRequest,
   reply: FastifyReply,
   admission: Admission,
   work: (context: RequestContext) => Promise<Reply>,
+): Promise<FastifyReply> => onModelInForce(request, reply, (admit) => admitted(parts, request, reply, { admission, admit, work }))
+
+interface Admitting {
+  readonly admission: Admission
+  admit(model: Model): void
+  work(context: RequestContext): Promise<Reply>
+}
+
+async function admitted(
+  parts: MountContext,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { admission, admit, work }: Admitting,
 ): Promise<FastifyReply> {
   const { config, backend, hinting } = parts
   const started = performance.now()
   const identified = await backend.identification.identify(admission.identifies ? request.headers.authorization : undefined)
   return holding(backend.installations.enter(identified.access.defaultLocale), async (installation, leaveInstallation) => {
+    admit(installation.model)
     const { caller, access } = identified
     const asker = askerOf(caller, request.id)
     ;(request as LoggedRequest).callerName = nameOf(asker)

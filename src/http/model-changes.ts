@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Config } from '../config/config.js'
 import { ApiError } from '../errors/errors.js'
-import type { ChangeResult } from '../live-model/change.js'
+import type { ChangeResult, PlannedChange } from '../live-model/change.js'
 import type { ListedChange } from '../live-model/change-log.js'
 
 /** The content that a request agrees to hide, by the header `octavo-agree`. */
@@ -19,7 +19,7 @@ export function refuseLocked({ modelChanges }: Pick<Config, 'modelChanges'>): vo
 }
 
 /** What a change came to, or would come to, in a response. */
-export const withPlan = ({ version, plan }: ChangeResult) => ({ version, ...plan })
+export const withPlan = ({ version, plan }: ChangeResult | PlannedChange) => ({ version, ...plan })
 
 /** A change that was made, in a response. */
 export const shownChange = ({ madeAt, ...change }: ListedChange) => ({ ...change, madeAt: new Date(madeAt).toISOString() })

@@ -8,6 +8,7 @@ import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import type { KeptPlace, PlanChoices, Rename } from '../model-plans/types.js'
 import type { CountedPlan } from './counted-plan.js'
+import type { DescribedPlan } from './described-plan.js'
 import type { SchemaTexts } from './stored-schemas.js'
 
 /** A change as it is asked for. */
@@ -34,6 +35,14 @@ export type NoteChange = (change: { readonly version: string; readonly summary: 
 /** Returns a change from the project's files as they are when it is its turn, or null for none. */
 export type PrepareChange = (model: Model) => Promise<ChangeRequest | null>
 
+/** What a change would come to. */
+export interface PlannedChange {
+  /** The version of the model in force. */
+  readonly version: string
+  /** Null if nothing was asked for. */
+  readonly plan: DescribedPlan | null
+}
+
 /** What a change came to. */
 export interface ChangeResult {
   /** The version of the model in force. */
@@ -51,6 +60,8 @@ export interface StartOfModel {
   readonly stored: SchemaTexts | null
   /** The model of the database; null if it is that of the files, as far as is known. */
   readonly former: Model | null
+  /** Files that changes have written while this process was not there. They are on disk as they were before. */
+  readonly behind: FileChanges
 }
 
 /** What an operator decides about a change of the files. */

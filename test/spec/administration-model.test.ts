@@ -91,6 +91,11 @@ rule('administration-model.4', 'a plan is applied to the version that it was mad
     changes: [{ kind: 'attributeCreated', attribute: 'body' }],
     losses: [],
   })
+  // Who gains something is named to whoever may list it.
+  expect(planned.gains).toEqual([{ schema: uid, attribute: 'body', roles: [], tokens: [], administrators: [] }])
+  await addToken(served, 'finding', { type: 'custom', actions: ['api::note.note.find'] })
+  expect((await send('/model/plan', body, {}, 'reader')).body.data.gains[0].tokens).toEqual([])
+  expect((await send('/model/plan', body)).body.data.gains[0].tokens).toHaveLength(1)
   const other = { data: { [uid]: noteWith({ other: { type: 'text' } }) } }
   const named = { version: planned.version, plan: planned.id }
   const before = await get('/model')

@@ -194,7 +194,7 @@ rule('rights.10', 'a single type is made with the right to create, and changed w
   expect((await ada.get(`/content/${front}`)).body.data).toMatchObject([{ headline: 'Made' }])
 })
 
-rule('rights.11', 'hidden attributes are told by nothing', async () => {
+rule('rights.11', 'nothing reveals hidden attributes', async () => {
   const made = await ada.send('POST', stories, {
     data: { title: 'Told by nothing', secret: 'zebra', code: 'a:b!', seo: { metaTitle: 'm', metaSecret: 'sea lion' } },
   })
@@ -264,7 +264,7 @@ rule('rights.11', 'hidden attributes are told by nothing', async () => {
   expect((await ada.send('POST', `${path}/publish`, undefined, await revisionOf(idOf(made)))).text).toContain('a:b!')
 })
 
-rule('rights.11', 'hidden documents are told by nothing', async () => {
+rule('rights.11', 'nothing reveals hidden documents', async () => {
   const { author, german } = desks as { author: Desk; german: Desk }
   const [own, others] = [await storyOf(author, { title: 'Seen' }), await storyOf(ada, { title: 'Unseen', summary: 'secretly' })]
   await ada.send('PATCH', `${stories}/${own}`, { changes: { related: { connect: [others] } } }, await revisionOf(own))

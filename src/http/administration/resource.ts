@@ -1,7 +1,5 @@
 // The definition of a resource of the administration API. Resources are rows of one table (resources.ts), from which routing, checks, the
 // description and the tables of tests follow.
-import { createHash } from 'node:crypto'
-import type { IncomingHttpHeaders } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import type { ActingAdministrator } from '../../administration/activity.js'
@@ -9,15 +7,19 @@ import type { Administration } from '../../administration/context.js'
 import type { Administrator, WholeType } from '../../administration/identify.js'
 import type { Installation } from '../../installation.js'
 import type { MountContext } from '../backend.js'
-import { hasVersion } from '../conditional.js'
 import type { Reply } from '../request-context.js'
 
 /**
  * Who may ask. `anybody`: no credentials are looked at. `page`: the same, but only the page of the service, whose requests set or send the
  * cookie. `administrator`: everybody who is signed in. `superAdministrator`: who has the role of super administrators. An action: administrators with a
- * role that allows it, on all documents of a type if it is about one.
+ * role that allows it, on all documents of a type if it is about one; `onFiles`: it is about files, so its conditions are looked at with each of them.
  */
-export type Who = 'anybody' | 'page' | 'administrator' | 'superAdministrator' | { readonly action: string; readonly on?: WholeType }
+export type Who =
+  | 'anybody'
+  | 'page'
+  | 'administrator'
+  | 'superAdministrator'
+  | { readonly action: string; readonly on?: WholeType; readonly onFiles?: true }
 
 /** What is counted of the attempts of one IP address: those that fail, or all. */
 export interface CountedAttempts {
@@ -73,6 +75,8 @@ export interface Resource {
   readonly query: z.ZodType | null
   /** Of the JSON body; null: there is none. */
   readonly body: z.ZodType | null
+  /** Of a form with files in place of a body, for the description; the handler reads it. */
+  readonly form?: z.ZodType
   /** The status of the response: 200, 201 or 204. */
   readonly status: number
   /** Of the JSON of the response; null: it has no content. */
@@ -86,7 +90,7 @@ export interface ResourceInput<
   Query extends z.ZodType | null,
   Body extends z.ZodType | null,
   Answer extends z.ZodType | null,
-> extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret'> {
+> extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret' | 'form'> {
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
@@ -125,13 +129,6 @@ export const answer = <Value>(value: Value, headers?: Reply['headers']): Answere
   value,
   ...(headers === undefined ? {} : { headers }),
 })
-
-/** `data` as the response of a resource, which a client that has it already is not sent again. */
-export function answerTagged<Value>(headers: IncomingHttpHeaders, data: Value): Answered<{ data: Value }> {
-  const etag = `"${createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22)}"`
-  const sent = { etag, 'cache-control': 'private, no-cache' }
-  return hasVersion(headers, etag) === true ? { status: 304, headers: sent } : answer({ data }, sent)
-}
 
 /** A response without content. */
 export const nothing = (headers?: Reply['headers']): Answered<undefined> => (headers === undefined ? {} : { headers })

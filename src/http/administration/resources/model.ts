@@ -4,11 +4,13 @@ import * as z from 'zod'
 import { entryStatement } from '../../../administration/activity.js'
 import { ApiError } from '../../../errors/errors.js'
 import type { NoteChange, PrepareChange } from '../../../live-model/change.js'
+import type { Gain } from '../../../live-model/described-plan.js'
 import { readSchemaRequest, schemaRequest } from '../../../live-model/schema-request.js'
 import { agreedTo, refuseLocked, shownChange, withPlan } from '../../model-changes.js'
 import { describeComponents, describeTypes } from '../../shown-schemas.js'
 import { idOfCursor, pageOf } from '../cursors.js'
-import { answer, answerTagged, type Resource, type ResourceRequest, resource } from '../resource.js'
+import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
+import { versioned } from '../revisions.js'
 import { moment, pageInput, pageMeta } from '../values.js'
 
 const reads = { action: 'plugin::content-type-builder.read' }
@@ -20,13 +22,15 @@ const counted = z.strictObject({ name: text, about: text, count: z.int(), exact:
 const plan = {
   version: text,
   changes: z.array(word),
-  answers: z.array(text),
+  responses: z.array(text),
   steps: z.array(word),
   losses: z.array(counted),
   conditions: z.array(counted),
   kept: z.array(word),
 }
-const shownPlan = z.strictObject({ data: z.strictObject({ id: text, ...plan }) })
+const names = z.array(text)
+const gain = z.strictObject({ schema: text, attribute: text.nullable(), roles: names, tokens: names, administrators: names })
+const shownPlan = z.strictObject({ data: z.strictObject({ id: text, ...plan, gains: z.array(gain), possibleRenames: z.array(word) }) })
 const made = z.strictObject({ data: z.strictObject(plan) })
 const shownSchema = z.looseObject({ uid: text, schema: z.looseObject({ displayName: text, attributes: z.looseObject({}) }) })
 
@@ -50,7 +54,20 @@ const noteOf =
 function preparation(asked: ResourceRequest, body: object): PrepareChange {
   const { parts, request, leaveInstallation } = asked
   leaveInstallation()
-  return async () => ({ ...(await readSchemaRequest(parts.config.folder, body, agreedTo(request))), note: noteOf(asked, 'update') })
+  return async (model) => ({
+    ...(await readSchemaRequest(parts.config.folder, model, body, agreedTo(request))),
+    note: noteOf(asked, 'update'),
+  })
+}
+
+/** Who gains something new, without the names of roles and tokens that the administrator may not list. */
+function namedTo({ administrator: { may } }: ResourceRequest, { roles, tokens, administrators, ...gain }: Gain): Gain {
+  return {
+    ...gain,
+    roles: may('plugin::users-permissions.roles.read') ? roles : [],
+    tokens: may('admin::api-tokens.read') ? tokens : [],
+    administrators: may('admin::roles.read') ? administrators : [],
+  }
 }
 
 const changes: readonly Resource[] = [
@@ -61,8 +78,9 @@ const changes: readonly Resource[] = [
     handle: async (asked) => {
       const { parts, body } = asked
       refuseLocked(parts.config)
-      const planned = withPlan(await parts.backend.modelChanges.live.plan(preparation(asked, body)))
-      return answer({ data: { id: planId(planned.version, body), ...planned } } as never)
+      const planned = await parts.backend.modelChanges.live.plan(preparation(asked, body))
+      const gains = planned.plan?.gains.map((gain) => namedTo(asked, gain))
+      return answer({ data: { id: planId(planned.version, body), ...withPlan(planned), gains } } as never)
     },
   }),
   resource({
@@ -98,7 +116,7 @@ export const modelResources: readonly Resource[] = [
       data: z.strictObject({ version: text, isLocked: z.boolean(), types: z.array(shownSchema), components: z.array(shownSchema) }),
     }),
     handle: async ({ installation: { model }, parts, request }) =>
-      answerTagged(request.headers, {
+      versioned(request.headers, {
         ...{ version: model.version, isLocked: !parts.config.modelChanges },
         ...{ types: describeTypes(model), components: describeComponents(model) },
       }),
