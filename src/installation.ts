@@ -12,6 +12,7 @@ import { type DocumentBatch, openBatch } from './documents/batch.js'
 import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
+import { type CheckPublications, openPublicationChecks } from './documents/publication-checks.js'
 import type { FindAroundReads, Policies } from './documents/read/around.js'
 import { type DocumentReads, openDocumentReads } from './documents/read/find.js'
 import { openPlans } from './documents/read/plans.js'
@@ -35,6 +36,8 @@ export interface Installation {
   readonly writes: DocumentWrites
   /** Several writes in one transaction. */
   readonly batch: DocumentBatch
+  /** What would refuse a publication. */
+  readonly checks: CheckPublications
   readonly accounts: AccountContext
   /** What callers may do, as OpenAPI. */
   readonly descriptions: Descriptions
@@ -234,6 +237,7 @@ function open(
       }),
       writes: openWrites({ ...writing, plans: ofWrites }, keys),
       batch: openBatch({ ...writing, plans: ofWrites }, keys),
+      checks: openPublicationChecks({ ...writing, plans: ofWrites }),
       accounts: {
         ...accounts,
         writer: writes,

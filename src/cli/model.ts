@@ -103,7 +103,7 @@ export const undoCommand = orExplain(async (folder: string, options: DecisionOpt
     if (open.start.former !== null)
       throw new ConfigError('The schema files have changes that were not made. Run npx octavo model apply, or take them back, before.')
     const model = await openLiveModel(open)
-    await model.undo(change, agreed)
+    await model.undo(change, { agreed })
     return (await model.history()).at(-1)!
   })
   if (options.json === true) printJson(undone)

@@ -155,11 +155,17 @@ export const doneOf = (id: number): RawBuilder<unknown> => sql`select done from 
 export const noteDone = (id: number, done: number): RawBuilder<unknown> =>
   sql`update octavo_model_history set done = ${done} where id = ${id}`
 
+/** `insertChange`, and statements that belong to it. */
+export type RecordingStatements = readonly [insert: RawBuilder<unknown>, ...notes: readonly RawBuilder<unknown>[]]
+
 /** Runs `insertChange`; resolves to the id of the change, or to null if another one follows the same change already. */
-export const recordChange = (writer: WriteDatabase, follows: number, insert: RawBuilder<unknown>): Promise<number | null> =>
+export const recordChange = (writer: WriteDatabase, follows: number, [insert, ...notes]: RecordingStatements): Promise<number | null> =>
   inBookkeeping(writer, async (transaction) => {
     const later = await transaction.rows(isFollowed(follows))
-    return later.length > 0 ? null : transaction.insert(insert)
+    if (later.length > 0) return null
+    const id = await transaction.insert(insert)
+    for (const note of notes) await transaction.run(note)
+    return id
   })
 
 /** Notes that the files of a change, and of all before it, are on disk. */

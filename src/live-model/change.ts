@@ -1,4 +1,5 @@
 // A change of the model on its way: what is asked for, what it comes to, and what it is made with.
+import type { RawBuilder } from 'kysely'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.js'
 import type { Database } from '../database/database.js'
@@ -25,7 +26,11 @@ export interface ChangeRequest {
   readonly version?: string
   /** The change that it undoes, and what that kept aside. */
   readonly undoes?: { readonly id: number; readonly kept: readonly KeptPlace[] }
+  readonly note?: NoteChange
 }
+
+/** The statement that notes who makes a change. It is executed in the transaction that records the change. */
+export type NoteChange = (change: { readonly version: string; readonly summary: string }) => RawBuilder<unknown>
 
 /** Returns a change from the project's files as they are when it is its turn, or null for none. */
 export type PrepareChange = (model: Model) => Promise<ChangeRequest | null>

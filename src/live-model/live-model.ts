@@ -25,7 +25,7 @@ import { type DescribedPlan, describedPlan } from './described-plan.js'
 import { plain, refuseLosses, refuseTakenTables } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
 import { differencesOf, storeSchemas } from './stored-schemas.js'
-import { requestToUndo } from './undo.js'
+import { requestToUndo, type UndoDecisions } from './undo.js'
 import { formerTexts, type StagedFiles, stageFiles } from './write-files.js'
 
 /** The model of a service that changes while it serves. */
@@ -53,7 +53,7 @@ export interface LiveModel {
    * Undoes the change with this id, or the last one (null), and gives back what it kept aside.
    * @throws ApiError 404 if there is none, 409 if files were changed since, and as `change`
    */
-  undo(id: number | null, agreed: ReadonlySet<string>): Promise<ChangeResult>
+  undo(id: number | null, decisions: UndoDecisions): Promise<ChangeResult>
 }
 
 /** Opens the model for changes, and finishes what an earlier process began: its files are written, and the model is loaded again. */
@@ -87,7 +87,7 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
         return { version: inForce.model.version, plan }
       }),
     change: (prepare) => inLine(() => change(prepare)),
-    undo: (id, agreed) => inLine(() => change(() => requestToUndo(options, id, agreed))),
+    undo: (id, decisions) => inLine(() => change(() => requestToUndo(options, id, decisions))),
   }
 }
 
@@ -237,7 +237,7 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
   const { loaded, plan } = await planned(options, inForce, request)
   const { model } = loaded
   refuseLosses(plan.losses, request.agreed, possibleRenames(plan.changes, inForce.model, model))
-  const { files, summary, renames = [], undoes } = request
+  const { files, summary, renames = [], undoes, note } = request
   const former = request.former ?? (await formerTexts(config.folder, files))
   const staged = await stageFiles(config.folder, files)
   const change = {
@@ -250,7 +250,8 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
     undoes: undoes?.id ?? 0,
     moves: !onlyAdds(plan),
   }
-  const made = makeChange(options, inForce, { change, model, plan }, (id) => putInForce(inForce, loaded, id))
+  const notes = note === undefined ? [] : [note(change)]
+  const made = makeChange(options, inForce, { change, model, plan, notes }, (id) => putInForce(inForce, loaded, id))
   const id = await made.catch(async (error: unknown) => {
     await staged.discard().catch(() => {})
     throw error

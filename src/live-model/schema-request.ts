@@ -32,7 +32,8 @@ const component = z.looseObject({ ...common, info })
 /** Renames of one request. */
 const mostRenames = 1_000
 const renamed = { from: z.string(), to: z.string() }
-const body = z.strictObject({
+/** The body of a request that changes schemas; each schema of `data` is checked by itself. */
+export const schemaRequest = z.strictObject({
   data: z.record(z.string(), z.looseObject({}).nullable()),
   renames: z
     .array(
@@ -55,7 +56,7 @@ type ComponentSchema = z.output<typeof component>
  * @throws ApiError 400 with `details.errors`, each with its path in the body
  */
 export async function readSchemaRequest(folder: string, model: Model, sent: unknown, agreed: ReadonlySet<string>): Promise<ChangeRequest> {
-  const { data, renames, neverPublished, version } = checked(body, sent, [])
+  const { data, renames, neverPublished, version } = checked(schemaRequest, sent, [])
   const uids = Object.keys(data)
   if (uids.length === 0) throw invalid(['data'], 'must name a schema')
   const files = await filesOfSchemas(folder, data)

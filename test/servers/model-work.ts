@@ -53,7 +53,7 @@ export const workOf = (steps: readonly PlanStep[], model: Model, more: Partial<M
   steps,
   model,
   isOutdated: isFollowed(0),
-  make: insertChange(0, nextChange, 0),
+  make: [insertChange(0, nextChange, 0)],
   progress: { done: sql`select 0 as done`, note: () => sql`select 1` },
   ...more,
 })

@@ -3,30 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminRole } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
-import { type Desk, front, giveRights, openDesk, type RightRow, serveOffice, story, writer } from './editorial-office.js'
+import { type Desk, front, giveRights, officeRoles, openDesk, serveOffice, story } from './editorial-office.js'
 
 const stories = `/content/${story}`
-const acts = ['read', 'create', 'update', 'delete', 'publish'] as const
-const everything = (conditions: readonly string[] = [], properties: unknown = { locales: null }): RightRow[] =>
-  acts.map((action) => ({ action, subject: story, properties, conditions }))
-
-/** The rows of each role. */
-const roles: Readonly<Record<string, readonly RightRow[]>> = {
-  editor: [...everything(), { action: 'read', subject: writer }],
-  author: everything(['admin::is-creator']),
-  colleague: everything(['admin::has-same-role-as-creator']),
-  fields: [
-    { action: 'read', subject: story, properties: { fields: ['title', 'summary', 'seo.metaTitle'], locales: null } },
-    { action: 'update', subject: story, properties: { fields: ['title', 'seo.metaTitle'], locales: null } },
-    { action: 'create', subject: story, properties: { fields: ['title'], locales: null } },
-  ],
-  german: everything([], { locales: ['de'] }),
-  reader: [{ action: 'read', subject: story }],
-  blind: acts.slice(1).map((action) => ({ action, subject: story })),
-  unknown: everything(['api::shop.is-open']),
-  none: [],
-}
-
 let served: Served
 let ada: Desk
 const desks: Record<string, Desk> = {}
@@ -34,7 +13,7 @@ beforeAll(async () => {
   served = await serveOffice()
   ada = await openDesk(served, 'ada@office.example')
   desks.super = ada
-  for (const [code, rows] of Object.entries(roles)) {
+  for (const [code, rows] of Object.entries(officeRoles)) {
     await giveRights(served, code, rows)
     desks[code] = await openDesk(served, `${code}@office.example`, [code])
   }

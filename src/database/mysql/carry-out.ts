@@ -68,7 +68,7 @@ async function carryOutOn(client: Client, { dialect, wait, waitForOthers }: Mysq
     const [noted] = await session.ask(progress.done)
     for (let index = Number(noted?.done ?? 0); index < steps.length; index++)
       await tried(() => runStep(session, { step: steps[index]!, later: steps.slice(index + 1), model, done: progress.note(index + 1) }))
-    await session.ask(work.make)
+    for (const statement of work.make) await session.ask(statement)
     return true
   } finally {
     await releaseLock(client, 'prepare').catch(() => client.cut())

@@ -40,11 +40,12 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
     const administrator = await admitted(administration, resource, request)
     const handle = async (admit: AdmitModel | null): Promise<FastifyReply> => {
       const { defaultLocale } = await identification.access()
-      return holding(installations.enter(defaultLocale), async (installation) => {
+      return holding(installations.enter(defaultLocale), async (installation, leaveInstallation) => {
         admit?.(installation.model)
         ;(request as LoggedRequest).model = installation.model
         const actor = { administrator, address: request.ip }
-        const asking = { administration, installation, parts, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
+        const service = { administration, installation, leaveInstallation, parts }
+        const asking = { ...service, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
         const answered = await limited(resource, asking, place)
         return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
       })
@@ -63,6 +64,7 @@ async function admitted(administration: Administration, resource: Resource, requ
     const { action, on, onFiles } = who
     if (!(onFiles ? hasMediaRight(administrator, action) : administrator.may(action, on))) throw forbidden(action)
   }
+  if (who === 'superAdministrator' && !administrator.isSuperAdmin) throw forbidden()
   if (isStrong === true) checkPasswordAge(administration, administrator)
   return administrator
 }

@@ -79,6 +79,7 @@ function conditionOf(who: Who, isStrong: boolean): string {
   const strong = isStrong ? ' Asks for the password again if it was given more than ten minutes ago.' : ''
   if (who === 'anybody') return `Anybody may ask.${strong}`
   if (who === 'page') return `Only a page of this origin may ask, with the header Octavo-Admin: 1.${strong}`
+  if (who === 'superAdministrator') return `Super administrators may ask.${strong}`
   if (who === 'administrator') return `Every administrator may ask.${strong}`
   if (who.onFiles) return `Administrators may ask whose roles allow ${who.action}, for the files for which its conditions hold.${strong}`
   return `Administrators may ask whose roles allow ${who.action}${who.on === undefined ? '' : ` on ${who.on.uid}`}.${strong}`

@@ -5,10 +5,12 @@ import { adminResources } from './resources/admins.js'
 import { apiRoleResources } from './resources/api-roles.js'
 import { contentResources } from './resources/content.js'
 import { descriptionOf } from './resources/description.js'
+import { editingResources } from './resources/editing.js'
 import { fileResources } from './resources/files.js'
 import { folderResources } from './resources/folders.js'
 import { linkResources } from './resources/links.js'
 import { localeResources } from './resources/locales.js'
+import { modelResources } from './resources/model.js'
 import { recoveryResources } from './resources/recovery.js'
 import { rightsResources } from './resources/rights.js'
 import { roleResources } from './resources/roles.js'
@@ -39,5 +41,7 @@ export const resources: readonly Resource[] = [
   ...userResources,
   ...localeResources,
   ...webhookResources,
+  ...modelResources,
+  ...editingResources,
   descriptionOf(() => resources),
 ]
