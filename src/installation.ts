@@ -4,7 +4,7 @@ import { hkdfSync } from 'node:crypto'
 import type { AccountContext, AccountParts, UserWatch } from './accounts/context.js'
 import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
-import type { Database } from './database/database.js'
+import type { Database, WriteDatabase } from './database/database.js'
 import type { Dialect } from './database/dialect.js'
 import { type Descriptions, openDescriptions } from './description/openapi/descriptions.js'
 import { describedOf } from './description/openapi/of-project.js'
@@ -12,6 +12,7 @@ import { type DocumentBatch, openBatch } from './documents/batch.js'
 import { checkDefaults, openDefaults } from './documents/defaults.js'
 import { type IdempotencyKeys, openIdempotencyKeys } from './documents/idempotency.js'
 import type { Hooks } from './documents/operation.js'
+import { type CheckPublications, openPublicationChecks } from './documents/publication-checks.js'
 import type { FindAroundReads, Policies } from './documents/read/around.js'
 import { type DocumentReads, openDocumentReads } from './documents/read/find.js'
 import { openPlans } from './documents/read/plans.js'
@@ -35,6 +36,8 @@ export interface Installation {
   readonly writes: DocumentWrites
   /** Several writes in one transaction. */
   readonly batch: DocumentBatch
+  /** What would refuse a publication. */
+  readonly checks: CheckPublications
   readonly accounts: AccountContext
   /** What callers may do, as OpenAPI. */
   readonly descriptions: Descriptions
@@ -75,8 +78,8 @@ export interface Installations {
    * @throws ApiError 503 if those that are held are not released within `wait` milliseconds
    */
   alone<Result>(wait: number, work: () => Promise<Result>): Promise<Result>
-  /** Puts a new model in force for the requests that come from now on. */
-  replace(model: Model): void
+  /** Puts a new model in force for the requests that come from now on. `change`: the last change of the model that it contains. */
+  replace(model: Model, change: number): void
   /** Closes the installation in force when its last request has ended. */
   close(): void
 }
@@ -84,6 +87,8 @@ export interface Installations {
 export interface InstallationOptions {
   readonly config: Config
   readonly model: Model
+  /** The last change that the model contains; 0 for none. */
+  readonly change: number
   readonly defaultLocale: string
   readonly dialect: Dialect
   readonly database: Database
@@ -99,6 +104,8 @@ export interface InstallationOptions {
 
 interface Opened {
   readonly installation: Installation
+  /** The last change that its model contains. */
+  readonly change: number
   /** Whether changes are recorded as events. */
   readonly records: boolean
   /** Requests that hold it. */
@@ -112,6 +119,9 @@ interface Lasting {
   readonly keys: IdempotencyKeys
   readonly inSync: InSync
 }
+
+/** What changes from one installation to the next. */
+type InstalledModel = Pick<InstallationOptions, 'model' | 'change' | 'defaultLocale'>
 
 /** The installations that are in force or still held, and who waits until none is held. */
 interface Use {
@@ -140,7 +150,7 @@ export function checkInstallable(config: Config, model: Model): void {
 
 export function openInstallations(options: InstallationOptions): Installations {
   const lasting: Lasting = { keys: openIdempotencyKeys(options.config.limits), inSync: openInSync() }
-  let current = open(options, lasting, options.model, options.defaultLocale)
+  let current = open(options, lasting, options)
   const use: Use = { opened: new Set([current]), exclusion: null }
   let isRecording = options.recording.isOn()
   options.recording.onChange(() => {
@@ -159,9 +169,9 @@ export function openInstallations(options: InstallationOptions): Installations {
     if (opened.holders === 0 && (opened.isRetired || use.exclusion !== null)) release(opened)
   }
 
-  function change(model: Model, defaultLocale: string): void {
+  function change(installed: InstalledModel): void {
     const former = current
-    current = open(options, lasting, model, defaultLocale)
+    current = open(options, lasting, installed)
     use.opened.add(current)
     former.isRetired = true
     settle(former)
@@ -170,7 +180,8 @@ export function openInstallations(options: InstallationOptions): Installations {
   function enter(defaultLocale: string, isNested = false): Entered {
     if (use.exclusion?.admits(isNested) === false) return use.exclusion.change().then(() => enter(defaultLocale, isNested))
     const { installation } = current
-    if (installation.defaultLocale !== defaultLocale || current.records !== isRecording) change(installation.model, defaultLocale)
+    if (installation.defaultLocale !== defaultLocale || current.records !== isRecording)
+      change({ ...current, model: installation.model, defaultLocale })
     const held = current
     held.holders++
     let isOver = false
@@ -189,7 +200,7 @@ export function openInstallations(options: InstallationOptions): Installations {
     model: () => current.installation.model,
     enter,
     alone: (wait, work) => alone(use, wait, work),
-    replace: (model) => change(model, current.installation.defaultLocale),
+    replace: (model, last) => change({ model, change: last, defaultLocale: current.installation.defaultLocale }),
     close: () => {
       current.isRetired = true
       settle(current)
@@ -200,14 +211,14 @@ export function openInstallations(options: InstallationOptions): Installations {
 function open(
   { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts }: InstallationOptions,
   { keys, inSync }: Lasting,
-  model: Model,
-  defaultLocale: string,
+  { model, change, defaultLocale }: InstalledModel,
 ): Opened {
   const { limits } = config
   const contract = contracts[config.contract]
   const context = readContext(config, model, defaultLocale)
   checkDefaults(config.types, context)
-  const { reads, writes } = database
+  const { reads } = database
+  const writes: WriteDatabase = { ...database.writes, transaction: (work) => database.writes.transaction(work, change) }
   const records = recording.isOn()
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
   const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
@@ -226,7 +237,16 @@ function open(
       }),
       writes: openWrites({ ...writing, plans: ofWrites }, keys),
       batch: openBatch({ ...writing, plans: ofWrites }, keys),
-      accounts: { ...accounts, model, input: { model, contract }, defaultLocale, scopes: noScopes, watch: watchUsers(outbox, model) },
+      checks: openPublicationChecks({ ...writing, plans: ofWrites }),
+      accounts: {
+        ...accounts,
+        writer: writes,
+        model,
+        input: { model, contract },
+        defaultLocale,
+        scopes: noScopes,
+        watch: watchUsers(outbox, model),
+      },
       descriptions: openDescriptions(() => describedOf(config, model, ''), limits.cachedDescriptions),
       watch:
         outbox === null
@@ -236,6 +256,7 @@ function open(
               committed: outbox.committed,
             },
     },
+    change,
     records,
     holders: 0,
     isRetired: false,

@@ -95,6 +95,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const installations = openInstallations({
     config,
     model: liveModel.model,
+    change: liveModel.lastChange,
     defaultLocale: await defaultLocale(),
     dialect: database.reads.dialect,
     database,

@@ -1,6 +1,6 @@
 // Settings for users: those that Strapi's admin panel shows under "Users & Permissions".
-import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../database/database.js'
+import { storedSetting, writeSetting } from '../documents/store/settings.js'
 
 /** Settings for users, with defaults. */
 export interface AccountSettings {
@@ -31,13 +31,7 @@ const advanced = 'plugin_users-permissions_advanced'
 /** Changes some account settings; they take effect at the next request. */
 export async function changeAccountSettings(transaction: Transaction, changes: StoredSettings): Promise<void> {
   const stored = (await storedSetting(transaction, advanced)) ?? {}
-  const value = JSON.stringify({ ...(stored as StoredSettings), ...changes })
-  const { rows } = await transaction.run(sql`update strapi_core_store_settings set value = ${value} where ${sql.ref('key')} = ${advanced}`)
-  if (rows === 0) {
-    await transaction.run(
-      sql`insert into strapi_core_store_settings (${sql.ref('key')}, value, type) values (${advanced}, ${value}, 'object')`,
-    )
-  }
+  await writeSetting(transaction, advanced, { ...(stored as StoredSettings), ...changes })
 }
 
 /** Reads the current account settings. */
@@ -61,12 +55,4 @@ export function accountSettings(stored: unknown): AccountSettings {
 export function httpUrl(text: unknown): string | null {
   if (typeof text !== 'string' || !URL.canParse(text)) return null
   return /^https?:$/.test(new URL(text).protocol) ? text : null
-}
-
-/** Reads a setting of Strapi by its key; undefined if there is none. */
-export async function storedSetting(database: RowReader, key: string): Promise<unknown> {
-  const [row] = await database.rows<{ value: string }>(
-    sql`select value from strapi_core_store_settings where ${sql.ref('key')} = ${key} order by id desc limit 1`,
-  )
-  return row === undefined ? undefined : JSON.parse(row.value)
 }

@@ -1,7 +1,7 @@
 // Sends e-mails through SMTP. Without an SMTP server it logs that an e-mail was not sent, and in development also its text.
 
-import { storedSetting } from '../access/account-settings.js'
 import type { RowReader } from '../database/database.js'
+import { storedSetting } from '../documents/store/settings.js'
 
 /** The section `mail` of the configuration. */
 export interface MailSettings {

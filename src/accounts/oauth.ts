@@ -2,9 +2,10 @@
 // of the provider. An e-mail address alone never links to an existing account.
 import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
-import { httpUrl, storedSetting } from '../access/account-settings.js'
+import { httpUrl } from '../access/account-settings.js'
 import type { Transaction } from '../database/database.js'
 import { upsert } from '../database/fragments.js'
+import { storedSetting } from '../documents/store/settings.js'
 import { ApiError, validationError } from '../errors/errors.js'
 import { type AccountContext, type Issued, issue, type ProviderSettings, userType } from './context.js'
 import { ask, type Profile, providerOf } from './oauth-providers.js'

@@ -1,5 +1,5 @@
 // The log of what administrators do. An entry is written in the transaction of its act: neither is there without the other.
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { RowReader, Transaction, WriteDatabase } from '../database/database.js'
 import type { Administration } from './context.js'
 
@@ -28,17 +28,24 @@ export interface AdministratorAct {
 /** The acting `octavo` command. */
 export const commandLine: ActingAdministrator = { administrator: null, address: null }
 
+/** The statement that writes an entry, for a transaction that is executed elsewhere. The oldest are deleted with the next entry. */
+export const entryStatement = (
+  { administrator, address }: ActingAdministrator,
+  { action, subject, id, name, fields }: AdministratorAct,
+  now: number,
+): RawBuilder<unknown> => sql`insert into octavo_activity
+    (made_at, administrator_id, administrator, action, subject, subject_id, name, fields, address) values
+    (${now}, ${administrator?.id ?? 0}, ${administrator?.email ?? ''}, ${action}, ${subject}, ${id}, ${name ?? null},
+     ${fields === undefined ? null : JSON.stringify(fields)}, ${address})`
+
 /** Writes an entry, and deletes the oldest beyond `most`. */
 export async function noteActivity(
   transaction: Transaction,
-  { administrator, address }: ActingAdministrator,
-  { action, subject, id, name, fields }: AdministratorAct,
+  actor: ActingAdministrator,
+  act: AdministratorAct,
   { now, most }: { readonly now: number; readonly most: number },
 ): Promise<void> {
-  const entry = await transaction.insert(sql`insert into octavo_activity
-    (made_at, administrator_id, administrator, action, subject, subject_id, name, fields, address) values
-    (${now}, ${administrator?.id ?? 0}, ${administrator?.email ?? ''}, ${action}, ${subject}, ${id}, ${name ?? null},
-     ${fields === undefined ? null : JSON.stringify(fields)}, ${address})`)
+  const entry = await transaction.insert(entryStatement(actor, act, now))
   await transaction.run(sql`delete from octavo_activity where id <= ${entry - most}`)
 }
 

@@ -36,7 +36,9 @@ const contentActions: Readonly<Record<RightAction, readonly string[]>> = {
 }
 
 /** What is shown of the administrators that `createdBy` and `updatedBy` name. */
-const shownOfAdministrators = new Map(['id', 'documentId', 'firstname', 'lastname', 'username'].map((name) => [name, 'all' as const]))
+export const shownOfAdministrators = new Map(
+  ['id', 'documentId', 'firstname', 'lastname', 'username'].map((name) => [name, 'all' as const]),
+)
 
 const readsFiles = 'plugin::upload.read'
 

@@ -3,9 +3,10 @@ import type { Config } from '../config/config.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
 import type { StartDecisions } from '../live-model/change.js'
 import { listChanges } from '../live-model/change-log.js'
-import type { CountedContent, CountedPlan } from '../live-model/counted-plan.js'
+import type { CountedContent } from '../live-model/counted-plan.js'
+import type { DescribedPlan } from '../live-model/described-plan.js'
 import { openLiveModel, planOfFiles } from '../live-model/live-model.js'
-import { named } from '../live-model/refusals.js'
+import { named, renameText } from '../live-model/refusals.js'
 import type { Rename } from '../model-plans/types.js'
 import { openModelForCommand } from '../project-model.js'
 import { counted } from './counted.js'
@@ -102,7 +103,7 @@ export const undoCommand = orExplain(async (folder: string, options: DecisionOpt
     if (open.start.former !== null)
       throw new ConfigError('The schema files have changes that were not made. Run npx octavo model apply, or take them back, before.')
     const model = await openLiveModel(open)
-    await model.undo(change, agreed)
+    await model.undo(change, { agreed })
     return (await model.history()).at(-1)!
   })
   if (options.json === true) printJson(undone)
@@ -121,15 +122,22 @@ export const historyCommand = orExplain(async (folder: string, { json }: ListOpt
     )
 })
 
-function printPlan({ changes, answers, losses, conditions, steps }: CountedPlan): void {
+function printPlan({ changes, responses, losses, conditions, steps, gains, possibleRenames }: DescribedPlan): void {
   print(`${counted(changes.length, 'change')} of the model:`)
   for (const change of changes) print(`  ${Object.values(change).map(String).join(' ')}`)
-  for (const answer of answers) print(`  ${answer}`)
+  for (const sentence of responses) print(`  ${sentence}`)
   printCounted('Content that would no longer be shown, and is kept aside:', losses)
   printCounted('What does not satisfy the new model, and stays as it is:', conditions)
+  for (const { schema, attribute, roles, tokens, administrators } of gains) {
+    const all = [...roles, ...tokens, ...administrators]
+    print(`  New: ${schema}${attribute === null ? '' : `.${attribute}`}, for ${['full access', ...all].join(', ')}`)
+  }
   print('Steps:')
-  for (const { kind, risk, ...step } of steps)
-    print(`  ${kind} ${'table' in step ? (typeof step.table === 'string' ? step.table : step.table.name) : ''} (${risk})`)
+  for (const { kind, risk, rows, sql } of steps) {
+    print(`  ${kind} (${risk}${rows === null ? '' : `, ${counted(rows, 'row')}`})`)
+    for (const statement of sql) print(`    ${statement}`)
+  }
+  for (const rename of possibleRenames) print(`If it was renamed: octavo model apply --rename ${renameText(rename)}`)
   if (losses.length > 0) print(`octavo model apply --agree ${losses.map(({ name }) => name).join(',')}`)
 }
 

@@ -81,6 +81,8 @@ export const limits = z.strictObject({
   uploadFiles: z.int().positive().max(most).default(100),
   uploadFields: z.int().positive().max(most).default(200),
   uploadFieldBytes: z.int().positive().max(mostBodyBytes).default(100_000),
+  /** Files that an administrator deletes in one act, those in a folder with its content included. */
+  mediaTogether: z.int().positive().max(most).default(2_000),
   /** Upload forms that are parsed concurrently. */
   uploadConcurrency: z.int().positive().max(100).default(8),
   /** Pixels of an image in all frames, pixels of its longer side, and frames; larger images get no formats. */

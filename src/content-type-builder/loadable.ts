@@ -1,4 +1,5 @@
 // The rules of a start, checked before anything is written: Strapi accepts some of these changes, and then cannot start or loses content.
+import { isDeepStrictEqual } from 'node:util'
 import slugify from '@sindresorhus/slugify'
 import snakeCase from 'lodash/snakeCase.js'
 import { checkSchemas } from '../model/check.js'
@@ -19,12 +20,17 @@ type Schemas = ReadonlyMap<string, ProjectSchema>
 /** Returns why a service could not serve the schemas of `after` that differ from those of `current`. */
 export function unloadable(current: ProjectSchemas, after: Schemas): readonly Mistake[] {
   const changed = [...after.values()].filter((schema) => schema !== current.schemas.get(schema.uid))
-  const mistakes = changed.flatMap((schema) => [
-    ...takenNames(schema, after, current.schemas),
+  const mistakes = [...changed.flatMap((schema) => takenNames(schema, after, current.schemas)), ...unstartable(current, after)]
+  return mistakes.length > 0 ? mistakes : unlinked(changed, after)
+}
+
+/** The same for what a service could serve, and Strapi could not: values of enumerations, custom fields, components in a circle. */
+export function unstartable(current: Pick<ProjectSchemas, 'schemas' | 'customFields'>, after: Schemas): readonly Mistake[] {
+  const changed = [...after.values()].filter((schema) => schema !== current.schemas.get(schema.uid))
+  return changed.flatMap((schema) => [
     ...Object.keys(schema.content.attributes).flatMap((name) => wrongAttribute(current, after, schema, name)),
     ...circles(schema, after),
   ])
-  return mistakes.length > 0 ? mistakes : unlinked(changed, after)
 }
 
 /** Builds the model that would be served. */
@@ -86,9 +92,14 @@ const takenTypeNames = (uid: string, { info }: SchemaContent, others: readonly P
     return taken === undefined ? [] : [{ path: [uid, key], message: `The ${key} "${name}" is already used by ${taken.uid}`, value: name }]
   })
 
-function wrongAttribute(current: ProjectSchemas, after: Schemas, { uid }: ProjectSchema, name: string): readonly Mistake[] {
+function wrongAttribute(
+  current: Pick<ProjectSchemas, 'schemas' | 'customFields'>,
+  after: Schemas,
+  { uid }: ProjectSchema,
+  name: string,
+): readonly Mistake[] {
   const attribute = attributesOf(after, uid)[name]!
-  if (attribute === attributesOf(current.schemas, uid)[name]) return []
+  if (isDeepStrictEqual(attribute, attributesOf(current.schemas, uid)[name])) return []
   const mistake = (message: string): readonly Mistake[] => [{ path: [uid, name], message: `${uid}.${name}: ${message}` }]
   switch (attribute.type) {
     case 'component':

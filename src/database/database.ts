@@ -3,6 +3,7 @@ import type { Database as Connection } from 'better-sqlite3'
 import type { RawBuilder } from 'kysely'
 import type { Logger } from 'pino'
 import type { Model } from '../model/types.js'
+import type { PlanStep } from '../model-plans/steps.js'
 import type { Dialect } from './dialect.js'
 import type { History } from './history.js'
 import type { ModelWork } from './model-work.js'
@@ -87,9 +88,11 @@ export interface WriteDatabase {
   /**
    * Runs `work` in one transaction and commits when it resolves; rolls back and rejects when it rejects. Transactions run
    * one after the other.
-   * @throws ApiError 503 when too many wait, one takes too long, or the database is locked or full.
+   * `change`: the last change of the model that its statements were made for; undefined: they depend on no model.
+   * @throws ApiError 503 when too many wait, one takes too long, or the database is locked or full; or when a change of the model that
+   * moves content follows `change`, or is under way.
    */
-  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>, change?: number): Promise<Result>
   /** Registers a plan for `Transaction.read`; the thread is told about it once. */
   register(plan: ReadPlan): PlanHandle
   /** Forgets a plan that fell out of the cache. */
@@ -128,6 +131,8 @@ export interface Database {
    * @throws ConfigError, ApiError 503; where it is atomic, nothing has happened then
    */
   carryOut(work: ModelWork): Promise<boolean>
+  /** The SQL of steps for readers, each with a list of statements; what the service computes is a comment. */
+  describeSteps(steps: readonly PlanStep[]): Promise<readonly (readonly string[])[]>
   mismatches(model: Model): Promise<SchemaMismatches>
   /** Null while the database can be trusted; otherwise what is wrong, as a sentence for the operator. */
   trouble(): string | null

@@ -10,8 +10,8 @@ export interface ModelWork {
   readonly model: Model
   /** Selects a row if the change must not be made any more: another process made one. Asked in the transaction of the first step. */
   readonly isOutdated: RawBuilder<unknown>
-  /** Makes the change: the last statement, in one transaction with all steps, or where steps are committed one by one after the last of them. */
-  readonly make: RawBuilder<unknown>
+  /** Make the change: the last statements, in one transaction with all steps; where steps are committed one by one a single statement after the last of them. */
+  readonly make: readonly RawBuilder<unknown>[]
   /**
    * Where steps are committed one by one: selects how many of them earlier tries have finished, as `done`, and the statement that notes that
    * number. It is asked while no other process carries out the same.

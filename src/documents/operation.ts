@@ -252,11 +252,16 @@ export const optionsOf = ({ write: { type }, grants, addedByHooks, locale, now }
   added: { publishedAt: type.draftAndPublish ? null : new Date(now).toISOString(), ...(type.localized ? { locale } : {}) },
 })
 
+/** What the checks of a publication look at. */
+type CheckedPublication = Pick<WriteOperation, 'grants' | 'data' | 'locale' | 'publishes' | 'trials'> & {
+  readonly write: Pick<WriteRequest, 'type'>
+}
+
 /** Finds what of this write's values another document has already, where it publishes. */
 export function takenFor(
   { read }: WriteContext,
   transaction: Transaction,
-  { write: { type }, publishes, locale }: WriteOperation,
+  { write: { type }, publishes, locale }: CheckedPublication,
   document: string,
 ): FindTaken {
   if (!publishes) return () => Promise.resolve(new Set())
@@ -267,7 +272,7 @@ export function takenFor(
 export async function checkPublication(
   { read, plans }: WriteContext,
   transaction: Transaction,
-  operation: WriteOperation,
+  operation: CheckedPublication,
   id: number,
   given: ValidatedPart,
   findTaken: FindTaken,

@@ -13,6 +13,8 @@ interface ReadyChange {
   readonly change: log.NewChange
   readonly model: Model
   readonly plan: CountedPlan
+  /** Statements that note who makes it, in the transaction that records it. */
+  readonly notes: readonly RawBuilder<unknown>[]
 }
 
 const conflict = (): ApiError =>
@@ -38,9 +40,9 @@ export async function makeChange(
 }
 
 /** Adds what the database lacks, and makes the change. */
-async function add(options: LiveModelOptions, inForce: InForce, { change, model }: ReadyChange): Promise<number> {
+async function add(options: LiveModelOptions, inForce: InForce, { change, model, notes }: ReadyChange): Promise<number> {
   await fit(options, model)
-  return record(options, inForce, log.insertChange(inForce.change, change, options.now()))
+  return record(options, inForce, [log.insertChange(inForce.change, change, options.now()), ...notes])
 }
 
 async function fit({ database, log: logger }: LiveModelOptions, model: Model): Promise<void> {
@@ -51,8 +53,8 @@ async function fit({ database, log: logger }: LiveModelOptions, model: Model): P
   })
 }
 
-async function record({ database }: LiveModelOptions, { change }: InForce, insert: RawBuilder<unknown>): Promise<number> {
-  const id = await log.recordChange(database.writes, change, insert).catch(async (error: unknown) => {
+async function record({ database }: LiveModelOptions, { change }: InForce, statements: log.RecordingStatements): Promise<number> {
+  const id = await log.recordChange(database.writes, change, statements).catch(async (error: unknown) => {
     // The row of another process that follows the same change refuses ours.
     if ((await log.lastChange(database.main)) !== change) return null
     throw error
@@ -62,12 +64,12 @@ async function record({ database }: LiveModelOptions, { change }: InForce, inser
 }
 
 /** Carries out the steps of a plan, and makes the change with them. */
-async function move(options: LiveModelOptions, inForce: InForce, { change, model, plan }: ReadyChange): Promise<number> {
+async function move(options: LiveModelOptions, inForce: InForce, { change, model, plan, notes }: ReadyChange): Promise<number> {
   const { database, now } = options
   const { steps } = plan
   if (database.isModelWorkAtomic) {
     const isMade = await database.carryOut({
-      ...{ steps, model, isOutdated: log.isFollowed(inForce.change), make: log.insertChange(inForce.change, change, now()) },
+      ...{ steps, model, isOutdated: log.isFollowed(inForce.change), make: [log.insertChange(inForce.change, change, now()), ...notes] },
       progress: { done: log.doneOf(0), note: () => log.noteDone(0, 0) },
     })
     if (!isMade) throw conflict()
@@ -76,7 +78,7 @@ async function move(options: LiveModelOptions, inForce: InForce, { change, model
     await database.fit(model)
     return id
   }
-  const id = await record(options, inForce, log.insertChange(inForce.change, change, now(), steps))
+  const id = await record(options, inForce, [log.insertChange(inForce.change, change, now(), steps), ...notes])
   await carryOutFrom(options, { id, steps }, model)
   return id
 }
@@ -87,7 +89,7 @@ async function carryOutFrom(
   model: Model,
 ): Promise<void> {
   await database.carryOut({
-    ...{ steps, model, isOutdated: log.isMade(id), make: log.makeChange(id, now()) },
+    ...{ steps, model, isOutdated: log.isMade(id), make: [log.makeChange(id, now())] },
     progress: { done: log.doneOf(id), note: (number) => log.noteDone(id, number) },
   })
   await database.fit(model)

@@ -20,6 +20,8 @@ export interface NewChange {
   readonly kept: readonly KeptPlace[]
   /** The change that it undoes; 0 for none. */
   readonly undoes: number
+  /** Whether it moves content, so that writes that were begun for a model before it must fail. */
+  readonly moves: boolean
 }
 
 /** A change of the model. */
@@ -52,18 +54,27 @@ interface ChangeRow {
   readonly renames: string
   readonly kept: string
   readonly undoes: number
+  readonly moves: number
   readonly steps: string
 }
 
-const columns = sql`id, version, summary, files, former, renames, kept, undoes, steps`
+const columns = sql`id, version, summary, files, former, renames, kept, undoes, moves, steps`
 
 const textOf = (files: FileChanges): string => JSON.stringify(Object.fromEntries(files))
 const filesIn = (text: string): FileChanges => new Map(Object.entries(JSON.parse(text) as Record<string, string | null>))
 
 async function changesWhere(database: RowReader, condition: RawBuilder<unknown>): Promise<readonly UnfinishedChange[]> {
   const rows = await database.rows<ChangeRow>(sql`select ${columns} from octavo_model_history where ${condition} order by id`)
-  return rows.map(({ id, version, summary, files, former, renames, kept, undoes, steps }) => ({
-    ...{ id: Number(id), version, summary, files: filesIn(files), former: filesIn(former), undoes: Number(undoes) },
+  return rows.map(({ id, version, summary, files, former, renames, kept, undoes, moves, steps }) => ({
+    ...{
+      id: Number(id),
+      version,
+      summary,
+      files: filesIn(files),
+      former: filesIn(former),
+      undoes: Number(undoes),
+      moves: Number(moves) === 1,
+    },
     renames: JSON.parse(renames),
     kept: JSON.parse(kept),
     steps: JSON.parse(steps),
@@ -124,14 +135,14 @@ export const isMade = (id: number): RawBuilder<unknown> => sql`select id from oc
 /** Makes a change that follows the change `follows`; with steps that are still to be committed one by one, it is only noted. */
 export const insertChange = (
   follows: number,
-  { version, summary, files, former, renames, kept, undoes }: NewChange,
+  { version, summary, files, former, renames, kept, undoes, moves }: NewChange,
   now: number,
   steps: readonly PlanStep[] = [],
 ): RawBuilder<unknown> =>
   sql`insert into octavo_model_history
-      (follows, version, summary, files, former, renames, kept, undoes, steps, done, is_made, made_at, is_filed)
+      (follows, version, summary, files, former, renames, kept, undoes, moves, steps, done, is_made, made_at, is_filed)
     values (${follows}, ${version}, ${summary}, ${textOf(files)}, ${textOf(former)}, ${JSON.stringify(renames)}, ${JSON.stringify(kept)},
-      ${undoes}, ${JSON.stringify(steps)}, 0, ${steps.length === 0 ? 1 : 0}, ${now}, 0)`
+      ${undoes}, ${moves ? 1 : 0}, ${JSON.stringify(steps)}, 0, ${steps.length === 0 ? 1 : 0}, ${now}, 0)`
 
 /** Makes a change whose steps are all done. */
 export const makeChange = (id: number, now: number): RawBuilder<unknown> =>
@@ -144,11 +155,17 @@ export const doneOf = (id: number): RawBuilder<unknown> => sql`select done from 
 export const noteDone = (id: number, done: number): RawBuilder<unknown> =>
   sql`update octavo_model_history set done = ${done} where id = ${id}`
 
+/** `insertChange`, and statements that belong to it. */
+export type RecordingStatements = readonly [insert: RawBuilder<unknown>, ...notes: readonly RawBuilder<unknown>[]]
+
 /** Runs `insertChange`; resolves to the id of the change, or to null if another one follows the same change already. */
-export const recordChange = (writer: WriteDatabase, follows: number, insert: RawBuilder<unknown>): Promise<number | null> =>
+export const recordChange = (writer: WriteDatabase, follows: number, [insert, ...notes]: RecordingStatements): Promise<number | null> =>
   inBookkeeping(writer, async (transaction) => {
     const later = await transaction.rows(isFollowed(follows))
-    return later.length > 0 ? null : transaction.insert(insert)
+    if (later.length > 0) return null
+    const id = await transaction.insert(insert)
+    for (const note of notes) await transaction.run(note)
+    return id
   })
 
 /** Notes that the files of a change, and of all before it, are on disk. */

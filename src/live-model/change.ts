@@ -1,4 +1,5 @@
 // A change of the model on its way: what is asked for, what it comes to, and what it is made with.
+import type { RawBuilder } from 'kysely'
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.js'
 import type { Database } from '../database/database.js'
@@ -7,6 +8,7 @@ import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import type { KeptPlace, PlanChoices, Rename } from '../model-plans/types.js'
 import type { CountedPlan } from './counted-plan.js'
+import type { DescribedPlan } from './described-plan.js'
 import type { SchemaTexts } from './stored-schemas.js'
 
 /** A change as it is asked for. */
@@ -24,10 +26,22 @@ export interface ChangeRequest {
   readonly version?: string
   /** The change that it undoes, and what that kept aside. */
   readonly undoes?: { readonly id: number; readonly kept: readonly KeptPlace[] }
+  readonly note?: NoteChange
 }
+
+/** The statement that notes who makes a change. It is executed in the transaction that records the change. */
+export type NoteChange = (change: { readonly version: string; readonly summary: string }) => RawBuilder<unknown>
 
 /** Returns a change from the project's files as they are when it is its turn, or null for none. */
 export type PrepareChange = (model: Model) => Promise<ChangeRequest | null>
+
+/** What a change would come to. */
+export interface PlannedChange {
+  /** The version of the model in force. */
+  readonly version: string
+  /** Null if nothing was asked for. */
+  readonly plan: DescribedPlan | null
+}
 
 /** What a change came to. */
 export interface ChangeResult {
@@ -46,6 +60,8 @@ export interface StartOfModel {
   readonly stored: SchemaTexts | null
   /** The model of the database; null if it is that of the files, as far as is known. */
   readonly former: Model | null
+  /** Files that changes have written while this process was not there. They are on disk as they were before. */
+  readonly behind: FileChanges
 }
 
 /** What an operator decides about a change of the files. */

@@ -32,7 +32,7 @@ export interface CountedContent {
 }
 
 /** A plan with its counts. Losses that are no losses, because nothing is there, are left out. */
-export interface CountedPlan extends Pick<ModelPlan, 'changes' | 'steps' | 'answers'> {
+export interface CountedPlan extends Pick<ModelPlan, 'changes' | 'steps' | 'responses'> {
   readonly losses: readonly CountedContent[]
   readonly conditions: readonly CountedContent[]
   /** Where content is kept aside. */
@@ -52,7 +52,7 @@ export async function countedPlan(database: Database, { from, to, renames, choic
   for (const { name, about, count, exact } of plan.conditions)
     conditions.push({ name, about, count: await counted(database.main, count), exact })
   return {
-    ...{ changes: plan.changes, answers: plan.answers },
+    ...{ changes: plan.changes, responses: plan.responses },
     steps: orRefused('ConflictError', () => withRestoration(steps, plan.restoreBefore, to, there)),
     losses: losses.filter(({ count }) => count > 0),
     conditions: conditions.filter(({ count }) => count > 0),

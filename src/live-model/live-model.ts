@@ -6,9 +6,10 @@ import type { Installations } from '../installation.js'
 import { loadModel } from '../model/load.js'
 import { type FileChanges, filesWithChanges, noting } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
+import { possibleRenames } from '../model-plans/possible-renames.js'
 import { openQueue } from '../runtime/queue.js'
 import { finishInSteps, makeChange } from './carry-out.js'
-import type { ChangeRequest, ChangeResult, InForce, LiveModelOptions, PrepareChange } from './change.js'
+import type { ChangeRequest, ChangeResult, InForce, LiveModelOptions, PlannedChange, PrepareChange } from './change.js'
 import {
   changeColumns,
   changesAfter,
@@ -19,17 +20,20 @@ import {
   unfiledChanges,
   unfinishedChange,
 } from './change-log.js'
-import { type CountedPlan, countedPlan } from './counted-plan.js'
+import { type CountedPlan, countedPlan, onlyAdds } from './counted-plan.js'
+import { type DescribedPlan, describedPlan } from './described-plan.js'
 import { plain, refuseLosses, refuseTakenTables } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
 import { differencesOf, storeSchemas } from './stored-schemas.js'
-import { requestToUndo } from './undo.js'
+import { requestToUndo, type UndoDecisions } from './undo.js'
 import { formerTexts, type StagedFiles, stageFiles } from './write-files.js'
 
 /** The model of a service that changes while it serves. */
 export interface LiveModel {
   /** The model at the start, with all changes that were made before. */
   readonly model: Model
+  /** The last of these changes; 0 for none. */
+  readonly lastChange: number
   /** What other processes change, and how it is followed: as the access rules are read again after a commit. */
   readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
   /** The changes that were made, oldest first. */
@@ -37,7 +41,7 @@ export interface LiveModel {
   /** From now on, changes come into force in these installations. */
   serve(installations: Installations): void
   /** Plans a change, and does nothing. @throws ApiError 400 as `change` */
-  plan(prepare: PrepareChange): Promise<ChangeResult>
+  plan(prepare: PrepareChange): Promise<PlannedChange>
   /**
    * Makes a change; resolves once it is in force. Changes wait for each other.
    * @throws ApiError 400 if the schemas that result cannot be loaded or do not fit the project's code, 409 if content would be hidden that
@@ -49,7 +53,7 @@ export interface LiveModel {
    * Undoes the change with this id, or the last one (null), and gives back what it kept aside.
    * @throws ApiError 404 if there is none, 409 if files were changed since, and as `change`
    */
-  undo(id: number | null, agreed: ReadonlySet<string>): Promise<ChangeResult>
+  undo(id: number | null, decisions: UndoDecisions): Promise<ChangeResult>
 }
 
 /** Opens the model for changes, and finishes what an earlier process began: its files are written, and the model is loaded again. */
@@ -70,6 +74,7 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
   }
   return {
     model: inForce.model,
+    lastChange: inForce.change,
     watched: { tables: changeColumns, reload: () => reload(options, inForce, line.run) },
     history: () => listChanges(main),
     serve: (served) => {
@@ -78,11 +83,11 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
     plan: (prepare) =>
       inLine(async () => {
         const request = await prepare(inForce.model)
-        const plan = request === null ? null : (await planned(options, inForce, request)).plan
+        const plan = request === null ? null : await described(options, inForce, request)
         return { version: inForce.model.version, plan }
       }),
     change: (prepare) => inLine(() => change(prepare)),
-    undo: (id, agreed) => inLine(() => change(() => requestToUndo(options, id, agreed))),
+    undo: (id, decisions) => inLine(() => change(() => requestToUndo(options, id, decisions))),
   }
 }
 
@@ -106,6 +111,7 @@ async function modelInForce(options: LiveModelOptions): Promise<InForce> {
   const { model, texts, former } = start
   const stored = start.stored ?? new Map()
   const inForce: InForce = { model: former ?? model, texts, stored, change: await lastChange(database.main), installations: null }
+  await placeBehind(options)
   const unfiled = await placeUnfiled(options)
   if (former === null) {
     if (unfiled.size > 0) await putUnfiledInForce(options, inForce, unfiled)
@@ -148,6 +154,18 @@ async function placeUnfiled({ config, database, log }: LiveModelOptions): Promis
   return files
 }
 
+/** Writes the files of changes that were made while this process was not there. */
+async function placeBehind({ config, start: { behind }, log }: LiveModelOptions): Promise<void> {
+  if (behind.size === 0) return
+  const files = [...behind.keys()]
+  try {
+    await (await stageFiles(config.folder, behind)).place()
+    log.info({ files }, 'the model was changed while this process was not there; its files were written')
+  } catch (error) {
+    log.error({ err: error, files }, 'the model was changed while this process was not there, and its files could not be written')
+  }
+}
+
 /** Puts the model of files in force that an earlier process did not write. */
 async function putUnfiledInForce(options: LiveModelOptions, inForce: InForce, files: FileChanges): Promise<void> {
   const loaded = await load(options, files)
@@ -160,7 +178,7 @@ function putInForce(inForce: InForce, { model, texts }: LoadedModel, change: num
   inForce.model = model
   inForce.texts = texts
   inForce.change = change
-  inForce.installations?.replace(model)
+  inForce.installations?.replace(model, change)
 }
 
 /** Follows other processes. Where nothing has changed, nobody is waited for: a change of this process may be waiting for who asks. */
@@ -204,16 +222,36 @@ async function planned(options: LiveModelOptions, inForce: Pick<InForce, 'model'
   return { loaded, plan }
 }
 
+/** Plans a change for readers. */
+async function described(
+  options: LiveModelOptions,
+  inForce: Pick<InForce, 'model' | 'change'>,
+  request: ChangeRequest,
+): Promise<DescribedPlan> {
+  const { loaded, plan } = await planned(options, inForce, request)
+  return describedPlan(options.database, plan, inForce.model, loaded.model)
+}
+
 async function make(options: LiveModelOptions, inForce: InForce, request: ChangeRequest): Promise<CountedPlan> {
   const { config } = options
   const { loaded, plan } = await planned(options, inForce, request)
   const { model } = loaded
-  refuseLosses(plan.losses, request.agreed)
-  const { files, summary, renames = [], undoes } = request
+  refuseLosses(plan.losses, request.agreed, possibleRenames(plan.changes, inForce.model, model))
+  const { files, summary, renames = [], undoes, note } = request
   const former = request.former ?? (await formerTexts(config.folder, files))
   const staged = await stageFiles(config.folder, files)
-  const change = { version: model.version, summary, files, former, renames, kept: plan.kept, undoes: undoes?.id ?? 0 }
-  const made = makeChange(options, inForce, { change, model, plan }, (id) => putInForce(inForce, loaded, id))
+  const change = {
+    version: model.version,
+    summary,
+    files,
+    former,
+    renames,
+    kept: plan.kept,
+    undoes: undoes?.id ?? 0,
+    moves: !onlyAdds(plan),
+  }
+  const notes = note === undefined ? [] : [note(change)]
+  const made = makeChange(options, inForce, { change, model, plan, notes }, (id) => putInForce(inForce, loaded, id))
   const id = await made.catch(async (error: unknown) => {
     await staged.discard().catch(() => {})
     throw error
@@ -224,12 +262,12 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
 }
 
 /** Plans what leads from the model of the database to that of the files; null: nothing. @throws as `LiveModel.plan` */
-export async function planOfFiles(options: LiveModelOptions): Promise<CountedPlan | null> {
+export async function planOfFiles(options: LiveModelOptions): Promise<DescribedPlan | null> {
   const { database, start, decisions } = options
   const { former } = start
   if (former === null) return null
   const inForce = { model: former, change: await lastChange(database.main) }
-  return (await planned(options, inForce, changeOfFiles(start, decisions))).plan
+  return described(options, inForce, changeOfFiles(start, decisions))
 }
 
 /** Loads the model that a change leads to. @throws ApiError 400 */

@@ -34,7 +34,7 @@ async function contentOf(file: string): Promise<SchemaContent> {
 }
 
 /** The custom fields that a schema uses: which plugins a Strapi would load is not known. */
-const usedCustomFields = (schemas: ReadonlyMap<string, ProjectSchema>): ReadonlySet<string> =>
+export const usedCustomFields = (schemas: ReadonlyMap<string, ProjectSchema>): ReadonlySet<string> =>
   new Set(
     [...schemas.values()].flatMap(({ content }) =>
       Object.values(content.attributes).flatMap(({ customField }) => (typeof customField === 'string' ? [customField] : [])),

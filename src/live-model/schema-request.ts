@@ -3,12 +3,15 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { codeFiles, componentKeys, fileText, typeKeys } from '../content-type-builder/files.js'
-import { attributeName, categoryName, isReservedType, schemaPath } from '../content-type-builder/names.js'
-import { isBuiltin } from '../content-type-builder/project-schemas.js'
+import { unstartable } from '../content-type-builder/loadable.js'
+import { attributeName, categoryName, isReservedAttribute, isReservedType, schemaPath } from '../content-type-builder/names.js'
+import { isBuiltin, type ProjectSchema, type SchemaContent } from '../content-type-builder/project-schemas.js'
 import { validationError } from '../errors/errors.js'
 import { schemaFilesOf } from '../model/load.js'
 import type { FileChanges } from '../model/schema-files.js'
+import type { Model } from '../model/types.js'
 import type { ChangeRequest } from './change.js'
+import { usedCustomFields } from './project-schemas.js'
 
 const apiUid = /^api::([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
 const componentUid = /^([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
@@ -29,7 +32,8 @@ const component = z.looseObject({ ...common, info })
 /** Renames of one request. */
 const mostRenames = 1_000
 const renamed = { from: z.string(), to: z.string() }
-const body = z.strictObject({
+/** The body of a request that changes schemas; each schema of `data` is checked by itself. */
+export const schemaRequest = z.strictObject({
   data: z.record(z.string(), z.looseObject({}).nullable()),
   renames: z
     .array(
@@ -48,15 +52,17 @@ type TypeSchema = z.output<typeof type>
 type ComponentSchema = z.output<typeof component>
 
 /**
- * Reads the body of a request. `folder`: of the project; `agreed`: what may be hidden.
+ * Reads the body of a request. `folder`: of the project, whose model is `model`; `agreed`: what may be hidden.
  * @throws ApiError 400 with `details.errors`, each with its path in the body
  */
-export async function readSchemaRequest(folder: string, sent: unknown, agreed: ReadonlySet<string>): Promise<ChangeRequest> {
-  const { data, renames, neverPublished, version } = checked(body, sent, [])
+export async function readSchemaRequest(folder: string, model: Model, sent: unknown, agreed: ReadonlySet<string>): Promise<ChangeRequest> {
+  const { data, renames, neverPublished, version } = checked(schemaRequest, sent, [])
   const uids = Object.keys(data)
   if (uids.length === 0) throw invalid(['data'], 'must name a schema')
+  const files = await filesOfSchemas(folder, data)
+  refuseUnstartable(model, data)
   return {
-    ...{ summary: uids.join(', '), files: await filesOfSchemas(folder, data), renames, choices: { neverPublished }, agreed },
+    ...{ summary: uids.join(', '), files, renames, choices: { neverPublished }, agreed },
     ...(version === undefined ? {} : { version }),
   }
 }
@@ -85,6 +91,24 @@ async function filesOfSchemas(folder: string, data: Readonly<Record<string, obje
     if (known === undefined) for (const [path, code] of codeOf(uid)) if (!existsSync(join(folder, path))) files.set(path, code)
   }
   return files
+}
+
+/** Refuses what this service could serve, and what Strapi does not start with. @throws ApiError 400 */
+function refuseUnstartable(model: Model, data: Readonly<Record<string, object | null>>): void {
+  const schemaOf = (uid: string, content: SchemaContent): ProjectSchema => ({ uid, path: null, content })
+  const schemas = new Map([...model.types, ...model.components].map(([uid, { source }]) => [uid, schemaOf(uid, source as SchemaContent)]))
+  const after = new Map(schemas)
+  for (const [uid, content] of Object.entries(data)) {
+    if (content === null) after.delete(uid)
+    else after.set(uid, schemaOf(uid, content as SchemaContent))
+    const known = schemas.get(uid)?.content.attributes ?? {}
+    for (const name of Object.keys((content as SchemaContent | null)?.attributes ?? {}))
+      if (isReservedAttribute(name) && !Object.hasOwn(known, name)) throw invalid(['data', uid, 'attributes', name], 'is a reserved name')
+  }
+  const [mistake] = unstartable({ schemas, customFields: usedCustomFields(schemas) }, after)
+  if (mistake === undefined) return
+  const [uid, ...attribute] = mistake.path
+  throw invalid(['data', uid!, ...attribute.flatMap((name) => ['attributes', name])], mistake.message)
 }
 
 /** The path of a new schema; null if there is none by this uid. */

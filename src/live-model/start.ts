@@ -8,29 +8,53 @@ import { ApiError, ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import { type FileChanges, filesOnDisk, filesWithChanges, noting } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
+import type { Rename } from '../model-plans/types.js'
 import type { ChangeRequest, StartDecisions, StartOfModel } from './change.js'
-import { unfiledChanges } from './change-log.js'
+import { changesAfter, unfiledChanges } from './change-log.js'
 import type { CountedContent } from './counted-plan.js'
-import { named } from './refusals.js'
-import { differencesOf, storedSchemas } from './stored-schemas.js'
+import { named, renameText } from './refusals.js'
+import { differencesOf, type SchemaTexts, storedSchemas } from './stored-schemas.js'
 
 /** Without a decision nothing is hidden or renamed. */
 export const undecided: StartDecisions = { agreed: new Set() }
 
 /** Reads the files of a project, and what its database knows; `view`: null if there is no database. */
-export async function readStart({ folder, privateAttributes }: Config, view: DatabaseView | null): Promise<StartOfModel> {
+export async function readStart(
+  { folder, privateAttributes, production, modelChanges }: Config,
+  view: DatabaseView | null,
+): Promise<StartOfModel> {
   const tables = await view?.tables()
   const isKnown = tables?.has('octavo_schemas') === true && tables.has('octavo_model_history')
   const stored = isKnown ? await storedSchemas(view!.main) : null
   // Files of changes that were made and not written are as good as written.
-  const unfiled = isKnown ? (await unfiledChanges(view!.main)).flatMap(({ files }) => [...files]) : []
-  const read = noting(folder, unfiled.length === 0 ? filesOnDisk : filesWithChanges(folder, new Map(unfiled)))
-  const model = await loadModel(folder, privateAttributes, read)
-  const { texts } = read
-  if (stored === null || differencesOf(stored, texts).size === 0) return { model, texts, stored, former: null }
+  const unfiled = new Map(isKnown ? (await unfiledChanges(view!.main)).flatMap(({ files }) => [...files]) : [])
+  const load = async (files: FileChanges) => {
+    const read = noting(folder, files.size === 0 ? filesOnDisk : filesWithChanges(folder, files))
+    return { model: await loadModel(folder, privateAttributes, read), texts: read.texts }
+  }
+  let { model, texts } = await load(unfiled)
+  if (stored === null || differencesOf(stored, texts).size === 0) return { model, texts, stored, former: null, behind: new Map() }
+  const behind = production && modelChanges ? await filesBehind(view!.main, texts, stored) : new Map()
+  if (behind.size > 0) ({ model, texts } = await load(new Map([...unfiled, ...behind])))
   const former = await loadModel(folder, privateAttributes, filesWithChanges(folder, differencesOf(texts, stored)))
   const isAnother = former.version !== model.version && (await isModelOf(view!.main, former))
-  return { model, texts, stored, former: isAnother ? former : null }
+  return { model, texts, stored, former: isAnother ? former : null, behind }
+}
+
+/**
+ * The files that are still as a change of the model found them, with their texts of today: the change was made while this process was not
+ * there, on a folder of its own.
+ */
+async function filesBehind(database: RowReader, texts: SchemaTexts, stored: SchemaTexts): Promise<FileChanges> {
+  const changes = await changesAfter(database, 0)
+  const isFormer = (path: string): boolean =>
+    changes.some(({ former }) => former.has(path) && former.get(path) === (texts.get(path) ?? null))
+  const behind = new Map([...differencesOf(texts, stored)].filter(([path]) => isFormer(path)))
+  // The code that was written with them.
+  const code = changes
+    .filter(({ files }) => [...files.keys()].some((path) => behind.has(path)))
+    .flatMap(({ files }) => [...files].filter(([path]) => !path.endsWith('.json')))
+  return new Map([...code, ...behind])
 }
 
 /** Whether a database has the tables and columns of a model; otherwise Strapi has changed it since, as the files say. */
@@ -56,8 +80,9 @@ export function explained(error: unknown): unknown {
   if (!(error instanceof ApiError)) return error
   const losses = error.details?.losses as readonly CountedContent[] | undefined
   if (losses === undefined) return new ConfigError(`The schema files differ from the model of the database. ${error.message}.`)
+  const renames = (error.details?.possibleRenames as readonly Rename[] | undefined) ?? []
   const names = losses.map(({ name }) => name)
   return new ConfigError(
-    `The schema files differ from the model of the database, and content would no longer be shown: ${named(losses)}. Nothing was changed. Run npx octavo model plan to see what would be done, and npx octavo model apply --agree ${names.join(',')} to do it; content is kept aside, and npx octavo model undo brings it back. What was renamed keeps its content with --rename.`,
+    `The schema files differ from the model of the database, and content would no longer be shown: ${named(losses)}. Nothing was changed. Run npx octavo model plan to see what would be done, and npx octavo model apply --agree ${names.join(',')} to do it; content is kept aside, and npx octavo model undo brings it back. What was renamed keeps its content with ${renames.length === 0 ? '--rename' : renames.map((rename) => `--rename ${renameText(rename)}`).join(' ')}.`,
   )
 }

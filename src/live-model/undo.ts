@@ -5,11 +5,14 @@ import type { ChangeRequest, LiveModelOptions } from './change.js'
 import { changeToUndo } from './change-log.js'
 import { formerTexts } from './write-files.js'
 
+/** What whoever undoes a change decides. */
+export type UndoDecisions = Pick<ChangeRequest, 'agreed' | 'note'>
+
 /** Returns the request that undoes a change; null for `wanted`: the last one. @throws ApiError 404, 409 */
 export async function requestToUndo(
   { config, database }: LiveModelOptions,
   wanted: number | null,
-  agreed: ReadonlySet<string>,
+  decisions: UndoDecisions,
 ): Promise<ChangeRequest> {
   const change = await changeToUndo(database.main, wanted)
   if (change === null) throw notFound(wanted === null ? 'There is no change to undo' : `There is no change ${wanted}`)
@@ -19,7 +22,7 @@ export async function requestToUndo(
   const changed = [...files].filter(([path, text]) => now.get(path) !== text).map(([path]) => path)
   if (changed.length > 0)
     throw new ApiError('ConflictError', `The change ${id} cannot be undone: ${changed.join(', ')} was changed since`, { files: changed })
-  return { summary: `undo ${id}: ${change.summary}`, files: former, renames: renames.map(turned), agreed, undoes: { id, kept } }
+  return { ...decisions, summary: `undo ${id}: ${change.summary}`, files: former, renames: renames.map(turned), undoes: { id, kept } }
 }
 
 /** A rename the other way. The schema of an attribute is named as the later model does. */

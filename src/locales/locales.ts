@@ -4,6 +4,7 @@
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../database/database.js'
 import { insertRow, knownLocale } from '../documents/store/rows.js'
+import { storedSetting, writeSetting } from '../documents/store/settings.js'
 import { ApiError, validationError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import { localeName } from '../model/locale-names.js'
@@ -85,12 +86,7 @@ export async function removeLocale(transaction: Transaction, model: Model, code:
 /** Sets the locale for requests that name none. @throws ApiError 404 */
 export async function setDefaultLocale(transaction: Transaction, code: string): Promise<void> {
   await existing(transaction, code)
-  const value = JSON.stringify(code)
-  const { rows } = await transaction.run(sql`update strapi_core_store_settings set value = ${value} where ${sql.ref('key')} = ${setting}`)
-  if (rows === 0)
-    await transaction.run(
-      sql`insert into strapi_core_store_settings (${sql.ref('key')}, value, type) values (${setting}, ${value}, 'string')`,
-    )
+  await writeSetting(transaction, setting, code)
 }
 
 async function existing(transaction: Transaction, code: string): Promise<void> {
@@ -100,10 +96,7 @@ async function existing(transaction: Transaction, code: string): Promise<void> {
 }
 
 async function defaultLocale(database: RowReader): Promise<string> {
-  const [row] = await database.rows<{ value: string }>(
-    sql`select value from strapi_core_store_settings where ${sql.ref('key')} = ${setting}`,
-  )
-  const value: unknown = row === undefined ? undefined : JSON.parse(row.value)
+  const value = await storedSetting(database, setting)
   return typeof value === 'string' ? value : 'en'
 }
 

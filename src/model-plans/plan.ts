@@ -1,6 +1,5 @@
 // The plan of a change of the content model: both models, what is renamed → what changes, step by step, and what it costs.
 import type { Model } from '../model/types.js'
-import { answersOf } from './answers.js'
 import { compareAttributes } from './attributes.js'
 import { compareColumns } from './columns.js'
 import { compareConditions } from './conditions.js'
@@ -9,6 +8,7 @@ import { compareEntries } from './entries.js'
 import { type PlanFindings, phases, together } from './findings.js'
 import { compareLinks } from './links.js'
 import { compareMedia, compareMorphTables, compareNamedTypes } from './polymorphic.js'
+import { responsesOf } from './responses.js'
 import { compareRows } from './row-changes.js'
 import { sqlText } from './sql-text.js'
 import type { PlanStep } from './steps.js'
@@ -33,7 +33,7 @@ export function planModelChange(from: Model, to: Model, renames: readonly Rename
   const { changes, losses, conditions } = findings
   const steps = ordered(findings)
   const restoreBefore = findings.steps.find(({ phase }) => phase === 'stale' || phase === 'drafts')?.step ?? null
-  return { changes, steps, restoreBefore, losses, conditions, kept: keptBy(steps, losses), answers: answersOf(changes, from, to) }
+  return { changes, steps, restoreBefore, losses, conditions, kept: keptBy(steps, losses), responses: responsesOf(changes, from, to) }
 }
 
 /** Where content is kept aside; several losses may lie in one place. */

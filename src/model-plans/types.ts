@@ -98,8 +98,8 @@ export interface ModelPlan {
   readonly restoreBefore: PlanStep | null
   /** Where content is kept aside: what losses name, and the former values of conversions. */
   readonly kept: readonly KeptPlace[]
-  /** What the API answers differently, one sentence each. */
-  readonly answers: readonly string[]
+  /** What the API returns differently, one sentence each. */
+  readonly responses: readonly string[]
 }
 
 /** What the caller decides. */

@@ -6,9 +6,11 @@ import { notFound, validationError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
 import type { MediaEventName } from '../public/events.js'
 import { openQueue, openSerialQueues, type Queue } from '../runtime/queue.js'
+import { type CropParts, withCropped } from './crop.js'
 import type { FileInfo } from './file-info.js'
 import { newHash } from './file-names.js'
-import type { Images } from './images/pool.js'
+import type { FolderPlace } from './folders.js'
+import type { CropBox } from './images/protocol.js'
 import type { Journal, JournalEntry } from './journal.js'
 import type { MediaType, TypeRules } from './media-types.js'
 import { checkMediaType, mediaTypeOf } from './media-types.js'
@@ -24,6 +26,7 @@ import {
   linkedRowExists,
   linkFiles,
   readFile,
+  readFiles,
   storedNames,
   updateContent,
   updateInfo,
@@ -43,8 +46,15 @@ export interface Library {
   change(id: number, info: FileInfo, scope: LibraryScope): Promise<void>
   /** Replaces the content of a file, keeping its URL. @throws ApiError 404 */
   replace(id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void>
+  /**
+   * Cuts a part out of a picture: as a file beside it, or in its place. Returns the id of the file with the part.
+   * @throws ApiError 404; 400 for what cannot be cropped like this
+   */
+  crop(id: number, part: CropBox, place: 'beside' | 'instead', scope: LibraryScope): Promise<number>
   /** Deletes a file. @throws ApiError 404 */
   remove(id: number, scope: LibraryScope): Promise<void>
+  /** Deletes files in one transaction. @throws ApiError 404 if one of them is not there */
+  removeAll(ids: readonly number[], scope: LibraryScope): Promise<void>
 }
 
 /** Limits of an upload form. */
@@ -62,16 +72,32 @@ export interface LibraryScope {
   readonly model: Model
   /** Null if no events are recorded. */
   readonly watch: FileWatch | null
+  /** Absent: a caller of the content API, or code of the project. */
+  readonly author?: FileAuthor
+}
+
+/** An administrator who changes the library. */
+export interface FileAuthor {
+  /** The row id in admin_users. */
+  readonly id: number
+  /** Called in the transaction before anything is written; for new files with none. Resolves to their folder, null: the root. @throws to refuse */
+  before(transaction: Transaction, ids: readonly number[]): Promise<FolderPlace | null>
+  /** Called in the transaction when everything is written. */
+  after(transaction: Transaction, files: readonly NamedRow[]): Promise<void>
+}
+
+/** A file by its row id and name. */
+export interface NamedRow {
+  readonly id: number
+  readonly name: string
 }
 
 /** The dependencies of the media library. */
-export interface LibraryParts {
+export interface LibraryParts extends CropParts {
   readonly database: MainConnection
   readonly writer: WriteDatabase
   readonly storages: Storages
-  readonly receiver: Receiver
   readonly journal: Journal
-  readonly images: Images
   readonly rules: TypeRules
   readonly limits: FormLimits
   newDocumentId(): string
@@ -97,7 +123,16 @@ export function openLibrary(parts: LibraryParts): Library {
     add: (files, infos, link, scope) => addFiles(parts, files, infos, link, scope),
     change: (id, info, scope) => changeFile(parts, id, info, scope),
     replace: (id, file, info, scope) => replacements.inLine(id, () => replaceFile(parts, id, file, info, scope)),
-    remove: (id, scope) => replacements.inLine(id, () => removeFile(parts, id, scope)),
+    crop: (id, part, place, scope) => replacements.inLine(id, () => cropFile(parts, id, part, place, scope)),
+    remove: (id, scope) => replacements.inLine(id, () => removeFiles(parts, [id], scope)),
+    removeAll: (ids, scope) => {
+      const sorted = [...new Set(ids)].sort((one, other) => one - other)
+      // Always in this order, so that two of them never wait for each other.
+      return sorted.reduceRight(
+        (work, id) => () => replacements.inLine(id, work),
+        () => removeFiles(parts, sorted, scope),
+      )()
+    },
   }
 }
 
@@ -133,14 +168,19 @@ async function addFiles(
   return changeStorage(parts, entries, puts, () =>
     transaction(parts, scope, async (tx) => {
       const now = Date.now()
-      const folder = await apiFolder(tx, newDocumentId, now)
+      const { author } = scope
+      const folder = author === undefined ? await apiFolder(tx, newDocumentId, now) : await author.before(tx, [])
       const ids: number[] = []
-      for (const row of rows) ids.push(await insertFile(tx, row, folder, now))
+      for (const row of rows) ids.push(await insertFile(tx, row, { folder, createdBy: author?.id ?? null, now }))
       if (link !== null) {
         await linkFiles(tx, ids, link)
         await markOwnerModified(tx, scope.model, link)
       }
       for (const id of ids) await scope.watch?.happened(tx, 'media.create', id)
+      await author?.after(
+        tx,
+        rows.map(({ name }, index) => ({ id: ids[index]!, name })),
+      )
       return ids
     }),
   )
@@ -172,25 +212,41 @@ async function replaceFile(parts: LibraryParts, id: number, file: Received, info
   const swap = { id: randomUUID(), moves: moved ? [] : puts.map(({ name }) => [`.${randomUUID()}`, name] as const) }
   const staged = new Map(swap.moves.map(([from, to]) => [to, from]))
   const names = [...new Set([...(moved ? [] : storedNames(row)), ...puts.map(({ name }) => name), ...staged.values()])]
-  const entries = [{ provider: storage.provider, hash, names, ...(moved ? {} : { swap }) }, ...(moved ? deletionOf(parts, row) : [])]
+  const entries = [{ provider: storage.provider, hash, names, ...(moved ? {} : { swap }) }, ...(moved ? deletionOf(parts, [row]) : [])]
   const stagedPuts = puts.map((put) => ({ ...put, name: staged.get(put.name) ?? put.name }))
   await changeStorage(parts, entries, stagedPuts, () =>
     transaction(parts, scope, async (tx) => {
+      await scope.author?.before(tx, [id])
       if (!(await updateInfo(tx, id, newInfo, Date.now()))) throw notFound('Entity not found')
       await updateContent(tx, id, stored)
       if (!moved) await commitSwap(tx, swap.id)
       await scope.watch?.happened(tx, 'media.update', id)
+      await scope.author?.after(tx, [{ id, name: newInfo.name }])
     }),
   )
 }
 
-async function removeFile(parts: LibraryParts, id: number, scope: LibraryScope): Promise<void> {
-  const row = await readFile(parts.database, id)
-  if (row === null) throw notFound('file.notFound')
-  await changeStorage(parts, deletionOf(parts, row), [], () =>
+async function cropFile(parts: LibraryParts, id: number, part: CropBox, place: 'beside' | 'instead', scope: LibraryScope): Promise<number> {
+  const row = await existing(parts, id)
+  const { name, alternativeText, caption } = row
+  return withCropped(parts, row, part, async (file) => {
+    if (place === 'beside') return (await addFiles(parts, [file], [{ name, alternativeText, caption }], null, scope))[0]!
+    await replaceFile(parts, id, file, { name }, scope)
+    return id
+  })
+}
+
+async function removeFiles(parts: LibraryParts, ids: readonly number[], scope: LibraryScope): Promise<void> {
+  const rows = await readFiles(parts.database, ids)
+  if (rows.length < ids.length) throw notFound('file.notFound')
+  await changeStorage(parts, deletionOf(parts, rows), [], () =>
     transaction(parts, scope, async (tx) => {
-      await scope.watch?.happened(tx, 'media.delete', id)
-      if (!(await deleteFile(tx, id))) throw notFound('file.notFound')
+      await scope.author?.before(tx, ids)
+      for (const { id } of rows) {
+        await scope.watch?.happened(tx, 'media.delete', id)
+        if (!(await deleteFile(tx, id))) throw notFound('file.notFound')
+      }
+      await scope.author?.after(tx, rows)
     }),
   )
 }
@@ -207,10 +263,14 @@ async function checkedType({ rules }: LibraryParts, file: Received): Promise<Med
   return type
 }
 
-/** Returns the journal entry for deleting a file; none if its storage is not configured. */
-function deletionOf({ storages }: LibraryParts, row: FileRow): readonly JournalEntry[] {
-  if (!storages.of.has(row.provider)) return []
-  return [{ provider: row.provider, hash: row.hash, names: storedNames(row) }]
+/** Returns the journal entries for deleting files, one for each storage; none for a storage that is not configured. */
+function deletionOf({ storages }: LibraryParts, rows: readonly FileRow[]): readonly JournalEntry[] {
+  return [...new Set(rows.map(({ provider }) => provider))]
+    .filter((provider) => storages.of.has(provider))
+    .map((provider) => {
+      const files = rows.filter((row) => row.provider === provider)
+      return { provider, hash: files.length === 1 ? files[0]!.hash : null, names: files.flatMap(storedNames) }
+    })
 }
 
 /** Moves files to the storage and writes rows. If anything fails, files without a row are deleted. */

@@ -10,6 +10,7 @@ import { openReceiver } from './receive.js'
 import { type CheckAddress, checkOf } from './signing.js'
 import { clearAbandoned, openStagingFolder, sweepInterval } from './staging.js'
 import { openStorages } from './storage/open.js'
+import { openStoredFiles } from './stored-files.js'
 
 /** Milliseconds for a last retry of unresolved journal entries during a shutdown. */
 const shutdownGrace = 3_000
@@ -74,6 +75,7 @@ export async function openUploads(
       receiver,
       journal,
       images,
+      openStored: () => openStoredFiles(config),
       rules: uploadTypes,
       limits,
       newDocumentId,

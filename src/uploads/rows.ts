@@ -1,8 +1,10 @@
-// Statements on `files`, their links to documents, and the media-library folder for uploads through the API.
+// Statements on `files`, their links to documents, and the folder for uploads through the API.
 import { sql } from 'kysely'
 import type { MainConnection, RowReader, Transaction, WriteDatabase } from '../database/database.js'
 import { notBefore } from '../database/fragments.js'
+import { storedSetting, writeSetting } from '../documents/store/settings.js'
 import type { Media, Schema } from '../model/types.js'
+import { type FolderPlace, insertFolder, putIntoFolder, readFolder, rootPath } from './folders.js'
 import type { ImageSettings } from './images/protocol.js'
 
 /** One of the smaller formats of an image, as stored in the column. */
@@ -88,12 +90,27 @@ export function storedNames({ hash, ext, formats }: Pick<FileRow, 'hash' | 'ext'
 const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text))
 
 /** Reads a file's row, or null. */
-export async function readFile(database: MainConnection, id: number): Promise<FileRow | null> {
-  const [row] = await database.rows<Record<string, string | number | null>>(
-    sql`select id, name, alternative_text, caption, focal_point, hash, ext, width, height, formats, url, provider
-      from files where id = ${id}`,
-  )
-  if (row === undefined) return null
+export async function readFile(database: RowReader, id: number): Promise<FileRow | null> {
+  return (await readFiles(database, [id]))[0] ?? null
+}
+
+/** Ids in one statement. */
+const idsAtOnce = 500
+
+/** Reads the rows of files that are there, in the order of their ids. */
+export async function readFiles(database: RowReader, ids: readonly number[]): Promise<readonly FileRow[]> {
+  const found: FileRow[] = []
+  for (let from = 0; from < ids.length; from += idsAtOnce) {
+    const rows = await database.rows<Record<string, string | number | null>>(
+      sql`select id, name, alternative_text, caption, focal_point, hash, ext, width, height, formats, url, provider
+        from files where id in (${sql.join(ids.slice(from, from + idsAtOnce))}) order by id`,
+    )
+    found.push(...rows.map(fileOf))
+  }
+  return found
+}
+
+function fileOf(row: Readonly<Record<string, string | number | null>>): FileRow {
   const { alternative_text: alternativeText, focal_point, formats, ...rest } = row
   return {
     ...rest,
@@ -106,15 +123,13 @@ export async function readFile(database: MainConnection, id: number): Promise<Fi
 
 const defaultSettings: ImageSettings = { sizeOptimization: true, responsiveDimensions: true, autoOrientation: false }
 
+/** The key of the media library's settings. */
+export const uploadSettings = 'plugin_upload_settings'
+
 /** Reads the media library's settings, which Strapi's admin panel stores. */
 export async function readImageSettings(database: MainConnection): Promise<ImageSettings> {
-  const value = await readSetting(database, 'plugin_upload_settings')
-  return { ...defaultSettings, ...(value as Partial<ImageSettings> | null) }
-}
-
-async function readSetting(database: RowReader, key: string): Promise<unknown> {
-  const [row] = await database.rows<{ value: string }>(sql`select value from strapi_core_store_settings where ${sql.ref('key')} = ${key}`)
-  return row === undefined ? null : parsed(row.value)
+  const value = await storedSetting(database, uploadSettings)
+  return { ...defaultSettings, ...(value as Partial<ImageSettings> | null | undefined) }
 }
 
 /** True if the row of a link exists. */
@@ -122,16 +137,19 @@ export async function linkedRowExists(database: MainConnection, { shape: { table
   return (await database.rows(sql`select 1 from ${sql.table(table)} where id = ${id}`)).length > 0
 }
 
-/** Inserts a file into the API's folder and returns its id. */
-export async function insertFile(tx: Transaction, file: NewFile, folder: ApiFolder, now: number): Promise<number> {
+/** Inserts a file and returns its id. `createdBy`: the row id of an administrator; null: nobody. */
+export async function insertFile(
+  tx: Transaction,
+  file: NewFile,
+  { folder, createdBy, now }: { readonly folder: FolderPlace | null; readonly createdBy: number | null; readonly now: number },
+): Promise<number> {
   const id = await tx.insert(sql`
     insert into files (document_id, name, alternative_text, caption, focal_point, width, height, formats, hash, ext, mime, size, url, provider,
-      folder_path, created_at, updated_at, published_at)
+      folder_path, created_at, updated_at, published_at, created_by_id, updated_by_id)
     values (${file.documentId}, ${file.name}, ${file.alternativeText}, ${file.caption}, ${json(file.focalPoint)}, ${file.width}, ${file.height},
-      ${json(file.formats)}, ${file.hash}, ${file.ext}, ${file.mime}, ${file.size}, ${file.url}, ${file.provider}, ${folder.path}, ${now}, ${now}, ${now})`)
-  await tx.run(sql`
-    insert into files_folder_lnk (file_id, folder_id, file_ord)
-    select ${id}, ${folder.id}, coalesce(max(file_ord), 0) + 1 from files_folder_lnk where folder_id = ${folder.id}`)
+      ${json(file.formats)}, ${file.hash}, ${file.ext}, ${file.mime}, ${file.size}, ${file.url}, ${file.provider}, ${folder?.path ?? rootPath}, ${now}, ${now}, ${now},
+      ${createdBy}, ${createdBy})`)
+  await putIntoFolder(tx, id, folder)
   return id
 }
 
@@ -183,30 +201,16 @@ export async function linkFiles(tx: Transaction, files: readonly number[], { sha
   }
 }
 
-/** The media-library folder for uploads through the API. */
-export interface ApiFolder {
-  readonly id: number
-  readonly path: string
-}
-
 const folderKey = 'plugin_upload_api-folder'
 
 /** Finds or creates the API's folder. */
-export async function apiFolder(tx: Transaction, newDocumentId: () => string, now: number): Promise<ApiFolder> {
-  const setting = (await readSetting(tx, folderKey)) as { readonly id?: number } | null
+export async function apiFolder(tx: Transaction, newDocumentId: () => string, now: number): Promise<FolderPlace> {
+  const setting = (await storedSetting(tx, folderKey)) as { readonly id?: number } | null | undefined
   if (typeof setting?.id === 'number') {
-    const [folder] = await tx.rows<ApiFolder>(sql`select id, path from upload_folders where id = ${setting.id}`)
-    if (folder !== undefined) return folder
+    const folder = await readFolder(tx, setting.id)
+    if (folder !== null) return folder
   }
-  const [next] = await tx.rows<{ number: number }>(sql`select coalesce(max(path_id), 0) + 1 as number from upload_folders`)
-  const path = `/${next!.number}`
-  const id = await tx.insert(sql`
-    insert into upload_folders (document_id, name, path_id, path, created_at, updated_at, published_at)
-    values (${newDocumentId()}, 'API Uploads', ${next!.number}, ${path}, ${now}, ${now}, ${now})`)
-  const key = sql.ref('key')
-  const value = JSON.stringify({ id })
-  if (setting === null)
-    await tx.run(sql`insert into strapi_core_store_settings (${key}, value, type) values (${folderKey}, ${value}, 'object')`)
-  else await tx.run(sql`update strapi_core_store_settings set value = ${value} where ${key} = ${folderKey}`)
-  return { id, path }
+  const made = (await insertFolder(tx, { documentId: newDocumentId(), name: 'API Uploads', parent: null, createdBy: null }, now))!
+  await writeSetting(tx, folderKey, { id: made.id })
+  return made
 }

@@ -57,6 +57,7 @@ async function openGolden() {
     fit: async () => {},
     isModelWorkAtomic: true,
     carryOut: async () => false,
+    describeSteps: async () => [],
     mismatches: async () => ({ types: [], columns: [], tables: [] }),
     trouble: () => null,
     close: async () => {},
@@ -64,6 +65,7 @@ async function openGolden() {
   const installations = openInstallations({
     config,
     model,
+    change: 0,
     defaultLocale: 'en',
     dialect: sqliteDialect,
     database,
@@ -122,7 +124,7 @@ test('a model is replaced as a whole: requests under way end on the old one', as
   try {
     const before = await installations.enter('en')
     const next = await loadModel(folder, config.privateAttributes)
-    installations.replace(next)
+    installations.replace(next, 1)
     expect(installations.model()).toBe(next)
     expect(before.installation.model).toBe(model)
     expect(await titles(before.installation, 'fields=locale')).toEqual(['en'])
@@ -134,7 +136,7 @@ test('a model is replaced as a whole: requests under way end on the old one', as
     before.end()
     expect(registered.size).toBe(1)
     after.end()
-    installations.replace(model)
+    installations.replace(model, 2)
     expect(registered.size).toBe(0)
   } finally {
     await close()

@@ -1,6 +1,7 @@
 // Changes of the schema files: what a start does with them, and `octavo model`.
 import { spawnSync } from 'node:child_process'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect } from 'vitest'
@@ -87,7 +88,7 @@ rule('live-model.16', 'a change of the files is planned, made, listed and undone
   const planned = octavo('plan', served.folder)
   expect(planned.status, planned.error).toBe(0)
   expect(planned.out).toContain('api::note.note.size: 1.')
-  expect(planned.out).toContain('convertColumn notes (losesData)')
+  expect(planned.out).toMatch(/convertColumn \(losesData, \d+ rows?\)\n {4}alter table "notes" rename column "size"/)
   expect(JSON.parse(octavo('plan', served.folder, '--json').out).losses).toMatchObject([{ name: 'api::note.note.size', count: 1 }])
   const refused = octavo('apply', served.folder)
   expect(refused.status).toBe(1)
@@ -117,3 +118,52 @@ rule('live-model.15', 'what Strapi has changed in files and database is not chan
   expect(await afterStart()).toMatchObject([{ title: 'size 1', colour: null }, { title: 'size wide' }])
   expect(octavo('plan', served.folder).out).toBe('The database has the model of the schema files.')
 })
+
+rule(
+  'live-model.15',
+  'a process on another folder that was not there for a change gets its files, where production may change the model',
+  async () => {
+    const first = await serveProject(
+      { [file]: note({ title: text, size: text }) },
+      { environment: secrets, config: { admin: { model: 'always' } } },
+    )
+    const other = mkdtempSync(join(tmpdir(), 'octavo-behind-'))
+    try {
+      await addToken(first, token, { type: 'full-access' })
+      cpSync(first.folder, other, { recursive: true, filter: (path) => !path.includes('.tmp') })
+      const change = (data: object) =>
+        first.ask('/api/content-type-builder/schemas', {
+          method: 'PUT',
+          token,
+          body: JSON.stringify({ data }),
+          headers: { 'content-type': 'application/json' },
+        })
+      const page = {
+        ...note({ title: text }),
+        collectionName: 'pages',
+        info: { singularName: 'page', pluralName: 'pages', displayName: 'page' },
+      }
+      for (const data of [
+        { 'api::note.note': note({ title: text, size: text, more: text }) },
+        { 'api::note.note': note({ title: text, more: text }), 'api::page.page': page },
+      ]) {
+        const made = await change(data)
+        expect(made.status, made.text).toBe(200)
+      }
+      const late = await serveBeside({ folder: other }, { ...secrets, ...first.sameDatabase })
+      try {
+        expect((await late.ask('/api/pages', { token })).status).toBe(200)
+        const answer = await late.ask('/api/notes?fields=more,size', { token })
+        expect([answer.status, answer.body.error?.details.key]).toEqual([400, 'size'])
+        for (const path of [file, 'src/api/page/content-types/page/schema.json', 'src/api/page/controllers/page.js'])
+          expect(readFileSync(join(other, path), 'utf8')).toBe(readFileSync(join(first.folder, path), 'utf8'))
+        expect((await first.ask('/api/pages', { token })).status).toBe(200)
+      } finally {
+        await late.close()
+      }
+    } finally {
+      rmSync(other, { recursive: true, force: true })
+      await first.close()
+    }
+  },
+)

@@ -16,7 +16,7 @@ const kinds = (plan: ReturnType<typeof planModelChange>) => plan.steps.map(({ ki
 test('model-plans.1: a plan is plain data, and nothing changes between equal models', () => {
   const same = model(note({ body: string }))
   const empty = planModelChange(same, model(note({ body: string })), [])
-  expect(empty).toEqual({ changes: [], steps: [], losses: [], conditions: [], kept: [], restoreBefore: null, answers: [] })
+  expect(empty).toEqual({ changes: [], steps: [], losses: [], conditions: [], kept: [], restoreBefore: null, responses: [] })
   const plan = planModelChange(same, model(note({}), type('book', { title: string })), [])
   expect(JSON.parse(JSON.stringify(plan))).toEqual(plan)
 })
@@ -90,7 +90,7 @@ test('model-plans.6: a removed type is kept aside as a whole', () => {
   expect(stepsOf(plan.steps, 'keepTable')).toMatchObject([{ table: 'notes', as: 'octavo_kept_1_notes' }])
   expect(plan.losses.map(({ name }) => name)).toEqual(['api::note.note'])
   expect(kinds(plan)).not.toContain('dropTable')
-  expect(plan.answers).toEqual(['/api/notes answers 404.'])
+  expect(plan.responses).toEqual(['/api/notes returns 404.'])
 })
 
 test('model-plans.8: a column is converted by a rule; what may not convert is kept aside', () => {

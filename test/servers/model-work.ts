@@ -46,14 +46,14 @@ export async function copyRows(from: string, to: string, model: Model): Promise<
   }
 }
 
-const nextChange = { version: 'next', summary: 'test', files: new Map(), former: new Map(), renames: [], kept: [], undoes: 0 }
+const nextChange = { version: 'next', summary: 'test', files: new Map(), former: new Map(), renames: [], kept: [], undoes: 0, moves: true }
 
 /** A change as it is carried out: a row of the log makes it. */
 export const workOf = (steps: readonly PlanStep[], model: Model, more: Partial<ModelWork> = {}): ModelWork => ({
   steps,
   model,
   isOutdated: isFollowed(0),
-  make: insertChange(0, nextChange, 0),
+  make: [insertChange(0, nextChange, 0)],
   progress: { done: sql`select 0 as done`, note: () => sql`select 1` },
   ...more,
 })

@@ -47,6 +47,7 @@ const files = {
       sections: { type: 'dynamiczone', components: ['block.text', 'shared.seo'], ...perLocale },
       writer: { type: 'relation', relation: 'manyToOne', target: writer, inversedBy: 'stories' },
       related: { type: 'relation', relation: 'manyToMany', target: story },
+      rank: { type: 'integer' },
     },
   },
   'src/api/writer/content-types/writer/schema.json': {
@@ -92,6 +93,27 @@ export interface RightRow {
   readonly subject: string
   readonly properties?: unknown
   readonly conditions?: readonly string[]
+}
+
+const acts = ['read', 'create', 'update', 'delete', 'publish'] as const
+const everything = (conditions: readonly string[] = [], properties: unknown = { locales: null }): RightRow[] =>
+  acts.map((action) => ({ action, subject: story, properties, conditions }))
+
+/** Roles for tables of resources against roles, with their rows. */
+export const officeRoles: Readonly<Record<string, readonly RightRow[]>> = {
+  editor: [...everything(), { action: 'read', subject: writer }],
+  author: everything(['admin::is-creator']),
+  colleague: everything(['admin::has-same-role-as-creator']),
+  fields: [
+    { action: 'read', subject: story, properties: { fields: ['title', 'summary', 'seo.metaTitle'], locales: null } },
+    { action: 'update', subject: story, properties: { fields: ['title', 'seo.metaTitle'], locales: null } },
+    { action: 'create', subject: story, properties: { fields: ['title'], locales: null } },
+  ],
+  german: everything([], { locales: ['de'] }),
+  reader: [{ action: 'read', subject: story }],
+  blind: acts.slice(1).map((action) => ({ action, subject: story })),
+  unknown: everything(['api::shop.is-open']),
+  none: [],
 }
 
 /** Gives a role rights to content, as Strapi writes them. */

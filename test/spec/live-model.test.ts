@@ -223,7 +223,7 @@ rule('live-model.6', 'content is converted and moved: types of attributes, relat
   expect(refused.body.error.details.losses).toMatchObject([{ name: 'api::box.box.size', count: 1 }])
   const made = await put(schema({ size: { type: 'integer' }, notes: link('manyToMany') }), { agree: 'api::box.box.size' })
   expect(made.status, made.text).toBe(200)
-  expect(made.body.data.answers).toContain('size of api::box.box is answered as integer, no longer as string.')
+  expect(made.body.data.responses).toContain('size of api::box.box is returned as integer, no longer as string.')
   const boxes = (query = '') => read(`/api/boxes?sort=id&populate=notes${query}`)
   expect((await boxes()).body.data).toMatchObject([
     { size: 12, notes: [{ title: 'in the box' }] },
@@ -306,6 +306,54 @@ rule('live-model.13', 'a plan changes nothing, and is refused for another versio
   const late = await send('schemas', { data: { 'api::cup.cup': null }, version }, 'PUT')
   expect([late.status, late.body.error.name]).toEqual([412, 'PreconditionFailedError'])
   expect((await send('plan', { data: { 'api::cup.cup': null } })).body.data.losses).toEqual([])
+})
+
+rule('live-model.13', 'a plan has the SQL of its steps, the rows they go through, and who gets what is new', async () => {
+  const jar = (attributes: object) => ({ 'api::jar.jar': typeOf('jar', 'jars', attributes) })
+  expect((await put(jar({ size: text, lid: text }))).status).toBe(200)
+  for (const size of ['1', '2', 'wide']) await write('/api/jars', { size, lid: 'y' })
+  const role = await served.sql("select id from up_roles where type = 'public'")
+  await served.sql("insert into up_permissions (document_id, action) values ('jars', 'api::jar.jar.find')")
+  const [permission] = await served.sql("select id from up_permissions where document_id = 'jars'")
+  await served.sql(
+    'insert into up_permissions_role_lnk (permission_id, role_id) values (?, ?)',
+    Number(permission!.id),
+    Number(role[0]!.id),
+  )
+  await addToken(served, 'reads-jars', { type: 'custom', actions: ['api::jar.jar.findOne'] })
+  const data = jar({ size: { type: 'integer' }, lid: text, colour: text, inside: { ...text, private: true } })
+  const planned = (await send('plan', { data })).body.data
+  const steps: { kind: string; rows: number | null; sql: string[] }[] = planned.steps
+  expect(steps.find(({ kind }) => kind === 'convertColumn')).toMatchObject({ rows: 3 })
+  expect(steps.find(({ kind }) => kind === 'addColumn')).toMatchObject({ rows: null })
+  const isSql = (each: string) => /^(?:alter|create|drop|insert|update|delete|rename|select|--)/i.test(each)
+  for (const { kind, sql } of steps) expect([kind, sql.length > 0 && sql.every(isSql)]).toEqual([kind, true])
+  expect(steps.flatMap(({ sql }) => sql).join('\n')).toMatch(/"jars" add column "colour" /)
+  expect(planned.gains).toEqual([
+    { schema: 'api::jar.jar', attribute: 'colour', roles: ['Public'], tokens: ['reads-jars'], administrators: [] },
+  ])
+})
+
+rule('live-model.18', 'what looks like a rename is named, and not assumed', async () => {
+  const height = { type: 'integer' }
+  const pot = (attributes: object) => ({ 'api::pot.pot': typeOf('pot', 'pots', attributes) })
+  expect((await put(pot({ name: text, glaze: text, height }))).status).toBe(200)
+  expect((await write('/api/pots', { name: 'x', glaze: 'blue', height: 3 })).status).toBe(201)
+  const data = pot({ name: text, coating: text, height })
+  const rename = { kind: 'attribute', schema: 'api::pot.pot', from: 'glaze', to: 'coating' }
+  const possible = async (schemas: object) => (await send('plan', { data: schemas })).body.data.possibleRenames
+  expect(await possible(data)).toEqual([rename])
+  const refused = await put(data)
+  expect([refused.status, refused.body.error.details.possibleRenames]).toEqual([409, [rename]])
+  expect(refused.body.error.message).toContain('api::pot.pot.glaze=coating')
+  // Of two that could be meant, none is named; nor is what has another definition.
+  expect(await possible(pot({ name: text, height, coating: text, surface: text }))).toEqual([])
+  expect(await possible(pot({ name: text, height, coating: { type: 'text' } }))).toEqual([])
+  expect(await possible({ 'api::pot.pot': null, 'api::vase.vase': typeOf('vase', 'vases', { name: text, glaze: text, height }) })).toEqual([
+    { kind: 'type', from: 'api::pot.pot', to: 'api::vase.vase' },
+  ])
+  expect((await send('schemas', { data, renames: [rename] }, 'PUT')).status).toBe(200)
+  expect((await read('/api/pots')).body.data).toMatchObject([{ coating: 'blue' }])
 })
 
 rule('live-model.14', 'an undone change cannot be undone twice where its files have changed, and what does not exist is 404', async () => {
@@ -491,4 +539,82 @@ rule('live-model.11', 'the changes are listed', async () => {
 
 test('the name of a change is in the log', () => {
   expect(served.log.some((line) => line.includes('the model was changed') && line.includes('api::late.late'))).toBe(true)
+})
+
+rule('live-model.17', 'what another process was asked for before a change that moves content', async () => {
+  const held = (attributes: object, more: object = {}) => typeOf('held', 'helds', attributes, more)
+  expect((await put({ 'api::held.held': held({ kept: text, first: text }) })).status).toBe(200)
+  const gate: { opens(): void; opened: Promise<void>; reached(): void; isReached: Promise<void> }[] = []
+  const close = () => {
+    let [opens, reached] = [() => {}, () => {}]
+    const opened = new Promise<void>((resolve) => {
+      opens = resolve
+    })
+    const isReached = new Promise<void>((resolve) => {
+      reached = resolve
+    })
+    gate.push({ opens, opened, reached, isReached })
+    return gate.at(-1)!
+  }
+  /** Holds a request of the other process until the gate opens. */
+  const wait = async () => {
+    const last = gate.at(-1)
+    last?.reached()
+    await last?.opened
+    return true
+  }
+  const policies = { find: wait, create: wait, update: wait }
+  const other = await serveBeside(served, secrets, { types: { 'api::held.held': { policies } } } as never)
+  try {
+    const renaming = async (from: string, to: string) => {
+      const renames = [{ kind: 'attribute', schema: 'api::held.held', from, to }]
+      const body = { data: { 'api::held.held': held({ kept: text, [to]: text }) }, renames }
+      const changed = await send('schemas', body, 'PUT')
+      expect(changed.status, changed.text).toBe(200)
+    }
+    const during = async <Result>(asked: () => Promise<Result>, change: () => Promise<void>): Promise<Result> => {
+      const { opens, isReached } = close()
+      const result = asked()
+      await isReached
+      await change()
+      opens()
+      return result
+    }
+    const made = await write('/api/helds', { kept: 'x', first: 'one' })
+    expect(made.status).toBe(201)
+    const seen = await during(
+      () => read('/api/helds', other),
+      () => renaming('first', 'second'),
+    )
+    expect([seen.status, seen.body.data[0]?.second, 'first' in seen.body.data[0]]).toEqual([200, 'one', false])
+    const refused = await during(
+      () => write('/api/helds', { kept: 'y' }, other),
+      () => renaming('second', 'third'),
+    )
+    expect([refused.status, refused.headers.get('retry-after')], refused.text).toEqual([503, '1'])
+    expect((await write('/api/helds', { kept: 'z', third: 'three' }, other)).status).toBe(201)
+    expect((await read('/api/helds?sort=id', other)).body.data.map(({ kept }: { kept: string }) => kept)).toEqual(['x', 'z'])
+    // What only adds disturbs nobody.
+    const beside = await during(
+      () => write('/api/helds', { kept: 'beside' }, other),
+      async () => {
+        expect((await put({ 'api::held.held': held({ kept: text, third: text, fourth: text }) })).status).toBe(200)
+      },
+    )
+    expect(beside.status, beside.text).toBe(201)
+    // Drafts are switched on: a row without one would be missing from then on.
+    const unpaired = await during(
+      () => write('/api/helds', { kept: 'unpaired' }, other),
+      async () => {
+        const drafts = { options: { draftAndPublish: true } }
+        const changed = await put({ 'api::held.held': held({ kept: text, third: text, fourth: text }, drafts) })
+        expect(changed.status, changed.text).toBe(200)
+      },
+    )
+    expect(unpaired.status, unpaired.text).toBe(503)
+    for (const status of ['draft', 'published'])
+      expect((await read(`/api/helds?sort=id&status=${status}`, other)).body.meta.pagination.total).toBe(3)
+  } finally {
+    await other.close()
+  }
 })

@@ -3,30 +3,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminRole } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
-import { type Desk, front, giveRights, openDesk, type RightRow, serveOffice, story, writer } from './editorial-office.js'
+import { type Desk, front, giveRights, officeRoles, openDesk, serveOffice, story } from './editorial-office.js'
 
 const stories = `/content/${story}`
-const acts = ['read', 'create', 'update', 'delete', 'publish'] as const
-const everything = (conditions: readonly string[] = [], properties: unknown = { locales: null }): RightRow[] =>
-  acts.map((action) => ({ action, subject: story, properties, conditions }))
-
-/** The rows of each role. */
-const roles: Readonly<Record<string, readonly RightRow[]>> = {
-  editor: [...everything(), { action: 'read', subject: writer }],
-  author: everything(['admin::is-creator']),
-  colleague: everything(['admin::has-same-role-as-creator']),
-  fields: [
-    { action: 'read', subject: story, properties: { fields: ['title', 'summary', 'seo.metaTitle'], locales: null } },
-    { action: 'update', subject: story, properties: { fields: ['title', 'seo.metaTitle'], locales: null } },
-    { action: 'create', subject: story, properties: { fields: ['title'], locales: null } },
-  ],
-  german: everything([], { locales: ['de'] }),
-  reader: [{ action: 'read', subject: story }],
-  blind: acts.slice(1).map((action) => ({ action, subject: story })),
-  unknown: everything(['api::shop.is-open']),
-  none: [],
-}
-
 let served: Served
 let ada: Desk
 const desks: Record<string, Desk> = {}
@@ -34,7 +13,7 @@ beforeAll(async () => {
   served = await serveOffice()
   ada = await openDesk(served, 'ada@office.example')
   desks.super = ada
-  for (const [code, rows] of Object.entries(roles)) {
+  for (const [code, rows] of Object.entries(officeRoles)) {
     await giveRights(served, code, rows)
     desks[code] = await openDesk(served, `${code}@office.example`, [code])
   }
@@ -215,7 +194,7 @@ rule('rights.10', 'a single type is made with the right to create, and changed w
   expect((await ada.get(`/content/${front}`)).body.data).toMatchObject([{ headline: 'Made' }])
 })
 
-rule('rights.11', 'hidden attributes are told by nothing', async () => {
+rule('rights.11', 'nothing reveals hidden attributes', async () => {
   const made = await ada.send('POST', stories, {
     data: { title: 'Told by nothing', secret: 'zebra', code: 'a:b!', seo: { metaTitle: 'm', metaSecret: 'sea lion' } },
   })
@@ -285,7 +264,7 @@ rule('rights.11', 'hidden attributes are told by nothing', async () => {
   expect((await ada.send('POST', `${path}/publish`, undefined, await revisionOf(idOf(made)))).text).toContain('a:b!')
 })
 
-rule('rights.11', 'hidden documents are told by nothing', async () => {
+rule('rights.11', 'nothing reveals hidden documents', async () => {
   const { author, german } = desks as { author: Desk; german: Desk }
   const [own, others] = [await storyOf(author, { title: 'Seen' }), await storyOf(ada, { title: 'Unseen', summary: 'secretly' })]
   await ada.send('PATCH', `${stories}/${own}`, { changes: { related: { connect: [others] } } }, await revisionOf(own))

@@ -1,10 +1,11 @@
 // Files in S3: where they go, what their rows say, signed addresses, and what is left when the storage is in trouble.
 import sharp from 'sharp'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { addAdministrator, askAdmin, signInAdmin } from '../support/administration.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { bucket, type S3Server, startS3, storedAt } from './s3-server.js'
-import { eventually, file, leftovers, sample, send, stored, tokens } from './sending.js'
+import { eventually, file, formOf, leftovers, sample, send, stored, tokens } from './sending.js'
 
 let s3: S3Server
 beforeAll(async () => {
@@ -99,6 +100,24 @@ describe('a private bucket', () => {
       expect((await fetch(forged)).status).toBe(403)
     }
   }
+
+  test('an administrator crops a picture of the bucket; where the bucket fails, it is 503 and nothing changes', async () => {
+    await addAdministrator(served, 'ada@bucket.example')
+    const { accessToken: token } = await signInAdmin(served, 'ada@bucket.example')
+    const form = formOf([file(sample('large.jpg'), 'large.jpg', 'image/jpeg')])
+    const { body } = await served.ask('/admin/api/files', { method: 'POST', token, body: form })
+    const crop = () =>
+      askAdmin(served, `/files/${body.data[0].id}/crop`, { method: 'POST', token, body: { x: 0, y: 0, width: 300, height: 200 } })
+    const cut = await crop()
+    expect(cut.status, cut.text).toBe(200)
+    expect(cut.body.data).toMatchObject({ width: 300, height: 200, isUrlSigned: true })
+    const bytes = Buffer.from(await (await fetch(cut.body.data.url)).arrayBuffer())
+    expect(await sharp(bytes).metadata()).toMatchObject({ width: 300, height: 200 })
+    s3.trouble = { all: 'breaks' }
+    const rows = (await served.sql('SELECT count(*) AS n FROM files'))[0]!.n
+    expect((await crop()).status).toBe(503)
+    expect((await served.sql('SELECT count(*) AS n FROM files'))[0]!.n).toBe(rows)
+  })
 
   test('every answer that carries a file carries signed addresses; rows keep bare ones', async () => {
     const sent = await send(served, [file(sample('large.jpg'), 'large.jpg'), ...cover])

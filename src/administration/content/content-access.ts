@@ -3,6 +3,7 @@
 import type { Transaction } from '../../database/database.js'
 import type { DocumentBatch } from '../../documents/batch.js'
 import type { Once } from '../../documents/operation.js'
+import type { CheckPublications } from '../../documents/publication-checks.js'
 import type { DocumentReads, Find } from '../../documents/read/find.js'
 import type { DocumentWrites } from '../../documents/write.js'
 import { ApiError, forbidden, notFound } from '../../errors/errors.js'
@@ -16,6 +17,7 @@ export interface ContentAccess {
   readonly documents: DocumentReads
   readonly writes: DocumentWrites
   readonly batch: DocumentBatch
+  readonly checks: CheckPublications
   readonly grants: Grants
   /** The row id of the administrator. */
   readonly administratorId: number
@@ -52,7 +54,7 @@ export function localeOf({ defaultLocale }: ContentAccess, type: ContentType, gi
 }
 
 /** Queries of the service itself are as large as the model makes them. */
-const unbounded = { filterRelations: Infinity, queryComplexity: Infinity }
+export const unbounded = { filterRelations: Infinity, queryComplexity: Infinity }
 
 /** What a read of versions asks for. */
 export interface FoundBy extends Pick<Find, 'mode' | 'type' | 'linkPage'> {

@@ -3,15 +3,33 @@
 import { isWritable } from '../../documents/input/keys.js'
 import type { Body } from '../../documents/input/types.js'
 import { type AttributeGrants, grantedBelow, isGranted } from '../../grants.js'
-import type { Attribute, Model, Schema } from '../../model/types.js'
+import type { Attribute, Model, Relation, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
+import { isExclusive } from './found-links.js'
 
-/** The data that makes a copy of `version`. What must be unique is left out; identifiers are made anew. */
-export function copyOf(model: Model, shape: Schema, version: Body, creatable: AttributeGrants): Readonly<Record<string, unknown>> {
+/** What becomes of the parts of a version that is copied. */
+export interface Copying {
+  readonly model: Model
+  /** Whether values that must be unique are copied too. */
+  readonly keepsUnique: boolean
+  /** Which document of `attribute` the copy is linked to in place of `linked`; null: none. */
+  linkTo(attribute: Relation, linked: Body): Body | null
+}
+
+/** A copy as a new document. What must be unique, and targets that can have one owner only, are left out. */
+export const anewIn = (model: Model): Copying => ({
+  model,
+  keepsUnique: false,
+  linkTo: (attribute, { documentId, locale }) =>
+    isExclusive(attribute) ? null : { documentId, ...(typeof locale === 'string' ? { locale } : {}) },
+})
+
+/** The data that makes a copy of `version`. Entries of components and identifiers are made anew. */
+export function copyOf(copying: Copying, shape: Schema, version: Body, creatable: AttributeGrants): Readonly<Record<string, unknown>> {
   const values = [...shape.attributes.values()].flatMap((attribute): (readonly [string, unknown])[] => {
     const value = version[attribute.name]
     if (value === undefined || value === null || !isWritable(shape, attribute) || !isGranted(creatable, attribute.name)) return []
-    const copied = copiedValue(model, attribute, value, grantedBelow(creatable, attribute.name))
+    const copied = copiedValue(copying, attribute, value, grantedBelow(creatable, attribute.name))
     return copied === undefined ? [] : [[attribute.name, copied]]
   })
   return Object.fromEntries(values)
@@ -20,30 +38,29 @@ export function copyOf(model: Model, shape: Schema, version: Body, creatable: At
 const isEntry = (value: unknown): value is Body => typeof value === 'object' && value !== null
 const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isEntry)
 
-function copiedValue(model: Model, attribute: Attribute, value: unknown, below: AttributeGrants): unknown {
+/** A value of an attribute as it is copied; undefined: it is left out. */
+export function copiedValue(copying: Copying, attribute: Attribute, value: unknown, below: AttributeGrants): unknown {
+  const { model, keepsUnique } = copying
   switch (attribute.kind) {
     case 'scalar':
-      return attribute.unique || attribute.source.writable === false ? undefined : value
+      return (attribute.unique && !keepsUnique) || attribute.source.writable === false ? undefined : value
     case 'media':
       return listOf(value).map(({ id }) => id)
     case 'relation':
-      // A target that can have one owner only would be taken from the document that is copied.
-      return attribute.relation === 'oneToOne' || attribute.relation === 'oneToMany'
-        ? undefined
-        : { connect: listOf(value).map(({ documentId, locale }) => ({ documentId, ...(typeof locale === 'string' ? { locale } : {}) })) }
+      return { set: listOf(value).flatMap((linked) => copying.linkTo(attribute, linked) ?? []) }
     case 'morphTo':
       return attribute.many ? { set: listOf(value).map(({ id, __type }) => ({ id, __type })) } : undefined
     case 'morphFrom':
       return undefined
     case 'component': {
       const component = model.components.get(attribute.component)!
-      const copies = listOf(value).map((entry) => copyOf(model, component, entry, below))
+      const copies = listOf(value).map((entry) => copyOf(copying, component, entry, below))
       return attribute.repeatable ? copies : copies[0]
     }
     case 'dynamiczone':
       return listOf(value).flatMap((entry) => {
         const component = model.components.get(String(entry.__component))
-        return component === undefined ? [] : [{ __component: component.uid, ...copyOf(model, component, entry, below) }]
+        return component === undefined ? [] : [{ __component: component.uid, ...copyOf(copying, component, entry, below) }]
       })
     default:
       return assertNever(attribute)

@@ -1,4 +1,6 @@
 // Lists of documents, by the row next to a page, and their totals up to a bound.
+
+import type { Find } from '../../documents/read/find.js'
 import { validationError } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
 import { type Parameters, parseParameters } from '../../query/rest/parameters.js'
@@ -64,13 +66,15 @@ export interface ShownRows {
   readonly sort: unknown
   readonly fields: unknown
   readonly populate?: unknown
+  /** Members that are the same in every row. */
+  readonly constants?: Find['constants']
 }
 
 /** Reads a page of some rows; `page`: its `limit`, and `after` or `before`. @throws ApiError 400 */
 export async function pageOfRows(
   { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
   type: ContentType,
-  { rows, sort, fields, populate }: ShownRows,
+  { rows, sort, fields, populate, constants }: ShownRows,
   page: Parameters,
 ): Promise<DocumentPage> {
   const limit = limitOf(page.limit)
@@ -78,6 +82,7 @@ export async function pageOfRows(
   const { position, backwards } = placeOf(hash, page)
   const found = (await documents.findData(grants, {
     ...{ type, mode: 'many', action: `${type.uid}.find`, envelope: 'bare', paged: false, keyset: { position, backwards } },
+    ...(constants === undefined ? {} : { constants }),
     parameters: { ...rows, sort, fields, populate, limit: limit + 1 },
   })) as readonly VersionData[]
   const isFull = found.length > limit
@@ -97,9 +102,19 @@ export async function countDocuments(access: ContentAccess, uid: string, rawQuer
   const query = readQuery(rawQuery)
   const { sort, fields, populate } = query
   // What has no effect on the number is looked at all the same.
-  const parameters = { ...rowsOf(access, type, query), sort, fields, populate, limit: mostCounted + 1 }
-  const total = (await access.documents.findData(access.grants, {
-    ...{ type, parameters, mode: 'many', action: `${uid}.find`, envelope: 'countToLimit', paged: false },
+  const parameters = { ...rowsOf(access, type, query), sort, fields, populate }
+  return countRows(access, type, parameters)
+}
+
+/** Counts rows up to a bound. @throws ApiError 400 */
+export async function countRows(
+  { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
+  type: ContentType,
+  given: Parameters,
+): Promise<BoundedTotal> {
+  const parameters = { ...given, limit: mostCounted + 1 }
+  const total = (await documents.findData(grants, {
+    ...{ type, parameters, mode: 'many', action: `${type.uid}.find`, envelope: 'countToLimit', paged: false },
   })) as number
   return { total: Math.min(total, mostCounted), exact: total <= mostCounted }
 }

@@ -9,7 +9,7 @@ import type { ContentType } from '../../model/types.js'
 import type { HookAction } from '../../public/documents.js'
 import { type ChangedPaths, dataOf } from './changed-paths.js'
 import { type ContentAccess, type DocumentName, findVersions, inLocale, localeOf } from './content-access.js'
-import { copyOf } from './document-copy.js'
+import { anewIn, copyOf } from './document-copy.js'
 import { viewerOf } from './document-view.js'
 import { wholePopulate } from './shown-attributes.js'
 
@@ -69,7 +69,7 @@ export async function cloneDocument(access: ContentAccess, name: DocumentName, d
   if (version === null) throw notFound()
   const rights = access.grants.content?.toWrite(type.uid, 'create') ?? []
   const creatable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
-  return createDocument(access, type, locale, { ...copyOf(model, type, version, creatable), ...data })
+  return createDocument(access, type, locale, { ...copyOf(anewIn(model), type, version, creatable), ...data })
 }
 
 /** Changes what stands at some paths of a draft. @throws ApiError 400, 403, 404, 412 */
@@ -83,8 +83,18 @@ export async function changeDocument(access: ContentAccess, name: DocumentName, 
   if (whole === null && Object.keys(changes).some((path) => path.includes('/'))) throw notFound()
   const readable = access.grants.content?.readable.get(type.uid) ?? noAttributes
   const data = dataOf(access.documents.context.model, type, changes, whole?.row ?? null, readable)
+  await updateDocument(access, name, data, { fields: Object.keys(changes), expected })
+}
+
+/** Writes to a draft; `fields`: what the log of activity names. @throws ApiError 400, 403, 404, 412 */
+export async function updateDocument(
+  access: ContentAccess,
+  { type, documentId, locale }: DocumentName,
+  data: Body,
+  { fields, expected }: { readonly fields: readonly string[]; readonly expected: Expected },
+): Promise<void> {
   const outcome = await access.writes({
-    ...{ ...begun(access, type, 'update', locale, Object.keys(changes)), documentId, expected },
+    ...{ ...begun(access, type, 'update', locale, fields), documentId, expected },
     body: async () => ({ data }),
   })
   if (outcome === null) throw notFound()
@@ -96,7 +106,7 @@ const changed = () => new ApiError('PreconditionFailedError', 'The document has 
 const mostLocales = 100
 
 /** The locales that a request names: one, several, or every one that the document has. */
-function localesOf(access: ContentAccess, type: ContentType, given: string | undefined): readonly (string | null)[] {
+export function localesOf(access: ContentAccess, type: ContentType, given: string | undefined): readonly (string | null)[] {
   if (!type.localized || given === undefined || given === '*') return [given === '*' ? '*' : localeOf(access, type, given)]
   const names = [...new Set(given.split(','))]
   if (names.length > mostLocales) throw validationError('Too many locales')

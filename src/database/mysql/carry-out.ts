@@ -62,11 +62,13 @@ async function carryOutOn(client: Client, { dialect, wait, waitForOthers }: Mysq
     if ((await session.ask(work.isOutdated)).length > 0) return false
     // Rows go and come in an order of their own, and tables with them.
     await client.query(`set session foreign_key_checks = 0, lock_wait_timeout = ${Math.max(1, Math.ceil(wait / 1000))}`)
+    // Writes that have looked at it before are waited for; later ones see the change.
+    await tried(() => client.query("alter table octavo_model_history comment = ''"))
     const { steps, model, progress } = work
     const [noted] = await session.ask(progress.done)
     for (let index = Number(noted?.done ?? 0); index < steps.length; index++)
       await tried(() => runStep(session, { step: steps[index]!, later: steps.slice(index + 1), model, done: progress.note(index + 1) }))
-    await session.ask(work.make)
+    for (const statement of work.make) await session.ask(statement)
     return true
   } finally {
     await releaseLock(client, 'prepare').catch(() => client.cut())
@@ -74,10 +76,11 @@ async function carryOutOn(client: Client, { dialect, wait, waitForOthers }: Mysq
 }
 
 /** Tries a step again where a table was in use. */
-async function tried(step: () => Promise<void>): Promise<void> {
+async function tried(step: () => Promise<unknown>): Promise<void> {
   for (let left = tries; ; left--) {
     try {
-      return await step()
+      await step()
+      return
     } catch (error) {
       if (!isConflict(error)) throw error
       if (left === 1) throw unavailable('A table of the change is in use. It is not finished yet; try again', error)

@@ -15,6 +15,7 @@ import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
 import { carryOutOnMysql } from './carry-out.js'
 import { readCatalog } from './catalog.js'
+import { describeMysqlStep } from './describe-step.js'
 import { createIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
 import { onClient, openPool, type Pool } from './pool.js'
@@ -116,6 +117,7 @@ export async function openMysqlDatabase(
             statements.learn(await onClient(reached.small, readCatalog))
           }
         }),
+      describeSteps: (steps) => Promise.all(steps.map((step, index) => describeMysqlStep(step, steps.slice(index + 1)))),
       mismatches: (wanted) => onClient(reached.small, (client) => findSchemaMismatches(client, wanted)),
       trouble: health.trouble,
       close: () => opened.close(0),

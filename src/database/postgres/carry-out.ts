@@ -73,7 +73,7 @@ async function carryOutOn(client: pg.PoolClient, pool: pg.Pool, { outcomes, wait
     await lockTables(session, work.steps)
     await client.query('set local statement_timeout = 0')
     await runModelSteps(session, work.steps, work.model)
-    await session.ask(work.make)
+    for (const statement of work.make) await session.ask(statement)
   } catch (error) {
     await client.query('rollback').catch(() => {})
     throw error

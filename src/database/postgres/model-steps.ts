@@ -4,6 +4,7 @@ import { keptRowsStatement, rowStatement } from '../../model-plans/row-statement
 import { expressionOf } from '../../model-plans/sql-text.js'
 import type { StepNamed } from '../../model-plans/steps.js'
 import { type Column, type Index, quoted } from '../schema/table.js'
+import { holdsAll } from '../server/declared-columns.js'
 import { addForeignKey, createIndex, createTable, declaredType } from './create-tables.js'
 
 /** Steps that statements alone do. Foreign keys of new tables are added when all of these are there. */
@@ -48,6 +49,10 @@ export const movedAside = (table: string, { name, notNull, default: standard }: 
 ]
 
 export const addColumn = (table: string, column: Column): RawBuilder<unknown> => alter(table, `add column ${defined(column)}`)
+
+/** Whether a column stays where it is when it is declared otherwise; a column that does not hold all values is made anew and filled. */
+export const isDeclaredInPlace = ({ former, column }: Pick<StepNamed<'declareColumn'>, 'former' | 'column'>): boolean =>
+  declaredType(former.type) === declaredType(column.type) || holdsAll(former, column)
 
 /** A column that is declared as one that holds all its values. */
 export function declaredWider(table: string, { name, type, notNull, default: standard }: Column): StepStatements {

@@ -17,6 +17,7 @@ import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
 import { type CarryingOut, carryOutOnPostgres } from './carry-out.js'
 import { onConnection, openPool, type Statements } from './connection.js'
+import { describePostgresStep } from './describe-step.js'
 import { createIndexes, type WantedIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
 import { openOutcomes } from './outcomes.js'
@@ -120,6 +121,7 @@ export async function openPostgresDatabase(
       },
       isModelWorkAtomic: true,
       carryOut: (work) => carryOutBeside(indexes, statements, carrying, work),
+      describeSteps: async (steps) => steps.map(describePostgresStep),
       mismatches: (wanted) => findSchemaMismatches(reached.small, wanted),
       trouble: health.trouble,
       close: () => opened.close(0),

@@ -8,13 +8,12 @@ import type { MovedColumn, PlanStep, StepNamed } from '../../model-plans/steps.j
 import { makeDrafts } from '../draft-copies.js'
 import { renameInSettings, storeContentTypes } from '../model-settings.js'
 import { quoted } from '../schema/table.js'
-import { holdsAll } from '../server/declared-columns.js'
 import { play, type ScriptRow, type ScriptWords } from '../step-script.js'
 import { readCatalog } from './catalog.js'
-import { addForeignKey, declaredType, storedName } from './create-tables.js'
+import { addForeignKey, storedName } from './create-tables.js'
 import { postgresDialect } from './dialect.js'
 import { fillPostgresColumn } from './fill-column.js'
-import { addColumn, declaredWider, keptRows, movedAside, movedRows, statementsOf } from './model-steps.js'
+import { addColumn, declaredWider, isDeclaredInPlace, keptRows, movedAside, movedRows, statementsOf } from './model-steps.js'
 
 /** The connection of a change, in its transaction. */
 export interface StepSession {
@@ -101,8 +100,7 @@ async function convert(
 /** Values that a column cannot hold as they are stay aside. */
 async function declare(session: StepSession, step: StepNamed<'declareColumn'>): Promise<void> {
   const { table, column, former } = step
-  if (declaredType(former.type) === declaredType(column.type) || holdsAll(former, column))
-    for (const statement of declaredWider(table, column)) await session.ask(statement)
+  if (isDeclaredInPlace(step)) for (const statement of declaredWider(table, column)) await session.ask(statement)
   else
     await convert(session, {
       ...step,
@@ -146,6 +144,8 @@ async function dropOwnIndexes({ client }: StepSession, step: PlanStep): Promise<
 
 /** Locks the tables that steps are about, all at once: nothing is done before all of them are to be had. */
 export async function lockTables({ client }: StepSession, steps: readonly PlanStep[]): Promise<void> {
+  // Whoever writes has looked at it, or waits for it.
+  await client.query('lock table octavo_model_history in access exclusive mode')
   const { ownTables } = await readCatalog(client)
   const there = new Set(ownTables)
   const named = steps.flatMap((step) => {

@@ -144,7 +144,8 @@ export const octavoTables: readonly OctavoTable[] = [
   {
     // Changes of the model: the files they write and what these were before (JSON: path to text, or null where there is none), what they
     // keep aside, and whether the files are on disk. No two changes follow the same one, so that of two at once one wins. `is_made` is 0
-    // while the steps of a change are committed one by one, and so many are `done`.
+    // while the steps of a change are committed one by one, and so many are `done`. `moves` is 1 where content is moved: writes that were
+    // begun for a model before it fail.
     name: 'octavo_model_history',
     columns: {
       id: 'integer',
@@ -156,6 +157,7 @@ export const octavoTables: readonly OctavoTable[] = [
       renames: 'text',
       kept: 'text',
       undoes: 'integer',
+      moves: 'integer',
       steps: 'text',
       done: 'integer',
       is_made: 'integer',
@@ -238,7 +240,7 @@ const changeColumns = {
     renames: "'[]'",
     kept: "'[]'",
   },
-  ...{ undoes: '0', steps: "'[]'", done: '0', is_made: '1', made_at: 'made_at', is_filed: 'is_filed' },
+  ...{ undoes: '0', moves: '0', steps: "'[]'", done: '0', is_made: '1', made_at: 'made_at', is_filed: 'is_filed' },
 }
 const consumerColumns = { name: 'name', sequence: 'sequence', paused_until: '0' }
 

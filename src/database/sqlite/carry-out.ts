@@ -11,7 +11,7 @@ const passing = /^SQLITE_(?:BUSY|FULL|IOERR|READONLY)/
 
 /** Carries out a change, in one transaction. Resolves to false if it is outdated. @throws ApiError 503 if the database is locked or full */
 export async function carryOut(sqlite: SqliteOptions, { steps, model, isOutdated, make }: ModelWork): Promise<boolean> {
-  const data: ModelWorkData = { sqlite, steps, model, isOutdated: writeSql(isOutdated), make: writeSql(make) }
+  const data: ModelWorkData = { sqlite, steps, model, isOutdated: writeSql(isOutdated), make: make.map(writeSql) }
   const worker = new Worker(new URL('./model-work-thread.js', import.meta.url), { workerData: data })
   const result = await new Promise<ModelWorkResult>((resolve, reject) => {
     worker.on('message', resolve)

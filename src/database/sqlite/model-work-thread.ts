@@ -18,7 +18,7 @@ export interface ModelWorkData {
   readonly steps: readonly PlanStep[]
   readonly model: Model
   readonly isOutdated: PlainStatement
-  readonly make: PlainStatement
+  readonly make: readonly PlainStatement[]
 }
 
 /** What the thread sends back: whether the change was made, or the error. */
@@ -32,7 +32,7 @@ function carryOut({ sqlite, steps, model, isOutdated, make }: ModelWorkData): bo
     database.prepare('begin immediate').run()
     if (database.prepare(isOutdated.sql).get(...isOutdated.parameters) !== undefined) return false
     runModelSteps(database, steps, model)
-    database.prepare(make.sql).run(...make.parameters)
+    for (const { sql, parameters } of make) database.prepare(sql).run(...parameters)
     database.prepare('commit').run()
     return true
   } finally {

@@ -13,6 +13,7 @@ import type { Signing } from '../signing.js'
 import { startIndexing } from './background-indexes.js'
 import { carryOut } from './carry-out.js'
 import { openSqlite, openSqliteReader, openSqliteToLook, throughSchemaChanges, waitForLock } from './connection.js'
+import { describeSqliteStep } from './describe-step.js'
 import { sqliteDialect } from './dialect.js'
 import { codeOf, isDamage } from './errors.js'
 import { openPresence } from './file/presence.js'
@@ -80,6 +81,7 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       },
       isModelWorkAtomic: true,
       carryOut: (work) => writer.alone(() => carryOut(settings, work)),
+      describeSteps: async (steps) => steps.map(describeSqliteStep),
       mismatches: async (wanted) => throughSchemaChanges(() => findSchemaMismatches(connection, wanted)),
       trouble: presence.trouble,
       close: () => opened.close(0),

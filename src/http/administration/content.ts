@@ -51,9 +51,9 @@ export async function contentOf({
   parts,
   request,
 }: ResourceRequest): Promise<ContentAccess> {
-  const { documents, writes, batch, model, defaultLocale } = installation
+  const { documents, writes, batch, checks, model, defaultLocale } = installation
   return {
-    ...{ documents, writes, batch, defaultLocale },
+    ...{ documents, writes, batch, checks, defaultLocale },
     grants: await administration.grantsOf(administrator, model),
     administratorId: administrator.id,
     requestId: request.id,

@@ -2,10 +2,13 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Administration } from '../../administration/context.js'
 import type { Administrator } from '../../administration/identify.js'
-import { ApiError, forbidden, notFound } from '../../errors/errors.js'
+import { hasMediaRight } from '../../administration/media/media-rights.js'
+import { checkPasswordAge } from '../../administration/password-age.js'
+import { forbidden, notFound } from '../../errors/errors.js'
 import { holding } from '../../installation.js'
 import type { MountContext } from '../backend.js'
 import { send } from '../handle-request.js'
+import { type AdmitModel, onModelInForce } from '../model-in-force.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { readInput } from './input.js'
@@ -13,9 +16,6 @@ import { checkOwnPage } from './own-page.js'
 import type { Answered, Resource, ResourceRequest } from './resource.js'
 import { resources } from './resources.js'
 import { type FoundPlace, methodsOf, openRouting } from './routing.js'
-
-/** Milliseconds after which a stronger act asks for the password again. */
-const passwordLifetime = 600_000
 
 /** Handles a request to a path below the prefix. */
 export type HandleAdministration = (request: FastifyRequest, reply: FastifyReply, path: string) => Promise<FastifyReply>
@@ -38,13 +38,19 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
     if (resource.who === 'page') checkOwnPage(request.raw, parts.config)
     const administration = await late.open()
     const administrator = await admitted(administration, resource, request)
-    const { defaultLocale } = await identification.access()
-    return holding(installations.enter(defaultLocale), async (installation) => {
-      const actor = { administrator, address: request.ip }
-      const asking = { administration, installation, parts, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
-      const answered = await limited(resource, asking, place)
-      return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
-    })
+    const handle = async (admit: AdmitModel | null): Promise<FastifyReply> => {
+      const { defaultLocale } = await identification.access()
+      return holding(installations.enter(defaultLocale), async (installation, leaveInstallation) => {
+        admit?.(installation.model)
+        ;(request as LoggedRequest).model = installation.model
+        const actor = { administrator, address: request.ip }
+        const service = { administration, installation, leaveInstallation, parts }
+        const asking = { ...service, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
+        const answered = await limited(resource, asking, place)
+        return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
+      })
+    }
+    return handle(null).catch((error: unknown) => onModelInForce(request, reply, error, handle))
   }
 }
 
@@ -54,9 +60,12 @@ async function admitted(administration: Administration, resource: Resource, requ
   if (who === 'anybody' || who === 'page') return null
   const administrator = await administration.identify(request.headers.authorization)
   ;(request as LoggedRequest).callerName = `administrator ${administrator.id}`
-  if (typeof who === 'object' && !administrator.may(who.action, who.on)) throw forbidden(who.action)
-  if (isStrong === true && administration.now() - administrator.passwordAt > passwordLifetime)
-    throw new ApiError('ForbiddenError', 'This asks for your password again (POST /session/password)', { reason: 'password' })
+  if (typeof who === 'object') {
+    const { action, on, onFiles } = who
+    if (!(onFiles ? hasMediaRight(administrator, action) : administrator.may(action, on))) throw forbidden(action)
+  }
+  if (who === 'superAdministrator' && !administrator.isSuperAdmin) throw forbidden()
+  if (isStrong === true) checkPasswordAge(administration, administrator)
   return administrator
 }
 

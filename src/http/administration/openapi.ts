@@ -51,7 +51,7 @@ const errorSchema = {
 }
 
 function operationOf(resource: Resource) {
-  const { method, path, summary, who, body, status, answer, isStrong } = resource
+  const { method, path, summary, who, body, form, status, answer, isStrong } = resource
   const content = answer === null ? {} : { content: json(jsonSchema(answer, 'output')) }
   return {
     operationId: `${method.toLowerCase()}${path.replaceAll(/[^\w]+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`,
@@ -61,6 +61,9 @@ function operationOf(resource: Resource) {
     security: who === 'anybody' || who === 'page' ? [] : [{ administrator: [] }],
     parameters: [...parametersIn('path', resource.params, namesIn(path)), ...parametersIn('query', resource.query, null)],
     ...(body === null ? {} : { requestBody: { required: true, content: json(jsonSchema(body, 'input')) } }),
+    ...(form === undefined
+      ? {}
+      : { requestBody: { required: true, content: { 'multipart/form-data': { schema: jsonSchema(form, 'input') } } } }),
     responses: {
       [status]: { description: answer === null ? 'Done' : 'The result', ...content },
       '4XX': { $ref: '#/components/responses/Error' },
@@ -76,7 +79,9 @@ function conditionOf(who: Who, isStrong: boolean): string {
   const strong = isStrong ? ' Asks for the password again if it was given more than ten minutes ago.' : ''
   if (who === 'anybody') return `Anybody may ask.${strong}`
   if (who === 'page') return `Only a page of this origin may ask, with the header Octavo-Admin: 1.${strong}`
+  if (who === 'superAdministrator') return `Super administrators may ask.${strong}`
   if (who === 'administrator') return `Every administrator may ask.${strong}`
+  if (who.onFiles) return `Administrators may ask whose roles allow ${who.action}, for the files for which its conditions hold.${strong}`
   return `Administrators may ask whose roles allow ${who.action}${who.on === undefined ? '' : ` on ${who.on.uid}`}.${strong}`
 }
 

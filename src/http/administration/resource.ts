@@ -11,9 +11,15 @@ import type { Reply } from '../request-context.js'
 
 /**
  * Who may ask. `anybody`: no credentials are looked at. `page`: the same, but only the page of the service, whose requests set or send the
- * cookie. `administrator`: everybody who is signed in. An action: administrators with a role that allows it, on all documents of a type if it is about one.
+ * cookie. `administrator`: everybody who is signed in. `superAdministrator`: who has the role of super administrators. An action: administrators with a
+ * role that allows it, on all documents of a type if it is about one; `onFiles`: it is about files, so its conditions are looked at with each of them.
  */
-export type Who = 'anybody' | 'page' | 'administrator' | { readonly action: string; readonly on?: WholeType }
+export type Who =
+  | 'anybody'
+  | 'page'
+  | 'administrator'
+  | 'superAdministrator'
+  | { readonly action: string; readonly on?: WholeType; readonly onFiles?: true }
 
 /** What is counted of the attempts of one IP address: those that fail, or all. */
 export interface CountedAttempts {
@@ -35,6 +41,8 @@ export interface ResourceRequest<Params = unknown, Query = unknown, Body = unkno
   readonly administration: Administration
   /** What the whole request is answered by. */
   readonly installation: Installation
+  /** Releases the installation: what changes the model must not be waited for by itself. Nothing is read or written by it afterwards. */
+  readonly leaveInstallation: () => void
   readonly parts: MountContext
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -67,6 +75,8 @@ export interface Resource {
   readonly query: z.ZodType | null
   /** Of the JSON body; null: there is none. */
   readonly body: z.ZodType | null
+  /** Of a form with files in place of a body, for the description; the handler reads it. */
+  readonly form?: z.ZodType
   /** The status of the response: 200, 201 or 204. */
   readonly status: number
   /** Of the JSON of the response; null: it has no content. */
@@ -80,7 +90,7 @@ export interface ResourceInput<
   Query extends z.ZodType | null,
   Body extends z.ZodType | null,
   Answer extends z.ZodType | null,
-> extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret'> {
+> extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret' | 'form'> {
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body

@@ -5,14 +5,20 @@ import { adminResources } from './resources/admins.js'
 import { apiRoleResources } from './resources/api-roles.js'
 import { contentResources } from './resources/content.js'
 import { descriptionOf } from './resources/description.js'
+import { editingResources } from './resources/editing.js'
+import { fileResources } from './resources/files.js'
+import { folderResources } from './resources/folders.js'
 import { linkResources } from './resources/links.js'
 import { localeResources } from './resources/locales.js'
+import { modelResources } from './resources/model.js'
 import { recoveryResources } from './resources/recovery.js'
 import { rightsResources } from './resources/rights.js'
 import { roleResources } from './resources/roles.js'
 import { sessionResources } from './resources/session.js'
+import { settingsResources } from './resources/settings.js'
 import { startResources } from './resources/start.js'
 import { tokenResources } from './resources/tokens.js'
+import { typeResources } from './resources/types.js'
 import { userResources } from './resources/users.js'
 import { webhookResources } from './resources/webhooks.js'
 
@@ -21,6 +27,10 @@ export const resources: readonly Resource[] = [
   ...recoveryResources,
   ...contentResources,
   ...linkResources,
+  ...fileResources,
+  ...folderResources,
+  ...typeResources,
+  ...settingsResources,
   ...startResources,
   ...adminResources,
   ...roleResources,
@@ -31,5 +41,7 @@ export const resources: readonly Resource[] = [
   ...userResources,
   ...localeResources,
   ...webhookResources,
+  ...modelResources,
+  ...editingResources,
   descriptionOf(() => resources),
 ]

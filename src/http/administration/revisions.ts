@@ -5,6 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { DocumentView } from '../../administration/content/document-view.js'
 import { ApiError } from '../../errors/errors.js'
 import { hasVersion } from '../conditional.js'
+import { type Answered, answer } from './resource.js'
 
 /** Revisions that one request names at most. */
 const mostRevisions = 100
@@ -45,3 +46,26 @@ export function tagOf(view: DocumentView): string {
 
 /** Whether the client has this response already. */
 export const isKnown = (headers: IncomingHttpHeaders, view: DocumentView): boolean => hasVersion(headers, tagOf(view)) === true
+
+/** A value as a response with an ETag of all of it; 304 for a client that has it. */
+export function versioned<Value>(headers: IncomingHttpHeaders, data: Value): Answered<{ data: Value }> {
+  const etag = `"${createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22)}"`
+  const sent = { etag, 'cache-control': 'private, no-cache' }
+  return hasVersion(headers, etag) === true ? { status: 304, headers: sent } : answer({ data }, sent)
+}
+
+/** Does a write and responds with the value that is then in force; where it expects another revision, 412 with that value in `details`. */
+export async function orPresent<Data>(
+  write: () => Promise<void>,
+  present: () => Promise<Answered<{ data: Data }>>,
+): Promise<Answered<{ data: Data }>> {
+  try {
+    await write()
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 412) throw error
+    const { value, headers = {} } = await present()
+    const { status, name, message } = error
+    return { status, headers, value: { data: null, error: { status, name, message, details: value!.data } } as never }
+  }
+  return present()
+}

@@ -1,25 +1,18 @@
 // The read routes of Strapi's content-type-builder, which clients such as gatsby-source-strapi use: the model in the format of schema.json. One
 // route of our own changes it.
-import type { IncomingMessage } from 'node:http'
-import { ApiError, notFound, validationError } from '../../errors/errors.js'
-import type { ChangeResult, PrepareChange } from '../../live-model/change.js'
+import { notFound, validationError } from '../../errors/errors.js'
+import type { PrepareChange } from '../../live-model/change.js'
 import { readSchemaRequest } from '../../live-model/schema-request.js'
-import type { AttributeSource, Component, ContentType, Model } from '../../model/types.js'
+import type { Model } from '../../model/types.js'
+import { agreedTo, refuseLocked, shownChange, withPlan } from '../model-changes.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
 import { ok } from '../request-context.js'
+import { describeComponent, describeComponents, describeType, describeTypes } from '../shown-schemas.js'
 
 const model = ({ documents }: RequestContext): Model => documents.context.model
 
 /** The action by which the model is changed. */
 export const changeAction = 'plugin::content-type-builder.schemas.update'
-
-/** The content that a request agrees to hide, by the header `octavo-agree`. */
-export const agreedTo = ({ headers }: IncomingMessage): ReadonlySet<string> =>
-  new Set(
-    String(headers['octavo-agree'] ?? '')
-      .split(',')
-      .map((name) => name.trim()),
-  )
 
 /** The routes of /api/content-type-builder. */
 export const contentTypeBuilderRoutes: readonly Route[] = [
@@ -28,8 +21,7 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     path: '/content-type-builder/content-types',
     action: 'plugin::content-type-builder.content-types.getContentTypes',
     isContentless: true,
-    handle: async (context) =>
-      ok({ data: [...model(context).types.values()].filter(({ uid }) => !uid.startsWith('admin::')).map(describeType) }),
+    handle: async (context) => ok({ data: describeTypes(model(context)) }),
   },
   {
     method: 'GET',
@@ -47,7 +39,7 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     path: '/content-type-builder/components',
     action: 'plugin::content-type-builder.components.getComponents',
     isContentless: true,
-    handle: async (context) => ok({ data: [...model(context).components.values()].map(describeComponent) }),
+    handle: async (context) => ok({ data: describeComponents(model(context)) }),
   },
   {
     method: 'GET',
@@ -86,34 +78,21 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     path: '/content-type-builder/changes',
     action: changeAction,
     isContentless: true,
-    handle: async ({ modelChanges }) =>
-      ok({
-        data: (await modelChanges.live.history()).map(({ madeAt, ...change }) => ({
-          ...change,
-          madeAt: new Date(madeAt).toISOString(),
-        })),
-      }),
+    handle: async ({ modelChanges }) => ok({ data: (await modelChanges.live.history()).map(shownChange) }),
   },
 ]
 
-/** @throws ApiError 403 */
-function refuseLocked({ config }: RequestContext): void {
-  if (!config.modelChanges) throw new ApiError('ForbiddenError', 'The model is locked: the setting admin.model of octavo.config unlocks it')
-}
-
 /** @throws ApiError 403, and as `body` of the context */
 async function bodyOf(context: RequestContext): Promise<unknown> {
-  refuseLocked(context)
+  refuseLocked(context.config)
   return context.body()
 }
 
 /** The change that a request asks for. What changes the model waits for requests under way, so this one is none from here on. */
 function preparation({ config, request, leaveInstallation }: RequestContext, body: unknown): PrepareChange {
   leaveInstallation()
-  return () => readSchemaRequest(config.folder, body, agreedTo(request))
+  return (model) => readSchemaRequest(config.folder, model, body, agreedTo(request))
 }
-
-const withPlan = ({ version, plan }: ChangeResult) => ({ version, ...plan })
 
 /** Undoes a change: that with the id `data.change`, or the last one. */
 async function undo(context: RequestContext): Promise<Reply> {
@@ -121,7 +100,7 @@ async function undo(context: RequestContext): Promise<Reply> {
   const change = body?.data?.change ?? null
   if (change !== null && !Number.isSafeInteger(change)) throw validationError('data.change must be the id of a change')
   context.leaveInstallation()
-  return ok({ data: withPlan(await context.modelChanges.live.undo(change as number | null, agreedTo(context.request))) })
+  return ok({ data: withPlan(await context.modelChanges.live.undo(change as number | null, { agreed: agreedTo(context.request) })) })
 }
 
 /** Changes schemas; the response is sent when the change is in force (docs/spec/live-model.md). @throws ApiError 400, 403, 409 */
@@ -129,55 +108,4 @@ async function changeSchemas(context: RequestContext): Promise<Reply> {
   const body = await bodyOf(context)
   const result = await context.modelChanges.live.change(preparation(context, body))
   return ok({ data: { schemas: Object.keys((body as { readonly data: object }).data), ...withPlan(result) } })
-}
-
-function describeType(type: ContentType) {
-  const { source, uid } = type
-  const plugin = /^plugin::(.+?)\./.exec(uid)?.[1]
-  const managed = (source.pluginOptions?.['content-type-builder'] as { visible?: boolean } | undefined)?.visible
-  return {
-    uid,
-    ...(plugin === undefined ? {} : { plugin }),
-    apiID: type.singularName,
-    schema: {
-      draftAndPublish: type.draftAndPublish,
-      displayName: type.displayName,
-      singularName: type.singularName,
-      pluralName: type.pluralName,
-      description: source.info.description ?? '',
-      pluginOptions: source.pluginOptions ?? {},
-      kind: source.kind,
-      collectionName: type.table,
-      attributes: describeAttributes(source.attributes),
-      visible: managed !== false,
-      restrictRelationsTo: null,
-    },
-  }
-}
-
-function describeComponent(component: Component) {
-  const { source } = component
-  return {
-    uid: component.uid,
-    category: component.category,
-    apiId: component.name,
-    schema: {
-      displayName: component.displayName,
-      description: source.info.description ?? '',
-      ...(source.info.icon === undefined ? {} : { icon: source.info.icon }),
-      collectionName: component.table,
-      attributes: describeAttributes(source.attributes),
-    },
-  }
-}
-
-/** Adds defaults and the attribute of the other side to relations. */
-function describeAttributes(attributes: Readonly<Record<string, AttributeSource>>) {
-  return Object.fromEntries(
-    Object.entries(attributes).map(([name, attribute]) => {
-      if (attribute.type !== 'relation') return [name, attribute]
-      const targetAttribute = attribute.mappedBy ?? attribute.inversedBy ?? null
-      return [name, { required: false, private: false, ...attribute, targetAttribute }]
-    }),
-  )
 }

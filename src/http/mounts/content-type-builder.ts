@@ -1,8 +1,9 @@
 // The mount of Strapi's content-type builder, by which the model is changed while serving.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { agreedTo, changeAction } from '../api/content-type-builder.js'
+import { changeAction } from '../api/content-type-builder.js'
 import type { MountContext } from '../backend.js'
 import { handleRequest } from '../handle-request.js'
+import { agreedTo } from '../model-changes.js'
 import { ok, type RequestContext } from '../request-context.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'

@@ -4,8 +4,8 @@ import { ApiError } from '../../errors/errors.js'
 import { openQueue } from '../../runtime/queue.js'
 import { asApiError, tooManyUploads } from '../receive.js'
 import type { ImageBounds } from './memory-needs.js'
-import type { ImageSettings, SourceImage } from './protocol.js'
-import { type ImageWorker, startImageWorker } from './worker.js'
+import type { CropBox, DerivedImage, ImageSettings, SourceImage, ToImageProcess } from './protocol.js'
+import { type ImageWorker, type Outcome, startImageWorker } from './worker.js'
 
 /** The limits of image processing. */
 export interface ImageLimits extends ImageBounds {
@@ -28,6 +28,12 @@ export interface Images {
    * @throws ApiError 400 for an invalid image; 503 if the queue is full, or if the process could not be started or was killed from outside.
    */
   make(file: ImageFile, settings: ImageSettings): Promise<SourceImage | null>
+  /**
+   * Writes a part of an image into the same folder; null for what cannot be cropped: other types, animated or too large images, and parts
+   * that are not in the image.
+   * @throws as `make`
+   */
+  crop(file: ImageFile, part: CropBox): Promise<DerivedImage | null>
   close(): void
 }
 
@@ -72,27 +78,36 @@ export function openImages(limits: ImageLimits): Images {
     idle.push({ worker, since })
   }
 
-  async function make(path: string, bytes: number, mime: string, settings: ImageSettings): Promise<SourceImage> {
+  async function make(request: Omit<ToImageProcess, 'bounds'>): Promise<SourceImage> {
     const worker = take()
-    const outcome = await worker.work({ path, bytes, mime, settings, bounds })
+    const outcome = await worker.work({ ...request, bounds })
     release(worker)
-    if (outcome.kind === 'made') return outcome.image
-    if (outcome.kind === 'broken') throw new ApiError('ApplicationError', 'File is not a valid image')
-    if (outcome.kind === 'lost')
-      throw unavailable('The image could not be processed', new Error('an image process was killed from outside'))
-    if (outcome.kind === 'unstarted')
-      throw unavailable('The image could not be processed', new Error(`an image process could not be started: ${outcome.message}`))
-    throw asApiError(Object.assign(new Error(outcome.message), { code: outcome.code }))
+    return imageOf(outcome)
   }
 
   return {
     make: async ({ path, bytes, mime }, settings) => {
       if (mime === null || !imageTypes.test(mime)) return null
-      return queue.run(() => make(path, bytes, mime, settings))
+      return queue.run(() => make({ path, bytes, mime, settings, crop: null }))
+    },
+    crop: async ({ path, bytes, mime }, crop) => {
+      if (mime === null || !imageTypes.test(mime)) return null
+      const settings = { sizeOptimization: false, responsiveDimensions: false, autoOrientation: false }
+      return (await queue.run(() => make({ path, bytes, mime, settings, crop }))).encoded
     },
     close: () => {
       for (const { since } of idle) clearTimeout(since)
       for (const worker of workers) worker.stop()
     },
   }
+}
+
+/** The image that was made. @throws ApiError 400, 503 */
+function imageOf(outcome: Outcome): SourceImage {
+  if (outcome.kind === 'made') return outcome.image
+  if (outcome.kind === 'broken') throw new ApiError('ApplicationError', 'File is not a valid image')
+  if (outcome.kind === 'lost') throw unavailable('The image could not be processed', new Error('an image process was killed from outside'))
+  if (outcome.kind === 'unstarted')
+    throw unavailable('The image could not be processed', new Error(`an image process could not be started: ${outcome.message}`))
+  throw asApiError(Object.assign(new Error(outcome.message), { code: outcome.code }))
 }

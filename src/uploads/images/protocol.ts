@@ -32,6 +32,14 @@ export interface SourceImage {
   readonly formats: ReadonlyMap<string, DerivedImage>
 }
 
+/** A part of an image as it is shown, in pixels from its upper left corner. */
+export interface CropBox {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
 /** An image to process. */
 export interface ToImageProcess {
   readonly path: string
@@ -40,6 +48,8 @@ export interface ToImageProcess {
   readonly mime: string
   readonly settings: ImageSettings
   readonly bounds: ImageBounds
+  /** Null: formats are made. Otherwise only this part of it, in place of a smaller encoding. */
+  readonly crop: CropBox | null
 }
 
 /** A message of an image process. */
@@ -51,7 +61,7 @@ export type FromImageProcess =
   /** The size is known; later steps may still exceed the limits. */
   | { readonly kind: 'measured'; readonly size: ImageSize }
   | { readonly kind: 'formats'; readonly formats: ReadonlyMap<string, DerivedImage> }
-  /** All steps are done; `encoded` is null if the original file is kept. */
+  /** All steps are done; `encoded` is null if the original file is kept, or if it cannot be cropped like this. */
   | { readonly kind: 'done'; readonly encoded: DerivedImage | null }
   | { readonly kind: 'broken' }
   /** The image exceeds the limits; the process must be killed. */

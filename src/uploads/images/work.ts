@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
 import { type Header, readHeader } from './header.js'
 import { isWithin } from './memory-needs.js'
-import type { DerivedImage, FromImageProcess, ToImageProcess } from './protocol.js'
+import type { CropBox, DerivedImage, FromImageProcess, ToImageProcess } from './protocol.js'
 
 /** Formats by name with their maximum size; only images larger than that get the format. */
 const thumbnail = { width: 245, height: 156 }
@@ -33,7 +33,7 @@ sharp.unblock({ operation: decoders })
  * @throws errors of the disk
  */
 export async function processImage(request: ToImageProcess, report: (message: FromImageProcess) => void): Promise<FromImageProcess> {
-  const { path, mime, settings, bounds } = request
+  const { path, mime, settings, bounds, crop } = request
   const options: SharpOptions = { limitInputPixels: bounds.imagePixels, failOn: 'error', sequentialRead: true }
   const header = headerOf(path, mime, bounds.imageFrames)
   if (header === 'broken') return { kind: 'broken' }
@@ -56,6 +56,7 @@ export async function processImage(request: ToImageProcess, report: (message: Fr
   const size = isRotated ? { width: metadata.height, height: metadata.width } : { width: metadata.width, height: metadata.height }
   report({ kind: 'measured', size })
   if (!withFormats.has(mime) || !isWithin(metadata, bounds)) return withoutFormats
+  if (crop !== null) return { kind: 'done', encoded: await cropped(sharp(path, options), request, metadata, crop) }
   const open = () => {
     const image = sharp(path, { ...options, animated: pages > 1 })
     if (settings.autoOrientation) return image.autoOrient()
@@ -97,6 +98,19 @@ const isOutOfMemory = (error: unknown): boolean => /out of memory|unable to (?:m
 async function write(image: Sharp, path: string): Promise<DerivedImage> {
   const { width, height, pageHeight, size } = await image.toFile(path)
   return { path, width, height: pageHeight ?? height, bytes: size }
+}
+
+/** Writes a part of a still image as it is shown; null for a part that is not in it. */
+async function cropped(
+  image: Sharp,
+  { path, mime }: ToImageProcess,
+  { pages = 1, orientation = 1, width, height }: Metadata,
+  { x, y, ...box }: CropBox,
+): Promise<DerivedImage | null> {
+  const shown = orientation >= 5 ? { width: height, height: width } : { width, height }
+  if (pages > 1 || x + box.width > shown.width || y + box.height > shown.height) return null
+  const part = image.autoOrient().extract({ left: x, top: y, ...box })
+  return write(encoders[mime]?.(part, box.width * box.height) ?? part, join(dirname(path), 'cropped'))
 }
 
 /** Encodes a still image again; the result is used if it is smaller, or if the image had to be rotated. */

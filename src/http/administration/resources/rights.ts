@@ -2,9 +2,8 @@
 import * as z from 'zod'
 import { readPermissions } from '../../../administration/permission-rows.js'
 import { replaceRights, rightsOfRole } from '../../../administration/role-rights.js'
-import { ApiError } from '../../../errors/errors.js'
 import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { expectedOf } from '../revisions.js'
+import { expectedOf, orPresent } from '../revisions.js'
 import { byId } from '../values.js'
 
 const name = z.string().min(1).max(255)
@@ -60,15 +59,10 @@ export const rightsResources: readonly Resource[] = [
         roles.map(({ id }) => id),
       )
       const wanted = { role: params.id, revisions: expectedOf(request.headers), rights: body.rights }
-      try {
-        await replaceRights(administration, actor, { isSuperAdmin, rows, may }, installation.model, wanted)
-      } catch (error) {
-        if (!(error instanceof ApiError) || error.status !== 412) throw error
-        const { value, headers } = await respondRights(asked, params.id)
-        const { status, name: kind, message } = error
-        return { status, headers: headers!, value: { data: null, error: { status, name: kind, message, details: value!.data } } as never }
-      }
-      return respondRights(asked, params.id)
+      return orPresent(
+        () => replaceRights(administration, actor, { isSuperAdmin, rows, may }, installation.model, wanted),
+        () => respondRights(asked, params.id),
+      )
     },
   }),
 ]

@@ -1,12 +1,11 @@
 // /start: what the shell of the page needs, in one answer that is only sent again when it has changed.
-import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { type Administrator, isUnconditional } from '../../../administration/identify.js'
 import { hasRights, rightsOf } from '../../../administration/rights.js'
 import { readLocales } from '../../../documents/read/locales.js'
 import type { ContentType, Model } from '../../../model/types.js'
-import { hasVersion } from '../../conditional.js'
-import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
+import { type Resource, type ResourceRequest, resource } from '../resource.js'
+import { versioned } from '../revisions.js'
 
 const shownType = z.strictObject({
   uid: z.string(),
@@ -96,11 +95,6 @@ export const startResources: readonly Resource[] = [
     ...{ method: 'GET', path: '/start', summary: 'Read all that the shell needs: me, types, locales, rights, settings, versions' },
     who: 'administrator',
     answer: z.strictObject({ data: start }),
-    handle: async (asked) => {
-      const data = await startOf(asked)
-      const etag = `"${createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22)}"`
-      const headers = { etag, 'cache-control': 'private, no-cache' }
-      return hasVersion(asked.request.headers, etag) === true ? { status: 304, headers } : answer({ data }, headers)
-    },
+    handle: async (asked) => versioned(asked.request.headers, await startOf(asked)),
   }),
 ]

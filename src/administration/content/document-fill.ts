@@ -1,0 +1,94 @@
+// Filling attributes of a draft from another locale of the same document.
+import { isWritable } from '../../documents/input/keys.js'
+import type { Body } from '../../documents/input/types.js'
+import { notFound, validationError } from '../../errors/errors.js'
+import { isGranted, noAttributes } from '../../grants.js'
+import type { Attribute, ContentType } from '../../model/types.js'
+import { type ContentAccess, type DocumentName, findVersions, inLocale } from './content-access.js'
+import { type Copying, copiedValue } from './document-copy.js'
+import { viewerOf } from './document-view.js'
+import { type Expected, updateDocument } from './document-writes.js'
+import { isExclusive, linksOf, targetsOf } from './found-links.js'
+import { wholePopulate } from './shown-attributes.js'
+
+/** What is taken from where. */
+export interface WantedFill {
+  readonly from: string
+  /** Names of attributes. */
+  readonly fields: readonly string[]
+}
+
+/** Links that are followed to the other locale. */
+const mostLinks = 10_000
+
+/**
+ * Gives attributes of a draft the values that they have in the draft of another locale. Links lead to the same documents in this locale, as far
+ * as these have it.
+ * @throws ApiError 400 for what cannot be taken, 403, 404, 412
+ */
+export async function fillDocument(
+  access: ContentAccess,
+  name: DocumentName,
+  { from, fields }: WantedFill,
+  expected: Expected,
+): Promise<void> {
+  const { type, documentId, locale } = name
+  if (!type.localized || locale === null) throw wrong(['from'], `${type.uid} has no locales`)
+  if (from === locale) throw wrong(['from'], 'This is the locale that is filled')
+  const attributes = fields.map((field, index) => fillable(access, type, field, index))
+  const populate = wholePopulate(viewerOf(access), type)
+  const parameters = { ...inLocale(from), status: 'draft', populate }
+  const source = (await findVersions(access, { type, mode: 'first', documentId, parameters })) as Body | null
+  if (source === null) throw notFound()
+  const copying = await copyingTo(access, type, locale, pick(source, fields))
+  const data = Object.fromEntries(attributes.map((attribute) => [attribute.name, filledValue(copying, attribute, source[attribute.name])]))
+  await updateDocument(access, name, data, { fields, expected })
+}
+
+const wrong = (path: readonly string[], message: string) =>
+  validationError(message, { errors: [{ path, message, name: 'ValidationError' }] })
+
+const pick = (source: Body, fields: readonly string[]): Body => Object.fromEntries(fields.map((field) => [field, source[field]]))
+
+/** The attribute of a field that can be filled. @throws ApiError 400 */
+function fillable({ documents, grants }: ContentAccess, type: ContentType, field: string, index: number): Attribute {
+  const path = ['fields', String(index)]
+  const attribute = type.attributes.get(field)
+  const readable = grants.content?.readable.get(type.uid) ?? noAttributes
+  if (attribute === undefined || !isGranted(readable, field) || !isWritable(type, attribute)) throw wrong(path, `Invalid key ${field}`)
+  const { model } = documents.context
+  if (!('localized' in attribute) || !attribute.localized) throw wrong(path, `${field} is the same in all locales`)
+  const isPassword = attribute.kind === 'scalar' && attribute.type === 'password'
+  const isShared = attribute.kind === 'relation' && isExclusive(attribute) && !model.types.get(attribute.target)!.localized
+  if (isPassword || isShared || attribute.kind === 'morphTo' || attribute.kind === 'morphFrom')
+    throw wrong(path, `${field} cannot be taken from another locale`)
+  if (attribute.kind === 'relation' && !grants.may(`${attribute.target}.find`)) throw wrong(path, `Invalid key ${field}`)
+  return attribute
+}
+
+/** How values are copied to a locale. What other documents have there already is left out. */
+async function copyingTo(access: ContentAccess, type: ContentType, locale: string, source: Body): Promise<Copying> {
+  const { model } = access.documents.context
+  const links = linksOf(model, type, source, ({ localized }) => localized).map((link) => ({ ...link, locale }))
+  if (links.length > mostLinks) throw validationError(`More than ${mostLinks} links cannot be taken at once`)
+  const isThere = await targetsOf(access, links, 'draft')
+  return {
+    ...{ model, keepsUnique: true },
+    linkTo: (attribute, { documentId }) => {
+      const target = model.types.get(attribute.target)!
+      if (!target.localized) return isExclusive(attribute) ? null : { documentId }
+      return isThere(target, String(documentId), locale) ? { documentId, locale } : null
+    },
+  }
+}
+
+/** A value as it is taken; what is empty there becomes empty here. */
+function filledValue(copying: Copying, attribute: Attribute, value: unknown): unknown {
+  const isList =
+    attribute.kind === 'dynamiczone' ||
+    (attribute.kind === 'component' && attribute.repeatable) ||
+    (attribute.kind === 'media' && attribute.many)
+  if (value !== null && value !== undefined) return copiedValue(copying, attribute, value, 'all')
+  if (attribute.kind === 'relation') return { set: [] }
+  return isList ? [] : null
+}

@@ -1,0 +1,91 @@
+// The links of a version that was read with its components, and which of their targets there are.
+import type { Body } from '../../documents/input/types.js'
+import type { ContentType, Model, Relation, Schema } from '../../model/types.js'
+import type { Parameters } from '../../query/rest/parameters.js'
+import { type ContentAccess, inLocale, unbounded } from './content-access.js'
+
+/** A link from a place in a version to a document. */
+export interface FoundLink {
+  /** Names of attributes and positions, as in errors. */
+  readonly path: readonly string[]
+  /** The type of the target. */
+  readonly type: ContentType
+  readonly documentId: string
+  /** The locale of the version that it leads to; null on types without locales. */
+  readonly locale: string | null
+}
+
+/** Documents that are asked for at once. */
+const atOnce = 200
+
+const isEntry = (value: unknown): value is Body => typeof value === 'object' && value !== null
+
+/** The links of a version to documents of types that `isWanted`, in the order of the model. */
+export function linksOf(
+  model: Model,
+  shape: Schema,
+  entry: Body,
+  isWanted: (type: ContentType) => boolean,
+  above: readonly string[] = [],
+): readonly FoundLink[] {
+  return [...shape.attributes.values()].flatMap((attribute): readonly FoundLink[] => {
+    const value = entry[attribute.name]
+    const list = Array.isArray(value) ? value : [value]
+    return list.flatMap((one: unknown, index): readonly FoundLink[] => {
+      if (!isEntry(one)) return []
+      const path = [...above, attribute.name, ...(Array.isArray(value) ? [String(index)] : [])]
+      const inside = (uid: string): readonly FoundLink[] => {
+        const component = model.components.get(uid)
+        return component === undefined ? [] : linksOf(model, component, one, isWanted, path)
+      }
+      if (attribute.kind === 'component') return inside(attribute.component)
+      if (attribute.kind === 'dynamiczone') return inside(String(one.__component))
+      const uid = attribute.kind === 'morphTo' ? String(one.__type) : 'target' in attribute ? attribute.target : null
+      const type = uid === null ? undefined : model.types.get(uid)
+      if (type === undefined || !type.exposed || !isWanted(type) || typeof one.documentId !== 'string') return []
+      return [{ path, type, documentId: one.documentId, locale: localeOfTarget(type, one) }]
+    })
+  })
+}
+
+/** The locale of a target, where its type has such. */
+const localeOfTarget = ({ localized }: ContentType, { locale }: Body): string | null =>
+  localized && typeof locale === 'string' ? locale : null
+
+const keyOf = (uid: string, documentId: string, locale: string | null): string => `${uid} ${documentId} ${locale ?? ''}`
+
+/** Tells which targets there are. */
+export type IsThere = (type: ContentType, documentId: string, locale: string | null) => boolean
+
+/** Looks up which targets of links there are, on one side and as far as the administrator may see them. */
+export async function targetsOf(
+  { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
+  links: readonly Pick<FoundLink, 'type' | 'documentId' | 'locale'>[],
+  status: 'draft' | 'published',
+): Promise<IsThere> {
+  const groups = new Map<string, { readonly type: ContentType; readonly locale: string | null; readonly ids: Set<string> }>()
+  for (const { type, locale, documentId } of links) {
+    const group = groups.get(`${type.uid} ${locale}`) ?? { type, locale, ids: new Set<string>() }
+    groups.set(`${type.uid} ${locale}`, group)
+    group.ids.add(documentId)
+  }
+  const found = new Set<string>()
+  for (const { type, locale, ids } of groups.values()) {
+    if (!grants.may(`${type.uid}.find`)) continue
+    for (const part of partsOf([...ids])) {
+      const filters = { documentId: { $in: part } }
+      const parameters: Parameters = { ...inLocale(locale), status, fields: ['documentId'], filters, limit: part.length }
+      const rows = await documents.findData(grants, {
+        ...{ type, parameters, mode: 'many', action: `${type.uid}.find`, envelope: 'bare', paged: false, limits: unbounded },
+      })
+      for (const { documentId } of rows as readonly { readonly documentId: string }[]) found.add(keyOf(type.uid, documentId, locale))
+    }
+  }
+  return (type, documentId, locale) => found.has(keyOf(type.uid, documentId, locale))
+}
+
+const partsOf = (ids: readonly string[]): readonly (readonly string[])[] =>
+  Array.from({ length: Math.ceil(ids.length / atOnce) }, (_, at) => ids.slice(at * atOnce, (at + 1) * atOnce))
+
+/** Whether a target can have one owner only. */
+export const isExclusive = ({ relation }: Relation): boolean => relation === 'oneToOne' || relation === 'oneToMany'

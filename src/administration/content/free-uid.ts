@@ -1,0 +1,35 @@
+// Uids that are free, made of a text as the content API makes them.
+import type { RowReader } from '../../database/database.js'
+import { freeUid } from '../../documents/store/uids.js'
+import { forbidden, notFound, validationError } from '../../errors/errors.js'
+import { isGranted, noAttributes } from '../../grants.js'
+import { type ContentAccess, readableType } from './content-access.js'
+
+/** What a uid is made for. */
+export interface WantedUid {
+  readonly text: string
+  /** The document that it is for, whose own uids are free. */
+  readonly documentId: string | null
+}
+
+/**
+ * A uid made of a text that is free in a type, for whoever may write the attribute.
+ * @throws ApiError 404, 403; 400 where there is no such attribute
+ */
+export async function uidFor(
+  access: ContentAccess,
+  database: RowReader,
+  uid: string,
+  name: string,
+  { text, documentId }: WantedUid,
+): Promise<string> {
+  const type = readableType(access, uid)
+  const attribute = type.attributes.get(name)
+  const { content } = access.grants
+  const readable = content?.readable.get(uid) ?? noAttributes
+  if (attribute?.kind !== 'scalar' || attribute.type !== 'uid' || !isGranted(readable, name)) throw notFound(`${uid} has no uid ${name}`)
+  const rights = ['create', 'update'].flatMap((action) => content?.toWrite(uid, action) ?? [])
+  if (!rights.some(({ attributes }) => isGranted(attributes, name))) throw forbidden()
+  if (text.trim() === '') throw validationError('The text is empty')
+  return freeUid(database, type, attribute, text, documentId)
+}

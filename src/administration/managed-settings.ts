@@ -1,0 +1,151 @@
+// Settings that Strapi's panel shares, as administrators read and change them: of uploads, of the media library's page, of users, of their
+// e-mails, and of sign-in by other services.
+import { createHmac } from 'node:crypto'
+import { httpUrl } from '../access/account-settings.js'
+import { roleByType } from '../accounts/users.js'
+import type { RowReader, Transaction } from '../database/database.js'
+import { storedSetting, writeSetting } from '../documents/store/settings.js'
+import { ApiError, validationError } from '../errors/errors.js'
+import { uploadSettings } from '../uploads/rows.js'
+import { type ActingAdministrator, doAct } from './activity.js'
+import type { Administration } from './context.js'
+
+/** The keys of settings, by the names of their parts. */
+const keys = {
+  uploads: uploadSettings,
+  'media-view': 'plugin_upload_view_configuration',
+  users: 'plugin_users-permissions_advanced',
+  emails: 'plugin_users-permissions_email',
+  providers: 'plugin_users-permissions_grant',
+} as const
+
+/** A part of the settings. */
+export type SettingsPart = keyof typeof keys
+
+/** Members of a stored value. */
+export type StoredMembers = Readonly<Record<string, unknown>>
+
+/** Members of a value; none of what is no object. */
+export const membersOf = (value: unknown): StoredMembers =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as StoredMembers) : {}
+
+/** A part as it is stored, and its revision. */
+export interface SettingsState {
+  readonly stored: StoredMembers
+  /** Changes with the value, and reveals nothing of it: secrets may be part of it. */
+  readonly revision: string
+}
+
+/** Reads a part. */
+export async function readSettings({ keys: { marks } }: Administration, database: RowReader, part: SettingsPart): Promise<SettingsState> {
+  const stored = membersOf(await storedSetting(database, keys[part]))
+  const revision = createHmac('sha256', marks)
+    .update(`settings ${part} ${JSON.stringify(stored)}`)
+    .digest('base64url')
+    .slice(0, 27)
+  return { stored, revision }
+}
+
+/** What is to become of a part. */
+export interface SettingsChange {
+  readonly part: SettingsPart
+  readonly revisions: readonly string[]
+  /** The new value; what it does not name of the stored one is its own to keep. */
+  change(stored: StoredMembers, transaction: Transaction): Promise<StoredMembers> | StoredMembers
+}
+
+/** Changes a part. @throws ApiError 412 with another revision; what `change` throws */
+export const changeSettings = (
+  administration: Administration,
+  actor: ActingAdministrator,
+  { part, revisions, change }: SettingsChange,
+): Promise<void> =>
+  doAct(administration, actor, async (transaction) => {
+    const { stored, revision } = await readSettings(administration, transaction, part)
+    if (!revisions.includes(revision)) throw new ApiError('PreconditionFailedError', 'The settings have changed since they were read')
+    const value = await change(stored, transaction)
+    await writeSetting(transaction, keys[part], value)
+    const fields = Object.keys(value).filter((name) => JSON.stringify(value[name]) !== JSON.stringify(stored[name]))
+    return [fields.length === 0 ? null : { action: 'update', subject: 'settings', id: part, fields }, undefined]
+  })
+
+const wrong = (path: readonly string[], message: string): ApiError =>
+  validationError(message, { errors: [{ path: [...path], message, name: 'ValidationError' }] })
+
+/** Settings of users, as they are given. */
+export interface GivenUserSettings {
+  readonly allow_register: boolean
+  readonly email_confirmation: boolean
+  readonly unique_email: boolean
+  readonly default_role: string
+  readonly email_reset_password: string | null
+  readonly email_confirmation_redirection: string | null
+}
+
+/** The new settings of users. @throws ApiError 400 for a role that is not there, and for what is no address of a page */
+export async function changedUsers(stored: StoredMembers, given: GivenUserSettings, database: RowReader): Promise<StoredMembers> {
+  for (const name of ['email_reset_password', 'email_confirmation_redirection'] as const)
+    if (given[name] !== null && httpUrl(given[name]) === null)
+      throw wrong([name], 'This is no address that begins with https:// or http://')
+  const isSame = stored.default_role === given.default_role
+  if (!isSame && (given.default_role === 'public' || (await roleByType(database, given.default_role)) === null))
+    throw wrong(['default_role'], `There is no role ${given.default_role} that users may have`)
+  return { ...stored, ...given }
+}
+
+/** The names that templates of e-mails have values for, in Strapi too. */
+const names = ['URL', 'ADMIN_URL', 'SERVER_URL', 'CODE', 'TOKEN', 'USER', 'USER.username', 'USER.email']
+
+/** True for a text that names values and has no code in it: Strapi runs templates. */
+export function isTemplate(text: string): boolean {
+  const rest = text.replaceAll(/<%=\s*([\w.]{1,50})\s*%>/g, (whole, name: string) => (names.includes(name) ? '' : whole))
+  return !rest.includes('<%') && !rest.includes('${')
+}
+
+/** An e-mail, as it is given. */
+export interface GivenEmail {
+  readonly from: { readonly name: string; readonly email: string }
+  readonly response_email: string
+  readonly object: string
+  readonly message: string
+}
+
+/** The new e-mails; each keeps how Strapi's panel shows it. */
+export function changedEmails(stored: StoredMembers, given: Readonly<Record<string, GivenEmail>>): StoredMembers {
+  const emails = Object.entries(given).map(([kind, email]) => {
+    const former = membersOf(stored[kind])
+    const options = membersOf(former.options)
+    return [kind, { ...former, options: { ...options, ...email, from: { ...membersOf(options.from), ...email.from } } }]
+  })
+  return { ...stored, ...Object.fromEntries(emails) }
+}
+
+/** A service that users may sign in by, as it is given; the secret stays where it is absent. */
+export interface GivenProvider {
+  readonly enabled: boolean
+  readonly key: string
+  readonly secret?: string | undefined
+  readonly callback?: string | undefined
+  readonly scope?: readonly string[] | undefined
+  readonly subdomain?: string | undefined
+}
+
+/** Services that have more or fewer settings than the others. */
+const withoutSecret: readonly string[] = ['email']
+
+/** The new services; those that are not named stay. @throws ApiError 400 for one that is not there, and for one that is on without a key */
+export function changedProviders(stored: StoredMembers, given: Readonly<Record<string, GivenProvider>>): StoredMembers {
+  const changed = Object.entries(given).map(([name, { callback, ...provider }]) => {
+    if (!Object.hasOwn(stored, name)) throw wrong(['providers', name], `There is no service ${name}`)
+    const former = membersOf(stored[name])
+    const { enabled } = provider
+    if (withoutSecret.includes(name)) return [name, { ...former, enabled }]
+    const members = Object.fromEntries(Object.entries(provider).filter(([, value]) => value !== undefined))
+    // Strapi calls it by two names.
+    const place = 'callbackUrl' in former ? 'callbackUrl' : 'callback'
+    const value = { ...former, ...members, ...(callback === undefined ? {} : { [place]: callback }) }
+    if (enabled && value.key === '') throw wrong(['providers', name, 'key'], 'A service that is on has a key')
+    return [name, value]
+  })
+  return { ...stored, ...Object.fromEntries(changed) }
+}

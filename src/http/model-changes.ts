@@ -1,0 +1,25 @@
+// What requests that change the model have in common, whichever API they come to.
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Config } from '../config/config.js'
+import { ApiError } from '../errors/errors.js'
+import type { ChangeResult, PlannedChange } from '../live-model/change.js'
+import type { ListedChange } from '../live-model/change-log.js'
+
+/** The content that a request agrees to hide, by the header `octavo-agree`. */
+export const agreedTo = ({ headers }: { readonly headers: IncomingHttpHeaders }): ReadonlySet<string> =>
+  new Set(
+    String(headers['octavo-agree'] ?? '')
+      .split(',')
+      .map((name) => name.trim()),
+  )
+
+/** @throws ApiError 403 where the model is locked */
+export function refuseLocked({ modelChanges }: Pick<Config, 'modelChanges'>): void {
+  if (!modelChanges) throw new ApiError('ForbiddenError', 'The model is locked: the setting admin.model of octavo.config unlocks it')
+}
+
+/** What a change came to, or would come to, in a response. */
+export const withPlan = ({ version, plan }: ChangeResult | PlannedChange) => ({ version, ...plan })
+
+/** A change that was made, in a response. */
+export const shownChange = ({ madeAt, ...change }: ListedChange) => ({ ...change, madeAt: new Date(madeAt).toISOString() })
