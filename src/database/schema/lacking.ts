@@ -1,7 +1,7 @@
 // What a database lacks of the tables and columns that a model needs.
 import type { Model } from '../../model/types.js'
 import { adminTables, keptTables } from './admin-tables.js'
-import { accountIndexes, type OwnIndex } from './own-indexes.js'
+import { accountIndexes, historyTable, type OwnIndex } from './own-indexes.js'
 import type { Column, Table } from './table.js'
 import { describeTables } from './tables.js'
 
@@ -45,7 +45,9 @@ export function findLacking(model: Model, present: Present, sessions: boolean): 
       const there = present.columnsOf(table)
       return columns.filter(({ name }) => !there.has(name)).map((column) => ({ table, column }))
     }),
-    indexes: accountIndexes().filter(({ name, table }) => !present.has(name) && !kept.has(table)),
+    indexes: accountIndexes().filter(
+      ({ name, table }) => !present.has(name) && (table === historyTable ? isNew || present.has(table) : !kept.has(table)),
+    ),
   }
 }
 
