@@ -4,9 +4,8 @@ import { hkdfSync } from 'node:crypto'
 import type { AccountContext, AccountParts, UserWatch } from './accounts/context.js'
 import { hashPassword } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
-import type { Database } from './database/database.js'
+import type { Database, WriteDatabase } from './database/database.js'
 import type { Dialect } from './database/dialect.js'
-import { writesForModel } from './database/model-writes.js'
 import { type Descriptions, openDescriptions } from './description/openapi/descriptions.js'
 import { describedOf } from './description/openapi/of-project.js'
 import { type DocumentBatch, openBatch } from './documents/batch.js'
@@ -219,7 +218,7 @@ function open(
   const context = readContext(config, model, defaultLocale)
   checkDefaults(config.types, context)
   const { reads } = database
-  const writes = writesForModel(database.writes, change)
+  const writes: WriteDatabase = { ...database.writes, transaction: (work) => database.writes.transaction(work, change) }
   const records = recording.isOn()
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
   const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }

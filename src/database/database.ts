@@ -88,9 +88,11 @@ export interface WriteDatabase {
   /**
    * Runs `work` in one transaction and commits when it resolves; rolls back and rejects when it rejects. Transactions run
    * one after the other.
-   * @throws ApiError 503 when too many wait, one takes too long, or the database is locked or full.
+   * `change`: the last change of the model that its statements were made for; undefined: they depend on no model.
+   * @throws ApiError 503 when too many wait, one takes too long, or the database is locked or full; or when a change of the model that
+   * moves content follows `change`, or is under way.
    */
-  transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result>
+  transaction<Result>(work: (transaction: Transaction) => Promise<Result>, change?: number): Promise<Result>
   /** Registers a plan for `Transaction.read`; the thread is told about it once. */
   register(plan: ReadPlan): PlanHandle
   /** Forgets a plan that fell out of the cache. */

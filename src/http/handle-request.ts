@@ -5,11 +5,10 @@ import type { Asker } from '../documents/read/around.js'
 import type { ProjectScopes } from '../documents/scopes.js'
 import { forbidden } from '../errors/errors.js'
 import { holding, type Installation } from '../installation.js'
-import type { Model } from '../model/types.js'
 import type { MountContext } from './backend.js'
 import { readBody } from './body-parser.js'
 import { addConnectionClose } from './connections.js'
-import { onModelInForce } from './model-in-force.js'
+import { type AdmitModel, onModelInForce } from './model-in-force.js'
 import { askerOf, nameOf, type Reply, type RequestContext } from './request-context.js'
 import type { LoggedRequest } from './request-log.js'
 import { respond, respondFrom, smallResponse } from './respond.js'
@@ -30,35 +29,27 @@ export interface Admission {
 /** Requests to content: permissions are checked where documents are read and written. */
 export const contentAdmission: Admission = { action: null, identifies: true, scopes: 'asked' }
 
-/** Handles a request with its caller and with one installation, which it holds until it has been handled. @throws ApiError 401, 403 */
-export const handleRequest = (
+/**
+ * Handles a request with its caller and with one installation, which it holds until it has been handled. `admit`: the request is handled a
+ * second time, and this refuses the model of the first.
+ * @throws ApiError 401, 403
+ */
+export async function handleRequest(
   parts: MountContext,
   request: FastifyRequest,
   reply: FastifyReply,
   admission: Admission,
   work: (context: RequestContext) => Promise<Reply>,
-): Promise<FastifyReply> => onModelInForce(request, reply, (admit) => admitted(parts, request, reply, { admission, admit, work }))
-
-interface Admitting {
-  readonly admission: Admission
-  admit(model: Model): void
-  work(context: RequestContext): Promise<Reply>
-}
-
-async function admitted(
-  parts: MountContext,
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { admission, admit, work }: Admitting,
+  admit: AdmitModel | null = null,
 ): Promise<FastifyReply> {
   const { config, backend, hinting } = parts
   const started = performance.now()
   const identified = await backend.identification.identify(admission.identifies ? request.headers.authorization : undefined)
   return holding(backend.installations.enter(identified.access.defaultLocale), async (installation, leaveInstallation) => {
-    admit(installation.model)
+    admit?.(installation.model)
     const { caller, access } = identified
     const asker = askerOf(caller, request.id)
-    ;(request as LoggedRequest).callerName = nameOf(asker)
+    Object.assign(request, { callerName: nameOf(asker), model: installation.model } satisfies Partial<LoggedRequest>)
     if (admission.action !== null && !caller.grants.may(admission.action)) {
       hinting?.watch(request, createContext(parts, request, { caller, access, asker, leaveInstallation }, installation))
       throw forbidden(admission.action)
@@ -69,6 +60,9 @@ async function admitted(
     const result = await work(hinting === null ? context : hinting.watch(request, context))
     if (!config.production) addTiming(reply, started, ready)
     return send(parts, request, reply, result)
+  }).catch((error: unknown) => {
+    if (admit !== null) throw error
+    return onModelInForce(request, reply, error, (again) => handleRequest(parts, request, reply, admission, work, again))
   })
 }
 
@@ -80,9 +74,8 @@ async function withinScopes(scopes: ProjectScopes, caller: Caller, admission: Ad
 
 /** Returns the raw query string. */
 function rawQuery(request: FastifyRequest): string {
-  const url = request.raw.url ?? ''
-  const mark = url.indexOf('?')
-  return mark === -1 ? '' : url.slice(mark + 1)
+  const [, query = ''] = /\?(.*)$/s.exec(request.raw.url ?? '') ?? []
+  return query
 }
 
 /** Who asks, and by which rules. */
@@ -91,7 +84,6 @@ type Asking = Pick<RequestContext, 'caller' | 'access' | 'asker' | 'leaveInstall
 function createContext({ config, backend, bodies }: MountContext, request: FastifyRequest, asking: Asking, installation: Installation) {
   const { caller, access, asker, leaveInstallation } = asking
   const format = request.headers['strapi-response-format'] === 'v4' ? ('nested' as const) : ('flat' as const)
-  const { documents, writes, accounts } = installation
   // Every property by name: a spread here costs each request tens of microseconds.
   return {
     caller,
@@ -99,9 +91,9 @@ function createContext({ config, backend, bodies }: MountContext, request: Fasti
     asker,
     installation,
     leaveInstallation,
-    documents,
-    writes,
-    accounts: caller.grants.scopes.size === 0 ? accounts : { ...accounts, scopes: caller.grants.scopes },
+    documents: installation.documents,
+    writes: installation.writes,
+    accounts: caller.grants.scopes.size === 0 ? installation.accounts : { ...installation.accounts, scopes: caller.grants.scopes },
     config,
     modelChanges: backend.modelChanges,
     address: request.ip,

@@ -1,29 +1,27 @@
 // Reads that fail because another process has moved content meanwhile run again on the model that is in force by then.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyReply } from 'fastify'
 import { ApiError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
+import type { LoggedRequest } from './request-log.js'
 
-const isFailure = (error: unknown): boolean => !(error instanceof ApiError) || error.status >= 500
+/** Called with the model that a request is handled with. */
+export type AdmitModel = (model: Model) => void
 
 /**
- * Runs a request; `run` calls `admit` with the model that it is handled with, before it does anything else with it. A read that fails runs a
- * second time if another model is in force by then (live-model.17).
+ * Runs a request a second time that has failed with `error`, if it is a read and another model is in force by then (live-model.17). `run` calls
+ * `admit` with the model before it does anything with it.
+ * @throws `error` otherwise
  */
-export async function onModelInForce<Result>(
-  request: FastifyRequest,
+export function onModelInForce<Result>(
+  { method, model: used }: LoggedRequest,
   reply: FastifyReply,
-  run: (admit: (model: Model) => void) => Promise<Result>,
+  error: unknown,
+  run: (admit: AdmitModel) => Promise<Result>,
 ): Promise<Result> {
-  let used: Model | null = null
-  try {
-    return await run((model) => {
-      used = model
-    })
-  } catch (error) {
-    const isRead = request.method === 'GET' || request.method === 'HEAD'
-    if (used === null || !isRead || reply.sent || !isFailure(error)) throw error
-    return run((model) => {
-      if (model === used) throw error
-    })
-  }
+  const isRead = method === 'GET' || method === 'HEAD'
+  const isFailure = !(error instanceof ApiError) || error.status >= 500
+  if (used === undefined || !isRead || reply.sent || !isFailure) throw error
+  return run((model) => {
+    if (model === used) throw error
+  })
 }

@@ -2,6 +2,7 @@
 // parts of error messages.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../errors/errors.js'
+import type { Model } from '../model/types.js'
 
 /** A request with the data for its log line. */
 export type LoggedRequest = FastifyRequest & {
@@ -11,6 +12,8 @@ export type LoggedRequest = FastifyRequest & {
   uid?: string
   /** The route, where one of the HTTP library stands for many. */
   routeName?: string
+  /** The model that it is handled with. */
+  model?: Model
   /** The error of the response. */
   failure?: Failure
 }

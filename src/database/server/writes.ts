@@ -5,6 +5,7 @@ import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
 import type { ReadPlan } from '../plan.js'
 import { unavailable } from '../unavailable.js'
 import { openConflicts, retried, type TransactionErrors } from './attempts.js'
+import { onModel } from './model-writes.js'
 import type { WriteOptions } from './options.js'
 import { openTurns, type RunTogether } from './turns.js'
 
@@ -54,11 +55,13 @@ export function openServerWrites(
   const mayPass = (error: unknown): boolean => errors.isConflict(error) && !errors.isLockWait(error)
   const inTurn = openTurns(together, { queue: writeQueue, mayPass })
 
-  async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  async function transaction<Result>(asked: (transaction: Transaction) => Promise<Result>, change: number | null = null): Promise<Result> {
     if (waiting() >= writeQueue) throw unavailable('Too many writes are waiting')
     const deadline = elapsed() + writeTimeout
-    const run = (isInTurn: boolean) => (isInTurn ? inTurn(work, deadline) : alone(work, deadline))
-    return retried(run, deadline, { ...errors, conflicts, failed })
+    return onModel(change, asked, (work) => {
+      const run = (isInTurn: boolean) => (isInTurn ? inTurn(work, deadline) : alone(work, deadline))
+      return retried(run, deadline, { ...errors, conflicts, failed })
+    })
   }
 
   return {

@@ -8,7 +8,7 @@ import { forbidden, notFound } from '../../errors/errors.js'
 import { holding } from '../../installation.js'
 import type { MountContext } from '../backend.js'
 import { send } from '../handle-request.js'
-import { onModelInForce } from '../model-in-force.js'
+import { type AdmitModel, onModelInForce } from '../model-in-force.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { readInput } from './input.js'
@@ -38,17 +38,19 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
     if (resource.who === 'page') checkOwnPage(request.raw, parts.config)
     const administration = await late.open()
     const administrator = await admitted(administration, resource, request)
-    return onModelInForce(request, reply, async (admit) => {
+    const handle = async (admit: AdmitModel | null): Promise<FastifyReply> => {
       const { defaultLocale } = await identification.access()
       return holding(installations.enter(defaultLocale), async (installation, leaveInstallation) => {
-        admit(installation.model)
+        admit?.(installation.model)
+        ;(request as LoggedRequest).model = installation.model
         const actor = { administrator, address: request.ip }
         const service = { administration, installation, leaveInstallation, parts }
         const asking = { ...service, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
         const answered = await limited(resource, asking, place)
         return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
       })
-    })
+    }
+    return handle(null).catch((error: unknown) => onModelInForce(request, reply, error, handle))
   }
 }
 

@@ -4,12 +4,13 @@ import { Worker } from 'node:worker_threads'
 import type { ApiError } from '../../../errors/errors.js'
 import { answerTooLarge, tooLarge } from '../../answer/sink.js'
 import type { PlanHandle } from '../../database.js'
-import { unavailable } from '../../unavailable.js'
-import type { FromWriter, ToWriter, WriterData } from './protocol.js'
+import { outdatedModel, unavailable } from '../../unavailable.js'
+import { type FromWriter, outdated, type ToWriter, type WriterData } from './protocol.js'
 
 /** A task for the thread. */
 export type Order =
-  | { readonly kind: 'begin' | 'rollback' }
+  | { readonly kind: 'begin'; readonly change: number | null }
+  | { readonly kind: 'rollback' }
   | { readonly kind: 'flush' }
   | { readonly kind: 'close' }
   | { readonly kind: 'commit'; readonly more: boolean }
@@ -70,8 +71,9 @@ function openEncoder(): (numbered: NumberedOrder) => ToWriter {
       case 'commit':
         return { id, kind: 'commit', more: order.more }
       case 'begin':
+        return { id, ...order }
       case 'rollback':
-        return { id, kind: order.kind }
+        return { id, kind: 'rollback' }
       case 'flush':
       case 'close':
         return order
@@ -232,6 +234,7 @@ const cannotWrite = (cause: unknown): ApiError => unavailable('The database cann
 /** Converts an error of the thread: to 503 if the database is locked or its disk is full; anything else is a bug of ours. */
 function asApiError(code: string, message: string): Error {
   if (code === answerTooLarge) return tooLarge()
+  if (code === outdated) return outdatedModel()
   const cause = Object.assign(new Error(code.startsWith('SQLITE_') ? `${code}: ${message}` : message), { code })
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return unavailable('The database is busy', cause)
   return isTrouble.test(code) ? cannotWrite(cause) : cause

@@ -25,7 +25,9 @@ interface StatementOf {
 }
 
 export type ToWriter =
-  | { readonly id: number; readonly kind: 'begin' | 'rollback' }
+  /** `change`: the last change of the model that its statements were made for; null: they depend on no model. */
+  | { readonly id: number; readonly kind: 'begin'; readonly change: number | null }
+  | { readonly id: number; readonly kind: 'rollback' }
   /** `more`: another transaction comes next, so the commit to disk may be shared with it. */
   | { readonly id: number; readonly kind: 'commit'; readonly more: boolean }
   | ({ readonly id: number; readonly kind: 'rows' | 'run' } & StatementOf)
@@ -45,6 +47,9 @@ export type ToWriter =
   /** No transaction comes next: what shares a commit is committed. */
   | { readonly kind: 'flush' }
   | { readonly kind: 'close' }
+
+/** The code of the error of a transaction for a model that is not in force any more. */
+export const outdated = 'OCTAVO_OUTDATED_MODEL'
 
 export type FromWriter =
   | { readonly id: number; readonly rows: readonly unknown[] }

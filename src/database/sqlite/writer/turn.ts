@@ -59,8 +59,11 @@ function beginHistory(generation: Generation): { readonly history: History; comm
   }
 }
 
-/** Begins a transaction, which must be over at `deadline` (`elapsed`). None may be under way. */
-export function beginTurn(channel: Channel, deadline: number, generation: Generation): WriterTurn {
+/**
+ * Begins a transaction, which must be over at `deadline` (`elapsed`). None may be under way. `change`: as in `WriteDatabase.transaction`, null
+ * for none.
+ */
+export function beginTurn(channel: Channel, deadline: number, generation: Generation, change: number | null): WriterTurn {
   const { history, committing } = beginHistory(generation)
   let state: TurnState = { kind: 'open' }
 
@@ -79,7 +82,7 @@ export function beginTurn(channel: Channel, deadline: number, generation: Genera
     return answer
   }
 
-  ask({ kind: 'begin' }, true)
+  ask({ kind: 'begin', change }, true)
   return {
     transaction: {
       dialect: sqliteDialect,

@@ -8,7 +8,7 @@ import type { ReadPlan } from '../../plan.js'
 import { keepStatements, openSqliteAgain } from '../connection.js'
 import { prepareRead } from '../execute.js'
 import { lostFiles, watchFiles } from '../file/watch.js'
-import type { FromWriter, ToWriter, WriterData } from './protocol.js'
+import { type FromWriter, outdated, type ToWriter, type WriterData } from './protocol.js'
 
 /** Prepared statements that are kept. */
 const kept = 500
@@ -103,7 +103,7 @@ function answer(message: Extract<ToWriter, { readonly id: number }>): void {
   const { id, kind } = message
   switch (kind) {
     case 'begin':
-      begin()
+      begin(message.change)
       answers.push({ id, rows: [] })
       return
     case 'commit':
@@ -138,7 +138,10 @@ function remember(message: Extract<ToWriter, { readonly told: unknown }>): void 
   } else if (message.told !== null && message.text !== -1) texts[message.text] = message.told
 }
 
-function begin(): void {
+/** Selects a row if a change of the model that moves content follows another one. */
+const moved = 'select 1 from octavo_model_history where id > ? and moves = 1 limit 1'
+
+function begin(change: number | null): void {
   rollback()
   broken = null
   statementsRun = 0
@@ -152,6 +155,10 @@ function begin(): void {
   }
   open = joins ? 'inside' : 'own'
   if (!joins) sharedSince = performance.now()
+  if (change !== null && prepared(moved).get(change) !== undefined) {
+    broken = Object.assign(new Error('The model was changed'), { code: outdated })
+    throw broken
+  }
 }
 
 function commit(id: number, more: boolean): void {

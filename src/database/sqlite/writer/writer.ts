@@ -81,17 +81,14 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
     isHolding = false
   }
 
-  async function perform<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Committing<Result>> {
-    if (elapsed() > deadline) throw tooSlow()
-    const turn = beginTurn(thread.running(), deadline, generation)
-    const done = await workIn(turn, work, () => line.length() > 1)
-    isHolding = done.isHeld
-    return done
-  }
-
-  async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>, change: number | null = null): Promise<Result> {
     const deadline = elapsed() + writeTimeout
-    const { result, committed } = await line.take(() => perform(work, deadline))
+    const { result, committed } = await line.take(async (): Promise<Committing<Result>> => {
+      if (elapsed() > deadline) throw tooSlow()
+      const done = await workIn(beginTurn(thread.running(), deadline, generation, change), work, () => line.length() > 1)
+      isHolding = done.isHeld
+      return done
+    })
     const statements = await committed
     options.committed?.(statements)
     return result
