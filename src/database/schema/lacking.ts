@@ -1,7 +1,7 @@
 // What a database lacks of the tables and columns that a model needs.
 import type { Model } from '../../model/types.js'
 import { adminTables, keptTables } from './admin-tables.js'
-import { accountIndexes, type OwnIndex } from './own-indexes.js'
+import { accountIndexes, historyTable, type OwnIndex } from './own-indexes.js'
 import type { Column, Index, Table } from './table.js'
 import { describeTables } from './tables.js'
 
@@ -48,7 +48,9 @@ export function findLacking(model: Model, present: Present, sessions: boolean): 
     isNew,
     tables: tables.filter(({ name }) => !present.has(name)),
     columns: tables.flatMap((table) => (!present.has(table.name) || kept.has(table.name) ? [] : lackingColumns(table, present))),
-    indexes: accountIndexes().filter(({ name, table }) => !present.has(name) && !kept.has(table)),
+    indexes: accountIndexes().filter(
+      ({ name, table }) => !present.has(name) && (table === historyTable ? isNew || present.has(table) : !kept.has(table)),
+    ),
   }
 }
 
