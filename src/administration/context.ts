@@ -7,6 +7,7 @@ import type { Mailer } from '../accounts/email.js'
 import type { Passwords } from '../accounts/passwords.js'
 import type { Config } from '../config/config.js'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
+import { hasColumns } from '../database/has-columns.js'
 import { ApiError } from '../errors/errors.js'
 import { missingTables } from './administrators.js'
 import { type IdentifyAdministrator, openIdentifyAdministrator } from './identify.js'
@@ -42,6 +43,8 @@ export interface Administration extends Omit<AdministrationParts, 'identificatio
   readonly sessionLimits: Readonly<Record<SessionType, SessionLimits>>
   /** Returns the administrator of a request. */
   readonly identify: IdentifyAdministrator
+  /** Whether the database has Strapi's table for the history of documents. */
+  readonly hasHistory: boolean
   /** Returns what an administrator may do with content. */
   readonly grantsOf: FindGrants
 }
@@ -70,6 +73,7 @@ export async function openAdministration(parts: AdministrationParts): Promise<Ad
       session: { longest: maxSessionLifespan, idle: idleSessionLifespan },
     },
     identify: openIdentifyAdministrator({ database, identification, jwts, keys, now }),
+    hasHistory: await hasColumns(database, 'strapi_history_versions'),
     grantsOf: openFindGrants(database, identification),
   }
 }

@@ -108,6 +108,14 @@ export const limits = z.strictObject({
   authRateLimit: z.int().min(0).max(most).default(10),
   /** Acts of administrators that are kept; the oldest are deleted first. */
   activityEntries: z.int().positive().max(most).default(100_000),
+  /**
+   * The history of documents: milliseconds between two versions of a draft that are kept, and for which a version is kept; versions of a
+   * document in a locale, and bytes of one.
+   */
+  historyInterval: z.int().min(0).max(longest).default(600_000),
+  historyTime: z.int().positive().default(7_776_000_000),
+  historyVersions: z.int().positive().max(most).default(200),
+  historyBytes: z.int().positive().max(mostBytes).default(2_000_000),
   /** Passwords that are hashed concurrently (on Node's four threads, which also read files), and passwords that may wait. */
   passwordConcurrency: z.int().positive().max(100).default(2),
   passwordQueue: z.int().positive().max(most).default(100),

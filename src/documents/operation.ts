@@ -17,7 +17,7 @@ import { type ValidatedPart, validateDraft } from './publish/validate-draft.js'
 import type { Policies } from './read/around.js'
 import type { Plans } from './read/plans.js'
 import type { RowContext } from './store/row-context.js'
-import { knownLocale } from './store/rows.js'
+import { knownLocale, type StoredVersion } from './store/rows.js'
 import type { InSync, Synced } from './store/synced-drafts.js'
 import type { Resolving } from './store/targets.js'
 import { takenBy } from './store/unique.js'
@@ -79,6 +79,8 @@ export interface WriteOperation {
   readonly expected: readonly string[] | null
   /** Notes what an administrator has done, in the same transaction; null: nobody does. */
   readonly note: NoteWrite | null
+  /** Keeps versions that an administrator's write replaces or makes; null: nobody does. */
+  readonly keep: KeepVersions | null
   /** Attributes of the data that the caller did not send and before-hooks have added. */
   readonly addedByHooks: ReadonlySet<string>
   /** The columns that name who writes: of a row that is changed, and of a new one; empty where no administrator does. */
@@ -133,6 +135,21 @@ export interface Once {
 /** Notes a write that has been done to a document. */
 export type NoteWrite = (transaction: Transaction, documentId: string) => Promise<void>
 
+/** A write in its transaction, for whoever keeps versions of documents. */
+export interface WriteMoment {
+  readonly transaction: Transaction
+  readonly action: HookAction
+  readonly type: ContentType
+  readonly documentId: string
+  /** The versions that the write is about, as they are at this moment. */
+  readonly versions: readonly StoredVersion[]
+  /** Reads one version, as these grants see it; of each relation of its own the first links. */
+  read(grants: Grants, version: StoredVersion, parameters: Query, links: number): Promise<unknown>
+}
+
+/** Keeps versions before a write replaces them, or after it. */
+export type KeepVersions = (at: 'before' | 'after', write: WriteMoment) => Promise<void>
+
 /** What a caller wants to do, and to which document. */
 export interface BegunWrite {
   readonly action: HookAction
@@ -147,6 +164,8 @@ export interface BegunWrite {
   readonly expected?: readonly string[] | null
   /** See `WriteOperation.note`; absent: null. */
   readonly note?: NoteWrite | null
+  /** See `WriteOperation.keep`; absent: null. */
+  readonly keep?: KeepVersions | null
   /** The documentId of a document that is created, given in advance; null or absent: a new one. Never from outside. */
   readonly createdId?: string | null
 }
@@ -157,7 +176,7 @@ export interface BegunWrite {
  */
 export async function beginWrite(
   { read, limits, policies }: WriteContext,
-  { action, grants, write, documentId, body, createdId = null, expected = null, note = null }: BegunWrite,
+  { action, grants, write, documentId, body, createdId = null, expected = null, note = null, keep = null }: BegunWrite,
 ): Promise<WriteOperation> {
   const { type, query, answers } = write
   const needed = `${type.uid}.${action === 'discardDraft' ? 'discard' : action}`
@@ -173,7 +192,7 @@ export async function beginWrite(
   if (policies !== null && write.caller !== null && write.caller.kind !== 'administrator')
     await policies.check({ type, action, caller: write.caller, requestId: write.requestId, grants, documentId, parameters: given, data })
   const operation = {
-    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere, expected, note },
+    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere, expected, note, keep },
     publishes: !type.draftAndPublish || status === 'published',
     data,
     addedByHooks: nothingAdded,

@@ -5,6 +5,7 @@ import type { HookAction } from '../public/documents.js'
 import { createIn } from './create.js'
 import { isHidden } from './hidden-rows.js'
 import { type IdempotencyKey, type IdempotencyKeys, keyOf } from './idempotency.js'
+import { keepVersions } from './kept-versions.js'
 import { checkTargetsExist } from './missing-targets.js'
 import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
 import { beginWrite, writingOf } from './operation.js'
@@ -98,8 +99,12 @@ const withinRights: RunAction = async (context, transaction, operation) => {
   const { action, grants, expected } = operation
   if ((await admit(context, transaction, operation, grants.content!)) === 'absent') return null
   if (expected !== null) await checkRevisions(context, transaction, operation, expected)
+  await keepVersions(context, transaction, operation, 'before', operation.documentId)
   const outcome = await operations[action](context, transaction, operation)
-  if (outcome !== null) await operation.note?.(transaction, outcome.documentId)
+  if (outcome !== null) {
+    await operation.note?.(transaction, outcome.documentId)
+    await keepVersions(context, transaction, operation, 'after', outcome.documentId)
+  }
   if (outcome === null || action === 'delete') return outcome
   await checkVisible(context, transaction, operation, outcome.documentId)
   return { ...outcome, revision: await revisionAfter(context, transaction, operation, outcome.documentId) }

@@ -1,6 +1,7 @@
 // Content for one administrator: the reads and writes of the installation, with what the administrator may do.
 
-import type { Transaction } from '../../database/database.js'
+import type { Config } from '../../config/config.js'
+import type { RowReader, Transaction } from '../../database/database.js'
 import type { DocumentBatch } from '../../documents/batch.js'
 import type { Once } from '../../documents/operation.js'
 import type { CheckPublications } from '../../documents/publication-checks.js'
@@ -11,6 +12,13 @@ import type { Grants } from '../../grants.js'
 import type { ContentType } from '../../model/types.js'
 import type { Parameters } from '../../query/rest/parameters.js'
 import type { AdministratorAct } from '../activity.js'
+
+/** How the history of documents is kept. */
+export interface HistorySettings {
+  readonly database: RowReader
+  now(): number
+  readonly limits: Pick<Config['limits'], 'historyInterval' | 'historyTime' | 'historyVersions' | 'historyBytes'>
+}
 
 /** Content for one administrator, in one request. */
 export interface ContentAccess {
@@ -23,6 +31,8 @@ export interface ContentAccess {
   readonly administratorId: number
   readonly requestId: string
   readonly defaultLocale: string
+  /** Null: the database has no table for the history of documents. */
+  readonly history: HistorySettings | null
   /** Notes an act in the log of activity, in the transaction of the act. */
   note(transaction: Transaction, act: AdministratorAct): Promise<void>
   /** By which key the request is done only once; null: it has none. @throws ApiError 400 */

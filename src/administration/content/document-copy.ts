@@ -12,14 +12,15 @@ export interface Copying {
   readonly model: Model
   /** Whether values that must be unique are copied too. */
   readonly keepsUnique: boolean
+  /** Whether polymorphic links are copied. */
+  readonly keepsPolymorphic: boolean
   /** Which document of `attribute` the copy is linked to in place of `linked`; null: none. */
   linkTo(attribute: Relation, linked: Body): Body | null
 }
 
 /** A copy as a new document. What must be unique, and targets that can have one owner only, are left out. */
 export const anewIn = (model: Model): Copying => ({
-  model,
-  keepsUnique: false,
+  ...{ model, keepsUnique: false, keepsPolymorphic: true },
   linkTo: (attribute, { documentId, locale }) =>
     isExclusive(attribute) ? null : { documentId, ...(typeof locale === 'string' ? { locale } : {}) },
 })
@@ -40,7 +41,7 @@ const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? valu
 
 /** A value of an attribute as it is copied; undefined: it is left out. */
 export function copiedValue(copying: Copying, attribute: Attribute, value: unknown, below: AttributeGrants): unknown {
-  const { model, keepsUnique } = copying
+  const { model, keepsUnique, keepsPolymorphic } = copying
   switch (attribute.kind) {
     case 'scalar':
       return (attribute.unique && !keepsUnique) || attribute.source.writable === false ? undefined : value
@@ -49,7 +50,7 @@ export function copiedValue(copying: Copying, attribute: Attribute, value: unkno
     case 'relation':
       return { set: listOf(value).flatMap((linked) => copying.linkTo(attribute, linked) ?? []) }
     case 'morphTo':
-      return attribute.many ? { set: listOf(value).map(({ id, __type }) => ({ id, __type })) } : undefined
+      return attribute.many && keepsPolymorphic ? { set: listOf(value).map(({ id, __type }) => ({ id, __type })) } : undefined
     case 'morphFrom':
       return undefined
     case 'component': {

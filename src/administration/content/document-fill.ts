@@ -73,7 +73,7 @@ async function copyingTo(access: ContentAccess, type: ContentType, locale: strin
   if (links.length > mostLinks) throw validationError(`More than ${mostLinks} links cannot be taken at once`)
   const isThere = await targetsOf(access, links, 'draft')
   return {
-    ...{ model, keepsUnique: true },
+    ...{ model, keepsUnique: true, keepsPolymorphic: true },
     linkTo: (attribute, { documentId }) => {
       const target = model.types.get(attribute.target)!
       if (!target.localized) return isExclusive(attribute) ? null : { documentId }

@@ -11,6 +11,7 @@ import { type ChangedPaths, dataOf } from './changed-paths.js'
 import { type ContentAccess, type DocumentName, findVersions, inLocale, localeOf } from './content-access.js'
 import { anewIn, copyOf } from './document-copy.js'
 import { viewerOf } from './document-view.js'
+import { historyKeeper } from './history-keeping.js'
 import { wholePopulate } from './shown-attributes.js'
 
 /** Which state of a document is meant: its revisions, one for each locale, or that it is not there. */
@@ -31,6 +32,7 @@ function begun(
   action: HookAction,
   locale: string | null,
   fields?: readonly string[],
+  keepsAlways = false,
 ): Omit<BegunWrite, 'documentId' | 'body'> {
   const write: WriteRequest = {
     type,
@@ -44,7 +46,7 @@ function begun(
   }
   const act = { action: verbs[action], subject: type.uid, ...(fields === undefined ? {} : { fields: fields.slice(0, mostFields) }) }
   const note = (transaction: Transaction, id: string) => access.note(transaction, { ...act, id })
-  return { action, grants: access.grants, write, note }
+  return { action, grants: access.grants, write, note, keep: historyKeeper(access, keepsAlways) }
 }
 
 /** Creates a document, or the one of a single type that has none. Returns its documentId. @throws ApiError 400, 403, 409, 412 */
@@ -86,15 +88,24 @@ export async function changeDocument(access: ContentAccess, name: DocumentName, 
   await updateDocument(access, name, data, { fields: Object.keys(changes), expected })
 }
 
-/** Writes to a draft; `fields`: what the log of activity names. @throws ApiError 400, 403, 404, 412 */
+/** How a draft is written to. */
+interface UpdateTerms {
+  /** What the log of activity names. */
+  readonly fields: readonly string[]
+  readonly expected: Expected
+  /** The draft is kept in the history, however short ago another one was. */
+  readonly keepsAlways?: boolean
+}
+
+/** Writes to a draft. @throws ApiError 400, 403, 404, 412 */
 export async function updateDocument(
   access: ContentAccess,
   { type, documentId, locale }: DocumentName,
   data: Body,
-  { fields, expected }: { readonly fields: readonly string[]; readonly expected: Expected },
+  { fields, expected, keepsAlways = false }: UpdateTerms,
 ): Promise<void> {
   const outcome = await access.writes({
-    ...{ ...begun(access, type, 'update', locale, fields), documentId, expected },
+    ...{ ...begun(access, type, 'update', locale, fields, keepsAlways), documentId, expected },
     body: async () => ({ data }),
   })
   if (outcome === null) throw notFound()

@@ -42,7 +42,7 @@ export function linksOf(
       if (attribute.kind === 'dynamiczone') return inside(String(one.__component))
       const uid = attribute.kind === 'morphTo' ? String(one.__type) : 'target' in attribute ? attribute.target : null
       const type = uid === null ? undefined : model.types.get(uid)
-      if (type === undefined || !type.exposed || !isWanted(type) || typeof one.documentId !== 'string') return []
+      if (type === undefined || !isWanted(type) || typeof one.documentId !== 'string') return []
       return [{ path, type, documentId: one.documentId, locale: localeOfTarget(type, one) }]
     })
   })

@@ -9,6 +9,8 @@ import type { Parameters } from '../../query/rest/parameters.js'
 interface Viewer {
   readonly model: Model
   readonly grants: Grants & { readonly content: ContentRights }
+  /** Links are shown without names, and files by their ids alone. */
+  readonly onlyIds?: true
 }
 
 /** Names of the attribute by which documents are known, the best first. */
@@ -36,6 +38,8 @@ export function namingFields(viewer: Pick<Viewer, 'grants'>, type: ContentType):
   return ['documentId', ...locale, ...publishedAt, ...(name === null ? [] : [name])]
 }
 
+const idFields = (type: ContentType): readonly string[] => ['documentId', ...(type.localized ? ['locale'] : [])]
+
 /** The whole of a document of `type`, as the `populate` of a request. */
 export const wholePopulate = (viewer: Viewer, type: ContentType): Parameters =>
   populateOf(viewer, type, viewer.grants.content.readable.get(type.uid) ?? noAttributes)
@@ -55,14 +59,15 @@ function populateValue(viewer: Viewer, attribute: Exclude<Attribute, { kind: 'sc
     const populate = populateOf(viewer, model.components.get(uid)!, grantedBelow(granted, attribute.name))
     return Object.keys(populate).length === 0 ? true : { populate }
   }
-  const linked = (type: ContentType): unknown => ({ fields: namingFields(viewer, type) })
+  const linked = (type: ContentType): unknown => ({ fields: viewer.onlyIds ? idFields(type) : namingFields(viewer, type) })
+  const files = viewer.onlyIds ? { fields: ['documentId'] } : true
   switch (attribute.kind) {
     case 'component':
       return entry(attribute.component)
     case 'dynamiczone':
       return attribute.components.length === 0 ? null : { on: Object.fromEntries(attribute.components.map((uid) => [uid, entry(uid)])) }
     case 'media':
-      return true
+      return files
     case 'morphTo': {
       const types = [...model.types.values()].filter((type) => isPolymorphicTarget(type) && grants.may(`${type.uid}.find`))
       return types.length === 0 ? null : { on: Object.fromEntries(types.map((type) => [type.uid, linked(type)])) }
@@ -73,7 +78,7 @@ function populateValue(viewer: Viewer, attribute: Exclude<Attribute, { kind: 'sc
         return { fields: ['firstname', 'lastname', 'username'] }
       const target = model.types.get(attribute.target)!
       if (!grants.may(`${target.uid}.find`)) return null
-      return target.uid === fileType ? true : linked(target)
+      return target.uid === fileType ? files : linked(target)
     }
     default:
       return assertNever(attribute)

@@ -9,7 +9,15 @@ import { hasFormerTables, octavoTables, replaceFormerTables } from '../schema/oc
 import { quoted } from '../schema/table.js'
 import { type MysqlCatalog, type MysqlQueryable, readCatalog } from './catalog.js'
 import type { Client } from './client.js'
-import { columnText, createMark, createOctavoStatements, createStatement, driverTables, unpreparedTable } from './create-tables.js'
+import {
+  columnText,
+  createMark,
+  createOctavoStatements,
+  createStatement,
+  driverTables,
+  indexText,
+  unpreparedTable,
+} from './create-tables.js'
 import { numberOf } from './errors.js'
 import { indexName, indexStatement, isIndexable } from './indexes.js'
 import { releaseLock, takeLock } from './locks.js'
@@ -78,7 +86,11 @@ async function prepareLocked(client: Client, model: Model, preparation: MysqlPre
     ...createOctavoStatements(),
     ...replaceFormerTables((name) => present.has(name)),
     ...tables.map(createStatement),
-    ...columns.map(({ table, column }) => `alter table ${quoted(table)} add column ${columnText(column)}`),
+    // In one statement, which is done or not.
+    ...columns.map(({ table, column, indexes: ofLayout }) => {
+      const parts = [columnText(column), ...ofLayout.map(indexText)].map((part) => `add ${part}`)
+      return `alter table ${quoted(table)} ${parts.join(', ')}`
+    }),
     ...indexes.map(indexStatement),
   ])
     await client.query(statement)

@@ -8,7 +8,7 @@ import { findLacking, isPrepared, type LackingWithOwn, namesOf, type Prepared } 
 import { hasFormerTables, octavoNames, replaceFormerTables } from '../schema/octavo-tables.js'
 import { quoted } from '../schema/table.js'
 import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
-import { createOctavoStatements, createStatements, declaredType, epochTable, storedName, turnTable } from './create-tables.js'
+import { createIndex, createOctavoStatements, createStatements, declaredType, epochTable, storedName, turnTable } from './create-tables.js'
 import { indexStatement, isIndexable } from './indexes.js'
 import { postgresTarget } from './rows.js'
 
@@ -58,10 +58,10 @@ export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: 
         ...createOctavoStatements(),
         ...replaceFormerTables((name) => catalog.tables.has(name)),
         ...createStatements(tables),
-        ...columns.map(
-          ({ table, column }) =>
-            `alter table ${quoted(table)} add column if not exists ${quoted(column.name)} ${declaredType(column.type)}`,
-        ),
+        ...columns.flatMap(({ table, column, indexes: ofLayout }) => [
+          `alter table ${quoted(table)} add column if not exists ${quoted(column.name)} ${declaredType(column.type)}`,
+          ...ofLayout.map((index) => createIndex(table, index)),
+        ]),
         ...indexes.map((index) => indexStatement(index, { nullsFirst: false, concurrently: false })),
       ].join(';\n'),
     )

@@ -1,8 +1,8 @@
 // What a database lacks of the tables and columns that a model needs.
 import type { Model } from '../../model/types.js'
 import { adminTables, keptTables } from './admin-tables.js'
-import { accountIndexes, type OwnIndex } from './own-indexes.js'
-import type { Column, Table } from './table.js'
+import { accountIndexes, historyTable, type OwnIndex } from './own-indexes.js'
+import type { Column, Index, Table } from './table.js'
 import { describeTables } from './tables.js'
 
 /** What was done: whether the database is new, and what an existing one lacked (`articles`, `articles.subtitle`). */
@@ -21,11 +21,18 @@ export interface Present {
   columnsOf(table: string): ReadonlySet<string>
 }
 
+/** A column that a table lacks, with the indexes of Strapi's layout that are possible once it is there. */
+export interface LackingColumn {
+  readonly table: string
+  readonly column: Column
+  readonly indexes: readonly Index[]
+}
+
 /** What a database lacks of Strapi's layout, and of the indexes that every service needs. */
 export interface Lacking {
   readonly isNew: boolean
   readonly tables: readonly Table[]
-  readonly columns: readonly { readonly table: string; readonly column: Column }[]
+  readonly columns: readonly LackingColumn[]
   /** Those by which users and sessions are found: a few hundred milliseconds, once, where there are hundreds of thousands. */
   readonly indexes: readonly OwnIndex[]
 }
@@ -40,13 +47,20 @@ export function findLacking(model: Model, present: Present, sessions: boolean): 
   return {
     isNew,
     tables: tables.filter(({ name }) => !present.has(name)),
-    columns: tables.flatMap(({ name: table, columns }) => {
-      if (!present.has(table) || kept.has(table)) return []
-      const there = present.columnsOf(table)
-      return columns.filter(({ name }) => !there.has(name)).map((column) => ({ table, column }))
-    }),
-    indexes: accountIndexes().filter(({ name, table }) => !present.has(name) && !kept.has(table)),
+    columns: tables.flatMap((table) => (!present.has(table.name) || kept.has(table.name) ? [] : lackingColumns(table, present))),
+    indexes: accountIndexes().filter(
+      ({ name, table }) => !present.has(name) && (table === historyTable ? isNew || present.has(table) : !kept.has(table)),
+    ),
   }
+}
+
+function lackingColumns({ name: table, columns, indexes }: Table, present: Present): readonly LackingColumn[] {
+  const there = present.columnsOf(table)
+  const lacking = indexes.filter(({ name }) => !present.has(name))
+  const lastOf = (index: Index) => index.columns.filter((name) => !there.has(name)).at(-1)
+  return columns
+    .filter(({ name }) => !there.has(name))
+    .map((column) => ({ table, column, indexes: lacking.filter((index) => lastOf(index) === column.name) }))
 }
 
 /** Whether nothing has to be done. */

@@ -45,8 +45,11 @@ export function describeIndexes(model: Model): readonly OwnIndex[] {
   return [...content, ...[...model.components.values()].flatMap(valueIndexesOf), ...shapes.flatMap(linkIndexesOf), ...accountIndexes()]
 }
 
-/** What signing in, up and out looks for, on the event loop: none of it may cost what all users do. */
+/** What signing in, up and out looks for, on the event loop: none of it may cost what all users do; and what the history of documents is found by. */
 export const accountIndexes = (): readonly OwnIndex[] => accountColumns.map(([table, suffix, columns]) => indexOf(table, suffix, columns))
+
+/** Strapi's table of the history of documents. */
+export const historyTable = 'strapi_history_versions'
 
 const accountColumns: readonly (readonly [table: string, suffix: string, columns: readonly string[]])[] = [
   ['up_users', 'by_email', ['email']],
@@ -56,6 +59,8 @@ const accountColumns: readonly (readonly [table: string, suffix: string, columns
   ['strapi_sessions', 'by_session', ['session_id']],
   ['strapi_sessions', 'by_user', ['user_id']],
   ['strapi_sessions', 'by_end', ['expires_at']],
+  [historyTable, 'by_document', ['related_document_id']],
+  [historyTable, 'by_age', ['created_at']],
 ]
 
 const indexOf = (table: string, suffix: string, columns: readonly string[], where: string | null = null): OwnIndex => ({

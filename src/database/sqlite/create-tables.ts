@@ -1,6 +1,6 @@
 // The text of tables in SQLite's words, and making them.
 import type { Database } from 'better-sqlite3'
-import { type ColumnType, quoted, type Table } from '../schema/table.js'
+import { type ColumnType, type Index, quoted, type Table } from '../schema/table.js'
 
 /** A column's type as Strapi declares it on SQLite. */
 export function declaredType(type: ColumnType): string {
@@ -10,9 +10,13 @@ export function declaredType(type: ColumnType): string {
   return type === 'jsonText' ? 'json' : type
 }
 
+const list = (columns: readonly string[]): string => columns.map(quoted).join(', ')
+
+export const createIndex = (table: string, { name, columns, unique }: Index): string =>
+  `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${quoted(name)} ON ${quoted(table)} (${list(columns)})`
+
 /** The statements that create one table and its indexes. */
 export function createStatements(table: Table): readonly string[] {
-  const list = (columns: readonly string[]) => columns.map(quoted).join(', ')
   const columns = table.columns.map((column) => {
     const name = `${quoted(column.name)} ${declaredType(column.type)}`
     if (column.increments) return `${name} NOT NULL PRIMARY KEY AUTOINCREMENT`
@@ -24,9 +28,7 @@ export function createStatements(table: Table): readonly string[] {
   )
   return [
     `CREATE TABLE ${quoted(table.name)} (${[...columns, ...constraints].join(', ')})`,
-    ...table.indexes.map(
-      ({ name, columns, unique }) => `CREATE ${unique ? 'UNIQUE ' : ''}INDEX ${quoted(name)} ON ${quoted(table.name)} (${list(columns)})`,
-    ),
+    ...table.indexes.map((index) => createIndex(table.name, index)),
   ]
 }
 

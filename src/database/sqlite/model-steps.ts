@@ -5,7 +5,7 @@ import type { SqlText } from '../../model-plans/sql-text.js'
 import type { PlanStep, StepNamed } from '../../model-plans/steps.js'
 import type { Column, ForeignKey } from '../schema/table.js'
 import { quoted } from '../schema/table.js'
-import { createStatements, declaredType } from './create-tables.js'
+import { createIndex, createStatements, declaredType } from './create-tables.js'
 
 /** A statement and what is bound in it. */
 export interface StepStatement {
@@ -89,10 +89,8 @@ export function statementsOf(step: StatedStep): readonly StepStatement[] {
         ...movedAside(step.table, { ...step.former, name: step.column.name }, step.as),
         alter(step.table, `add column ${defined(step.column)}`),
       ]
-    case 'createIndex': {
-      const { name, columns, unique } = step.index
-      return [plain(`create ${unique ? 'unique ' : ''}index ${quoted(name)} on ${quoted(step.table)} (${columns.map(quoted).join(', ')})`)]
-    }
+    case 'createIndex':
+      return [plain(createIndex(step.table, step.index))]
     case 'dropIndex':
       return [plain(`drop index if exists ${quoted(step.index.name)}`)]
     case 'declareColumn':

@@ -6,7 +6,7 @@ import type { Model } from '../../model/types.js'
 import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../schema/lacking.js'
 import { quoted } from '../schema/table.js'
 import { throughSchemaChanges } from './connection.js'
-import { createStatements, createTables, declaredType } from './create-tables.js'
+import { createIndex, createStatements, createTables, declaredType } from './create-tables.js'
 import { indexStatement } from './indexes.js'
 import { type InitialRows, insertInitialRows } from './initial-rows.js'
 import { createOctavoTables, lacksOctavoTables } from './octavo-tables.js'
@@ -78,8 +78,11 @@ export function lackingIn(database: Database, model: Model, sessions: boolean): 
   )
 }
 
-/** The statements that add missing tables and columns. */
+/** The statements that add missing tables and columns, with their indexes. */
 export const additionStatements = ({ tables, columns }: Lacking): readonly string[] => [
   ...tables.flatMap(createStatements),
-  ...columns.map(({ table, column }) => `alter table ${quoted(table)} add column ${quoted(column.name)} ${declaredType(column.type)}`),
+  ...columns.flatMap(({ table, column, indexes }) => [
+    `alter table ${quoted(table)} add column ${quoted(column.name)} ${declaredType(column.type)}`,
+    ...indexes.map((index) => createIndex(table, index)),
+  ]),
 ]

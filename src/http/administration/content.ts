@@ -57,6 +57,7 @@ export async function contentOf({
     grants: await administration.grantsOf(administrator, model),
     administratorId: administrator.id,
     requestId: request.id,
+    history: administration.hasHistory ? { database: administration.database, now: administration.now, limits: parts.config.limits } : null,
     note: (transaction, act) =>
       noteActivity(transaction, actor, act, { now: administration.now(), most: parts.config.limits.activityEntries }),
     once: () => idempotencyKeyOf(request.raw, 'administration'),

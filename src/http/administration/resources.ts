@@ -8,6 +8,7 @@ import { descriptionOf } from './resources/description.js'
 import { editingResources } from './resources/editing.js'
 import { fileResources } from './resources/files.js'
 import { folderResources } from './resources/folders.js'
+import { historyResources } from './resources/history.js'
 import { linkResources } from './resources/links.js'
 import { localeResources } from './resources/locales.js'
 import { modelResources } from './resources/model.js'
@@ -43,5 +44,6 @@ export const resources: readonly Resource[] = [
   ...webhookResources,
   ...modelResources,
   ...editingResources,
+  ...historyResources,
   descriptionOf(() => resources),
 ]

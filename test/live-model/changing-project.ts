@@ -1,0 +1,91 @@
+// The project that changes of a model were recorded on, served so that its model may change: changes with whatever agreement they need, and
+// all content as the API shows it.
+import { execFileSync } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect } from 'vitest'
+import type { Answer, Asked } from '../support/serve.js'
+
+const archive = join(dirname(fileURLToPath(import.meta.url)), '..', 'golden', 'model', 'project.tar.gz')
+
+/** A full-access token of the project. */
+export const token = 'lab-full-token'
+
+/** Unpacks the project into a temporary folder; returns its folder. */
+export function newProject(): string {
+  // Strapi looks for its providers below a path in small letters.
+  const folder = join(tmpdir(), `octavo-recorded-${randomUUID()}`)
+  mkdirSync(folder)
+  execFileSync('tar', ['xzf', archive, '-C', folder])
+  const project = join(folder, 'project')
+  writeFileSync(join(project, 'octavo.config.json'), JSON.stringify({ admin: { model: 'always' } }))
+  return project
+}
+
+export const removeProject = (project: string): void => rmSync(dirname(project), { recursive: true, force: true })
+
+/** A service, in this process or in another. */
+export interface Asking {
+  ask(path: string, asked?: Asked): Promise<Answer>
+}
+
+/** A request. */
+export interface Step {
+  readonly method?: string
+  readonly path?: string
+  readonly body?: unknown
+}
+
+/** Sends a request, `agree`: names of what may be hidden. */
+export async function send(served: Asking, { method, path, body }: Step, agree: readonly string[] = []): Promise<Answer> {
+  const headers = {
+    ...(agree.length === 0 ? {} : { 'octavo-agree': agree.join(',') }),
+    ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+  }
+  return served.ask(path!, { method: method!, token, headers, ...(body === undefined ? {} : { body: JSON.stringify(body) }) })
+}
+
+/** What a refused change would hide. */
+export const lossesIn = ({ body }: Answer): readonly string[] =>
+  ((body?.error?.details?.losses ?? []) as readonly { readonly name: string }[]).map(({ name }) => name)
+
+/** Sends a change, and agrees to what it hides. */
+export async function agreed(served: Asking, step: Step): Promise<Answer> {
+  const answer = await send(served, step)
+  const losses = lossesIn(answer)
+  return losses.length === 0 ? answer : send(served, step, losses)
+}
+
+/** Undoes the last change, whatever it hides. */
+export async function undo(served: Asking): Promise<void> {
+  const changes = (await served.ask('/api/content-type-builder/changes', { token })).body.data
+  const answer = await agreed(served, {
+    method: 'POST',
+    path: '/api/content-type-builder/undo',
+    body: { data: { change: changes.at(-1).id } },
+  })
+  expect(answer.status, answer.text).toBe(200)
+}
+
+/** The schemas as the API shows them. */
+export const modelOf = async (served: Asking): Promise<string> =>
+  (await served.ask('/api/content-type-builder/content-types', { token })).text +
+  (await served.ask('/api/content-type-builder/components', { token })).text
+
+/** All content as the API shows it, without the numbers of rows, which are given anew. */
+export async function contentOf(served: Asking): Promise<unknown> {
+  const content: Record<string, unknown> = {}
+  for (const { schema } of (await served.ask('/api/content-type-builder/content-types', { token })).body.data) {
+    const name = schema.kind === 'singleType' ? schema.singularName : schema.pluralName
+    for (const status of ['draft', 'published']) {
+      const answer = await served.ask(`/api/${name}?populate=*&locale=*&status=${status}&sort=documentId&pagination[pageSize]=100`, {
+        token,
+      })
+      content[`${name} ${status}`] = answer.body.data
+    }
+  }
+  return JSON.parse(JSON.stringify(content, (key, value) => (key === 'id' || key === 'updatedAt' ? undefined : value)))
+}

@@ -1,0 +1,256 @@
+// The history of documents: what is kept, who may see it, and how it is given back.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { addAdministrator, askAdmin, rowsOf, signInAdmin } from '../support/administration.js'
+import { rule } from '../support/rule.js'
+import type { Answer, Served } from '../support/serve.js'
+import { addToken } from './callers.js'
+import { type Desk, giveRights, officeRoles, openDesk, serveOffice, story, writer } from './editorial-office.js'
+
+const stories = `/content/${story}`
+const table = 'strapi_history_versions'
+
+let served: Served
+let ada: Desk
+const desks: Record<string, Desk> = {}
+beforeAll(async () => {
+  served = await serveOffice()
+  ada = await openDesk(served, 'ada@office.example')
+  desks.super = ada
+  for (const [code, rows] of Object.entries(officeRoles)) {
+    await giveRights(served, code, rows)
+    desks[code] = await openDesk(served, `${code}@office.example`, [code])
+  }
+  await addToken(served, 'full', { type: 'full-access' })
+})
+afterAll(() => served?.close())
+
+async function ok(asked: Promise<Answer>): Promise<Answer> {
+  const answer = await asked
+  if (answer.status >= 300) throw new Error(answer.text)
+  return answer
+}
+const tag = async (id: string, locale = 'en') => ({
+  'if-match': (await ada.get(`${stories}/${id}?locale=${locale}`)).headers.get('etag') ?? '',
+})
+
+/** A story in English; gives its id. */
+async function storyOf(data: object = {}, owner: Desk = ada): Promise<string> {
+  const { documentId } = (await ok(ada.send('POST', stories, { data: { title: 'First', ...data } }))).body.data
+  await served.sql('UPDATE stories SET created_by_id = ? WHERE document_id = ?', owner.id, documentId)
+  return documentId
+}
+const patch = async (id: string, changes: object, desk: Desk = ada) =>
+  ok(desk.send('PATCH', `${stories}/${id}`, { changes }, await tag(id)))
+const versions = async (id: string) => (await ok(ada.get(`${stories}/${id}/history`))).body.data
+const version = async (id: string, at = 0, desk: Desk = ada) =>
+  (await ok(desk.get(`${stories}/${id}/history/${(await versions(id))[at].id}`))).body.data
+/** As if all versions of a document were kept long ago. */
+const later = (id: string) => served.sql(`UPDATE ${table} SET created_at = ? WHERE related_document_id = ?`, Date.now() - 700_000, id)
+
+rule('history.1', 'a draft is kept before it is changed, every ten minutes, and what is published', async () => {
+  const id = await storyOf({ seo: { metaTitle: 'one' } })
+  expect(await versions(id)).toEqual([])
+  await patch(id, { title: 'Second', 'seo/metaTitle': 'two' })
+  await patch(id, { title: 'Third' })
+  expect(await versions(id)).toMatchObject([{ status: 'draft', administrator: { id: ada.id, firstname: 'Ada' } }])
+  expect((await version(id)).data).toMatchObject({ title: 'First', seo: { metaTitle: 'one' } })
+  await later(id)
+  await patch(id, { title: 'Fourth' })
+  expect((await version(id)).data).toMatchObject({ title: 'Third', seo: { metaTitle: 'two' } })
+  await ok(ada.send('POST', `${stories}/${id}/publish`, undefined, await tag(id)))
+  expect((await versions(id)).map(({ status }: { status: string }) => status)).toEqual(['published', 'draft', 'draft'])
+  expect((await version(id)).data).toMatchObject({ title: 'Fourth' })
+  await patch(id, { title: 'Fifth' })
+  await ok(ada.send('POST', `${stories}/${id}/discard`, undefined, await tag(id)))
+  expect(await version(id)).toMatchObject({ status: 'modified', data: { title: 'Fifth' } })
+  // What fails keeps nothing.
+  await later(id)
+  const before = await rowsOf(served, table)
+  expect((await ada.send('PATCH', `${stories}/${id}`, { changes: { title: 'x' } }, { 'if-match': '"old"' })).status).toBe(412)
+  expect((await ada.send('PATCH', `${stories}/${id}`, { changes: { day: 'no day' } }, await tag(id))).status).toBe(400)
+  expect(await rowsOf(served, table)).toEqual(before)
+})
+
+rule('history.2', 'writes of the content API keep nothing, and what they left is kept', async () => {
+  const id = await storyOf()
+  const write = (title: string) =>
+    served.ask(`/api/stories/${id}?status=draft`, {
+      ...{ method: 'PUT', token: 'full', headers: { 'content-type': 'application/json' } },
+      body: JSON.stringify({ data: { title } }),
+    })
+  expect((await write('By a program')).status).toBe(200)
+  expect(await versions(id)).toEqual([])
+  await patch(id, { title: 'By Ada' })
+  expect((await version(id)).data.title).toBe('By a program')
+})
+
+rule('history.3', 'rows have the form of the table, without passwords and names of others', async () => {
+  const other = await storyOf({ title: 'A linked story' })
+  const ana = (await ok(ada.send('POST', `/content/${writer}`, { data: { name: 'Ana the writer' } }))).body.data.documentId
+  const id = await storyOf({ related: [other], writer: ana, sections: [{ __component: 'block.text', heading: 'One' }] })
+  await patch(id, { title: 'Second' })
+  const row = (await rowsOf(served, table)).at(-1)!
+  expect(row).toMatchObject({ content_type: story, related_document_id: id, locale: 'en', status: 'draft', created_by_id: ada.id })
+  const parsed = (value: unknown) => (typeof value === 'string' ? JSON.parse(value) : value)
+  const data = parsed(row.data)
+  expect(data).toMatchObject({ title: 'First', related: [{ documentId: other, locale: 'en' }], writer: { documentId: ana } })
+  expect(data.sections).toMatchObject([{ __component: 'block.text', heading: 'One' }])
+  expect(JSON.stringify(data)).not.toContain('A linked story')
+  expect(JSON.stringify(data)).not.toContain('Ana the writer')
+  expect(Object.keys(parsed(row.schema))).toEqual(expect.arrayContaining(['title', 'seo', 'related']))
+  for (const name of ['documentId', 'createdBy', 'localizations', 'updatedAt']) expect(Object.keys(data)).not.toContain(name)
+})
+
+rule('history.4', 'versions are kept for a time, up to a number and a size', async () => {
+  const limits = { authRateLimit: 1_000, historyInterval: 0, historyVersions: 3, historyTime: 3_600_000, historyBytes: 4_000 }
+  const small = await serveOffice({ config: { limits } })
+  try {
+    await addAdministrator(small, 'bea@office.example')
+    const { accessToken: token } = await signInAdmin(small, 'bea@office.example')
+    const ask = (path: string, method = 'GET', body?: unknown, headers = {}) => askAdmin(small, path, { method, token, headers, body })
+    const made = await ask(stories, 'POST', { data: { title: '0' } })
+    const path = `${stories}/${made.body.data.documentId}`
+    const change = async (changes: object) =>
+      ok(ask(path, 'PATCH', { changes }, { 'if-match': (await ask(path)).headers.get('etag') ?? '' }))
+    for (const title of ['1', '2', '3', '4', '5']) await change({ title })
+    const kept = async () => (await ask(`${path}/history`)).body.data as readonly { id: number }[]
+    expect(await kept()).toHaveLength(3)
+    expect((await ask(`${path}/history/${(await kept())[0]!.id}`)).body.data.data.title).toBe('4')
+    await change({ summary: 'x'.repeat(5_000) })
+    const before = await kept()
+    await change({ summary: 'short' })
+    expect(await kept()).toEqual(before)
+    await small.sql(`UPDATE ${table} SET created_at = ? WHERE id >= ?`, Date.now() - 4_000_000, 0)
+    await change({ title: '6' })
+    expect(await kept()).toHaveLength(1)
+  } finally {
+    await small.close()
+  }
+})
+
+rule('history.5', 'versions are listed with pages, in one locale', async () => {
+  const id = await storyOf()
+  for (const title of ['Second', 'Third', 'Fourth']) {
+    await later(id)
+    await patch(id, { title })
+  }
+  await ok(ada.send('PATCH', `${stories}/${id}?locale=de`, { changes: { title: 'Eins' } }, { 'if-none-match': '*' }))
+  await ok(ada.send('PATCH', `${stories}/${id}?locale=de`, { changes: { title: 'Zwei' } }, await tag(id, 'de')))
+  const all = await versions(id)
+  expect(all).toHaveLength(3)
+  const first = await ok(ada.get(`${stories}/${id}/history?limit=2`))
+  const second = await ok(ada.get(`${stories}/${id}/history?limit=2&after=${first.body.meta.next}`))
+  expect([...first.body.data, ...second.body.data]).toEqual(all)
+  expect(second.body.meta.next).toBe(null)
+  const german = (await ok(ada.get(`${stories}/${id}/history?locale=de`))).body.data
+  expect(german).toHaveLength(1)
+  expect((await ada.get(`${stories}/${id}/history?locale=de&after=${first.body.meta.next}`)).status).toBe(400)
+  // A version of another locale or document is not there.
+  expect((await ada.get(`${stories}/${id}/history/${german[0].id}`)).status).toBe(404)
+  expect((await ada.get(`${stories}/${await storyOf()}/history/${all[0].id}`)).status).toBe(404)
+  expect((await ada.get(`${stories}/${id}/history/999999`)).status).toBe(404)
+})
+
+rule('history.6', 'nothing that may not be seen today is told by the history', async () => {
+  const hidden = await storyOf({ title: 'Hidden' })
+  const id = await storyOf({ secret: 'zebra', seo: { metaTitle: 'm', metaSecret: 'sea lion' }, related: [hidden] }, desks.author!)
+  await patch(id, { title: 'Second', secret: 'other', 'seo/metaSecret': 'other' })
+  expect((await version(id)).data).toMatchObject({ secret: 'zebra', seo: { metaSecret: 'sea lion' }, related: [{ documentId: hidden }] })
+  const seen = await ok(desks.fields!.get(`${stories}/${id}/history/${(await versions(id))[0].id}`))
+  expect(seen.body.data.data).toEqual({ title: 'First', summary: null, seo: { id: expect.any(Number), metaTitle: 'm' } })
+  for (const word of ['zebra', 'sea lion', hidden]) expect(seen.text).not.toContain(word)
+  expect((await version(id, 0, desks.author!)).data.related).toEqual([])
+  // Links to what is gone are not shown either.
+  await ok(ada.send('DELETE', `${stories}/${hidden}?locale=*`, undefined, await tag(hidden)))
+  expect((await version(id)).data.related).toEqual([])
+})
+
+rule('history.7', 'a version is given back to the draft, as a whole or in parts', async () => {
+  const other = await storyOf({ title: 'Linked' })
+  const id = await storyOf({
+    summary: null,
+    score: 1,
+    seo: { metaTitle: 'one' },
+    related: [other],
+    sections: [{ __component: 'block.text', heading: 'h' }],
+  })
+  await patch(id, { title: 'Second', summary: 'words', score: 2, 'seo/metaTitle': 'two', related: { set: [] }, sections: [] })
+  const { id: kept } = (await versions(id))[0]
+  const path = `${stories}/${id}/history/${kept}/restore`
+  expect((await ada.send('POST', path, {})).status).toBe(428)
+  expect((await ada.send('POST', path, {}, { 'if-match': '"old"' })).status).toBe(412)
+  expect((await ada.send('POST', path, { fields: ['title', 'nothing'] }, await tag(id))).body.error.details.errors).toMatchObject([
+    { path: ['fields', '1'] },
+  ])
+  const part = await ok(ada.send('POST', path, { fields: ['title', 'seo'] }, await tag(id)))
+  expect(part.body.data.draft).toMatchObject({ title: 'First', score: 2, summary: 'words', seo: { metaTitle: 'one' } })
+  const whole = await ok(ada.send('POST', path, {}, await tag(id)))
+  expect(whole.body.data.draft).toMatchObject({ title: 'First', summary: null, score: 1, related: [{ documentId: other }] })
+  expect(whole.body.data.draft.sections).toMatchObject([{ __component: 'block.text', heading: 'h' }])
+  // What was replaced is in the history.
+  expect((await version(id)).data).toMatchObject({ title: 'First', score: 2, summary: 'words', related: [] })
+  expect((await version(id, 1)).data).toMatchObject({ title: 'Second', score: 2 })
+  const { body } = await ada.get(`/activity?subject=${story}&subjectId=${id}&limit=1`)
+  expect(body.data[0]).toMatchObject({ action: 'update', fields: expect.arrayContaining(['title', 'seo', 'related']) })
+})
+
+rule('history.7', 'restoring needs the rights of a change', async () => {
+  const id = await storyOf({ summary: 'one', seo: { metaTitle: 'one', metaSecret: 'hidden' } })
+  await patch(id, { title: 'Second', summary: 'two', 'seo/metaTitle': 'two' })
+  const path = `${stories}/${id}/history/${(await versions(id))[0].id}/restore`
+  const restore = async (desk: Desk, body: object) => desk.send('POST', path, body, await tag(id))
+  expect((await restore(desks.fields!, { fields: ['summary'] })).status).toBe(400)
+  expect((await restore(desks.fields!, { fields: ['secret'] })).status).toBe(400)
+  expect((await restore(desks.fields!, { fields: ['seo'] })).status).toBe(400)
+  expect((await restore(desks.reader!, {})).status).toBe(403)
+  const done = await ok(restore(desks.fields!, {}))
+  expect(done.body.data.draft).toMatchObject({ title: 'First', summary: 'two', seo: { metaTitle: 'two' } })
+  expect((await ada.get(`${stories}/${id}`)).body.data.draft.seo.metaSecret).toBe('hidden')
+})
+
+rule('history.8', 'without the table nothing is kept', async () => {
+  const old = await serveOffice()
+  try {
+    await old.sql(`DROP TABLE ${table}`)
+    const desk = await openDesk(old, 'cay@office.example')
+    const made = await ok(desk.send('POST', stories, { data: { title: 'First' } }))
+    const path = `${stories}/${made.body.data.documentId}`
+    await ok(desk.send('PATCH', path, { changes: { title: 'Second' } }, { 'if-match': made.headers.get('etag')! }))
+    expect((await desk.get(`${path}/history`)).status).toBe(501)
+  } finally {
+    await old.close()
+  }
+})
+
+const matrix: readonly (readonly [role: string, whose: 'own' | 'others', says: readonly number[]])[] = [
+  ['super', 'others', [200, 200, 200]],
+  ['editor', 'others', [200, 200, 200]],
+  ['author', 'own', [200, 200, 200]],
+  ['author', 'others', [404, 404, 404]],
+  ['colleague', 'own', [200, 200, 200]],
+  ['colleague', 'others', [404, 404, 404]],
+  ['fields', 'others', [200, 200, 200]],
+  ['german', 'others', [404, 404, 404]],
+  ['reader', 'others', [200, 200, 403]],
+  ['blind', 'own', [403, 403, 403]],
+  ['unknown', 'own', [403, 403, 403]],
+  ['none', 'own', [403, 403, 403]],
+]
+
+describe('rights.9: the history for each role', () => {
+  test.each(matrix)('rights.9: %s, %s documents', async (role, whose, says) => {
+    const desk = desks[role]!
+    const id = await storyOf({}, whose === 'own' ? desk : ada)
+    await patch(id, { title: 'Second' })
+    const path = `${stories}/${id}/history`
+    const { id: kept } = (await versions(id))[0]
+    const rows = await rowsOf(served, 'stories')
+    const answers = [
+      await desk.get(path),
+      await desk.get(`${path}/${kept}`),
+      await desk.send('POST', `${path}/${kept}/restore`, { fields: ['title'] }, await tag(id)),
+    ]
+    expect(answers.map(({ status }) => status)).toEqual(says)
+    if (answers[2]!.status >= 400) expect(await rowsOf(served, 'stories')).toEqual(rows)
+  })
+})
