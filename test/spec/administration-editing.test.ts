@@ -168,6 +168,10 @@ rule('administration-editing.5', 'uids are free, and made as the content API mak
   expect(await uid('Über die Mühle')).toBe('ueber-die-muehle-1')
   expect(await uid('Über die Mühle', id)).toBe('ueber-die-muehle')
   expect(await uid('!!!')).toBe('story')
+  const hidden = { text: 'Über die Mühle', document: id }
+  expect((await desks.author!.send('POST', `/uid/${story}/slug`, { text: hidden.text })).status).toBe(200)
+  expect((await desks.author!.send('POST', `/uid/${story}/slug`, hidden)).status).toBe(404)
+  expect((await ada.send('POST', `/uid/${story}/slug`, { ...hidden, document: 'nowhere' })).status).toBe(404)
   expect((await ada.send('POST', `/uid/${story}/title`, { text: 'x' })).status).toBe(404)
   expect((await ada.send('POST', `/uid/${story}/slug`, { text: ' ' })).status).toBe(400)
   for (const [role, status] of [

@@ -4,6 +4,7 @@ import { freeUid } from '../../documents/store/uids.js'
 import { forbidden, notFound, validationError } from '../../errors/errors.js'
 import { isGranted, noAttributes } from '../../grants.js'
 import { type ContentAccess, readableType } from './content-access.js'
+import { localeStates } from './locale-states.js'
 
 /** What a uid is made for. */
 export interface WantedUid {
@@ -14,7 +15,7 @@ export interface WantedUid {
 
 /**
  * A uid made of a text that is free in a type, for whoever may write the attribute.
- * @throws ApiError 404, 403; 400 where there is no such attribute
+ * @throws ApiError 403; 404 where there is no such attribute or document; 400 for an empty text
  */
 export async function uidFor(
   access: ContentAccess,
@@ -31,5 +32,7 @@ export async function uidFor(
   const rights = ['create', 'update'].flatMap((action) => content?.toWrite(uid, action) ?? [])
   if (!rights.some(({ attributes }) => isGranted(attributes, name))) throw forbidden()
   if (text.trim() === '') throw validationError('The text is empty')
+  // Otherwise its response would say whether a hidden document has a uid.
+  if (documentId !== null && (await localeStates(access, type, documentId)).length === 0) throw notFound()
   return freeUid(database, type, attribute, text, documentId)
 }

@@ -1,4 +1,4 @@
-// What stands in the way of publishing a document, locale by locale: the errors that publishing would have, and links that would wait.
+// What prevents the publication of a document, locale by locale: the errors that publishing would have, and links that would wait.
 import type { Body } from '../../documents/input/types.js'
 import type { PublicationError } from '../../documents/publication-checks.js'
 import { notFound, validationError } from '../../errors/errors.js'
@@ -21,8 +21,8 @@ export interface LocaleCheck {
   readonly more: boolean
 }
 
-/** Links of each relation, and of a whole version, that are looked at. */
-const [mostOfRelation, mostLinks] = [101, 1_000]
+/** Links of each relation of the document itself, and of a whole version, that are looked at. */
+const [mostOfRelation, mostLinks] = [100, 1_000]
 
 /**
  * Checks the drafts of a document in the locales that a request names: one, several, or all (`*`).
@@ -54,11 +54,14 @@ async function waitingIn(
   locale: string | null,
 ): Promise<Pick<LocaleCheck, 'waiting' | 'more'>> {
   const parameters = { ...inLocale(locale), status: 'draft', populate: wholePopulate(viewerOf(access), type) }
-  const linkPage = { start: 0, limit: mostOfRelation }
+  const linkPage = { start: 0, limit: mostOfRelation + 1 }
   const draft = (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as Body | null
   if (draft === null) return { waiting: [], more: false }
   const links = linksOf(access.documents.context.model, type, draft, ({ draftAndPublish }) => draftAndPublish)
-  const isLong = Object.values(draft).some((value) => Array.isArray(value) && value.length === mostOfRelation)
+  const isLong = [...type.attributes.values()].some(({ kind, name }) => {
+    const value = draft[name]
+    return kind === 'relation' && Array.isArray(value) && value.length > mostOfRelation
+  })
   const looked = links.slice(0, mostLinks)
   const isPublished = await targetsOf(access, looked, 'published')
   return {

@@ -149,15 +149,13 @@ function begin(change: number | null): void {
   const joins = database.inTransaction
   try {
     prepared(joins ? 'savepoint octavo' : 'begin immediate').run()
+    open = joins ? 'inside' : 'own'
+    if (!joins) sharedSince = performance.now()
+    if (change !== null && prepared(moved).get(change) !== undefined)
+      throw Object.assign(new Error('The model was changed'), { code: outdated })
   } catch (error) {
     broken = error
     throw error
-  }
-  open = joins ? 'inside' : 'own'
-  if (!joins) sharedSince = performance.now()
-  if (change !== null && prepared(moved).get(change) !== undefined) {
-    broken = Object.assign(new Error('The model was changed'), { code: outdated })
-    throw broken
   }
 }
 
