@@ -247,6 +247,7 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
     former,
     renames,
     kept: plan.kept,
+    narrowed: plan.narrowed,
     undoes: undoes?.id ?? 0,
     moves: !onlyAdds(plan),
   }
