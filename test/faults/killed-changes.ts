@@ -256,7 +256,14 @@ async function openVictim(ground: Ground, kind: Kind) {
       running = await ground.start()
       return true
     },
-    undo: () => undo(running),
+    undo: async () => {
+      try {
+        await undo(running)
+      } catch (error) {
+        await new Promise((resolve) => setTimeout(resolve, 1500))
+        throw new Error(`${(error as Error).message}\n${running.child.output()}${running.child.errors()}`)
+      }
+    },
     end: () => end(running),
   }
 }
