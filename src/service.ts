@@ -11,6 +11,7 @@ import { updateLastUse } from './access/tokens.js'
 import type { AccountParts } from './accounts/context.js'
 import { type Mailer, openMailer } from './accounts/email.js'
 import { openPasswords } from './accounts/passwords.js'
+import type { WithContent } from './administration/jobs/runner.js'
 import { prepareAdministration } from './administration/open.js'
 import type { Config } from './config/config.js'
 import { leftOutRoutes } from './config/type-routes.js'
@@ -100,17 +101,17 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     dialect: database.reads.dialect,
     database,
     ...code,
-    reportDropped: (uid, path) =>
-      logger.warn({ uid, attribute: path.join('.') }, 'a value was stored as null: blocks are a list of nodes, and a text is none'),
+    reportDropped: reportDroppedTo(logger),
     recording: events.recording,
     accounts,
   })
   opened.add(installations.close)
   liveModel.serve(installations)
+  const withContent: WithContent = async (work) => holding(installations.enter(await defaultLocale()), work)
   const backend = {
     identification,
     installations,
-    administration: prepareAdministration({ config, identification, ...accounts }),
+    administration: prepareAdministration({ config, identification, withContent, ...accounts }),
     modelChanges: { live: liveModel, byBuilder: openContentTypeBuilder(config.folder, database.main, liveModel) },
     services,
     scopes,
@@ -136,6 +137,10 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     close: ({ delay = 0 } = {}) => opened.close(delay),
   }
 }
+
+/** Logs where a value was not stored. */
+const reportDroppedTo = (logger: Logger) => (uid: string, path: readonly (string | number)[]) =>
+  logger.warn({ uid, attribute: path.join('.') }, 'a value was stored as null: blocks are a list of nodes, and a text is none')
 
 /** Example requests that visitors may send. */
 async function exampleRequests(config: Config, model: Model, { access }: Identification): Promise<readonly string[]> {
@@ -167,12 +172,17 @@ function codeOf({ hooks, types, limits }: Config, services: ContentServices, log
 /** Opens the server, and the schedules of the project, which run where it listens. Without any, they cost nothing. */
 async function openServing(config: Config, { main, writes }: Database, backend: Backend, log: Logger): Promise<HttpServer> {
   const server = await createServer(config, backend, log)
+  const { administration } = backend
   const listen = async () => {
     const address = await server.listen()
-    if (config.admin.enabled) backend.administration.announce()
+    if (config.admin.enabled) {
+      administration.announce()
+      administration.jobs.start()
+    }
     return address
   }
-  if (config.schedules.length === 0) return { ...server, listen }
+  const close: HttpServer['close'] = async (delay) => void (await Promise.all([administration.jobs.close(), server.close(delay)]))
+  if (config.schedules.length === 0) return { listen, close }
   const { openSchedules } = await import('./schedules/schedules.js')
   const services = backend.services(theProject(0, null))
   const schedules = openSchedules(config.schedules, { database: main, writer: writes, services, log, limits: config.limits })
@@ -182,7 +192,7 @@ async function openServing(config: Config, { main, writes }: Database, backend: 
       await schedules.start()
       return address
     },
-    close: async (delay) => void (await Promise.all([schedules.close(), server.close(delay)])),
+    close: async (delay) => void (await Promise.all([schedules.close(), close(delay)])),
   }
 }
 

@@ -115,7 +115,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     ...documents,
   ],
   hints: ['access', 'documents/read', 'documents/input', 'query', 'query/rest'],
-  administration: ['accounts', 'access', 'events', 'locales', 'uploads', 'query/rest', ...documents, ...anyDatabase],
+  administration: ['accounts', 'access', 'events', 'leases', 'locales', 'uploads', 'query/rest', ...documents, ...anyDatabase],
   accounts: ['access', ...documents, ...anyDatabase],
   access: ['documents/store', ...anyDatabase],
   uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],

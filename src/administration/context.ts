@@ -8,6 +8,7 @@ import type { Passwords } from '../accounts/passwords.js'
 import type { Config } from '../config/config.js'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
 import { hasColumns } from '../database/has-columns.js'
+import { type IdempotencyKeys, openIdempotencyKeys } from '../documents/idempotency.js'
 import { ApiError } from '../errors/errors.js'
 import { missingTables } from './administrators.js'
 import { type IdentifyAdministrator, openIdentifyAdministrator } from './identify.js'
@@ -45,6 +46,8 @@ export interface Administration extends Omit<AdministrationParts, 'identificatio
   readonly identify: IdentifyAdministrator
   /** Whether the database has Strapi's table for the history of documents. */
   readonly hasHistory: boolean
+  /** What was done under which Idempotency-Key, apart from writes of documents. */
+  readonly idempotency: IdempotencyKeys
   /** Returns what an administrator may do with content. */
   readonly grantsOf: FindGrants
 }
@@ -74,6 +77,7 @@ export async function openAdministration(parts: AdministrationParts): Promise<Ad
     },
     identify: openIdentifyAdministrator({ database, identification, jwts, keys, now }),
     hasHistory: await hasColumns(database, 'strapi_history_versions'),
+    idempotency: openIdempotencyKeys(config.limits),
     grantsOf: openFindGrants(database, identification),
   }
 }

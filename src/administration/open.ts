@@ -1,7 +1,8 @@
 // Opens the administration when its first request comes: until then nothing of it is loaded.
 import { anyAdministrator } from './administrators.js'
-import type { Administration, AdministrationParts } from './context.js'
+import type { Administration } from './context.js'
 import type { ToldCode } from './first.js'
+import { type JobParts, type Jobs, prepareJobs } from './jobs/jobs.js'
 
 /** The administration of a service, which may never be opened. */
 export interface LateAdministration {
@@ -9,10 +10,11 @@ export interface LateAdministration {
   open(): Promise<Administration>
   /** Logs the code of the first administrator if there is none. Without tables of administrators, nothing is logged. */
   announce(): void
+  readonly jobs: Jobs
 }
 
 /** Prepares the administration of a service. */
-export function prepareAdministration(given: Omit<AdministrationParts, 'tellFirst'>): LateAdministration {
+export function prepareAdministration(given: Omit<JobParts, 'tellFirst'>): LateAdministration {
   const { config, database, log, now } = given
   const told: ToldCode = { hour: null }
   const tellFirst = async (): Promise<boolean> => {
@@ -23,16 +25,14 @@ export function prepareAdministration(given: Omit<AdministrationParts, 'tellFirs
     return true
   }
   let opening: Promise<Administration> | null = null
-  return {
-    open: async () => {
-      opening ??= import('./context.js').then(({ openAdministration }) => openAdministration({ ...given, tellFirst }))
-      try {
-        return await opening
-      } catch (error) {
-        opening = null
-        throw error
-      }
-    },
-    announce: () => void tellFirst().catch(() => {}),
+  const open = async (): Promise<Administration> => {
+    opening ??= import('./context.js').then(({ openAdministration }) => openAdministration({ ...given, tellFirst }))
+    try {
+      return await opening
+    } catch (error) {
+      opening = null
+      throw error
+    }
   }
+  return { open, announce: () => void tellFirst().catch(() => {}), jobs: prepareJobs(given, open) }
 }

@@ -116,6 +116,16 @@ export const limits = z.strictObject({
   historyTime: z.int().positive().default(7_776_000_000),
   historyVersions: z.int().positive().max(most).default(200),
   historyBytes: z.int().positive().max(mostBytes).default(2_000_000),
+  /** Documents that one act of an administrator (`/admin/api/bulk`) is carried out on within its request; with more it becomes a job. */
+  bulkAtOnce: z.int().positive().max(1_000).default(100),
+  /** Documents of one job. */
+  bulkDocuments: z.int().positive().max(1_000_000).default(100_000),
+  /** Jobs that wait or go on, and errors of one job that are kept. */
+  jobs: z.int().positive().max(10_000).default(50),
+  jobErrors: z.int().positive().max(10_000).default(100),
+  /** Jobs that are kept once they have ended, and milliseconds for which they are. */
+  jobsKept: z.int().positive().max(most).default(1_000),
+  jobTime: z.int().positive().default(604_800_000),
   /** Passwords that are hashed concurrently (on Node's four threads, which also read files), and passwords that may wait. */
   passwordConcurrency: z.int().positive().max(100).default(2),
   passwordQueue: z.int().positive().max(most).default(100),

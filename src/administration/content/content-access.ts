@@ -31,6 +31,7 @@ export interface ContentAccess {
   readonly administratorId: number
   readonly requestId: string
   readonly defaultLocale: string
+  readonly limits: Config['limits']
   /** Null: the database has no table for the history of documents. */
   readonly history: HistorySettings | null
   /** Notes an act in the log of activity, in the transaction of the act. */

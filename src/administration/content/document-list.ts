@@ -43,7 +43,11 @@ function readQuery(rawQuery: string): Parameters {
 }
 
 /** What decides which rows a list has; drafts unless asked otherwise. */
-function rowsOf({ defaultLocale }: ContentAccess, type: ContentType, { filters, q, locale, status, ...more }: Parameters): Parameters {
+export function rowsOf(
+  { defaultLocale }: Pick<ContentAccess, 'defaultLocale'>,
+  type: ContentType,
+  { filters, q, locale, status, ...more }: Parameters,
+): Parameters {
   const { publicationFilter, hasPublishedVersion } = more
   if (locale !== undefined && typeof locale !== 'string') throw validationError('locale must be a text')
   const parameters = { filters, _q: q, status: status ?? 'draft', publicationFilter, hasPublishedVersion }

@@ -17,6 +17,9 @@ import { wholePopulate } from './shown-attributes.js'
 /** Which state of a document is meant: its revisions, one for each locale, or that it is not there. */
 export type Expected = readonly string[]
 
+/** What is done to a whole document. */
+export type DocumentAction = 'delete' | 'publish' | 'unpublish' | 'discardDraft'
+
 /** How the log of activity calls what is done. */
 const verbs: Readonly<Record<HookAction, string>> = {
   ...{ create: 'create', update: 'update', delete: 'delete' },
@@ -125,20 +128,23 @@ export function localesOf(access: ContentAccess, type: ContentType, given: strin
 }
 
 /**
- * Deletes, publishes, unpublishes or discards in one locale, in several, or in all (`*`), in one transaction.
+ * Deletes, publishes, unpublishes or discards in one locale, in several, or in all (`*`), in one transaction. `expected` null: in any state, and
+ * in those of the locales that the document has.
  * @throws ApiError 400, 403, 404, 412
  */
 export async function actOnDocument(
   access: ContentAccess,
-  action: 'delete' | 'publish' | 'unpublish' | 'discardDraft',
+  action: DocumentAction,
   { type, documentId, locale }: Omit<DocumentName, 'locale'> & { readonly locale: string | undefined },
-  expected: Expected,
+  expected: Expected | null,
 ): Promise<void> {
   const locales = localesOf(access, type, locale)
+  const ifMissing = expected === null ? 'passes' : 'fails'
   const writes = locales.map((each) => ({ ...begun(access, type, action, type.localized ? each : null), documentId, expected, body: null }))
   const outcomes =
     writes.length === 1
       ? [await access.writes(writes[0]!)]
-      : await access.batch(writes.map((write) => ({ ...write, ifMissing: 'fails' as const, ifUnmatched: 'fails' as const })))
-  if (outcomes.some((outcome) => outcome === null)) throw notFound()
+      : await access.batch(writes.map((write) => ({ ...write, ifMissing, ifUnmatched: 'fails' as const })))
+  const missing = outcomes.filter((outcome) => outcome === null).length
+  if (missing > 0 && (expected !== null || missing === outcomes.length)) throw notFound()
 }

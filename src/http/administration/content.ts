@@ -1,8 +1,8 @@
 // Content as the resources of the administration API use it: for the administrator who asks, with documents as responses.
 import * as z from 'zod'
-import { noteActivity } from '../../administration/activity.js'
 import { type ContentAccess, type DocumentName, localeOf, readableType } from '../../administration/content/content-access.js'
 import { type DocumentView, viewDocument } from '../../administration/content/document-view.js'
+import { openContent } from '../../administration/content/opened-content.js'
 import { ApiError, notFound } from '../../errors/errors.js'
 import { idempotencyKeyOf } from '../idempotency-key.js'
 import { type Answered, answer, type ResourceRequest } from './resource.js'
@@ -43,25 +43,14 @@ export const documentAnswer = z.strictObject({
 })
 
 /** Opens content for the administrator of a request. */
-export async function contentOf({
-  administration,
-  administrator,
-  actor,
-  installation,
-  parts,
-  request,
-}: ResourceRequest): Promise<ContentAccess> {
-  const { documents, writes, batch, checks, model, defaultLocale } = installation
-  return {
-    ...{ documents, writes, batch, checks, defaultLocale },
-    grants: await administration.grantsOf(administrator, model),
+export async function contentOf({ administration, administrator, actor, installation, request }: ResourceRequest): Promise<ContentAccess> {
+  return openContent(administration, installation, {
     administratorId: administrator.id,
+    grants: await administration.grantsOf(administrator, installation.model),
+    actor,
     requestId: request.id,
-    history: administration.hasHistory ? { database: administration.database, now: administration.now, limits: parts.config.limits } : null,
-    note: (transaction, act) =>
-      noteActivity(transaction, actor, act, { now: administration.now(), most: parts.config.limits.activityEntries }),
     once: () => idempotencyKeyOf(request.raw, 'administration'),
-  }
+  })
 }
 
 /** The document that a path and a query name. @throws ApiError 404, 403, 400 */

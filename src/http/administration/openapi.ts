@@ -51,7 +51,7 @@ const errorSchema = {
 }
 
 function operationOf(resource: Resource) {
-  const { method, path, summary, who, body, form, status, answer, isStrong } = resource
+  const { method, path, summary, who, body, form, status, answer, isStrong, goesOn } = resource
   const content = answer === null ? {} : { content: json(jsonSchema(answer, 'output')) }
   return {
     operationId: `${method.toLowerCase()}${path.replaceAll(/[^\w]+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`,
@@ -66,6 +66,7 @@ function operationOf(resource: Resource) {
       : { requestBody: { required: true, content: { 'multipart/form-data': { schema: jsonSchema(form, 'input') } } } }),
     responses: {
       [status]: { description: answer === null ? 'Done' : 'The result', ...content },
+      ...(goesOn ? { 202: { description: 'It goes on', ...content } } : {}),
       '4XX': { $ref: '#/components/responses/Error' },
       default: { $ref: '#/components/responses/Error' },
     },

@@ -77,6 +77,8 @@ export interface Resource {
   readonly body: z.ZodType | null
   /** Of a form with files in place of a body, for the description; the handler reads it. */
   readonly form?: z.ZodType
+  /** May respond 202 with the same JSON, and go on behind the response. */
+  readonly goesOn?: boolean
   /** The status of the response: 200, 201 or 204. */
   readonly status: number
   /** Of the JSON of the response; null: it has no content. */
@@ -90,7 +92,7 @@ export interface ResourceInput<
   Query extends z.ZodType | null,
   Body extends z.ZodType | null,
   Answer extends z.ZodType | null,
-> extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret' | 'form'> {
+> extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret' | 'goesOn' | 'form'> {
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body

@@ -3,6 +3,7 @@ import type { Resource } from './resource.js'
 import { activityResources } from './resources/activity.js'
 import { adminResources } from './resources/admins.js'
 import { apiRoleResources } from './resources/api-roles.js'
+import { bulkResources } from './resources/bulk.js'
 import { contentResources } from './resources/content.js'
 import { descriptionOf } from './resources/description.js'
 import { editingResources } from './resources/editing.js'
@@ -45,5 +46,6 @@ export const resources: readonly Resource[] = [
   ...modelResources,
   ...editingResources,
   ...historyResources,
+  ...bulkResources,
   descriptionOf(() => resources),
 ]

@@ -1,0 +1,123 @@
+// One act on many documents, as it is asked for: a few are carried out at once, for more there is a job.
+import { inBookkeeping } from '../../database/bookkeeping.js'
+import type { Transaction } from '../../database/database.js'
+import { fingerprintOf, type IdempotencyKey, nameOf } from '../../documents/idempotency.js'
+import { ApiError, forbidden, notFound, validationError } from '../../errors/errors.js'
+import { actOn, type BulkAct, type DocumentError, documentsListed, type ListedBy } from '../content/bulk.js'
+import { type ContentAccess, readableType } from '../content/content-access.js'
+import { localesOf } from '../content/document-writes.js'
+import type { Administration } from '../context.js'
+import type { Administrator } from '../identify.js'
+import { type BulkJob, endJob, insertJob, readJob } from './job-rows.js'
+
+/** What is asked for: documents by their ids, or those of a list. */
+export interface BulkRequest extends BulkAct {
+  readonly documents: readonly string[] | null
+  readonly where: ListedBy | null
+}
+
+/** What one document came to; `error` null: the act was done to it. */
+export interface BulkResult {
+  readonly documentId: string
+  readonly error: DocumentError | null
+}
+
+/** Either what each document came to, or the job that carries it out. */
+export type BulkOutcome =
+  | { readonly results: readonly BulkResult[]; readonly job: null }
+  | { readonly results: null; readonly job: BulkJob }
+
+/** Who asks, and from where. */
+export interface BulkAsker {
+  readonly administratorId: number
+  readonly address: string | null
+}
+
+/**
+ * Acts on documents, or makes a job of it. With an `Idempotency-Key` that was used before, it resolves to what that led to.
+ * @throws ApiError 400, 403, 404, 409, 422, 429
+ */
+export async function actOnMany(
+  administration: Administration,
+  access: ContentAccess,
+  asker: BulkAsker,
+  request: BulkRequest,
+): Promise<BulkOutcome> {
+  checkAct(access, request)
+  const once = access.once()
+  if (once === null) return perform(administration, access, asker, request, null)
+  const caller = nameOf({ kind: 'administrator', id: asker.administratorId })
+  const named = { caller, key: once.key, fingerprint: fingerprintOf(`${once.request}\n${JSON.stringify(request)}`) }
+  const { idempotency, writer } = administration
+  return idempotency.alone(named, async () => {
+    const kept = await inBookkeeping(writer, (transaction) => idempotency.find(transaction, named))
+    if (kept === null) return perform(administration, access, asker, request, named)
+    if (kept.answer === null) throw new ApiError('ConflictError', 'This was carried out before; what it led to is not there any more')
+    return JSON.parse(Buffer.from(kept.answer).toString('utf8')) as BulkOutcome
+  })
+}
+
+/** Refuses what no document can be done to. @throws ApiError 400, 403, 404 */
+function checkAct(access: ContentAccess, { action, type: uid, locale, documents, where }: BulkRequest): void {
+  const type = readableType(access, uid)
+  const needed = `${uid}.${action === 'discardDraft' ? 'discard' : action}`
+  if (!access.grants.may(needed)) throw forbidden(needed)
+  if (action !== 'delete' && !type.draftAndPublish) throw validationError(`${uid} has no drafts`)
+  localesOf(access, type, locale ?? undefined)
+  if ((documents === null) === (where === null)) throw validationError('Say either documents or where')
+}
+
+async function perform(
+  administration: Administration,
+  access: ContentAccess,
+  asker: BulkAsker,
+  request: BulkRequest,
+  named: IdempotencyKey | null,
+): Promise<BulkOutcome> {
+  const { bulkAtOnce, bulkDocuments } = access.limits
+  const { type, where } = request
+  const documents = where === null ? [...new Set(request.documents)] : await documentsListed(access, type, where, bulkDocuments)
+  if (documents.length > bulkDocuments) throw validationError(`More than ${bulkDocuments} documents (limits.bulkDocuments)`)
+  const keep = (transaction: Transaction, outcome: BulkOutcome) => {
+    const answer = Buffer.from(JSON.stringify(outcome))
+    if (named !== null) administration.idempotency.store(transaction, named, { grants: access.grants.key, documentId: '', answer })
+  }
+  if (documents.length > bulkAtOnce) return makeJob(administration, access, asker, { ...request, documents }, keep)
+  const results: BulkResult[] = []
+  const failed = (error: unknown) => administration.log.error({ err: error, requestId: access.requestId }, 'an act on a document failed')
+  for (const documentId of documents) results.push({ documentId, error: await actOn(access, request, documentId, failed) })
+  const outcome: BulkOutcome = { results, job: null }
+  if (named !== null) await inBookkeeping(administration.writer, async (transaction) => keep(transaction, outcome))
+  return outcome
+}
+
+function makeJob(
+  { writer, now }: Administration,
+  { limits, requestId }: ContentAccess,
+  { administratorId, address }: BulkAsker,
+  { action, type, locale, where, documents }: BulkRequest & { readonly documents: readonly string[] },
+  keep: (transaction: Transaction, outcome: BulkOutcome) => void,
+): Promise<BulkOutcome> {
+  const job = { administratorId, address, documents, request: { action, type, locale, where, requestId } }
+  return inBookkeeping(writer, async (transaction) => {
+    const id = await insertJob(transaction, job, limits, now())
+    const outcome: BulkOutcome = { results: null, job: (await readJob(transaction, id))! }
+    keep(transaction, outcome)
+    return outcome
+  })
+}
+
+/** A job, for its maker and for super administrators. @throws ApiError 404 for others */
+export async function findJob({ database }: Administration, { id: asker, isSuperAdmin }: Administrator, id: number): Promise<BulkJob> {
+  const job = await readJob(database, id)
+  if (job === null || (job.administratorId !== asker && !isSuperAdmin)) throw notFound()
+  return job
+}
+
+/** Ends a job before its next document; what it has done stays. One that has ended stays as it is. @throws ApiError 404 */
+export async function cancelJob(administration: Administration, administrator: Administrator, id: number): Promise<BulkJob> {
+  const job = await findJob(administration, administrator, id)
+  const { writer, now } = administration
+  if (job.endedAt === null) await inBookkeeping(writer, (transaction) => endJob(transaction, id, 'canceled', now()))
+  return findJob(administration, administrator, id)
+}

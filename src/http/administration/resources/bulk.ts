@@ -1,0 +1,123 @@
+// /bulk: one act on many documents. /jobs: those that go on behind a response.
+import * as z from 'zod'
+import { asParameters, type ListedBy } from '../../../administration/content/bulk.js'
+import type { DocumentAction } from '../../../administration/content/document-writes.js'
+import { actOnMany, type BulkResult, cancelJob, findJob } from '../../../administration/jobs/bulk-request.js'
+import type { BulkJob } from '../../../administration/jobs/job-rows.js'
+import { checkPasswordAge } from '../../../administration/password-age.js'
+import { contentOf, typeInput } from '../content.js'
+import { answer, type Resource, resource } from '../resource.js'
+import { byId, moment, momentOf, momentOrNull } from '../values.js'
+
+const text = z.string()
+const actions = { publish: 'publish', unpublish: 'unpublish', discard: 'discardDraft', delete: 'delete' } as const
+const names = Object.fromEntries(Object.entries(actions).map(([name, action]) => [action, name])) as Readonly<
+  Record<DocumentAction, keyof typeof actions>
+>
+const action = z.enum(['publish', 'unpublish', 'discard', 'delete'])
+const localeInput = z.string().max(1_000)
+
+const error = z.strictObject({
+  status: z.int(),
+  name: text,
+  message: text,
+  errors: z.array(z.strictObject({ path: z.array(text), message: text })),
+})
+
+const shownJob = z.strictObject({
+  id: z.int(),
+  action,
+  type: text,
+  locale: text.nullable(),
+  state: z.enum(['waiting', 'running', 'done', 'canceled']),
+  ...{ total: z.int(), done: z.int(), failed: z.int() },
+  errors: z.array(z.strictObject({ documentId: text, error })),
+  madeAt: moment,
+  endedAt: moment.nullable(),
+})
+const jobAnswer = z.strictObject({ data: shownJob })
+
+/** The documents of a list, as its query names them. */
+const where = z.strictObject({
+  filters: z.record(z.string(), z.unknown()).optional(),
+  q: z.string().max(1_000).optional(),
+  locale: localeInput.optional(),
+  status: z.enum(['draft', 'published']).optional(),
+  publicationFilter: z.string().max(100).optional(),
+  hasPublishedVersion: z.boolean().optional(),
+})
+
+const body = z.strictObject({
+  action,
+  type: typeInput,
+  /** The documents by their ids; otherwise those of a list. */
+  documents: z.array(z.string().min(1).max(255)).min(1).optional(),
+  where: where.optional(),
+  /** Where the act is done: one locale, several separated by commas, or `*`; otherwise that of the list, or the default one. */
+  locale: localeInput.optional(),
+})
+
+type ShownError = z.input<typeof error>
+
+const errorOf = (told: NonNullable<BulkResult['error']>): ShownError => ({
+  ...told,
+  errors: told.errors.map(({ path, message }) => ({ path: [...path], message })),
+})
+
+function jobOf({ id, request, state, total, done, failed, errors, madeAt, endedAt }: BulkJob): z.input<typeof shownJob> {
+  return {
+    ...{ id, action: names[request.action], type: request.type, locale: request.locale, state, total, done, failed },
+    errors: errors.map(({ documentId, error: told }) => ({ documentId, error: errorOf(told) })),
+    ...{ madeAt: momentOf(madeAt), endedAt: momentOrNull(endedAt) },
+  }
+}
+
+/** The resources of acts on many documents. */
+export const bulkResources: readonly Resource[] = [
+  resource({
+    ...{ method: 'POST', path: '/bulk', summary: 'Publish, unpublish, discard or delete many documents, one by one' },
+    ...{ who: 'administrator', body, goesOn: true },
+    answer: z.strictObject({
+      data: z.strictObject({
+        results: z.array(z.strictObject({ documentId: text, error: error.nullable() })).nullable(),
+        job: shownJob.nullable(),
+      }),
+    }),
+    handle: async (asked) => {
+      const { administration, administrator, parts, request } = asked
+      const { action: name, type, documents = null, where: listed, locale } = asked.body
+      if (name === 'delete') checkPasswordAge(administration, administrator)
+      const { results, job } = await actOnMany(
+        administration,
+        await contentOf(asked),
+        { administratorId: administrator.id, address: request.ip },
+        {
+          ...{ action: actions[name], type, documents },
+          locale: locale ?? listed?.locale ?? null,
+          where: listed === undefined ? null : (asParameters(listed) as ListedBy),
+        },
+      )
+      if (job === null) {
+        const shown = results.map(({ documentId, error: told }) => ({ documentId, error: told === null ? null : errorOf(told) }))
+        return answer({ data: { results: shown, job: null } })
+      }
+      parts.backend.administration.jobs.look()
+      return { status: 202, value: { data: { results: null, job: jobOf(job) } } }
+    },
+  }),
+  resource({
+    ...{ method: 'GET', path: '/jobs/:id', summary: 'Read how far a job is', who: 'administrator', params: byId, answer: jobAnswer },
+    handle: async ({ administration, administrator, params, parts }) => {
+      const job = await findJob(administration, administrator, params.id)
+      // Whoever has begun it may be gone.
+      if (job.endedAt === null) parts.backend.administration.jobs.look()
+      return answer({ data: jobOf(job) })
+    },
+  }),
+  resource({
+    ...{ method: 'DELETE', path: '/jobs/:id', summary: 'Cancel a job; what it has done stays', who: 'administrator' },
+    ...{ params: byId, status: 200, answer: jobAnswer },
+    handle: async ({ administration, administrator, params }) =>
+      answer({ data: jobOf(await cancelJob(administration, administrator, params.id)) }),
+  }),
+]
