@@ -14,6 +14,9 @@ export interface StagedFiles {
 
 const suffix = '.octavo-new'
 
+/** The folders of `src` that have schema files. Others may be large. */
+const schemaFolders = ['api', 'components', 'extensions']
+
 /** A file that lies beside its place. */
 interface StagedFile {
   readonly file: string
@@ -54,9 +57,16 @@ export async function stageFiles(folder: string, changes: FileChanges): Promise<
 
 /** Removes files that a process staged and did not place before it ended. */
 export async function discardLeftovers(folder: string): Promise<void> {
-  const paths = await readdir(join(folder, 'src'), { recursive: true }).catch(() => [])
-  // Where nothing may be removed nothing was staged, or it does no harm: nobody reads such files.
-  for (const path of paths) if (path.endsWith(suffix)) await rm(join(folder, 'src', path), { force: true }).catch(() => {})
+  const source = join(folder, 'src')
+  for (const [parent, recursive] of [
+    [folder, false] as const,
+    [source, false] as const,
+    ...schemaFolders.map((name) => [join(source, name), true] as const),
+  ]) {
+    const paths = await readdir(parent, { recursive }).catch(() => [])
+    // Where nothing may be removed nothing was staged, or it does no harm: nobody reads such files.
+    for (const path of paths) if (path.endsWith(suffix)) await rm(join(parent, path), { force: true }).catch(() => {})
+  }
 }
 
 /** A name in the nearest folder that there is: Strapi does not start with a folder of a type that has no schema yet. */
