@@ -144,6 +144,8 @@ interface State {
   readonly content: unknown
 }
 
+const nothing: State = { model: '', files: {}, content: null }
+
 async function stateOf(running: Faulty, folder: string): Promise<State> {
   const [model, content] = [await modelOf(running), await contentOf(running)]
   const source = join(folder, 'src')
@@ -232,12 +234,13 @@ async function openVictim(ground: Ground, kind: Kind) {
     const { step, losses } = await requestOf(kind, running, ground.folder)
     return () => send(running, step, losses)
   }
-  if (kind.prepare !== undefined) {
-    const prepared = await agreed(running, requestFor(ground.folder, kind.prepare))
-    expect(prepared.status, prepared.text).toBe(200)
-  }
   return {
     see,
+    prepare: async () => {
+      if (kind.prepare === undefined) return
+      const prepared = await agreed(running, requestFor(ground.folder, kind.prepare))
+      expect(prepared.status, prepared.text).toBe(200)
+    },
     /** Makes the change without disturbance, and undoes it: what it leads to, and its steps. */
     rehearse: async (former: State) => {
       const make = await change()
@@ -285,11 +288,14 @@ export async function killAtSteps(ground: Ground, name: string): Promise<number>
     if (isKilled) kills++
     return isKilled
   }
-  const former = await victim.see()
-  const { made, counted } = await victim.rehearse(former)
-  expect(made.model).not.toBe(former.model)
+  let [former, made] = [nothing, nothing]
   try {
-    const aims = someAims(counted, ground.isAtomic)
+    await victim.prepare()
+    former = await victim.see()
+    const rehearsed = await victim.rehearse(former)
+    made = rehearsed.made
+    expect(made.model).not.toBe(former.model)
+    const aims = someAims(rehearsed.counted, ground.isAtomic)
     if (isThorough) {
       for (const [of, isDone] of [
         ['statements', false],
