@@ -49,8 +49,6 @@ interface Kind {
   readonly prepare?: string
   /** The name of the change in `kindsOfChanges`; null: to undo the one before. */
   readonly change: string | null
-  /** Whether it keeps versions of documents aside. Links of their files stay, as Strapi leaves them, and are theirs again when they come back. */
-  readonly keepsRows?: boolean
 }
 
 const changes = [
@@ -58,18 +56,14 @@ const changes = [
   ...['attributes added', 'attributes removed', 'attributes renamed', 'text becomes a number'],
   ...['many-to-many becomes many-to-one', 'a relation changes its side', 'relations removed'],
   ...['a component renamed', 'another component of an attribute', 'a zone has another component and one less'],
-  ...['Draft & Publish on', 'localization on'],
+  ...['Draft & Publish on', 'localization on', 'Draft & Publish off', 'localization off'],
 ]
 
 /** The kinds of changes that are killed. */
 export const kinds: Readonly<Record<string, Kind>> = {
   ...Object.fromEntries(changes.map((change) => [change, { change }])),
-  ...Object.fromEntries(['Draft & Publish off', 'localization off'].map((change) => [change, { change, keepsRows: true }])),
   'a removal undone': { prepare: 'a type with everything removed', change: null },
 }
-
-/** Checks that may find something: links and entries that a change left over. */
-const tolerated: readonly string[] = ['to-one relations have at most one target', 'every component row is used']
 
 /** Whether every step is taken. */
 const isThorough = process.env.FAULTS === 'all'
@@ -155,13 +149,10 @@ async function stateOf(running: Faulty, folder: string): Promise<State> {
 }
 
 /** What `octavo doctor` finds wrong; with FAULTS=all the command itself, which takes a process. */
-async function findingsIn(ground: Ground, { keepsRows = false }: Kind): Promise<readonly string[]> {
-  const found = await (isThorough ? findingsOfCommand(ground) : findingsOfChecks(ground))
-  return keepsRows ? found.filter((each) => !each.startsWith('file links have an existing owner')) : found
-}
+const findingsIn = (ground: Ground): Promise<readonly string[]> => (isThorough ? findingsOfCommand(ground) : findingsOfChecks(ground))
 
 const wrongIn = (checks: readonly { readonly name: string; readonly isWrong: boolean; readonly examples: readonly string[] }[]) =>
-  checks.filter(({ name, isWrong }) => isWrong && !tolerated.includes(name)).map(({ name, examples }) => `${name}: ${examples}`)
+  checks.filter(({ isWrong }) => isWrong).map(({ name, examples }) => `${name}: ${examples}`)
 
 async function findingsOfCommand({ folder, environment }: Ground): Promise<readonly string[]> {
   const { out, err } = await octavo(['doctor', folder, '--json'], { ...environment, UPLOADS_DIR: 'uploads' })
@@ -283,7 +274,7 @@ export async function killAtSteps(ground: Ground, name: string): Promise<number>
     const isFormer = state.model === former.model
     expect(state, about).toEqual(isFormer ? former : made)
     if (isKilled && expected !== null) expect(isFormer ? 'former' : 'new', about).toBe(expected)
-    expect(await findingsIn(ground, kind), about).toEqual([])
+    expect(await findingsIn(ground), about).toEqual([])
     if (!isFormer) await victim.undo()
     if (isKilled) kills++
     return isKilled
