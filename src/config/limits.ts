@@ -108,6 +108,8 @@ export const limits = z.strictObject({
   authRateLimit: z.int().min(0).max(most).default(10),
   /** Acts of administrators that are kept; the oldest are deleted first. */
   activityEntries: z.int().positive().max(most).default(100_000),
+  /** Milliseconds for the checks of `/admin/api/doctor`. */
+  doctorTimeout: z.int().positive().max(longest).default(30_000),
   /**
    * The history of documents: milliseconds between two versions of a draft that are kept, and for which a version is kept; versions of a
    * document in a locale, and bytes of one.
