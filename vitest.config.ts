@@ -10,7 +10,7 @@ const aboutSqlite = [
   // Its file, log and locks, and threads that read it.
   'test/faults/{configuration,database-files,disk,half-open,heavy-reads,kill-start,log-size,pauses,schema-changes,stalled-stop}.test.ts',
   // Its statements and threads, between which they stand; for servers test/servers stands between the service and its server.
-  'test/faults/{kill,kill-once,kill-together,messages}.test.ts',
+  'test/faults/{kill,kill-model-kinds,kill-once,kill-together,messages}.test.ts',
   // These fill the file themselves before the service starts.
   'test/faults/{floods,gone-clients,memory,shutdown}.test.ts',
   // What is expected is computed as SQLite, or our functions in it, compare texts, and how long that takes.

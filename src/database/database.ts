@@ -146,7 +146,7 @@ export type CommandDatabase = Pick<Database, 'main' | 'writes' | 'close'>
 /** What a database says of itself. */
 export interface Inspection {
   /** The tables that exist. */
-  tables(): Promise<{ has(table: string): boolean }>
+  tables(): Promise<{ has(table: string): boolean; readonly names: readonly string[] }>
   /** Parts of the file that cannot be read; null if a server checks its files itself. */
   readonly damage: (() => Promise<readonly string[]>) | null
   /** Rows whose foreign keys reference rows that do not exist. */

@@ -52,13 +52,19 @@ function copiedLinks({ table, here, there, others, within }: DraftLinks, { all, 
     from ${sql.table(table)} as link join ${made} as own on own.published = ${sql.id('link', here)} ${join} order by link.id`
 }
 
-/** Drafts at the other end refer to the new drafts; others refer to both. */
-function incomingLinks(links: IncomingLinks, both: DraftPairs): Sql {
-  if (!links.ownersHaveDrafts) return copiedLinks(links, both)
-  const [table, here, there] = [sql.table(links.table), sql.id(links.here), sql.id(links.there)]
-  return sql`update ${table} set ${here} = (select own.draft from ${both.all} as own where own.published = ${sql.id(links.table, links.here)})
-    where ${here} in (select own.published from ${both.all} as own)
-      and ${there} in (select id from ${sql.table(links.owners)} where published_at is null)`
+/** Drafts at the other end refer to the drafts, others refer to both; also to drafts that came back, where links were written since they went. */
+function incomingLinks({ table: name, here, there, others, owners, ownersHaveDrafts }: IncomingLinks, { all }: DraftPairs): Sql {
+  const table = sql.table(name)
+  const isNew = sql`not exists (select 1 from ${table} as present
+    where ${sql.id('present', here)} = own.draft and ${sql.id('present', there)} = ${sql.id('link', there)})`
+  const found = sql`${table} as link join ${all} as own on own.published = ${sql.id('link', here)}`
+  if (!ownersHaveDrafts)
+    return sql`insert into ${table} (${list([here, there, ...others])}) select own.draft, ${list([there, ...others], 'link')}
+      from ${found} where ${isNew} order by link.id`
+  const moved = sql`select link.id from ${found} join ${sql.table(owners)} as owner on owner.id = ${sql.id('link', there)}
+    where owner.published_at is null and ${isNew}`
+  return sql`update ${table} set ${sql.id(here)} = (select own.draft from ${all} as own where own.published = ${sql.id(name, here)})
+    where id in (select id from (${moved}) as moved)`
 }
 
 const fileColumns = ['file_id', 'related_type', 'field', 'order']

@@ -1,9 +1,10 @@
 // The consistency checks of `octavo doctor`. Each check searches the database for rows that violate one rule and changes nothing.
 import { sql } from 'kysely'
 import type { MainConnection } from '../database/database.js'
-import { componentHolders, ownedLinks, ownedMorphs } from '../model/owners.js'
-import type { Model } from '../model/types.js'
+import { type ComponentHolder, componentHolders, type OwnedLink, ownedLinks, ownedMorphs } from '../model/owners.js'
+import type { Component, Model } from '../model/types.js'
 import { isKept } from '../model-plans/kept.js'
+import { type LeftByChanges, leftByChanges } from './left-by-changes.js'
 import { ownerlessPendingLinks, targetlessPendingLinks } from './pending-links.js'
 import {
   danglingEntries,
@@ -23,6 +24,7 @@ import {
   sharedFilePositions,
   sharedPositions,
   type Tables,
+  tooManyEntries,
   tooManyLinks,
   unknownComponents,
   unknownFileOwners,
@@ -57,7 +59,13 @@ export async function runChecks({ database, model }: ExaminedProject): Promise<r
     return damage === null ? [failed('the tables can be read', error)] : found
   }
   found.push(await inspected('foreign keys reference existing rows', () => danglingRows(database)))
-  for (const check of checksOf(model, tables)) found.push(await run(database.main, check))
+  let left: LeftByChanges
+  try {
+    left = await leftByChanges(database.main, tables)
+  } catch (error) {
+    return [...found, failed('the changes of the model can be read', error)]
+  }
+  for (const check of checksOf(model, tables, left)) found.push(await run(database.main, check))
   return found
 }
 
@@ -95,7 +103,8 @@ async function run(database: MainConnection, { name, warning = false, searches }
 }
 
 /** Returns the checks that apply to the existing tables. */
-function checksOf(model: Model, tables: Tables): readonly Check[] {
+function checksOf(model: Model, tables: Tables, left: LeftByChanges): readonly Check[] {
+  const { narrowed, keptDocuments } = left
   const types = [...model.types.values()].filter(({ table }) => tables.has(table))
   const drafted = types.filter(({ draftAndPublish }) => draftAndPublish)
   const links = ownedLinks(model).filter(({ shape, target, storage }) =>
@@ -106,6 +115,8 @@ function checksOf(model: Model, tables: Tables): readonly Check[] {
   const shapes = [...types, ...components]
   const morphs = ownedMorphs(model).filter(({ shape, storage }) => tables.has(storage.kind === 'table' ? storage.table : shape.table))
   const media = tables.has('files_related_mph')
+  const isNarrowed = ({ shape, target, relation }: OwnedLink): boolean =>
+    narrowed.has(`${shape.uid}.${relation.name}`) || (relation.inverse !== null && narrowed.has(`${target.uid}.${relation.inverse}`))
   const hasPendingLinks = tables.has('octavo_pending_links')
   return [
     { name: 'every table of the content model exists', warning: true, searches: missingTables(model, tables) },
@@ -119,17 +130,14 @@ function checksOf(model: Model, tables: Tables): readonly Check[] {
       warning: true,
       searches: links.flatMap((link) => sharedPositions(link, 'owners')),
     },
-    { name: 'to-one relations have at most one target', searches: links.flatMap(tooManyLinks) },
-    { name: 'every component row is used', searches: components.map((component) => orphans(component, holders)) },
-    { name: 'no component row is used twice', searches: components.map((component) => sharedEntries(component, holders)) },
-    { name: 'component entries reference existing rows', searches: holders.flatMap((holder) => danglingEntries(holder, components)) },
-    { name: 'component entries have distinct positions', searches: holders.flatMap(sharedEntryPositions) },
+    { name: 'to-one relations have at most one target', searches: links.filter((link) => !isNarrowed(link)).flatMap(tooManyLinks) },
     {
-      name: 'component entries use components of the content model',
+      name: 'relations that a change of the model made to-one have at most one target',
       warning: true,
-      searches: holders.map((holder) => unknownComponents(holder, components)),
+      searches: links.filter(isNarrowed).flatMap(tooManyLinks),
     },
-    { name: 'file links have an existing owner', searches: media ? shapes.map(ownerlessFiles) : [] },
+    ...componentChecks(holders, components, left),
+    { name: 'file links have an existing owner', searches: media ? shapes.map((shape) => ownerlessFiles(shape, keptDocuments)) : [] },
     { name: 'file links have an existing file', searches: media && tables.has('files') ? [filelessLinks] : [] },
     { name: 'files of an attribute have distinct positions', searches: media ? [sharedFilePositions] : [] },
     { name: 'file links belong to types of the content model', warning: true, searches: media ? [unknownFileOwners(shapes)] : [] },
@@ -145,5 +153,35 @@ function checksOf(model: Model, tables: Tables): readonly Check[] {
       searches: hasPendingLinks ? ownerlessPendingLinks(links, morphs) : [],
     },
     { name: 'pending links have an existing target', warning: true, searches: hasPendingLinks ? types.map(targetlessPendingLinks) : [] },
+  ]
+}
+
+/** The checks of components and their entries. */
+function componentChecks(
+  holders: readonly ComponentHolder[],
+  components: readonly Component[],
+  { narrowed, keptEntries }: LeftByChanges,
+): readonly Check[] {
+  const known = components.map(({ uid }) => uid)
+  const isStrict = (attribute: string): boolean => !narrowed.has(attribute)
+  return [
+    {
+      name: 'every component row is used',
+      searches: components.map((component) => orphans(component, holders, keptEntries, known)),
+    },
+    { name: 'no component row is used twice', searches: components.map((component) => sharedEntries(component, holders)) },
+    { name: 'component entries reference existing rows', searches: holders.flatMap((holder) => danglingEntries(holder, components)) },
+    { name: 'component entries have distinct positions', searches: holders.map(sharedEntryPositions) },
+    { name: 'single components have at most one entry', searches: holders.flatMap((holder) => tooManyEntries(holder, isStrict)) },
+    {
+      name: 'components that a change of the model made single have at most one entry',
+      warning: true,
+      searches: holders.flatMap((holder) => tooManyEntries(holder, (attribute) => narrowed.has(attribute))),
+    },
+    {
+      name: 'component entries use components of the content model',
+      warning: true,
+      searches: holders.map((holder) => unknownComponents(holder, components)),
+    },
   ]
 }

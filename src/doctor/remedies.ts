@@ -19,14 +19,18 @@ export const remedies: Readonly<Record<string, string>> = {
   'targets of an entry have distinct positions':
     'Their order in responses is arbitrary. Write the whole relation again in the right order.',
   'to-one relations have at most one target': 'Clients get one of several targets at random. Set the relation again to the right one.',
-  'every component row is used':
-    'These rows are not visible and only take space. They may be deleted, unless a change of the model has kept aside what they belong to (octavo_kept_… tables).',
+  'relations that a change of the model made to-one have at most one target':
+    'The first target is returned; the others come back if the relation is made to-many again. Set the relation to keep one of them.',
+  'every component row is used': 'These rows are not visible and only take space. They may be deleted.',
   'no component row is used twice':
     'A change to one document changes the other. Save one of them with the component sent without its id, which creates a new row.',
   'component entries reference existing rows':
     'Responses leave these components out. Strapi also leaves such rows behind; delete them, or save the document that owns them again.',
   'component entries have distinct positions':
     'Their order in responses is arbitrary. Save the document with the whole list in the right order.',
+  'single components have at most one entry': 'Clients get the first of several entries. Save the component again.',
+  'components that a change of the model made single have at most one entry':
+    'The first entry is returned; the others come back if the component is made repeatable again. Save the component to keep one of them.',
   'file links have an existing owner':
     'These links are not visible; the files are not affected. The rows of files_related_mph may be deleted.',
   'file links have an existing file': 'Responses leave these files out. Choose the file again, or delete the rows of files_related_mph.',

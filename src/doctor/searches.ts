@@ -5,6 +5,7 @@ import { concat, same, type TextPart } from '../database/fragments.js'
 import { isAdminTable } from '../database/schema/admin-tables.js'
 import { type ComponentHolder, componentHolders, type OwnedLink, type OwnedMorph, ownedLinks, schemasOf } from '../model/owners.js'
 import type { Component, ContentType, Model, Schema } from '../model/types.js'
+import { keptPrefix } from '../model-plans/kept.js'
 
 /** The database and model to check. */
 export interface ExaminedProject {
@@ -106,22 +107,35 @@ export function tooManyLinks(link: OwnedLink): readonly Search[] {
   })
 }
 
-function entriesOf(component: Component, holders: readonly ComponentHolder[]): RawBuilder<unknown> {
-  const parts = holders.map(
-    ({ componentTable }) => sql`select cmp_id from ${sql.table(componentTable)} where component_type = ${component.uid}`,
-  )
+function entriesOf(component: Component, holders: readonly ComponentHolder[]): readonly RawBuilder<unknown>[] {
+  return holders.map(({ componentTable }) => sql`select cmp_id from ${sql.table(componentTable)} where component_type = ${component.uid}`)
+}
+
+function joined(parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
   return parts.length === 0 ? sql`select cast(null as integer) as cmp_id where 1 = 0` : sql.join(parts, sql` union all `)
 }
 
-/** Rows of a component that nothing holds. */
-export const orphans = (component: Component, holders: readonly ComponentHolder[]): Search =>
-  sql`select ${concat(`${component.uid} row `, sql`c.id`)} as example from ${sql.table(component.table)} c
-    where c.id not in (select cmp_id from (${entriesOf(component, holders)}) as entries where cmp_id is not null)`
+/**
+ * Rows of a component that nothing holds, also no entry that is kept aside in the tables `kept`. Those name components as they were called
+ * when they were kept; `known` are the uids of today.
+ */
+export function orphans(
+  component: Component,
+  holders: readonly ComponentHolder[],
+  kept: readonly string[],
+  known: readonly string[],
+): Search {
+  const others = known.filter((uid) => uid !== component.uid)
+  const isOther = others.length === 0 ? sql`` : sql` where component_type not in (${sql.join(others)})`
+  const entries = joined([...entriesOf(component, holders), ...kept.map((table) => sql`select cmp_id from ${sql.table(table)}${isOther}`)])
+  return sql`select ${concat(`${component.uid} row `, sql`c.id`)} as example from ${sql.table(component.table)} c
+    where c.id not in (select cmp_id from (${entries}) as entries where cmp_id is not null)`
+}
 
 /** Rows of a component that are held twice. */
 export function sharedEntries(component: Component, holders: readonly ComponentHolder[]): Search {
   const example = concat(`${component.uid} row `, sql`cmp_id`, ': ', sql`count(*)`, ' entries')
-  return sql`select ${example} as example from (${entriesOf(component, holders)}) as entries
+  return sql`select ${example} as example from (${joined(entriesOf(component, holders))}) as entries
     where cmp_id is not null group by cmp_id having count(*) > 1`
 }
 
@@ -138,20 +152,27 @@ export function danglingEntries({ shape, componentTable }: ComponentHolder, comp
   ]
 }
 
-/** Positions that several entries of an attribute have, and single components with several entries. */
-export function sharedEntryPositions({ shape, componentTable }: ComponentHolder): readonly Search[] {
-  const order = sql.id('order')
-  const single = [...shape.attributes.values()].flatMap((attribute) =>
-    attribute.kind === 'component' && !attribute.repeatable ? [attribute.name] : [],
-  )
-  const found = (...what: readonly TextPart[]) =>
-    sql`select ${concat(`${shape.uid} row `, sql`entity_id`, ', ', sql`field`, ': ', sql`count(*)`, ...what)} as example
-      from ${sql.table(componentTable)}`
-  const atPositions = sql`${found(' entries at position ', order)} where ${order} is not null
+const order = sql.id('order')
+
+const entriesFound = ({ shape, componentTable }: ComponentHolder, ...what: readonly TextPart[]) =>
+  sql`select ${concat(`${shape.uid} row `, sql`entity_id`, ', ', sql`field`, ': ', sql`count(*)`, ...what)} as example
+    from ${sql.table(componentTable)}`
+
+/** Positions that several entries of an attribute have. */
+export const sharedEntryPositions = (holder: ComponentHolder): Search =>
+  sql`${entriesFound(holder, ' entries at position ', order)} where ${order} is not null
     group by entity_id, field, ${order} having count(*) > 1`
-  const ofSingle = sql`${found(' entries of a single component')} where field in (${sql.join(single)})
-    group by entity_id, field having count(*) > 1`
-  return single.length === 0 ? [atPositions] : [atPositions, ofSingle]
+
+/** Single components with several entries, of the attributes that `counts` names. */
+export function tooManyEntries(holder: ComponentHolder, counts: (attribute: string) => boolean): readonly Search[] {
+  const single = [...holder.shape.attributes.values()].flatMap((attribute) =>
+    attribute.kind === 'component' && !attribute.repeatable && counts(`${holder.shape.uid}.${attribute.name}`) ? [attribute.name] : [],
+  )
+  if (single.length === 0) return []
+  return [
+    sql`${entriesFound(holder, ' entries of a single component')} where field in (${sql.join(single)})
+      group by entity_id, field having count(*) > 1`,
+  ]
 }
 
 /** Component entries of components that the model does not have. */
@@ -161,17 +182,23 @@ export function unknownComponents({ componentTable }: ComponentHolder, component
     from ${sql.table(componentTable)} where ${known}`
 }
 
-/** File links whose owner, of this schema, does not exist. */
-export function ownerlessFiles({ uid, table }: Schema): Search {
+/**
+ * File links whose owner, of this schema, does not exist, neither in its table nor in the tables `kept` of rows that are kept aside. Links
+ * that are kept aside are not returned, and go when they are restored.
+ */
+export function ownerlessFiles({ uid, table }: Schema, kept: readonly string[]): Search {
   const example = concat('files_related_mph row ', sql`m.id`, `: ${uid} row `, text(sql`m.related_id`), ' does not exist')
-  return sql`select ${example} as example from files_related_mph m where m.related_type = ${uid} and ${isGone(sql`m.related_id`, table)}`
+  return sql`select ${example} as example from files_related_mph m
+    where m.related_type = ${uid} and m.field not like ${`${keptPrefix}%`} and ${sql.join(
+      [table, ...kept].map((each) => isGone(sql`m.related_id`, each)),
+      sql` and `,
+    )}`
 }
 
 const missingFile = concat('files_related_mph row ', sql`m.id`, ': file ', text(sql`m.file_id`), ' does not exist')
 /** File links whose file does not exist. */
 export const filelessLinks: Search = sql`select ${missingFile} as example from files_related_mph m where ${isGone(sql`m.file_id`, 'files')}`
 
-const order = sql.id('order')
 const filesAtPosition = concat(
   ...[sql`related_type`, ' row ', sql`related_id`, ', ', sql`field`, ': ', sql`count(*)`, ' files at position ', order],
 )

@@ -18,6 +18,8 @@ export interface NewChange {
   readonly renames: readonly Rename[]
   /** Where content is kept aside. */
   readonly kept: readonly KeptPlace[]
+  /** The attributes that it leaves with more than one link or entry, as `CountedPlan.narrowed`. */
+  readonly narrowed: readonly string[]
   /** The change that it undoes; 0 for none. */
   readonly undoes: number
   /** Whether it moves content, so that writes that were begun for a model before it must fail. */
@@ -53,19 +55,20 @@ interface ChangeRow {
   readonly former: string
   readonly renames: string
   readonly kept: string
+  readonly narrowed: string
   readonly undoes: number
   readonly moves: number
   readonly steps: string
 }
 
-const columns = sql`id, version, summary, files, former, renames, kept, undoes, moves, steps`
+const columns = sql`id, version, summary, files, former, renames, kept, narrowed, undoes, moves, steps`
 
 const textOf = (files: FileChanges): string => JSON.stringify(Object.fromEntries(files))
 const filesIn = (text: string): FileChanges => new Map(Object.entries(JSON.parse(text) as Record<string, string | null>))
 
 async function changesWhere(database: RowReader, condition: RawBuilder<unknown>): Promise<readonly UnfinishedChange[]> {
   const rows = await database.rows<ChangeRow>(sql`select ${columns} from octavo_model_history where ${condition} order by id`)
-  return rows.map(({ id, version, summary, files, former, renames, kept, undoes, moves, steps }) => ({
+  return rows.map(({ id, version, summary, files, former, renames, kept, narrowed, undoes, moves, steps }) => ({
     ...{
       id: Number(id),
       version,
@@ -77,6 +80,7 @@ async function changesWhere(database: RowReader, condition: RawBuilder<unknown>)
     },
     renames: JSON.parse(renames),
     kept: JSON.parse(kept),
+    narrowed: JSON.parse(narrowed),
     steps: JSON.parse(steps),
   }))
 }
@@ -135,14 +139,14 @@ export const isMade = (id: number): RawBuilder<unknown> => sql`select id from oc
 /** Makes a change that follows the change `follows`; with steps that are still to be committed one by one, it is only noted. */
 export const insertChange = (
   follows: number,
-  { version, summary, files, former, renames, kept, undoes, moves }: NewChange,
+  { version, summary, files, former, renames, kept, narrowed, undoes, moves }: NewChange,
   now: number,
   steps: readonly PlanStep[] = [],
 ): RawBuilder<unknown> =>
   sql`insert into octavo_model_history
-      (follows, version, summary, files, former, renames, kept, undoes, moves, steps, done, is_made, made_at, is_filed)
+      (follows, version, summary, files, former, renames, kept, narrowed, undoes, moves, steps, done, is_made, made_at, is_filed)
     values (${follows}, ${version}, ${summary}, ${textOf(files)}, ${textOf(former)}, ${JSON.stringify(renames)}, ${JSON.stringify(kept)},
-      ${undoes}, ${moves ? 1 : 0}, ${JSON.stringify(steps)}, 0, ${steps.length === 0 ? 1 : 0}, ${now}, 0)`
+      ${JSON.stringify(narrowed)}, ${undoes}, ${moves ? 1 : 0}, ${JSON.stringify(steps)}, 0, ${steps.length === 0 ? 1 : 0}, ${now}, 0)`
 
 /** Makes a change whose steps are all done. */
 export const makeChange = (id: number, now: number): RawBuilder<unknown> =>

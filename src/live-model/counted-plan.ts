@@ -37,6 +37,8 @@ export interface CountedPlan extends Pick<ModelPlan, 'changes' | 'steps' | 'resp
   readonly conditions: readonly CountedContent[]
   /** Where content is kept aside. */
   readonly kept: readonly KeptPlace[]
+  /** The attributes of the new model that hold more than one link or entry until the next write. */
+  readonly narrowed: readonly string[]
 }
 
 /** Plans a change and counts what it costs. @throws ApiError 400 if renames contradict the models, 409 if content cannot be given back */
@@ -49,14 +51,20 @@ export async function countedPlan(database: Database, { from, to, renames, choic
   const losses: CountedContent[] = []
   for (const { name, about, count } of plan.losses) losses.push({ name, about, count: await counted(database.main, count), exact: true })
   const conditions: CountedContent[] = []
-  for (const { name, about, count, exact } of plan.conditions)
-    conditions.push({ name, about, count: await counted(database.main, count), exact })
+  const narrowed: string[] = []
+  for (const { name, about, count: query, exact, narrows = [] } of plan.conditions) {
+    const count = await counted(database.main, query)
+    if (count === 0) continue
+    conditions.push({ name, about, count, exact })
+    narrowed.push(...narrows)
+  }
   return {
     ...{ changes: plan.changes, responses: plan.responses },
     steps: orRefused('ConflictError', () => withRestoration(steps, plan.restoreBefore, to, there)),
     losses: losses.filter(({ count }) => count > 0),
-    conditions: conditions.filter(({ count }) => count > 0),
+    conditions,
     kept: plan.kept,
+    narrowed: [...new Set(narrowed)],
   }
 }
 

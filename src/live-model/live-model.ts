@@ -26,7 +26,7 @@ import { plain, refuseLosses, refuseTakenTables } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
 import { differencesOf, storeSchemas } from './stored-schemas.js'
 import { requestToUndo, type UndoDecisions } from './undo.js'
-import { formerTexts, type StagedFiles, stageFiles } from './write-files.js'
+import { discardLeftovers, formerTexts, type StagedFiles, stageFiles } from './write-files.js'
 
 /** The model of a service that changes while it serves. */
 export interface LiveModel {
@@ -111,6 +111,7 @@ async function modelInForce(options: LiveModelOptions): Promise<InForce> {
   const { model, texts, former } = start
   const stored = start.stored ?? new Map()
   const inForce: InForce = { model: former ?? model, texts, stored, change: await lastChange(database.main), installations: null }
+  await discardLeftovers(options.config.folder)
   await placeBehind(options)
   const unfiled = await placeUnfiled(options)
   if (former === null) {
@@ -247,6 +248,7 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
     former,
     renames,
     kept: plan.kept,
+    narrowed: plan.narrowed,
     undoes: undoes?.id ?? 0,
     moves: !onlyAdds(plan),
   }

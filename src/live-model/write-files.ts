@@ -1,6 +1,6 @@
 // Writes the files of a change into the project's folder: first beside their places, so that a full disk or a missing permission is found
 // before anything is changed, then into their places.
-import { mkdir, open, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { access, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import type { FileChanges } from '../model/schema-files.js'
 
@@ -14,19 +14,29 @@ export interface StagedFiles {
 
 const suffix = '.octavo-new'
 
+/** A file that lies beside its place. */
+interface StagedFile {
+  readonly file: string
+  readonly beside: string
+  readonly text: string
+  /** What the file has until it is placed; null: there is none. */
+  readonly former: string | null
+}
+
 /** Writes the texts beside their places. Files that have their text already are left alone. @throws if the disk refuses them */
 export async function stageFiles(folder: string, changes: FileChanges): Promise<StagedFiles> {
-  const staged: string[] = []
+  const staged: StagedFile[] = []
   const discard = async (): Promise<void> => {
-    for (const file of staged) await rm(file + suffix, { force: true })
+    for (const { beside } of staged) await rm(beside, { force: true })
   }
   try {
     for (const [path, text] of changes) {
       const file = join(folder, path)
-      if (text === null || (await textOf(file)) === text) continue
-      await mkdir(dirname(file), { recursive: true })
-      staged.push(file)
-      await writeThrough(file + suffix, text)
+      const former = await textOf(file)
+      if (text === null || former === text) continue
+      const beside = await besideOf(file)
+      staged.push({ file, beside, text, former })
+      await writeThrough(beside, text)
     }
   } catch (error) {
     await discard().catch(() => {})
@@ -34,12 +44,26 @@ export async function stageFiles(folder: string, changes: FileChanges): Promise<
   }
   return {
     place: async () => {
-      for (const file of staged) await renameUnlessDone(file + suffix, file)
+      for (const each of staged) await placeFile(each)
       for (const [path, text] of changes) if (text === null) await remove(folder, join(folder, path))
-      for (const parent of new Set(staged.map(dirname))) await sync(parent)
+      for (const parent of new Set(staged.map(({ file }) => dirname(file)))) await sync(parent)
     },
     discard,
   }
+}
+
+/** Removes files that a process staged and did not place before it ended. */
+export async function discardLeftovers(folder: string): Promise<void> {
+  const paths = await readdir(join(folder, 'src'), { recursive: true }).catch(() => [])
+  // Where nothing may be removed nothing was staged, or it does no harm: nobody reads such files.
+  for (const path of paths) if (path.endsWith(suffix)) await rm(join(folder, 'src', path), { force: true }).catch(() => {})
+}
+
+/** A name in the nearest folder that there is: Strapi does not start with a folder of a type that has no schema yet. */
+async function besideOf(file: string): Promise<string> {
+  let folder = dirname(file)
+  while (!(await isThere(folder))) folder = dirname(folder)
+  return join(folder, relative(folder, file).replaceAll(sep, '~') + suffix)
 }
 
 /** The texts that files have before they are written; null where there is no file. */
@@ -63,11 +87,22 @@ async function writeThrough(file: string, text: string): Promise<void> {
   }
 }
 
-async function renameUnlessDone(from: string, to: string): Promise<void> {
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+async function placeFile({ file, beside, text, former }: StagedFile): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
   try {
-    await rename(from, to)
+    await rename(beside, file)
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || (await textOf(to)) === null) throw error
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    // Another process has placed it, or has started meanwhile and took it for a leftover.
+    if ((await textOf(file)) !== former) return
+    await writeThrough(beside, text)
+    await rename(beside, file)
   }
 }
 

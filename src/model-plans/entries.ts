@@ -96,7 +96,7 @@ function loseEntries({ pairs, kept }: ModelComparison, pair: SchemaPair, from: A
 }
 
 /** Several entries where one is answered from now on: they stay, and come back if the attribute is made repeatable again. */
-function narrowed({ from: schema }: SchemaPair, from: Attribute, to: Attribute | undefined): PlanFindings {
+function narrowed({ from: schema, to: newer }: SchemaPair, from: Attribute, to: Attribute | undefined): PlanFindings {
   const isMany = from.kind === 'dynamiczone' || (from.kind === 'component' && from.repeatable)
   if (!isMany || to?.kind !== 'component' || to.repeatable) return nothing
   const field = sqlText`${id('field')} = ${from.name}`
@@ -109,6 +109,7 @@ function narrowed({ from: schema }: SchemaPair, from: Attribute, to: Attribute |
         about: `Rows of ${schema.uid} with several entries in ${from.name}: the first is answered, and a write replaces all.`,
         count: sqlText`select count(*) as count from (select entity_id from ${id(schema.componentTable!)} where ${field} group by entity_id having count(*) > 1) as found`,
         exact: true,
+        narrows: [attributePath(newer, to.name)],
       },
     ],
   }

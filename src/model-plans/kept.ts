@@ -24,11 +24,14 @@ export const keptWithin = (kept: KeptNames, kind: 'column' | 'field', table: str
   as: kept.of(name),
 })
 
-/** Whether a table or column is kept aside. */
-export const isKept = (name: string): boolean => name.startsWith('octavo_kept_')
+/** How every name of what is kept aside begins. */
+export const keptPrefix = 'octavo_kept_'
+
+/** Whether a table, column or value of `field` is kept aside. */
+export const isKept = (name: string): boolean => name.startsWith(keptPrefix)
 
 /** The names that change `number` gives. */
 export function keptNames(number: number): KeptNames {
   const name = (prefix: string, text: string) => joinName([{ text: prefix, keep: true }, { text }])
-  return { of: (text) => name(`octavo_kept_${number}`, text), rowsOf: (table) => name(`octavo_kept_${number}_rows`, table) }
+  return { of: (text) => name(`${keptPrefix}${number}`, text), rowsOf: (table) => name(`${keptPrefix}${number}_rows`, table) }
 }

@@ -141,6 +141,10 @@ function narrowed({ pairs }: ModelComparison, { from, to, turned }: LinkPair): {
   const { table, here, there } = from.storage
   const owner = pairs.from.types.get(from.shape.uid)
   const path = attributePath(from.shape, from.relation.name)
+  const narrows = [
+    attributePath(to.shape, to.relation.name),
+    ...(to.relation.inverse === null ? [] : [attributePath(to.target, to.relation.inverse)]),
+  ]
   const conditions: PlanCondition[] = []
   if (before.targets && !after.targets)
     conditions.push({
@@ -149,6 +153,7 @@ function narrowed({ pairs }: ModelComparison, { from, to, turned }: LinkPair): {
       about: `Rows of ${from.shape.uid} that have several links by ${from.relation.name}: one of them is answered, and a write replaces all.`,
       count: sqlText`select count(*) as count from (select ${id(here)} from ${id(table)} group by ${id(here)} having count(*) > 1) as found`,
       exact: true,
+      narrows,
     })
   if (before.owners && !after.owners && owner !== undefined)
     conditions.push({
@@ -157,6 +162,7 @@ function narrowed({ pairs }: ModelComparison, { from, to, turned }: LinkPair): {
       about: `Rows of ${from.relation.target} that several documents of ${from.shape.uid} refer to by ${from.relation.name}: only one of them may.`,
       count: sqlText`select count(*) as count from (select link.${id(there)} from ${id(table)} as link join ${id(owner.table)} as owner on owner.id = link.${id(here)} group by link.${id(there)} having count(distinct owner.document_id) > 1) as found`,
       exact: true,
+      narrows,
     })
   return { conditions }
 }

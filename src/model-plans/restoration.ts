@@ -3,6 +3,7 @@ import type { Table } from '../database/schema/table.js'
 import { describeTables } from '../database/schema/tables.js'
 import { schemasOf } from '../model/owners.js'
 import type { Model } from '../model/types.js'
+import { filesTable } from './polymorphic.js'
 import { id, sqlText } from './sql-text.js'
 import type { PlanStep } from './steps.js'
 import type { KeptPlace } from './types.js'
@@ -22,7 +23,7 @@ export function withRestoration(
   const own = new Set(schemasOf(model).map(({ table }) => table))
   // Rows that others refer to come back before these.
   const inOrder = [...kept.filter(({ table }) => own.has(table)), ...kept.filter(({ table }) => !own.has(table))]
-  const back = inOrder.flatMap((place) => restore(place, tables.get(place.table)))
+  const back = inOrder.flatMap((place) => restore(place, tables.get(place.table), model))
   const restoring = steps.map((step) => restoringValues(step, kept))
   const at = before === null ? steps.length : steps.indexOf(before)
   return [...restoring.slice(0, at), ...back, ...restoring.slice(at)]
@@ -35,7 +36,7 @@ function restoringValues(step: PlanStep, kept: readonly KeptPlace[]): PlanStep {
   return place?.conversion === undefined ? step : { ...step, restores: { from: place.as, conversion: place.conversion } }
 }
 
-function restore({ kind, table: name, name: what, as }: KeptPlace, table: Table | undefined): readonly PlanStep[] {
+function restore({ kind, table: name, name: what, as }: KeptPlace, table: Table | undefined, model: Model): readonly PlanStep[] {
   const column = kind === 'field' ? 'field' : what
   const hasPlace = table !== undefined && (kind === 'table' || kind === 'rows' || table.columns.some((each) => each.name === column))
   if (!hasPlace)
@@ -52,7 +53,10 @@ function restore({ kind, table: name, name: what, as }: KeptPlace, table: Table 
     ]
   }
   const [value, where] = valuesOf({ kind, table: name, name: what, as })
-  return [{ kind: 'setValues', table: name, column, value, where, risk: 'slow' }]
+  return [
+    ...(kind === 'field' && name === filesTable.name ? ownerless(what, as, model) : []),
+    { kind: 'setValues', table: name, column, value, where, risk: 'slow' },
+  ]
 }
 
 /** Rows between others do not come back if what they refer to was deleted since; rows of other kinds refer to nothing then. */
@@ -63,6 +67,15 @@ const dangling = ({ foreignKeys }: Table, as: string): readonly PlanStep[] =>
     if (onDelete === 'CASCADE') return { kind: 'deleteRows', table: as, where, risk: 'safe' }
     return { kind: 'setValues', table: as, column, value: null, where, risk: 'safe' }
   })
+
+/** Links to files that were kept aside do not come back if their row was deleted since. */
+const ownerless = (attribute: string, as: string, model: Model): readonly PlanStep[] =>
+  schemasOf(model)
+    .filter((schema) => schema.attributes.get(attribute)?.kind === 'media')
+    .map(({ uid, table }) => ({
+      ...{ kind: 'deleteRows', table: filesTable.name, risk: 'safe' },
+      where: sqlText`field = ${as} and ${id(filesTable.type)} = ${uid} and related_id not in (select id from ${id(table)})`,
+    }))
 
 function valuesOf({ kind, table, name, as }: KeptPlace) {
   if (kind === 'field') return [sqlText`${name}`, sqlText`${id('field')} = ${as}`] as const

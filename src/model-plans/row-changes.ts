@@ -4,7 +4,7 @@ import { ownedLinks, ownedMorphs } from '../model/owners.js'
 import type { ContentType, Model, Schema } from '../model/types.js'
 import type { ModelComparison } from './context.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
-import { keptRows } from './kept.js'
+import { type KeptNames, keptRows } from './kept.js'
 import type { SchemaPair } from './pairs.js'
 import { countText, defaultLocale, id, joinedText, type SqlText, sqlText } from './sql-text.js'
 import type { DraftLinks, IncomingLinks } from './steps.js'
@@ -160,8 +160,8 @@ const giveLocale = ({ table }: ContentType): PlanFindings => ({
   steps: [setRows(table, 'locale', defaultLocale, sqlText`locale is null`)],
 })
 
-/** A draft that comes back, and whose document was written since, gives way to a new one. */
-function removeStale(model: Model, type: ContentType): PlanFindings['steps'] {
+/** A draft that comes back, and whose document was written since, gives way to a new one, and is kept aside. */
+function removeStale(model: Model, kept: KeptNames, type: ContentType): PlanFindings['steps'] {
   const table = id(type.table)
   const stale = sqlText`id in (select id from (select draft.id as id from ${table} as draft join ${table} as written
     on written.document_id = draft.document_id and coalesce(written.locale, '') = coalesce(draft.locale, '')
@@ -169,12 +169,13 @@ function removeStale(model: Model, type: ContentType): PlanFindings['steps'] {
   const all = [...belongings(model, type, sqlText`(select id from ${table} where ${stale})`), { table: type.table, where: stale }]
   return [
     ...passLinksOn(model, type, stale, { draftsGo: true, localesGo: false }).map(({ step }) => ({ phase: 'stale' as const, step })),
+    ...all.map(({ table: of, where }) => planned('stale', 'safe', { kind: 'keepRows', table: of, as: kept.rowsOf(`stale_${of}`), where })),
     ...all.map(({ table: of, where }) => planned('stale', 'safe', { kind: 'deleteRows', table: of, where })),
   ]
 }
 
 /** Every row becomes the published version of its document, and gets a draft. */
-function makeDrafts({ pairs, tableAfter }: ModelComparison, type: ContentType): PlanFindings {
+function makeDrafts({ pairs, kept, tableAfter }: ModelComparison, type: ContentType): PlanFindings {
   const columns = tableAfter(type.table).columns.map(({ name }) => name)
   const others = (table: string, known: readonly string[]) =>
     tableAfter(table)
@@ -218,7 +219,7 @@ function makeDrafts({ pairs, tableAfter }: ModelComparison, type: ContentType): 
     ...nothing,
     steps: [
       setRows(type.table, 'published_at', sqlText`coalesce(updated_at, created_at)`, isDraft),
-      ...removeStale(pairs.to, type),
+      ...removeStale(pairs.to, kept, type),
       planned('drafts', 'slow', {
         kind: 'makeDrafts',
         schema: type.uid,

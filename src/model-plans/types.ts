@@ -86,6 +86,8 @@ export interface PlanCondition {
   readonly count: SqlText
   /** False where a database cannot tell: then at most so many do not satisfy it. */
   readonly exact: boolean
+  /** For `kind: 'single'`: the attributes of the new model, both sides of a relation, that hold more than one link or entry until the next write. */
+  readonly narrows?: readonly string[]
 }
 
 /** The plan of a change. Steps run in their order, in one transaction where the database can do that. */

@@ -78,7 +78,8 @@ export const modelOf = async (served: Asking): Promise<string> =>
 /** All content as the API shows it, without the numbers of rows, which are given anew. */
 export async function contentOf(served: Asking): Promise<unknown> {
   const content: Record<string, unknown> = {}
-  for (const { schema } of (await served.ask('/api/content-type-builder/content-types', { token })).body.data) {
+  for (const { uid, schema } of (await served.ask('/api/content-type-builder/content-types', { token })).body.data) {
+    if (!uid.startsWith('api::')) continue
     const name = schema.kind === 'singleType' ? schema.singularName : schema.pluralName
     for (const status of ['draft', 'published']) {
       const answer = await served.ask(`/api/${name}?populate=*&locale=*&status=${status}&sort=documentId&pagination[pageSize]=100`, {

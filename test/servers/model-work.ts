@@ -46,7 +46,17 @@ export async function copyRows(from: string, to: string, model: Model): Promise<
   }
 }
 
-const nextChange = { version: 'next', summary: 'test', files: new Map(), former: new Map(), renames: [], kept: [], undoes: 0, moves: true }
+const nextChange = {
+  version: 'next',
+  summary: 'test',
+  files: new Map(),
+  former: new Map(),
+  renames: [],
+  kept: [],
+  narrowed: [],
+  undoes: 0,
+  moves: true,
+}
 
 /** A change as it is carried out: a row of the log makes it. */
 export const workOf = (steps: readonly PlanStep[], model: Model, more: Partial<ModelWork> = {}): ModelWork => ({

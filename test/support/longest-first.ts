@@ -4,6 +4,8 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 /** Files of more than half a minute, in the order in which they begin: those that work, with those that mostly wait between them. */
 const longest = [
   ...[
+    'servers/kill-model-kinds',
+    'faults/kill-model-kinds',
     'faults/kill',
     'servers/kill',
     'servers/model-work',

@@ -54,7 +54,7 @@ async function danglingRows(connection: MysqlQueryable): Promise<readonly string
 export const inspectMysql = (connection: MysqlQueryable): Inspection => ({
   tables: async () => {
     const { tables } = await readCatalog(connection)
-    return { has: (table) => tables.has(table) }
+    return { has: (table) => tables.has(table), names: [...tables.keys()] }
   },
   damage: null,
   danglingRows: () => danglingRows(connection),

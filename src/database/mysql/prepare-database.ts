@@ -119,11 +119,20 @@ async function lackingIn(client: Client, model: Model, { sessions }: MysqlPrepar
   const has = (name: string): boolean => catalog.tables.has(name) || indexes.has(name)
   const columnsOf = (table: string): ReadonlySet<string> => new Set(catalog.tables.get(table)!.map(({ name }) => name))
   const lacking = findLacking(model, { isNew, has, columnsOf }, sessions)
+  // Its tables are those of neither model. What is added would be in the way of the steps that are left; they make what the new model needs.
+  const layout = (await isBeingChanged(client, catalog)) ? { tables: [], columns: [] } : {}
   return {
     ...lacking,
+    ...layout,
     indexes: lacking.indexes.filter((index) => !indexes.has(indexName(index)) && isPossible(catalog, lacking, index)),
     ownTables: [...octavoTables.map(({ name }) => name), ...driverTables].some((name) => !catalog.tables.has(name)) || hasFormerTables(has),
   }
+}
+
+/** Whether a change of the model was begun whose steps are not all done. */
+async function isBeingChanged(client: Client, { tables }: MysqlCatalog): Promise<boolean> {
+  if (tables.get('octavo_model_history')?.some(({ name }) => name === 'is_made') !== true) return false
+  return (await client.query('select 1 from octavo_model_history where is_made = 0 limit 1')).rows.length > 0
 }
 
 const isPossible = (catalog: MysqlCatalog, { tables }: Lacking, index: Parameters<typeof isIndexable>[1]): boolean =>

@@ -54,7 +54,7 @@ async function danglingRows(connection: Queryable): Promise<readonly string[]> {
 export const inspectPostgres = (connection: Queryable): Inspection => ({
   tables: async () => {
     const { tables } = await readCatalog(connection)
-    return { has: (table) => tables.has(storedName(table)) }
+    return { has: (table) => tables.has(storedName(table)), names: [...tables.keys()] }
   },
   damage: null,
   danglingRows: () => danglingRows(connection),

@@ -167,7 +167,7 @@ export const octavoTables: readonly OctavoTable[] = [
   },
   {
     // Changes of the model: the files they write and what these were before (JSON: path to text, or null where there is none), what they
-    // keep aside, and whether the files are on disk. No two changes follow the same one, so that of two at once one wins. `is_made` is 0
+    // keep aside, which attributes they leave with more than may be there (`narrowed`), and whether the files are on disk. No two changes follow the same one, so that of two at once one wins. `is_made` is 0
     // while the steps of a change are committed one by one, and so many are `done`. `moves` is 1 where content is moved: writes that were
     // begun for a model before it fail.
     name: 'octavo_model_history',
@@ -180,6 +180,7 @@ export const octavoTables: readonly OctavoTable[] = [
       former: 'text',
       renames: 'text',
       kept: 'text',
+      narrowed: 'text',
       undoes: 'integer',
       moves: 'integer',
       steps: 'text',
@@ -263,6 +264,7 @@ const changeColumns = {
     former: "'{}'",
     renames: "'[]'",
     kept: "'[]'",
+    narrowed: "'[]'",
   },
   ...{ undoes: '0', moves: '0', steps: "'[]'", done: '0', is_made: '1', made_at: 'made_at', is_filed: 'is_filed' },
 }

@@ -6,7 +6,9 @@ import type { Inspection, MainConnection } from '../database.js'
 export const inspectSqlite = (main: MainConnection): Inspection => ({
   tables: async () => {
     const rows = await main.rows<{ readonly name: string }>(sql`select name from sqlite_master where type = 'table'`)
-    return new Set(rows.map(({ name }) => name))
+    const names = rows.map(({ name }) => name)
+    const known = new Set(names)
+    return { has: (table) => known.has(table), names }
   },
   damage: async () => {
     const rows = await main.rows<{ readonly quick_check: string }>(sql`select * from pragma_quick_check`)

@@ -93,7 +93,7 @@ export async function removeRows(
 ): Promise<void> {
   if (ids.length === 0) return
   const { transaction, model } = writing
-  await removeBelow(writing, type, ids, [...type.attributes.values()])
+  await removeBelow(writing, type, ids, null)
   dropPendingTargets(transaction, model, type, ids)
   dropPendingLinks(transaction, type, ids, forgotten)
   clearModified(transaction, type, forgotten)

@@ -134,33 +134,36 @@ const hasRow = (components: readonly Component[]) => {
   return sql`case component_type${sql.join(isThere, sql``)} else 1 = 1 end`
 }
 
-const entryRows = ({ list, unindexed }: Dialect, table: string, owners: readonly number[], fields: readonly string[]) =>
-  sql`select id, cmp_id, component_type, field, ${sql.id('order')} from ${sql.table(table)}
-    where entity_id in (${list(owners)}) and ${unindexed(sql`field`)} in (${sql.join(fields)})`
+const entryRows = (dialect: Dialect, table: string, owners: readonly number[], fields: readonly string[] | null) =>
+  sql`select id, cmp_id, component_type, field, ${sql.id('order')} from ${sql.table(table)} where ${isEntryOf(dialect, owners, fields)}`
+
+/** True for entries of rows in these fields; null: in all, those included that a change of the model keeps aside. */
+const isEntryOf = ({ list, unindexed }: Dialect, owners: readonly number[], fields: readonly string[] | null) =>
+  sql`entity_id in (${list(owners)})${fields === null ? sql`` : sql` and ${unindexed(sql`field`)} in (${sql.join(fields)})`}`
 
 /** Deletes component rows with everything below them. Their links go with them. */
 async function removeEntries(writing: RowContext, entries: readonly ComponentEntry[]): Promise<void> {
   for (const [uid, component] of writing.model.components) {
     const ids = entries.filter(({ component_type }) => component_type === uid).map(({ cmp_id }) => cmp_id)
     if (ids.length === 0) continue
-    await removeBelow(writing, component, ids, [...component.attributes.values()])
+    await removeBelow(writing, component, ids, null)
     dropPendingLinks(writing.transaction, component, ids)
     const { transaction } = writing
     transaction.follow(sql`delete from ${sql.table(component.table)} where id in (${transaction.dialect.list(ids)})`)
   }
 }
 
-/** Deletes what stands below rows of one shape for these attributes: component trees and links to files. */
+/** Deletes what stands below rows of one shape for these attributes: component trees and links to files. Null: the rows go as a whole. */
 export async function removeBelow(
   writing: RowContext,
   shape: Owner['shape'],
   ids: readonly number[],
-  attributes: readonly Attribute[],
+  attributes: readonly Attribute[] | null,
 ): Promise<void> {
   const { transaction } = writing
-  const fields = attributes.filter(isHolder).map(({ name }) => name)
-  const media = attributes.filter(isMedia)
-  if (shape.componentTable === null || fields.length === 0) return removeMedia(transaction, shape, ids, media)
+  const fields = attributes?.filter(isHolder).map(({ name }) => name) ?? null
+  const media = (attributes ?? [...shape.attributes.values()]).filter(isMedia)
+  if (shape.componentTable === null || fields?.length === 0) return removeMedia(transaction, shape, ids, media)
   const files =
     media.length === 0
       ? sql``
@@ -169,9 +172,7 @@ export async function removeBelow(
   const entries = found.filter(({ cmp_id }) => cmp_id !== null)
   await removeEntries(writing, entries)
   if (entries.length > 0) {
-    transaction.follow(
-      sql`delete from ${sql.table(shape.componentTable)} where entity_id in (${transaction.dialect.list(ids)}) and field in (${sql.join(fields)})`,
-    )
+    transaction.follow(sql`delete from ${sql.table(shape.componentTable)} where ${isEntryOf(transaction.dialect, ids, fields)}`)
   }
   if (found.length > entries.length) removeMedia(transaction, shape, ids, media)
 }

@@ -1,0 +1,77 @@
+// Loaded before the service (`node --import`), in every thread: counts the statements on SQLite and the calls on files in src/ while a change
+// of the model is made, and kills the process at one of them. Told by `order` in FAULTS; what was counted is in `counted`.
+import fs from 'node:fs'
+import { createRequire, syncBuiltinESMExports } from 'node:module'
+import { join, sep } from 'node:path'
+import { getEnvironmentData, isMainThread, setEnvironmentData } from 'node:worker_threads'
+
+const folder = process.env.FAULTS
+const Database = createRequire(import.meta.url)('better-sqlite3')
+const { appendFileSync, readFileSync } = fs
+const promises = { ...fs.promises }
+
+/** The statement that makes a change, or that notes it where its steps are committed one by one. */
+const recording = /^\s*insert into octavo_model_history/i
+
+/** Counters that all threads share: the number of the order that they count for, statements, files, and statements since the recording one. */
+if (isMainThread) setEnvironmentData('change-failpoints', new Int32Array(new SharedArrayBuffer(16)))
+const counters = getEnvironmentData('change-failpoints')
+const [order, statements, files, sinceRecord] = [0, 1, 2, 3]
+
+/** `{ "number": 2, "point": { "of": "statements", "n": 3, "isDone": false } }`: the process is killed before its third statement. */
+function currentOrder() {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'order'), 'utf8'))
+  } catch {
+    return null
+  }
+}
+
+/** Counts a step; says whether the process dies before it, or after it. */
+function count(counter, text) {
+  const found = currentOrder()
+  if (found === null) return null
+  if (Atomics.exchange(counters, order, found.number) !== found.number)
+    for (const each of [statements, files, sinceRecord]) Atomics.store(counters, each, 0)
+  const n = Atomics.add(counters, counter, 1) + 1
+  const isSince = counter === statements && (Atomics.load(counters, sinceRecord) > 0 || recording.test(text))
+  const since = isSince ? Atomics.add(counters, sinceRecord, 1) + 1 : 0
+  appendFileSync(join(folder, 'counted'), `${JSON.stringify([counter === files ? 'files' : 'statements', text.slice(0, 200)])}\n`)
+  const { point } = found
+  if (point === null) return null
+  const reached = { statements: counter === statements ? n : 0, files: counter === files ? n : 0, record: since }[point.of]
+  if (reached !== point.n) return null
+  return point.isDone ? 'after' : 'before'
+}
+
+const die = () => process.kill(process.pid, 'SIGKILL')
+
+function watch(prototype, name, textOf) {
+  const original = prototype[name]
+  prototype[name] = function (...given) {
+    const when = count(statements, textOf(this, given))
+    if (when === 'before') die()
+    const result = original.apply(this, given)
+    if (when === 'after') die()
+    return result
+  }
+}
+
+const probe = new Database(':memory:')
+const prepared = Object.getPrototypeOf(probe.prepare('select 1'))
+probe.close()
+watch(Database.prototype, 'exec', (_, [sql]) => sql)
+for (const name of ['run', 'get', 'all', 'iterate']) watch(prepared, name, ({ source }) => source)
+
+for (const name of ['open', 'mkdir', 'rename', 'rm', 'rmdir']) {
+  fs.promises[name] = async (path, ...given) => {
+    const when = String(path).includes(`${sep}src${sep}`) ? count(files, `${name} ${path}`) : null
+    if (when === 'before') die()
+    try {
+      return await promises[name](path, ...given)
+    } finally {
+      if (when === 'after') die()
+    }
+  }
+}
+syncBuiltinESMExports()

@@ -1,0 +1,36 @@
+// kill -9 at the steps of every kind of change of the model (live-model.9): the next start ends with the former model or with the new one,
+// with its files and its content. FAULTS=all takes every statement and every call on files. test/servers has the same on servers.
+import { afterAll, beforeAll, describe, test } from 'vitest'
+import { removeProject } from '../live-model/changing-project.js'
+import { copyOf, countedKills, type Ground, killAtSteps, kinds, newBase } from './killed-changes.js'
+
+let base: string
+const kills: Record<string, number> = {}
+
+beforeAll(() => {
+  base = newBase()
+})
+afterAll(() => {
+  removeProject(base)
+  console.log(countedKills('SQLite', kills))
+})
+
+async function newGround(): Promise<Ground> {
+  const copy = copyOf(base)
+  return { ...copy, environment: {}, isAtomic: true, start: () => copy.start({}), remove: async () => copy.remove() }
+}
+
+describe.concurrent('live-model.9: killed at any step of a change, the model is the former one or the new one', () => {
+  test.each(Object.keys(kinds))(
+    '%s',
+    async (name) => {
+      const ground = await newGround()
+      try {
+        kills[name] = await killAtSteps(ground, name)
+      } finally {
+        await ground.remove()
+      }
+    },
+    3_600_000,
+  )
+})

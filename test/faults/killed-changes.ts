@@ -1,0 +1,305 @@
+// What every test that kills a service in the midst of a change of its model does, whatever its database is: afterwards model, files and
+// content are all those of before the change, or all those of after it, and the doctor finds nothing.
+import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
+import { expect } from 'vitest'
+import { loadConfig } from '../../src/config/config.js'
+import { driverOf } from '../../src/database/open.js'
+import { runChecks } from '../../src/doctor/checks.js'
+import { loadModel } from '../../src/model/load.js'
+import { agreed, contentOf, modelOf, newProject, type Step, send, undo } from '../live-model/changing-project.js'
+import { requestFor } from '../live-model/kinds-of-changes.js'
+import { octavo } from '../start/command.js'
+import { start } from './child.js'
+import { askerOf, end, type Faulty } from './faulty.js'
+
+/** Where a process is killed: at a statement, at a statement counted from the one that records the change, or at a call on files in src/. */
+export interface Point {
+  readonly of: 'statements' | 'record' | 'files'
+  /** The first is 1. */
+  readonly n: number
+  /** Whether the step is done before the process dies. */
+  readonly isDone: boolean
+}
+
+/** The steps of a change, in their order. */
+export interface Counted {
+  readonly statements: readonly string[]
+  readonly files: readonly string[]
+}
+
+/** A project of its own on a database of its own. */
+export interface Ground {
+  readonly folder: string
+  /** Where commands of the project find its database. */
+  readonly environment: Readonly<Record<string, string>>
+  start(): Promise<Faulty>
+  /** Steps count from now on; the process dies at this point, or (null) at none. */
+  arm(point: Point | null, running: Faulty): void
+  /** Whether the steps of a change are one transaction; otherwise they are committed one by one, and a start goes on with them. */
+  readonly isAtomic: boolean
+  /** No step counts any more; returns those that did. */
+  disarm(): Counted
+  remove(): Promise<void>
+}
+
+interface Kind {
+  /** What precedes the change. */
+  readonly prepare?: string
+  /** The name of the change in `kindsOfChanges`; null: to undo the one before. */
+  readonly change: string | null
+  /** Whether it keeps versions of documents aside. Links of their files stay, as Strapi leaves them, and are theirs again when they come back. */
+  readonly keepsRows?: boolean
+}
+
+const changes = [
+  ...['types created', 'a type removed', 'a type renamed', 'types with other tables'],
+  ...['attributes added', 'attributes removed', 'attributes renamed', 'text becomes a number'],
+  ...['many-to-many becomes many-to-one', 'a relation changes its side', 'relations removed'],
+  ...['a component renamed', 'another component of an attribute', 'a zone has another component and one less'],
+  ...['Draft & Publish on', 'localization on'],
+]
+
+/** The kinds of changes that are killed. */
+export const kinds: Readonly<Record<string, Kind>> = {
+  ...Object.fromEntries(changes.map((change) => [change, { change }])),
+  ...Object.fromEntries(['Draft & Publish off', 'localization off'].map((change) => [change, { change, keepsRows: true }])),
+  'a removal undone': { prepare: 'a type with everything removed', change: null },
+}
+
+/** Checks that may find something: links and entries that a change left over. */
+const tolerated: readonly string[] = ['to-one relations have at most one target', 'every component row is used']
+
+/** Whether every step is taken. */
+const isThorough = process.env.FAULTS === 'all'
+
+/** The statement that records a change, and with it makes it or begins it. */
+export const recording = /^\s*insert into octavo_model_history/i
+
+/** The project of the recorded changes with its files, and its database as a file of SQLite's where Octavo looks for it. */
+export function newBase(): string {
+  const project = newProject()
+  for (const name of ['.tmp', 'uploads']) mkdirSync(join(project, name))
+  const database = databaseOf(project)
+  renameSync(join(project, 'content.db'), database)
+  const rows = new Database(database, { readonly: true })
+  for (const url of rows.prepare('select url from files').pluck().all() as string[]) writeFileSync(join(project, url), url)
+  rows.close()
+  return project
+}
+
+/** The file of a project's database. */
+export const databaseOf = (project: string): string => join(project, '.tmp', 'data.db')
+
+/** What change-failpoints.mjs is told for a copy of the project, which has its orders beside it. */
+export function copyOf(base: string) {
+  const folder = `${dirname(base)}/${Math.random().toString(36).slice(2)}`
+  const orders = `${folder}-orders`
+  const [order, counted] = [join(orders, 'order'), join(orders, 'counted')]
+  cpSync(base, folder, { recursive: true })
+  mkdirSync(orders)
+  let number = 0
+  return {
+    folder,
+    start: async (environment: Readonly<Record<string, string>>): Promise<Faulty> => {
+      const child = start(folder, {
+        NODE_OPTIONS: `--import ${join(import.meta.dirname, 'change-failpoints.mjs')}`,
+        FAULTS: orders,
+        OCTAVO_DATABASE_READER_THREADS: '1',
+        LOG_LEVEL: 'error',
+        ...environment,
+      })
+      return { child, ask: askerOf(await child.origin) }
+    },
+    arm: (point: Point | null): void => {
+      rmSync(counted, { force: true })
+      writeFileSync(`${order}-new`, JSON.stringify({ number: ++number, point }))
+      renameSync(`${order}-new`, order)
+    },
+    disarm: (): Counted => {
+      rmSync(order)
+      const steps = linesOf(counted).map((line) => JSON.parse(line) as readonly [keyof Counted, string])
+      const stepsOf = (wanted: keyof Counted) => steps.filter(([kind]) => kind === wanted).map(([, text]) => text)
+      return { statements: stepsOf('statements'), files: stepsOf('files') }
+    },
+    remove: (): void => {
+      for (const path of [folder, orders]) rmSync(path, { recursive: true, force: true })
+    },
+  }
+}
+
+function linesOf(file: string): readonly string[] {
+  try {
+    return readFileSync(file, 'utf8').split('\n').slice(0, -1)
+  } catch {
+    return []
+  }
+}
+
+/** What a change may leave between: the model that is served, its files, and all content. */
+interface State {
+  readonly model: string
+  readonly files: Readonly<Record<string, string>>
+  readonly content: unknown
+}
+
+async function stateOf(running: Faulty, folder: string): Promise<State> {
+  const [model, content] = [await modelOf(running), await contentOf(running)]
+  const source = join(folder, 'src')
+  const paths = (readdirSync(source, { recursive: true }) as string[]).sort()
+  const files = paths.map((path) => [path, statSync(join(source, path)).isFile() ? readFileSync(join(source, path), 'utf8') : ''])
+  return { model, files: Object.fromEntries(files), content }
+}
+
+/** What `octavo doctor` finds wrong; with FAULTS=all the command itself, which takes a process. */
+async function findingsIn(ground: Ground, { keepsRows = false }: Kind): Promise<readonly string[]> {
+  const found = await (isThorough ? findingsOfCommand(ground) : findingsOfChecks(ground))
+  return keepsRows ? found.filter((each) => !each.startsWith('file links have an existing owner')) : found
+}
+
+const wrongIn = (checks: readonly { readonly name: string; readonly isWrong: boolean; readonly examples: readonly string[] }[]) =>
+  checks.filter(({ name, isWrong }) => isWrong && !tolerated.includes(name)).map(({ name, examples }) => `${name}: ${examples}`)
+
+async function findingsOfCommand({ folder, environment }: Ground): Promise<readonly string[]> {
+  const { out, err } = await octavo(['doctor', folder, '--json'], { ...environment, UPLOADS_DIR: 'uploads' })
+  expect(out, err).not.toBe('')
+  type Check = { readonly name: string; readonly verdict: string; readonly examples: readonly string[] }
+  return wrongIn((JSON.parse(out).checks as readonly Check[]).map((check) => ({ ...check, isWrong: check.verdict === 'wrong' })))
+}
+
+async function findingsOfChecks({ folder, environment }: Ground): Promise<readonly string[]> {
+  const config = await loadConfig(folder, environment)
+  const [driver, model] = [await driverOf(config), await loadModel(folder)]
+  const view = await driver.snapshotOf(config)
+  try {
+    const found = (await runChecks({ database: view, model })).map((check) => ({ ...check, isWrong: check.count > 0 && !check.warning }))
+    return [...wrongIn(found), ...(await view.mismatches(model)).types]
+  } finally {
+    await view.close()
+  }
+}
+
+/** A change of this kind as a request, and the names of what it hides. */
+async function requestOf({ change }: Kind, running: Faulty, folder: string): Promise<{ step: Step; losses: readonly string[] }> {
+  if (change === null) {
+    const made = (await send(running, { method: 'GET', path: '/api/content-type-builder/changes' })).body.data
+    const body = { data: { change: made.at(-1).id } }
+    return { step: { method: 'POST', path: '/api/content-type-builder/undo', body }, losses: [] }
+  }
+  const step = requestFor(folder, change)
+  const planned = await send(running, { ...step, method: 'POST', path: '/api/content-type-builder/plan' })
+  expect(planned.status, planned.text).toBe(200)
+  const losses = planned.body.data.losses as readonly { readonly name: string }[]
+  return { step, losses: losses.map(({ name }) => name) }
+}
+
+type Outcome = 'former' | 'new'
+
+/** A point, and what it has to lead to, where that is certain. */
+type Aim = readonly [Point, Outcome | null]
+
+/** The first statement, before and after the commit that decides, in the midst of the files, and of steps that are committed one by one. */
+function someAims({ statements, files }: Counted, isAtomic: boolean): readonly Aim[] {
+  const recorded = statements.slice(statements.findIndex((text) => recording.test(text)))
+  const commit = recorded.findIndex((text) => /^\s*commit/i.test(text)) + 1
+  expect(commit, statements.join('\n')).toBeGreaterThan(1)
+  const placing = files.flatMap((text, index) => (/^(?:rename|rm) /.test(text) ? [index + 1] : []))
+  expect(placing.length).toBeGreaterThan(0)
+  const stepwise: readonly Aim[] = [[{ of: 'record', n: Math.ceil((commit + recorded.length) / 2), isDone: false }, 'new']]
+  return [
+    [{ of: 'statements', n: 1, isDone: false }, 'former'],
+    [{ of: 'record', n: commit, isDone: false }, 'former'],
+    [{ of: 'record', n: commit, isDone: true }, 'new'],
+    ...(isAtomic ? [] : stepwise),
+    [{ of: 'files', n: placing[Math.floor((placing.length - 1) / 2)]!, isDone: true }, 'new'],
+  ]
+}
+
+/** How many processes were killed, by kind, as a line. */
+export function countedKills(database: string, kills: Readonly<Record<string, number>>): string {
+  const all = Object.values(kills).reduce((sum, count) => sum + count, 0)
+  return `${all} kills on ${database}: ${Object.entries(kills)
+    .map(([kind, count]) => `${kind} ${count}`)
+    .join(', ')}`
+}
+
+/** A service whose model is changed, and that is killed meanwhile. */
+async function openVictim(ground: Ground, kind: Kind) {
+  let running = await ground.start()
+  const see = (): Promise<State> => stateOf(running, ground.folder)
+  const change = async () => {
+    const { step, losses } = await requestOf(kind, running, ground.folder)
+    return () => send(running, step, losses)
+  }
+  if (kind.prepare !== undefined) {
+    const prepared = await agreed(running, requestFor(ground.folder, kind.prepare))
+    expect(prepared.status, prepared.text).toBe(200)
+  }
+  return {
+    see,
+    /** Makes the change without disturbance, and undoes it: what it leads to, and its steps. */
+    rehearse: async (former: State) => {
+      const make = await change()
+      ground.arm(null, running)
+      const answer = await make()
+      const counted = ground.disarm()
+      expect(answer.status, answer.text).toBe(200)
+      const made = await see()
+      await undo(running)
+      expect(await see()).toEqual(former)
+      return { made, counted }
+    },
+    /** Makes the change with a process that dies at a point, and starts another; resolves to whether it did. */
+    killAt: async (point: Point): Promise<boolean> => {
+      const make = await change()
+      ground.arm(point, running)
+      const answer = await make().catch(() => null)
+      if (answer !== null) expect(answer.status, answer.text).toBe(200)
+      else expect((await running.child.ended).signal, running.child.errors()).toBe('SIGKILL')
+      ground.disarm()
+      if (answer !== null) return false
+      running = await ground.start()
+      return true
+    },
+    undo: () => undo(running),
+    end: () => end(running),
+  }
+}
+
+/** Kills processes that make a change of this kind; resolves to how many. */
+export async function killAtSteps(ground: Ground, name: string): Promise<number> {
+  const kind = kinds[name]!
+  const victim = await openVictim(ground, kind)
+  let kills = 0
+  /** Resolves to whether the process died. */
+  const proved = async ([point, expected]: Aim): Promise<boolean> => {
+    const about = `${name}, killed ${point.isDone ? 'after' : 'before'} ${point.of} ${point.n}`
+    const isKilled = await victim.killAt(point)
+    const state = await victim.see()
+    const isFormer = state.model === former.model
+    expect(state, about).toEqual(isFormer ? former : made)
+    if (isKilled && expected !== null) expect(isFormer ? 'former' : 'new', about).toBe(expected)
+    expect(await findingsIn(ground, kind), about).toEqual([])
+    if (!isFormer) await victim.undo()
+    if (isKilled) kills++
+    return isKilled
+  }
+  const former = await victim.see()
+  const { made, counted } = await victim.rehearse(former)
+  expect(made.model).not.toBe(former.model)
+  try {
+    const aims = someAims(counted, ground.isAtomic)
+    if (isThorough) {
+      for (const [of, isDone] of [
+        ['statements', false],
+        ['files', true],
+      ] as const)
+        for (let n = 1; await proved([{ of, n, isDone }, null]); n++);
+      await proved(aims.find(([{ of, isDone }]) => of === 'record' && isDone)!)
+    } else for (const aim of aims) expect(await proved(aim), `${name}: ${JSON.stringify(aim)} was not reached`).toBe(true)
+  } finally {
+    await victim.end()
+  }
+  return kills
+}
