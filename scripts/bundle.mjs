@@ -13,6 +13,7 @@ export const bundle = {
     'src/database/sqlite/index-thread.ts',
     'src/database/sqlite/model-work-thread.ts',
     'src/uploads/images/image-process.ts',
+    'src/doctor/doctor-process.ts',
     'src/project-code/project-code-thread.ts',
   ],
   outdir: 'dist',

@@ -181,7 +181,7 @@ async function openServing(config: Config, { main, writes }: Database, backend: 
     }
     return address
   }
-  const close: HttpServer['close'] = async (delay) => void (await Promise.all([administration.jobs.close(), server.close(delay)]))
+  const close: HttpServer['close'] = async (delay) => void (await Promise.all([administration.close(), server.close(delay)]))
   if (config.schedules.length === 0) return { listen, close }
   const { openSchedules } = await import('./schedules/schedules.js')
   const services = backend.services(theProject(0, null))

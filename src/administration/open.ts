@@ -1,4 +1,5 @@
 // Opens the administration when its first request comes: until then nothing of it is loaded.
+import { type Doctor, openDoctor } from '../doctor/beside-service.js'
 import { anyAdministrator } from './administrators.js'
 import type { Administration } from './context.js'
 import type { ToldCode } from './first.js'
@@ -11,6 +12,9 @@ export interface LateAdministration {
   /** Logs the code of the first administrator if there is none. Without tables of administrators, nothing is logged. */
   announce(): void
   readonly jobs: Jobs
+  readonly doctor: Doctor
+  /** Ends what goes on behind responses. */
+  close(): Promise<void>
 }
 
 /** Prepares the administration of a service. */
@@ -34,5 +38,13 @@ export function prepareAdministration(given: Omit<JobParts, 'tellFirst'>): LateA
       throw error
     }
   }
-  return { open, announce: () => void tellFirst().catch(() => {}), jobs: prepareJobs(given, open) }
+  const [jobs, doctor] = [prepareJobs(given, open), openDoctor(config)]
+  return {
+    ...{ open, jobs, doctor },
+    announce: () => void tellFirst().catch(() => {}),
+    close: async () => {
+      doctor.close()
+      await jobs.close()
+    },
+  }
 }

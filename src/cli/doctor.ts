@@ -1,13 +1,11 @@
 // `octavo doctor [folder]`: checks the project's database and files without changing anything, and reports the findings.
-import { existsSync } from 'node:fs'
-import { basename, join } from 'node:path'
-import { sql } from 'kysely'
 import type { Config } from '../config/config.js'
-import type { DatabaseView, MainConnection } from '../database/database.js'
 import { driverOf } from '../database/open.js'
-import { type CheckResult, runChecks } from '../doctor/checks.js'
+import type { CheckResult } from '../doctor/checks.js'
+import { examine } from '../doctor/examine.js'
 import { type PendingLink, pendingLinks } from '../doctor/pending-links.js'
 import { remedies } from '../doctor/remedies.js'
+import { reportOf, verdictOf } from '../doctor/report.js'
 import type { ExaminedProject } from '../doctor/searches.js'
 import type { Model } from '../model/types.js'
 import { onDatabase, orExplain } from './explain-error.js'
@@ -33,12 +31,8 @@ async function diagnose(config: Config, model: Model, options: DoctorOptions): P
   const view = await driver.snapshotOf(config)
   try {
     const project = { database: view, model }
-    const found = [
-      ...(await runChecks(project)),
-      ...(await schemaMismatches(view, model)),
-      await missingFiles(view.main, config.uploadsFolder),
-    ]
-    const wrong = found.filter((result) => verdictOf(result) === 'WRONG').length
+    const found = await examine(project, config.uploadsFolder)
+    const wrong = found.filter((result) => verdictOf(result) === 'wrong').length
     if (options.json === true) print(JSON.stringify(await jsonOf(found, options.links === true ? project : null), null, 2))
     else {
       for (const line of found.flatMap(linesOf)) print(line)
@@ -59,14 +53,14 @@ async function pendingLinkReport(project: ExaminedProject): Promise<readonly str
   }
 }
 
-const verdictOf = ({ count, warning }: CheckResult): 'ok' | 'note' | 'WRONG' => (count === 0 ? 'ok' : warning ? 'note' : 'WRONG')
+const shownVerdict = (result: CheckResult): string => (verdictOf(result) === 'wrong' ? 'WRONG' : verdictOf(result))
 
 function linesOf(result: CheckResult): readonly string[] {
   const { name, count, examples } = result
   const more = count > examples.length ? [`               … and ${count - examples.length} more`] : []
   const remedy = count > 0 && Object.hasOwn(remedies, name) ? [`               → ${remedies[name]}`] : []
   return [
-    `${verdictOf(result).padEnd(5)} ${String(count).padStart(7)}  ${name}`,
+    `${shownVerdict(result).padEnd(5)} ${String(count).padStart(7)}  ${name}`,
     ...examples.map((example) => `               ${example}`),
     ...more,
     ...remedy,
@@ -75,33 +69,8 @@ function linesOf(result: CheckResult): readonly string[] {
 
 /** The findings as JSON; `project`: with its pending links. */
 async function jsonOf(found: readonly CheckResult[], project: ExaminedProject | null): Promise<unknown> {
-  const checks = found.map((result) => {
-    const { name, warning, count, examples } = result
-    const remedy = count > 0 ? { remedy: remedies[name] ?? null } : {}
-    return { name, verdict: verdictOf(result).toLowerCase(), severity: warning ? 'note' : 'error', count, examples, ...remedy }
-  })
   const links = project === null ? {} : { pendingLinks: await pendingLinks(project).catch(() => null) }
-  return { sound: checks.every(({ verdict }) => verdict !== 'wrong'), checks, ...links }
-}
-
-/** Examples shown for each check. */
-const shown = 5
-
-/** Differences between the tables and the model; empty if the file cannot be read, which other checks report. */
-async function schemaMismatches(view: DatabaseView, model: Model): Promise<readonly CheckResult[]> {
-  try {
-    const { types, columns, tables } = await view.mismatches(model)
-    const checked = (name: string, warning: boolean, examples: readonly string[]): CheckResult => ({
-      ...{ name, warning, count: examples.length, examples: examples.slice(0, shown) },
-    })
-    return [
-      checked('column types match the model', false, types),
-      checked('every column belongs to the model (others are ignored)', true, columns),
-      checked('every table belongs to the model or to a plugin', true, tables),
-    ]
-  } catch {
-    return []
-  }
+  return { ...reportOf(found), ...links }
 }
 
 function linesOfLinks(links: readonly PendingLink[]): readonly string[] {
@@ -110,50 +79,4 @@ function linesOfLinks(links: readonly PendingLink[]): readonly string[] {
     'Pending links (they take effect when their target is published):',
     ...links.map(({ owner, table, target }) => `  ${owner}: ${table} → ${target}`),
   ]
-}
-
-interface LocalFileRow {
-  readonly id: number
-  readonly name: string
-  readonly url: string | null
-  readonly formats: string | null
-}
-
-/** Files of the local provider whose bytes, or those of one of their formats, are not in the uploads folder. */
-async function missingFiles(database: MainConnection, folder: string): Promise<CheckResult> {
-  const name = 'every local file is in the uploads folder'
-  let rows: readonly LocalFileRow[]
-  try {
-    rows = await database.rows<LocalFileRow>(sql`select id, name, url, formats from files where provider = 'local' order by id`)
-  } catch (error) {
-    return { name, warning: false, count: 1, examples: [(error as Error).message] }
-  }
-  const missing = rows.flatMap((row) =>
-    urlsOf(row)
-      .filter((url) => !existsSync(join(folder, basename(decoded(url)))))
-      .map((url) => `file ${row.id} ${row.name}: ${url}`),
-  )
-  return { name, warning: false, count: missing.length, examples: missing.slice(0, 5) }
-}
-
-function urlsOf({ url, formats }: LocalFileRow): readonly string[] {
-  let parsed: unknown = null
-  try {
-    parsed = formats === null ? null : JSON.parse(formats)
-  } catch {
-    // Formats that are not valid JSON refer to no files.
-  }
-  const named =
-    typeof parsed === 'object' && parsed !== null
-      ? (Object.values(parsed) as ({ url?: unknown } | null)[]).map((format) => format?.url)
-      : []
-  return [url, ...named].filter((each): each is string => typeof each === 'string' && each !== '')
-}
-
-function decoded(url: string): string {
-  try {
-    return decodeURIComponent(url)
-  } catch {
-    return url
-  }
 }

@@ -108,6 +108,8 @@ export const limits = z.strictObject({
   authRateLimit: z.int().min(0).max(most).default(10),
   /** Acts of administrators that are kept; the oldest are deleted first. */
   activityEntries: z.int().positive().max(most).default(100_000),
+  /** Milliseconds for the checks of `/admin/api/doctor`. */
+  doctorTimeout: z.int().positive().max(longest).default(30_000),
   /**
    * The history of documents: milliseconds between two versions of a draft that are kept, and for which a version is kept; versions of a
    * document in a locale, and bytes of one.
@@ -116,6 +118,19 @@ export const limits = z.strictObject({
   historyTime: z.int().positive().default(7_776_000_000),
   historyVersions: z.int().positive().max(most).default(200),
   historyBytes: z.int().positive().max(mostBytes).default(2_000_000),
+  /**
+   * What `/admin/api/…/check` looks at: links of each relation of a document, and links, entries and files of each attribute inside of its
+   * components; of all, as many links.
+   */
+  checkedLinksOfRelation: z.int().positive().max(most).default(100),
+  checkedLinks: z.int().positive().max(most).default(1_000),
+  /** Links, entries and files that `/admin/api/…/fill` takes from another locale. */
+  filledLinks: z.int().positive().max(most).default(10_000),
+  /** Types that `/admin/api/find` searches, documents of each, all that it finds of each kind, and milliseconds after which it begins with no other type. */
+  findTypes: z.int().positive().max(10_000).default(50),
+  findOfType: z.int().positive().max(1_000).default(5),
+  findResults: z.int().positive().max(10_000).default(30),
+  findTime: z.int().positive().max(longest).default(1_500),
   /** Documents that one act of an administrator (`/admin/api/bulk`) is carried out on within its request; with more it becomes a job. */
   bulkAtOnce: z.int().positive().max(1_000).default(100),
   /** Documents of one job. */

@@ -65,7 +65,7 @@ interface Narrowed {
   readonly of: Selection
 }
 
-/** Some of the targets of a relation, in their order. */
+/** Some of the targets of a relation, or of the entries of components, in their order. */
 export interface LinkPage {
   readonly start: ValueIndex
   readonly limit: ValueIndex
@@ -77,12 +77,12 @@ export type Populated =
       readonly kind: 'relation'
       readonly attribute: Relation | MorphFrom | Media
       readonly target: ContentType
-      /** Only some of the targets, in their order; of the only row of a request for one. */
+      /** Only some of the targets, in their order: of all rows above together. */
       readonly page?: LinkPage
     } & Narrowed)
-  | ({ readonly kind: 'component'; readonly attribute: ComponentAttribute } & Narrowed)
-  | { readonly kind: 'zone'; readonly attribute: DynamicZone; readonly on: readonly Selection[] }
-  | { readonly kind: 'morph'; readonly attribute: MorphTo; readonly on: readonly Selection[] }
+  | ({ readonly kind: 'component'; readonly attribute: ComponentAttribute; readonly page?: LinkPage } & Narrowed)
+  | { readonly kind: 'zone'; readonly attribute: DynamicZone; readonly on: readonly Selection[]; readonly page?: LinkPage }
+  | { readonly kind: 'morph'; readonly attribute: MorphTo; readonly on: readonly Selection[]; readonly page?: LinkPage }
   | {
       readonly kind: 'count'
       readonly attribute: Relation | MorphFrom | MorphTo | ComponentAttribute

@@ -363,14 +363,14 @@ rule('administration-bulk.12', 'with an Idempotency-Key that was used before, no
 })
 
 describe('the end of a process', () => {
-  /** Has 150 stories published by a job of another process; resolves when some of them are. */
+  /** Has 60 stories published by a job of another process; resolves when some of them are. */
   async function begun(origin: string, summary: string): Promise<{ readonly id: number; readonly ids: readonly string[] }> {
-    const ids = await stories(150, summary)
+    const ids = await stories(60, summary)
     const other = { ...served, ...askingAt(origin) }
     const { accessToken: token } = await signInAdmin(other, 'ada@office.example')
     const body = { action: 'publish', type: story, where: { filters: { summary } } }
     const { id } = (await ok(askAdmin(other, '/bulk', { method: 'POST', token, body }))).body.data.job
-    while ((await progress(id)).done < 10) await new Promise((resolve) => setTimeout(resolve, 5))
+    while ((await progress(id)).done < 5) await new Promise((resolve) => setTimeout(resolve, 5))
     return { id, ids }
   }
 
@@ -395,7 +395,7 @@ describe('the end of a process', () => {
     await beside.close()
     const left = await progress(id)
     expect(left.state).toBe('running')
-    expect(left.done).toBeLessThan(150)
+    expect(left.done).toBeLessThan(60)
     expect(await published('stopped')).toBe(left.done)
     const next = await serveBeside(served, secrets)
     try {
@@ -403,7 +403,7 @@ describe('the end of a process', () => {
     } finally {
       await next.close()
     }
-    expect((await ok(ada.get(`/jobs/${id}`))).body.data).toMatchObject({ total: 150, done: 150, failed: 0 })
+    expect((await ok(ada.get(`/jobs/${id}`))).body.data).toMatchObject({ total: 60, done: 60, failed: 0 })
     expect(await acts(ids)).toEqual(ids.map(() => 1))
   })
 
@@ -413,8 +413,8 @@ describe('the end of a process', () => {
     child.signal('SIGKILL')
     await child.ended
     const left = await progress(id)
-    expect([left.state, left.done < 150, left.done === (await published('killed'))]).toEqual(['running', true, true])
-    expect(await ended(ada, id)).toMatchObject({ state: 'done', total: 150, done: 150, failed: 0 })
+    expect([left.state, left.done < 60, left.done === (await published('killed'))]).toEqual(['running', true, true])
+    expect(await ended(ada, id)).toMatchObject({ state: 'done', total: 60, done: 60, failed: 0 })
     expect(await acts(ids)).toEqual(ids.map(() => 1))
   })
 })

@@ -8,7 +8,7 @@ import { type ContentAccess, type DocumentName, findVersions, inLocale } from '.
 import { type Copying, copiedValue } from './document-copy.js'
 import { viewerOf } from './document-view.js'
 import { type Expected, updateDocument } from './document-writes.js'
-import { isExclusive, linksOf, targetsOf } from './found-links.js'
+import { hasMoreThan, isExclusive, linksOf, targetsOf } from './found-links.js'
 import { wholePopulate } from './shown-attributes.js'
 
 /** What is taken from where. */
@@ -17,9 +17,6 @@ export interface WantedFill {
   /** Names of attributes. */
   readonly fields: readonly string[]
 }
-
-/** Links that are followed to the other locale. */
-const mostLinks = 10_000
 
 /**
  * Gives attributes of a draft the values that they have in the draft of another locale. Links lead to the same documents in this locale, as far
@@ -36,10 +33,14 @@ export async function fillDocument(
   if (!type.localized || locale === null) throw wrong(['from'], `${type.uid} has no locales`)
   if (from === locale) throw wrong(['from'], 'This is the locale that is filled')
   const attributes = fields.map((field, index) => fillable(access, type, field, index))
-  const populate = wholePopulate(viewerOf(access), type)
+  const whole = wholePopulate(viewerOf(access), type)
+  const populate = Object.fromEntries(fields.filter((field) => field in whole).map((field) => [field, whole[field]]))
   const parameters = { ...inLocale(from), status: 'draft', populate }
-  const source = (await findVersions(access, { type, mode: 'first', documentId, parameters })) as Body | null
+  const { filledLinks } = access.limits
+  const linkPage = { start: 0, limit: filledLinks + 1, others: filledLinks + 1 }
+  const source = (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as Body | null
   if (source === null) throw notFound()
+  if (hasMoreThan(access.documents.context.model, type, pick(source, fields), filledLinks)) throw tooMany(filledLinks)
   const copying = await copyingTo(access, type, locale, pick(source, fields))
   const data = Object.fromEntries(attributes.map((attribute) => [attribute.name, filledValue(copying, attribute, source[attribute.name])]))
   await updateDocument(access, name, data, { fields, expected })
@@ -47,6 +48,8 @@ export async function fillDocument(
 
 const wrong = (path: readonly string[], message: string) =>
   validationError(message, { errors: [{ path, message, name: 'ValidationError' }] })
+
+const tooMany = (most: number) => validationError(`More than ${most} links, entries or files cannot be taken at once (limits.filledLinks)`)
 
 const pick = (source: Body, fields: readonly string[]): Body => Object.fromEntries(fields.map((field) => [field, source[field]]))
 
@@ -70,7 +73,7 @@ function fillable({ documents, grants }: ContentAccess, type: ContentType, field
 async function copyingTo(access: ContentAccess, type: ContentType, locale: string, source: Body): Promise<Copying> {
   const { model } = access.documents.context
   const links = linksOf(model, type, source, ({ localized }) => localized).map((link) => ({ ...link, locale }))
-  if (links.length > mostLinks) throw validationError(`More than ${mostLinks} links cannot be taken at once`)
+  if (links.length > access.limits.filledLinks) throw tooMany(access.limits.filledLinks)
   const isThere = await targetsOf(access, links, 'draft')
   return {
     ...{ model, keepsUnique: true, keepsPolymorphic: true },

@@ -22,27 +22,25 @@ export interface FoundDocument {
   readonly name: string
 }
 
-/** Types whose documents are searched, rows of each, documents and types together, and milliseconds after which no other type is begun. */
-const [mostTypes, mostOfType, mostFound, longest] = [50, 5, 30, 1_500]
-
 /** Finds what the administrator may read by a text. */
 export async function findByText(access: ContentAccess, text: string): Promise<FoundByText> {
   const { model } = access.documents.context
+  const { findTypes, findResults, findTime } = access.limits
   const readable = [...model.types.values()].filter(({ uid, exposed }) => exposed && access.grants.may(`${uid}.find`))
   const words = text.toLowerCase()
-  const types = readable.filter(({ uid, displayName }) => `${displayName} ${uid}`.toLowerCase().includes(words)).slice(0, mostFound)
-  const until = performance.now() + longest
+  const types = readable.filter(({ uid, displayName }) => `${displayName} ${uid}`.toLowerCase().includes(words)).slice(0, findResults)
+  const until = performance.now() + findTime
   const files = access.grants.may(`${fileType}.find`) ? await filesNamed(access, model.types.get(fileType)!, text) : []
   const documents: FoundDocument[] = []
   let searched = 0
-  for (const type of readable.slice(0, mostTypes)) {
-    if (documents.length >= mostFound || performance.now() > until) break
+  for (const type of readable.slice(0, findTypes)) {
+    if (documents.length >= findResults || performance.now() > until) break
     documents.push(...(await documentsNamed(access, type, text)))
     searched += 1
   }
   return {
     types: types.map(({ uid, displayName }) => ({ uid, displayName })),
-    documents: documents.slice(0, mostFound),
+    documents: documents.slice(0, findResults),
     files,
     isComplete: searched === readable.length,
   }
@@ -54,7 +52,12 @@ async function documentsNamed(access: ContentAccess, type: ContentType, text: st
   const rows = (await access.documents.findData(access.grants, {
     ...{ type, mode: 'many', action: `${type.uid}.find`, envelope: 'bare', paged: false },
     parameters: {
-      ...{ status: 'draft', filters: { [name]: { $containsi: text } }, fields: namingFields(viewerOf(access), type), limit: mostOfType },
+      ...{
+        status: 'draft',
+        filters: { [name]: { $containsi: text } },
+        fields: namingFields(viewerOf(access), type),
+        limit: access.limits.findOfType,
+      },
       ...(type.localized ? { locale: '*' } : {}),
     },
   })) as readonly VersionData[]
@@ -64,14 +67,14 @@ async function documentsNamed(access: ContentAccess, type: ContentType, text: st
   }))
 }
 
-async function filesNamed({ documents, grants }: ContentAccess, type: ContentType, text: string): Promise<readonly VersionData[]> {
+async function filesNamed({ documents, grants, limits }: ContentAccess, type: ContentType, text: string): Promise<readonly VersionData[]> {
   const contains = { $containsi: text }
   const found = await documents.findData(grants, {
     ...{ type, mode: 'many', action: `${fileType}.find`, envelope: 'bare', paged: false },
     parameters: {
       filters: { $or: [{ name: contains }, { alternativeText: contains }, { caption: contains }] },
       fields: ['documentId', 'name', 'alternativeText', 'mime', 'url'],
-      limit: mostOfType,
+      limit: limits.findOfType,
     },
   })
   return found as readonly VersionData[]

@@ -48,6 +48,32 @@ export function linksOf(
   })
 }
 
+/**
+ * Whether an attribute of a version, or of its components, has more than `most` entries, targets or files: those of all components at the same
+ * place together, as they are read at once.
+ */
+export function hasMoreThan(model: Model, type: Schema, version: Body, most: number): boolean {
+  const counts = new Map<string, number>()
+  const visit = (shape: Schema, entry: Body, above: string): void => {
+    for (const attribute of shape.attributes.values()) {
+      const { kind, name } = attribute
+      const value = entry[name]
+      if (kind === 'scalar' || value === undefined) continue
+      const items = (Array.isArray(value) ? value : [value]).filter(isEntry)
+      const path = `${above}/${name}`
+      counts.set(path, (counts.get(path) ?? 0) + items.length)
+      if (attribute.kind === 'component') for (const item of items) visit(model.components.get(attribute.component)!, item, path)
+      if (attribute.kind !== 'dynamiczone') continue
+      for (const item of items) {
+        const component = model.components.get(String(item.__component))
+        if (component !== undefined) visit(component, item, `${path}:${component.uid}`)
+      }
+    }
+  }
+  visit(type, version, '')
+  return [...counts.values()].some((count) => count > most)
+}
+
 /** The locale of a target, where its type has such. */
 const localeOfTarget = ({ localized }: ContentType, { locale }: Body): string | null =>
   localized && typeof locale === 'string' ? locale : null

@@ -6,7 +6,7 @@ import type { ContentType } from '../../model/types.js'
 import { type ContentAccess, findVersions, inLocale } from './content-access.js'
 import { viewerOf } from './document-view.js'
 import { localesOf } from './document-writes.js'
-import { type FoundLink, linksOf, targetsOf } from './found-links.js'
+import { type FoundLink, hasMoreThan, linksOf, targetsOf } from './found-links.js'
 import { localeStates } from './locale-states.js'
 import { wholePopulate } from './shown-attributes.js'
 
@@ -20,9 +20,6 @@ export interface LocaleCheck {
   /** There are more links than were looked at. */
   readonly more: boolean
 }
-
-/** Links of each relation of the document itself, and of a whole version, that are looked at. */
-const [mostOfRelation, mostLinks] = [100, 1_000]
 
 /**
  * Checks the drafts of a document in the locales that a request names: one, several, or all (`*`).
@@ -53,8 +50,9 @@ async function waitingIn(
   documentId: string,
   locale: string | null,
 ): Promise<Pick<LocaleCheck, 'waiting' | 'more'>> {
+  const { checkedLinksOfRelation: mostOfRelation, checkedLinks: mostLinks } = access.limits
   const parameters = { ...inLocale(locale), status: 'draft', populate: wholePopulate(viewerOf(access), type) }
-  const linkPage = { start: 0, limit: mostOfRelation + 1 }
+  const linkPage = { start: 0, limit: mostOfRelation + 1, others: mostLinks + 1 }
   const draft = (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as Body | null
   if (draft === null) return { waiting: [], more: false }
   const links = linksOf(access.documents.context.model, type, draft, ({ draftAndPublish }) => draftAndPublish)
@@ -66,6 +64,6 @@ async function waitingIn(
   const isPublished = await targetsOf(access, looked, 'published')
   return {
     waiting: looked.filter((link) => !isPublished(link.type, link.documentId, link.locale)),
-    more: isLong || links.length > mostLinks,
+    more: isLong || links.length > mostLinks || hasMoreThan(access.documents.context.model, type, draft, mostLinks),
   }
 }

@@ -6,6 +6,7 @@ import { apiRoleResources } from './resources/api-roles.js'
 import { bulkResources } from './resources/bulk.js'
 import { contentResources } from './resources/content.js'
 import { descriptionOf } from './resources/description.js'
+import { doctorResources } from './resources/doctor.js'
 import { editingResources } from './resources/editing.js'
 import { fileResources } from './resources/files.js'
 import { folderResources } from './resources/folders.js'
@@ -47,5 +48,6 @@ export const resources: readonly Resource[] = [
   ...editingResources,
   ...historyResources,
   ...bulkResources,
+  ...doctorResources,
   descriptionOf(() => resources),
 ]

@@ -174,14 +174,15 @@ function fill(compilation: Writer, owner: Schema, populated: Populated): Fill {
       return { kind: 'rows', name, many: attribute.many, wrapped, level: children(compilation, owner, attribute, of, filter, sort, some) }
     }
     case 'component': {
-      const { attribute, of, filter, sort } = populated
-      return { kind: 'rows', name, many: attribute.repeatable, wrapped, level: children(compilation, owner, attribute, of, filter, sort) }
+      const { attribute, of, filter, sort, page: some } = populated
+      const entries = children(compilation, owner, attribute, of, filter, sort, some)
+      return { kind: 'rows', name, many: attribute.repeatable, wrapped, level: entries }
     }
     case 'count':
       return { kind: 'count', name, wrapped, statement: countOf(compilation, owner, populated) }
     case 'zone': {
       const levels = typedLevels(compilation, populated.on, (shape) => ({ name: '__component', json: JSON.stringify(shape.uid) }))
-      return { kind: 'typed', name, many: true, wrapped, links: zoneLinks(compilation, owner, name), levels }
+      return { kind: 'typed', name, many: true, wrapped, links: zoneLinks(compilation, owner, name, populated.page), levels }
     }
     case 'morph': {
       // The rows of a morphTo are flat in both forms, and so is all below them.
@@ -194,7 +195,7 @@ function fill(compilation: Writer, owner: Schema, populated: Populated): Fill {
         name,
         many: populated.attribute.many,
         wrapped,
-        links: morphLinks(compilation, owner, populated.attribute),
+        links: morphLinks(compilation, owner, populated.attribute, populated.page),
         levels,
       }
     }
@@ -228,7 +229,7 @@ function children(
   const selected = [path.owner, ...columns.selected, ...links]
   const order = sort.length === 0 ? sql`` : sql` order by ${orderBy(compilation, of.shape, alias, sort, path.tie)}`
   const statement = compilation.dialect.compile(
-    sql`select ${sql.join(selected)} from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where}${order}${some === undefined ? sql`` : pageOfLinks(compilation, links, some)}`,
+    sql`select ${sql.join(selected)} from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where}${order}${someOf(compilation, links, some)}`,
   )
   const orderAt = links.map((_, index) => selected.length - links.length + index)
   return level(compilation, of, statement, { parentAt: 0, orderAt, columns })
@@ -287,19 +288,30 @@ const rowOf = (type: ContentType, alias: string, id: Expression, conditions: rea
   sql`exists (select 1 from ${sql.table(type.table)} as ${sql.id(alias)} where ${every([sql`${column(alias, 'id')} = ${id}`, ...conditions])})`
 
 /** The entries of a zone: owner, component, row id, and what sorts them. */
-function zoneLinks(compilation: Writer, owner: Schema, name: string): Statement {
+function zoneLinks(compilation: Writer, owner: Schema, name: string, some?: LinkPage): Statement {
   const links = sql`${sql.table(owner.componentTable!)} as ${sql.id('l')}`
   const is = (column: string) => sql.ref(`l.${column}`)
   return compilation.dialect.compile(
     sql`select ${sql.join(['entity_id', 'component_type', 'cmp_id', 'order', 'id'].map(is))} from ${fromParents(compilation, [links])}
-      where ${compilation.dialect.stoppable(is('id'))} and ${is('entity_id')} = ${parent} and ${compilation.dialect.unindexed(is('field'))} = ${constant(name)}`,
+      where ${compilation.dialect.stoppable(is('id'))} and ${is('entity_id')} = ${parent} and ${compilation.dialect.unindexed(is('field'))} = ${constant(name)}${someOf(compilation, ['order', 'id'].map(is), some)}`,
   )
 }
 
+/** What leaves some of the links that are sorted by these columns; nothing where all are meant. */
+const someOf = (compilation: Writer, links: readonly Expression[], some: LinkPage | undefined): Expression =>
+  some === undefined ? sql`` : pageOfLinks(compilation, links, some)
+
 /** The rows that a morphTo names: owner, type, row id, and what sorts them. */
-function morphLinks(compilation: Writer, owner: Schema, attribute: (Populated & { kind: 'morph' })['attribute']): Statement {
+function morphLinks(
+  compilation: Writer,
+  owner: Schema,
+  attribute: (Populated & { kind: 'morph' })['attribute'],
+  some?: LinkPage,
+): Statement {
   const { tables, conditions, selected } = morphPairs(owner, attribute)
-  return compilation.dialect.compile(sql`select ${sql.join(selected)} from ${fromParents(compilation, tables)} where ${every(conditions)}`)
+  return compilation.dialect.compile(
+    sql`select ${sql.join(selected)} from ${fromParents(compilation, tables)} where ${every(conditions)}${someOf(compilation, selected.slice(3), some)}`,
+  )
 }
 
 function morphPairs(owner: Schema, { storage }: (Populated & { kind: 'morph' })['attribute']) {

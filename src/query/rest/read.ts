@@ -3,7 +3,7 @@ import { ApiError, forbidden, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import type { ContentType, Model, Scalar } from '../../model/types.js'
 import type { Contract } from '../contract.js'
-import type { Filter, Page, Populated, ReadRequest, RowScopes, Selection } from '../request.js'
+import type { Filter, LinkPage, Page, Populated, ReadRequest, RowScopes, Selection } from '../request.js'
 import { pageValues } from '../request.js'
 import { asksForPublication, draftAccess } from './draft-grant.js'
 import { readableFields, readFields, withSorted } from './fields.js'
@@ -54,8 +54,11 @@ export interface Wanted {
   readonly written?: boolean
   /** A page that is found by the row next to it; the parameters have none. */
   readonly keyset?: WantedKeyset
-  /** Of the relations that are populated at the first level of one row, only some targets, in their order. */
-  readonly linkPage?: { readonly start: number; readonly limit: number }
+  /**
+   * Of the relations that are populated at the first level of one row, only some targets, in their order. `others`: of every other attribute that
+   * is populated, at every depth of components, at most so many entries, targets or files, all rows above it together.
+   */
+  readonly linkPage?: { readonly start: number; readonly limit: number; readonly others?: number }
   /** Instead of those of requests, for a query of the service itself. */
   readonly limits?: QueryLimits
   /** False: the answer is a bare list; only top-level `start` and `limit` cut it (users, files). */
@@ -127,12 +130,26 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   }
 }
 
-/** Leaves of the relations that are populated the targets of one page. */
-function paged(reading: Resolver, populate: readonly Populated[], { start, limit }: NonNullable<Wanted['linkPage']>): readonly Populated[] {
+/** Leaves of the relations that are populated the targets of one page, and of all else that is populated at most `others`. */
+function paged(
+  reading: Resolver,
+  populate: readonly Populated[],
+  { start, limit, others }: NonNullable<Wanted['linkPage']>,
+): readonly Populated[] {
   const page = { start: bind(reading, start), limit: bind(reading, limit) }
-  return populate.map((populated) =>
-    populated.kind === 'relation' && populated.attribute.kind !== 'media' ? { ...populated, page } : populated,
-  )
+  const most = others === undefined ? null : { start: bind(reading, 0), limit: bind(reading, others) }
+  return populate.map((populated) => {
+    if (populated.kind === 'relation' && populated.attribute.kind !== 'media') return { ...populated, page }
+    return most === null ? populated : bounded(populated, most)
+  })
+}
+
+/** The same for what is populated inside of components. */
+function bounded(populated: Populated, page: LinkPage): Populated {
+  const inside = (selection: Selection): Selection => ({ ...selection, populate: selection.populate.map((each) => bounded(each, page)) })
+  if (populated.kind === 'component') return { ...populated, page, of: inside(populated.of) }
+  if (populated.kind === 'zone') return { ...populated, page, on: populated.on.map(inside) }
+  return populated.kind === 'count' ? populated : { ...populated, page }
 }
 
 const noScopes: RowScopes = {}

@@ -1,0 +1,129 @@
+// What helps to write reads no more of a document than limits allow, at every depth of its components.
+import { afterAll, beforeAll, expect } from 'vitest'
+import { rule } from '../support/rule.js'
+import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { secrets } from './callers.js'
+import { type Desk, openDesk } from './editorial-office.js'
+
+const page = 'api::page.page'
+const localized = { pluginOptions: { i18n: { localized: true } } }
+const files = {
+  'src/components/part/item.json': {
+    collectionName: 'components_part_items',
+    info: { displayName: 'Item' },
+    attributes: { label: { type: 'string' }, pages: { type: 'relation', relation: 'oneToMany', target: page } },
+  },
+  'src/components/part/list.json': {
+    collectionName: 'components_part_lists',
+    info: { displayName: 'List' },
+    attributes: { items: { type: 'component', component: 'part.item', repeatable: true }, extra: { type: 'json' } },
+  },
+  'src/api/page/content-types/page/schema.json': {
+    kind: 'collectionType',
+    collectionName: 'pages',
+    info: { singularName: 'page', pluralName: 'pages', displayName: 'Page' },
+    options: { draftAndPublish: true },
+    ...localized,
+    attributes: {
+      title: { type: 'string', ...localized },
+      parts: { type: 'dynamiczone', components: ['part.list', 'part.item'], ...localized },
+      list: { type: 'component', component: 'part.list', ...localized },
+      extra: { type: 'json', ...localized },
+      related: { type: 'relation', relation: 'manyToMany', target: page },
+    },
+  },
+  'src/api/other/content-types/other/schema.json': {
+    kind: 'collectionType',
+    collectionName: 'others',
+    info: { singularName: 'other', pluralName: 'others', displayName: 'Other' },
+    options: { draftAndPublish: false },
+    attributes: { title: { type: 'string' } },
+  },
+}
+
+const limits = {
+  ...{ authRateLimit: 1_000, checkedLinksOfRelation: 2, checkedLinks: 4, filledLinks: 4 },
+  ...{ findTypes: 1, findOfType: 3, findResults: 2 },
+}
+
+let served: Served
+let ada: Desk
+let pages: readonly string[] = []
+beforeAll(async () => {
+  served = await serveProject(files, { environment: secrets, config: { limits } })
+  ada = await openDesk(served, 'ada@office.example')
+  await ok(ada.send('POST', '/locales', { code: 'de', name: 'German (de)' }))
+  const made: string[] = []
+  for (let index = 0; index < 6; index++) made.push(await create({ title: `Target ${index}` }))
+  pages = made
+})
+afterAll(() => served?.close())
+
+async function ok(asked: Promise<Answer>): Promise<Answer> {
+  const answer = await asked
+  if (answer.status >= 300) throw new Error(answer.text)
+  return answer
+}
+
+const create = async (data: object): Promise<string> => (await ok(ada.send('POST', `/content/${page}`, { data }))).body.data.documentId
+const check = async (id: string) => {
+  const [{ waiting, more }] = (await ok(ada.get(`/content/${page}/${id}/check`))).body.data
+  return { more, paths: waiting.map(({ path }: { path: string[] }) => path.join('/')) }
+}
+/** Zones with so many links in each of their items. */
+const lists = (...counts: readonly number[]) => [
+  { __component: 'part.list', items: counts.map((count, index) => ({ label: `${index}`, pages: pages.slice(0, count) })) },
+]
+
+rule('administration-editing.2', 'links inside of components are looked at up to the bound, those at one place together', async () => {
+  expect(await check(await create({ title: 'few', parts: lists(2, 2) }))).toEqual({
+    more: false,
+    paths: ['parts/0/items/0/pages/0', 'parts/0/items/0/pages/1', 'parts/0/items/1/pages/0', 'parts/0/items/1/pages/1'],
+  })
+  const many = await check(await create({ title: 'many', parts: lists(2, 2, 2) }))
+  expect([many.more, many.paths.length]).toEqual([true, 4])
+  // Entries without links count where they are more than are read.
+  expect(await check(await create({ title: 'entries', parts: lists(0, 0, 0, 0) }))).toEqual({ more: false, paths: [] })
+  expect(await check(await create({ title: 'entries', parts: lists(0, 0, 0, 0, 0) }))).toEqual({ more: true, paths: [] })
+  expect(
+    await check(await create({ title: 'zone', parts: Array.from({ length: 5 }, () => ({ __component: 'part.item' })) })),
+  ).toMatchObject({
+    more: true,
+  })
+  expect(await check(await create({ title: 'own', related: pages.slice(0, 2) }))).toMatchObject({ more: false })
+  expect(await check(await create({ title: 'own', related: pages.slice(0, 3) }))).toMatchObject({ more: true })
+  // JSON is one value.
+  expect(await check(await create({ title: 'json', extra: Array.from({ length: 9 }, () => ({})) }))).toMatchObject({ more: false })
+})
+
+rule('administration-editing.3', 'no more is taken from another locale than the bound allows', async () => {
+  const tries: readonly (readonly [object, number])[] = [
+    [{ list: lists(1, 1, 1, 1)[0] }, 200],
+    [{ list: lists(1, 1, 1, 1, 1)[0] }, 400],
+    [{ list: lists(2, 3)[0] }, 400],
+    [{ parts: Array.from({ length: 5 }, () => ({ __component: 'part.item' })) }, 400],
+    [{ extra: Array.from({ length: 9 }, () => ({})) }, 200],
+  ]
+  for (const [data, status] of tries) {
+    const own = Object.fromEntries(
+      Object.entries(data).map(([name, { __component, ...value }]) => [name, name === 'list' ? value : (data as never)[name]]),
+    )
+    const id = await create({ title: 'English', ...own })
+    const fields = [...Object.keys(data), 'title']
+    const filled = await ada.send('POST', `/content/${page}/${id}/fill?locale=de`, { from: 'en', fields }, { 'if-none-match': '*' })
+    expect([data, filled.status]).toEqual([data, status])
+    if (status === 200) continue
+    expect(filled.body.error.message).toContain('limits.filledLinks')
+    // What is not asked for is not counted.
+    const other = { from: 'en', fields: ['title'] }
+    expect((await ada.send('POST', `/content/${page}/${id}/fill?locale=de`, other, { 'if-none-match': '*' })).status).toBe(200)
+  }
+})
+
+rule('administration-editing.6', 'what a text finds is bounded in types and results', async () => {
+  await ok(ada.send('POST', '/content/api::other.other', { data: { title: 'Target elsewhere' } }))
+  const { data } = (await ok(ada.get('/find?q=target'))).body
+  expect([data.documents.length, data.isComplete]).toEqual([expect.any(Number), false])
+  expect(data.documents.length).toBeLessThanOrEqual(2)
+  expect(new Set(data.documents.map(({ type }: { type: string }) => type)).size).toBe(1)
+})
