@@ -313,13 +313,18 @@ rule('administration-content.8', 'writes say which state they mean', async () =>
   for (const [method, at, body] of writes) {
     expect([at, ...errorOf(await ada.send(method, at, body))]).toEqual([at, 428, 'PreconditionRequiredError'])
     expect(errorOf(await ada.send(method, at, body, { 'if-match': '*' }))[0]).toBe(428)
-    for (const tag of ['"wrong"', 'x', '"a", "b"', `W/${tagOf(made)}`]) {
+    for (const tag of ['"wrong"', 'x', '"a", "b"']) {
       const refused = await ada.send(method, at, body, { 'if-match': tag })
       expect([method, at, tag, ...errorOf(refused)]).toEqual([method, at, tag, 412, 'PreconditionFailedError'])
       expect(refused.body.error.details.document).toMatchObject({ revision: made.body.data.revision, draft: { title: 'Guarded' } })
       expect(tagOf(refused)).toBe(tagOf(made))
     }
   }
+  // A compressed response has the weak form.
+  const long = await make({ title: 'Long', summary: 'word '.repeat(1_000) })
+  const compressed = await ada.get(`${stories}/${idOf(long)}`, { 'accept-encoding': 'gzip' })
+  expect([compressed.headers.get('content-encoding'), tagOf(compressed).slice(0, 2)]).toEqual(['gzip', 'W/'])
+  expect((await ada.send('PATCH', `${stories}/${idOf(long)}`, changes, ifMatch(compressed))).status).toBe(200)
   // Of several at once with the same revision one is made.
   const at = (title: string) => ada.send('PATCH', path, { changes: { title } }, ifMatch(made))
   const all = await Promise.all(['a', 'b', 'c', 'd'].map(at))

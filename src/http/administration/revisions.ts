@@ -10,8 +10,11 @@ import { type Answered, answer } from './resource.js'
 /** Revisions that one request names at most. */
 const mostRevisions = 100
 
-/** A tag: the revision of the draft, and behind a point what tells the whole response from others of the same draft. */
-const tag = /^"([\w-]{1,64})(?:\.[\w-]{1,64})?"$/
+/**
+ * A tag: the revision of the draft, and behind a point what tells the whole response from others of the same draft. Compressed responses
+ * have its weak form, which names the same revision.
+ */
+const tag = /^(?:W\/)?"([\w-]{1,64})(?:\.[\w-]{1,64})?"$/
 
 /**
  * The revisions that a write expects; none where it says that the document is not there (`If-None-Match: *`).
