@@ -93,7 +93,7 @@ async function besideLeftovers(
   { from, to, number }: { readonly from: Model; readonly to: Model; readonly number: number },
   steps: readonly PlanStep[],
 ): Promise<readonly PlanStep[]> {
-  if (!steps.some(({ kind }) => kind === 'createTable' || kind === 'addColumn')) return steps
+  if (!steps.some(({ kind }) => kind === 'createTable' || kind === 'addColumn' || kind === 'renameColumn')) return steps
   const before = await mismatches(from)
   const [tables, columns] = [new Set(before.tables), new Set(before.columns)]
   const known = new Set(before.types)
@@ -108,7 +108,11 @@ async function besideLeftovers(
     to: kept.of(column),
     risk: 'losesData',
   })
+  const formerName = new Map(steps.flatMap((step) => (step.kind === 'renameTable' ? [[step.to, step.table] as const] : [])))
   return steps.flatMap((step) => {
+    // The content that is renamed goes before what was left behind.
+    if (step.kind === 'renameColumn')
+      return columns.has(`${formerName.get(step.table) ?? step.table}.${step.to}`) ? [aside(step.table, step.to), step] : [step]
     if (step.kind === 'createTable' && tables.has(step.table.name)) {
       const { name, columns: wanted } = step.table
       return wanted

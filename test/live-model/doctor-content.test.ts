@@ -17,7 +17,12 @@ const relation = (kind: string, target: string, more: object = {}) => ({
 })
 const type = (name: string, draftAndPublish: boolean, attributes: object) => ({
   [`api::${name}.${name}`]: {
-    ...{ kind: 'collectionType', info: { singularName: name, pluralName: `${name}s`, displayName: name }, options: { draftAndPublish } },
+    ...{
+      kind: 'collectionType',
+      collectionName: `${name}s`,
+      info: { singularName: name, pluralName: `${name}s`, displayName: name },
+      options: { draftAndPublish },
+    },
     attributes,
   },
 })
@@ -168,6 +173,20 @@ test('model-plans.12, model-plans.13: drafts that are kept aside keep components
   expect((await read(`/api/pages/${page}?status=draft&populate=parts`)).parts.map(({ name }: { readonly name: string }) => name)).toEqual([
     'draft',
   ])
+}, 60_000)
+
+test('live-model.6: a column that was left behind makes way for content that is renamed', async () => {
+  const page = await made('/api/pages', { title: 'seventh' })
+  const { title, ...others } = pageAttributes
+  const heading = type('page', true, { heading: title, ...others })['api::page.page']
+  const renames = [{ kind: 'attribute', schema: 'api::page.page', from: 'title', to: 'heading' }]
+  const renamed = await send('/api/content-type-builder/schemas', 'PUT', { data: { 'api::page.page': heading }, renames })
+  expect(renamed.status, renamed.text).toBe(200)
+  await served.sql('alter table pages add column title varchar(255)')
+  await served.sql("update pages set title = 'left behind'")
+  await undo()
+  expect((await read(`/api/pages/${page}`)).title).toBe('seventh')
+  expect(await findings()).toEqual({})
 }, 60_000)
 
 test('model-plans.13: a draft whose document was written while drafts were off gives way to a new one', async () => {
