@@ -134,7 +134,7 @@ export const limits = z.strictObject({
   /** Documents that one act of an administrator (`/admin/api/bulk`) is carried out on within its request; with more it becomes a job. */
   bulkAtOnce: z.int().positive().max(1_000).default(100),
   /** Documents of one job. */
-  bulkDocuments: z.int().positive().max(1_000_000).default(100_000),
+  bulkDocuments: z.int().positive().max(500_000).default(100_000),
   /** Jobs that wait or go on, and errors of one job that are kept. */
   jobs: z.int().positive().max(10_000).default(50),
   jobErrors: z.int().positive().max(10_000).default(100),

@@ -36,8 +36,11 @@ export interface Driver {
   openForCommand(config: Config, model: Model, fill: FillDatabase): Promise<CommandDatabase>
   /** Opens the database for a few reads. Nothing is created, nothing is left behind. */
   lookInto(config: Config): Promise<DatabaseView>
-  /** Opens the database for reads that all belong to one snapshot, also while a service writes. */
-  snapshotOf(config: Config): Promise<DatabaseView>
+  /**
+   * Opens the database for reads that all belong to one snapshot, also while a service writes. `longest`: milliseconds after which a server
+   * ends a read, also if the process that asked is gone.
+   */
+  snapshotOf(config: Config, longest?: number): Promise<DatabaseView>
   /** Opens the rows for reads that all belong to one snapshot, also while a service writes. */
   rows(config: Config): Promise<RowSource>
   /** Opens the rows to replace them; the database is prepared as for a service, and filled if the project is new. */

@@ -15,7 +15,7 @@ async function run({ settings, model }: ToDoctorProcess): Promise<FromDoctorProc
   try {
     // A view of a database depends on no other settings.
     const config = settings as Config
-    const view = await (await driverOf(config)).snapshotOf(config)
+    const view = await (await driverOf(config)).snapshotOf(config, settings.limits.doctorTimeout)
     return { report: reportOf(await examine({ database: view, model }, settings.uploadsFolder)) }
   } catch (error) {
     return { failure: (error as Error).message }

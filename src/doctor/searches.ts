@@ -189,7 +189,7 @@ export function unknownComponents({ componentTable }: ComponentHolder, component
 export function ownerlessFiles({ uid, table }: Schema, kept: readonly string[]): Search {
   const example = concat('files_related_mph row ', sql`m.id`, `: ${uid} row `, text(sql`m.related_id`), ' does not exist')
   return sql`select ${example} as example from files_related_mph m
-    where m.related_type = ${uid} and m.field not like ${`${keptPrefix}%`} and ${sql.join(
+    where m.related_type = ${uid} and coalesce(m.field, '') not like ${`${keptPrefix}%`} and ${sql.join(
       [table, ...kept].map((each) => isGone(sql`m.related_id`, each)),
       sql` and `,
     )}`

@@ -169,7 +169,9 @@ function removeStale(model: Model, kept: KeptNames, type: ContentType): PlanFind
   const all = [...belongings(model, type, sqlText`(select id from ${table} where ${stale})`), { table: type.table, where: stale }]
   return [
     ...passLinksOn(model, type, stale, { draftsGo: true, localesGo: false }).map(({ step }) => ({ phase: 'stale' as const, step })),
-    ...all.map(({ table: of, where }) => planned('stale', 'safe', { kind: 'keepRows', table: of, as: kept.rowsOf(`stale_${of}`), where })),
+    ...all.map(({ table: of, where }) =>
+      planned('stale', 'safe', { kind: 'keepRows', table: of, as: kept.rowsOf(`stale_${type.table}_${of}`), where }),
+    ),
     ...all.map(({ table: of, where }) => planned('stale', 'safe', { kind: 'deleteRows', table: of, where })),
   ]
 }

@@ -175,6 +175,30 @@ test('model-plans.12, model-plans.13: drafts that are kept aside keep components
   ])
 }, 60_000)
 
+test('model-plans.13: drafts of types that refer to each other come back, or give way where they were written since', async () => {
+  const types = (drafts: boolean) => ({ ...type('tag', drafts, tagAttributes), ...type('page', drafts, pageAttributes) })
+  await change(types(true))
+  const tag = await made('/api/tags', { name: 'violet' })
+  const [page, other] = [await made('/api/pages', whole([tag], 'eighth')), await made('/api/pages', whole([tag], 'ninth'))]
+  for (const [path, data] of [
+    [`/api/tags/${tag}`, { name: 'changed' }],
+    [`/api/pages/${page}`, { title: 'changed' }],
+    [`/api/pages/${other}`, { title: 'changed too' }],
+  ] as const)
+    expect((await send(`${path}?status=draft`, 'PUT', { data })).status).toBe(200)
+  await change(types(false))
+  expect((await send(`/api/pages/${page}`, 'PUT', { data: { title: 'written since' } })).status).toBe(200)
+  await undo()
+  const found = await read(`/api/tags/${tag}?status=draft&populate=pages`)
+  expect([found.name, found.pages.map(({ title }: { readonly title: string }) => title).sort()]).toEqual([
+    'changed',
+    ['changed too', 'written since'],
+  ])
+  expect((await read(`/api/pages/${page}?populate=tags`)).tags.map(({ name }: { readonly name: string }) => name)).toEqual(['violet'])
+  expect(await findings()).toEqual({})
+  await undo()
+}, 60_000)
+
 test('live-model.6: a column that was left behind makes way for content that is renamed', async () => {
   const page = await made('/api/pages', { title: 'seventh' })
   const { title, ...others } = pageAttributes

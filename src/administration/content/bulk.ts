@@ -28,7 +28,7 @@ export interface DocumentError {
 
 /** Rows that one read of a selection has. */
 const atOnce = 2_000
-/** Errors about the values of one document that are told. */
+/** Errors about the values of one document that are returned. */
 const mostErrors = 10
 
 /** Does the act to one document, whatever state it is in. Null: it is done. Never throws; `failed` receives what is no answer. */
@@ -52,12 +52,18 @@ export function errorOf(error: unknown): DocumentError {
   if (!(error instanceof ApiError) || error.status === 500)
     return { status: 500, name: 'InternalServerError', message: 'Internal Server Error', errors: [] }
   const { status, name, message, details } = error
-  const told = (details as { readonly errors?: unknown } | null)?.errors
-  const errors = (Array.isArray(told) ? told.slice(0, mostErrors) : []) as DocumentError['errors']
-  return { status, name, message, errors: errors.map(({ path, message: text }) => ({ path: [...path].map(String), message: text })) }
+  const given = (details as { readonly errors?: unknown } | null)?.errors
+  return { status, name, message, errors: (Array.isArray(given) ? given.slice(0, mostErrors) : []).map(errorOfValue) }
 }
 
-/** What a document is told that is not among those that are meant any more. */
+/** An error about a value. Code of the project may have thrown anything. */
+function errorOfValue(given: unknown): DocumentError['errors'][number] {
+  const { path, message } = (isObject(given) ? given : {}) as { readonly path?: unknown; readonly message?: unknown }
+  const names = Array.isArray(path) ? path : path === undefined || path === null ? [] : [path]
+  return { path: names.map(String), message: String(message ?? '') }
+}
+
+/** The error of a document that is not among those that are meant any more. */
 export const unmatched: DocumentError = {
   ...{ status: 409, name: 'ConflictError', errors: [] },
   message: 'The document does not match the filters any more',

@@ -50,11 +50,17 @@ export async function actOnMany(
   const named = { caller, key: once.key, fingerprint: fingerprintOf(`${once.request}\n${JSON.stringify(request)}`) }
   const { idempotency, writer } = administration
   return idempotency.alone(named, async () => {
-    const kept = await inBookkeeping(writer, (transaction) => idempotency.find(transaction, named))
-    if (kept === null) return perform(administration, access, asker, request, named)
-    if (kept.answer === null) throw new ApiError('ConflictError', 'This was carried out before; what it led to is not there any more')
-    return JSON.parse(Buffer.from(kept.answer).toString('utf8')) as BulkOutcome
+    const kept = await inBookkeeping(writer, (transaction) => outcomeKept(administration, transaction, named))
+    return kept ?? perform(administration, access, asker, request, named)
   })
+}
+
+/** What a request with this key led to before; null: there was none. @throws ApiError 409, 422 */
+async function outcomeKept({ idempotency }: Administration, transaction: Transaction, named: IdempotencyKey): Promise<BulkOutcome | null> {
+  const kept = await idempotency.find(transaction, named)
+  if (kept === null) return null
+  if (kept.answer === null) throw new ApiError('ConflictError', 'This was carried out before; what it led to is not there any more')
+  return JSON.parse(Buffer.from(kept.answer).toString('utf8')) as BulkOutcome
 }
 
 /** Refuses what no document can be done to. @throws ApiError 400, 403, 404 */
@@ -75,6 +81,7 @@ async function perform(
   named: IdempotencyKey | null,
 ): Promise<BulkOutcome> {
   const { bulkAtOnce, bulkDocuments } = access.limits
+  const { writer } = administration
   const { type, where } = request
   const documents = where === null ? [...new Set(request.documents)] : await documentsListed(access, type, where, bulkDocuments)
   if (documents.length > bulkDocuments) throw validationError(`More than ${bulkDocuments} documents (limits.bulkDocuments)`)
@@ -82,29 +89,33 @@ async function perform(
     const answer = Buffer.from(JSON.stringify(outcome))
     if (named !== null) administration.idempotency.store(transaction, named, { grants: access.grants.key, documentId: '', answer })
   }
-  if (documents.length > bulkAtOnce) return makeJob(administration, access, asker, { ...request, documents }, keep)
+  if (documents.length > bulkAtOnce)
+    return inBookkeeping(writer, async (transaction) => {
+      // Another process may have made it meanwhile.
+      const kept = named === null ? null : await outcomeKept(administration, transaction, named)
+      if (kept !== null) return kept
+      const outcome = await makeJob(administration, transaction, access, asker, { ...request, documents })
+      keep(transaction, outcome)
+      return outcome
+    })
   const results: BulkResult[] = []
   const failed = (error: unknown) => administration.log.error({ err: error, requestId: access.requestId }, 'an act on a document failed')
   for (const documentId of documents) results.push({ documentId, error: await actOn(access, request, documentId, failed) })
   const outcome: BulkOutcome = { results, job: null }
-  if (named !== null) await inBookkeeping(administration.writer, async (transaction) => keep(transaction, outcome))
+  if (named !== null) await inBookkeeping(writer, async (transaction) => keep(transaction, outcome))
   return outcome
 }
 
-function makeJob(
-  { writer, now }: Administration,
+async function makeJob(
+  { now }: Administration,
+  transaction: Transaction,
   { limits, requestId }: ContentAccess,
   { administratorId, address }: BulkAsker,
   { action, type, locale, where, documents }: BulkRequest & { readonly documents: readonly string[] },
-  keep: (transaction: Transaction, outcome: BulkOutcome) => void,
 ): Promise<BulkOutcome> {
   const job = { administratorId, address, documents, request: { action, type, locale, where, requestId } }
-  return inBookkeeping(writer, async (transaction) => {
-    const id = await insertJob(transaction, job, limits, now())
-    const outcome: BulkOutcome = { results: null, job: (await readJob(transaction, id))! }
-    keep(transaction, outcome)
-    return outcome
-  })
+  const id = await insertJob(transaction, job, limits, now())
+  return { results: null, job: (await readJob(transaction, id))! }
 }
 
 /** A job, for its maker and for super administrators. @throws ApiError 404 for others */

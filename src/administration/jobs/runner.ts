@@ -2,7 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as pauseUnlessAborted } from 'node:timers/promises'
 import { inBookkeeping } from '../../database/bookkeeping.js'
+import { ApiError } from '../../errors/errors.js'
 import type { Leases } from '../../leases/leases.js'
+import { elapsed } from '../../runtime/clock.js'
 import { administratorById, isActive, rolesOf, superAdminCode } from '../administrators.js'
 import { actOn, type DocumentError, errorOf, stillListed, unmatched } from '../content/bulk.js'
 import type { ContentAccess } from '../content/content-access.js'
@@ -25,6 +27,10 @@ export interface RunnerParts {
 
 /** Documents between two looks at what the administrator may do. */
 const atOnce = 20
+/** Milliseconds after which these are left for another time: changes of the model wait for them. */
+const longestBatch = 1_000
+/** Jobs whose documents are kept between their turns. */
+const mostKnown = 4
 /** Milliseconds for one document, after which another process may have taken over. */
 const longestAct = 5_000
 /** Milliseconds until the work of another process is looked at again, and until a document is tried again that the database had no time for. */
@@ -63,11 +69,22 @@ type RunBatch = (job: BulkJob, isMine: () => boolean) => Promise<void>
 function openRuns(parts: RunnerParts): RunBatch {
   const { administration, identification, withContent, stopping } = parts
   const { database, writer, now } = administration
-  let known: { readonly id: number; readonly documents: readonly string[] } | null = null
-  let attempts = 0
+  const known = new Map<number, readonly string[]>()
+  const attempts = new Map<number, number>()
 
-  const end = (job: BulkJob, state: 'done' | 'canceled') =>
-    inBookkeeping(writer, (transaction) => endJob(transaction, job.id, state, now()))
+  const end = async (job: BulkJob, state: 'done' | 'canceled') => {
+    known.delete(job.id)
+    attempts.delete(job.id)
+    await inBookkeeping(writer, (transaction) => endJob(transaction, job.id, state, now()))
+  }
+
+  async function documentsOf({ id }: BulkJob): Promise<readonly string[]> {
+    const documents = known.get(id) ?? (await documentsOfJob(database, id))
+    known.delete(id)
+    known.set(id, documents)
+    for (const other of known.keys()) if (known.size > mostKnown) known.delete(other)
+    return documents
+  }
 
   async function accessFor(content: InstalledContent, job: BulkJob): Promise<ContentAccess | null> {
     // What is kept of roles is forgotten when something was committed.
@@ -88,15 +105,20 @@ function openRuns(parts: RunnerParts): RunBatch {
   return async (job, isMine) => {
     const run = randomUUID()
     if (!(await inBookkeeping(writer, (transaction) => beginRun(transaction, job.id, run, now())))) return
-    if (known?.id !== job.id) known = { id: job.id, documents: await documentsOfJob(database, job.id) }
     const from = job.done + job.failed
-    const documents = known.documents.slice(from, from + atOnce)
+    const documents = (await documentsOf(job)).slice(from, from + atOnce)
+    const tried = attempts.get(job.id) ?? 0
     const outcome = await withContent(async (content) => {
       const access = await accessFor(content, job)
       if (access === null) return 'refused'
-      return carryOut({ administration, access, job, run, documents, isMine, gaveUp: attempts >= mostAttempts })
+      const begun = elapsed()
+      const mayGoOn = () => isMine() && elapsed() - begun < longestBatch
+      return carryOut({ administration, access, job, run, documents, isMine: mayGoOn, gaveUp: tried >= mostAttempts })
+    }).catch((error: unknown) => {
+      if (!stopping.aborted) administration.log.error({ err: error, job: job.id }, 'documents of a job could not be tried')
+      return tried >= mostAttempts ? ('refused' as const) : ('unavailable' as const)
     })
-    attempts = outcome === 'unavailable' ? attempts + 1 : 0
+    attempts.set(job.id, outcome === 'unavailable' ? tried + 1 : 0)
     if (outcome === 'refused') await end(job, 'canceled')
     else if (outcome === 'done' && from + documents.length >= job.total) await end(job, 'done')
     if (outcome === 'unavailable') await pauseUnlessAborted(retryAfter, undefined, { signal: stopping }).catch(() => {})
@@ -120,7 +142,7 @@ async function carryOut(batch: Batch): Promise<'done' | 'interrupted' | 'unavail
   const { administration, job, run, documents, isMine, gaveUp } = batch
   const { log, writer, config } = administration
   const failed = (error: unknown) => log.error({ err: error, job: job.id }, 'a document of a job failed')
-  const refusals = await refusalsOf(batch)
+  const refusals = await refusalsOf(batch, failed)
   let { done, failed: refused } = job
   const errors: JobError[] = [...job.errors]
   let isNoted = true
@@ -161,13 +183,17 @@ async function carryOut(batch: Batch): Promise<'done' | 'interrupted' | 'unavail
 }
 
 /** Why documents are not touched at all: they are not among those that are meant any more, or the list of these is refused. */
-async function refusalsOf({ access, job: { request }, documents }: Batch): Promise<(documentId: string) => DocumentError | null> {
+async function refusalsOf(
+  { access, job: { request }, documents }: Batch,
+  failed: (error: unknown) => void,
+): Promise<(documentId: string) => DocumentError | null> {
   const { where, type } = request
   if (where === null) return () => null
   try {
     const listed = await stillListed(access, type, where, documents)
     return (documentId) => (listed.has(documentId) ? null : unmatched)
   } catch (error) {
+    if (!(error instanceof ApiError)) failed(error)
     const refusal = errorOf(error)
     return () => refusal
   }

@@ -29,10 +29,20 @@ export async function lookIntoMysql(config: Config): Promise<DatabaseView> {
   return viewOf(reached, anyOf(reached.small), (work) => onClient(reached.small, work), reached.close)
 }
 
+/** Limits the time of each read: in seconds on MariaDB, in milliseconds on MySQL. */
+async function limitReads(client: MysqlQueryable, longest: number): Promise<void> {
+  const isLimited = await client.query(`set session max_statement_time = ${longest / 1000}`).then(
+    () => true,
+    () => false,
+  )
+  if (!isLimited) await client.query(`set session max_execution_time = ${Math.ceil(longest)}`)
+}
+
 /** Opens the database for reads that all belong to one snapshot. */
-export async function snapshotOfMysql(config: Config): Promise<DatabaseView> {
+export async function snapshotOfMysql(config: Config, longest?: number): Promise<DatabaseView> {
   const reached = await reach(config)
   const client = await reached.small.acquire()
+  if (longest !== undefined) await limitReads(client, longest)
   await beginSnapshot(client)
   return viewOf(
     reached,

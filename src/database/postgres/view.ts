@@ -27,9 +27,10 @@ export async function lookIntoPostgres(config: Config): Promise<DatabaseView> {
 }
 
 /** Opens the database for reads that all belong to one snapshot. */
-export async function snapshotOfPostgres(config: Config): Promise<DatabaseView> {
+export async function snapshotOfPostgres(config: Config, longest?: number): Promise<DatabaseView> {
   const reached = await reach(config)
   const client = await reached.small.connect()
+  if (longest !== undefined) await client.query(`set statement_timeout = ${Math.ceil(longest)}`)
   const snapshot = await beginSnapshot(client)
   return viewOf(
     reached,

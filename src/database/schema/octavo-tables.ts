@@ -167,9 +167,9 @@ export const octavoTables: readonly OctavoTable[] = [
   },
   {
     // Changes of the model: the files they write and what these were before (JSON: path to text, or null where there is none), what they
-    // keep aside, which attributes they leave with more than may be there (`narrowed`), and whether the files are on disk. No two changes follow the same one, so that of two at once one wins. `is_made` is 0
-    // while the steps of a change are committed one by one, and so many are `done`. `moves` is 1 where content is moved: writes that were
-    // begun for a model before it fail.
+    // keep aside, which attributes they leave with more than may be there (`narrowed`), and whether the files are on disk. No two changes
+    // follow the same one, so that of two at once one wins. `is_made` is 0 while the steps of a change are committed one by one, and so
+    // many are `done`. `moves` is 1 where content is moved: writes that were begun for a model before it fail.
     name: 'octavo_model_history',
     columns: {
       id: 'integer',

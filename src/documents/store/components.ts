@@ -153,7 +153,7 @@ async function removeEntries(writing: RowContext, entries: readonly ComponentEnt
   }
 }
 
-/** Deletes what stands below rows of one shape for these attributes: component trees and links to files. Null: the rows go as a whole. */
+/** Deletes what belongs to rows of one shape by these attributes: component trees and links to files. Null: the rows go as a whole. */
 export async function removeBelow(
   writing: RowContext,
   shape: Owner['shape'],

@@ -59,15 +59,15 @@ const body = z.strictObject({
 
 type ShownError = z.input<typeof error>
 
-const errorOf = (told: NonNullable<BulkResult['error']>): ShownError => ({
-  ...told,
-  errors: told.errors.map(({ path, message }) => ({ path: [...path], message })),
+const errorOf = (error: NonNullable<BulkResult['error']>): ShownError => ({
+  ...error,
+  errors: error.errors.map(({ path, message }) => ({ path: [...path], message })),
 })
 
 function jobOf({ id, request, state, total, done, failed, errors, madeAt, endedAt }: BulkJob): z.input<typeof shownJob> {
   return {
     ...{ id, action: names[request.action], type: request.type, locale: request.locale, state, total, done, failed },
-    errors: errors.map(({ documentId, error: told }) => ({ documentId, error: errorOf(told) })),
+    errors: errors.map(({ documentId, error }) => ({ documentId, error: errorOf(error) })),
     ...{ madeAt: momentOf(madeAt), endedAt: momentOrNull(endedAt) },
   }
 }
@@ -98,7 +98,7 @@ export const bulkResources: readonly Resource[] = [
         },
       )
       if (job === null) {
-        const shown = results.map(({ documentId, error: told }) => ({ documentId, error: told === null ? null : errorOf(told) }))
+        const shown = results.map(({ documentId, error }) => ({ documentId, error: error === null ? null : errorOf(error) }))
         return answer({ data: { results: shown, job: null } })
       }
       parts.backend.administration.jobs.look()
