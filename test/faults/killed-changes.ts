@@ -192,21 +192,20 @@ type Outcome = 'former' | 'new'
 /** A point, and what it has to lead to, where that is certain. */
 type Aim = readonly [Point, Outcome | null]
 
-/** The first statement, before and after the commit that decides, in the midst of the files, and of steps that are committed one by one. */
-function someAims({ statements, files }: Counted, isAtomic: boolean): readonly Aim[] {
+/** The commit that decides: before it, after it; and in the midst of the files, or of steps that are committed one by one. */
+function someAims({ statements, files }: Counted, isAtomic: boolean): Readonly<Record<'before' | 'after' | 'amid', Aim>> {
   const recorded = statements.slice(statements.findIndex((text) => recording.test(text)))
   const commit = recorded.findIndex((text) => /^\s*commit/i.test(text)) + 1
   expect(commit, statements.join('\n')).toBeGreaterThan(1)
   const placing = files.flatMap((text, index) => (/^(?:rename|rm) /.test(text) ? [index + 1] : []))
   expect(placing.length).toBeGreaterThan(0)
-  const stepwise: readonly Aim[] = [[{ of: 'record', n: Math.ceil((commit + recorded.length) / 2), isDone: false }, 'new']]
-  return [
-    [{ of: 'statements', n: 1, isDone: false }, 'former'],
-    [{ of: 'record', n: commit, isDone: false }, 'former'],
-    [{ of: 'record', n: commit, isDone: true }, 'new'],
-    ...(isAtomic ? [] : stepwise),
-    [{ of: 'files', n: placing[Math.floor((placing.length - 1) / 2)]!, isDone: true }, 'new'],
-  ]
+  return {
+    before: [{ of: 'record', n: commit, isDone: false }, 'former'],
+    after: [{ of: 'record', n: commit, isDone: true }, 'new'],
+    amid: isAtomic
+      ? [{ of: 'files', n: placing[Math.floor((placing.length - 1) / 2)]!, isDone: true }, 'new']
+      : [{ of: 'record', n: Math.ceil((commit + recorded.length) / 2), isDone: false }, 'new'],
+  }
 }
 
 /** How many processes were killed, by kind, as a line. */
@@ -293,8 +292,9 @@ export async function killAtSteps(ground: Ground, name: string): Promise<number>
         ['files', true],
       ] as const)
         for (let n = 1; await proved([{ of, n, isDone }, null]); n++);
-      await proved(aims.find(([{ of, isDone }]) => of === 'record' && isDone)!)
-    } else for (const aim of aims) expect(await proved(aim), `${name}: ${JSON.stringify(aim)} was not reached`).toBe(true)
+      await proved(aims.after)
+    } else
+      for (const aim of [aims.before, aims.amid]) expect(await proved(aim), `${name}: ${JSON.stringify(aim)} was not reached`).toBe(true)
   } finally {
     await victim.end()
   }
