@@ -68,6 +68,11 @@ export const kinds: Readonly<Record<string, Kind>> = {
 /** Whether every step is taken. */
 const isThorough = process.env.FAULTS === 'all'
 
+/** Kinds for a database whose steps are one transaction, where they differ little; with FAULTS=all all of them. */
+export const kindsInOneTransaction: readonly string[] = isThorough
+  ? Object.keys(kinds)
+  : ['types created', 'attributes removed', 'text becomes a number', 'relations removed', 'Draft & Publish off', 'a removal undone']
+
 /** The statement that records a change, and with it makes it or begins it. */
 export const recording = /^\s*insert into octavo_model_history/i
 

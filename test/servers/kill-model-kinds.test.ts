@@ -9,6 +9,7 @@ import {
   type Ground,
   killAtSteps,
   kinds,
+  kindsInOneTransaction,
   newBase,
   type Point,
   recording,
@@ -92,7 +93,7 @@ describeServers('killed at any step of a change', (server, kind) => {
   })
 
   const rules = kind.client === 'mysql' ? 'live-model.9, model-plans.22' : 'live-model.9, model-plans.19'
-  test.concurrent.each(Object.keys(kinds))(
+  test.concurrent.each(kind.client === 'postgres' ? kindsInOneTransaction : Object.keys(kinds))(
     `${rules}: the model is the former one or the new one: %s`,
     async (name) => {
       const ground = await newGround(server(), base, database)
