@@ -27,6 +27,7 @@ const plan = {
   losses: z.array(counted),
   conditions: z.array(counted),
   kept: z.array(word),
+  narrowed: z.array(text),
 }
 const names = z.array(text)
 const gain = z.strictObject({ schema: text, attribute: text.nullable(), roles: names, tokens: names, administrators: names })
