@@ -47,7 +47,9 @@ describe('statements that fail', () => {
     await end(service)
     await remove(folder)
   })
-  const commits = () => database.pragma('data_version', { simple: true })
+  const version = () => database.pragma('data_version', { simple: true })
+  const tables = () => database.prepare("select name from sqlite_schema where type = 'table' order by name").pluck().all() as string[]
+  const everything = () => tables().map((name) => [name, JSON.stringify(database.prepare(`select * from "${name}"`).all())])
 
   /** Runs an operation whose n-th statement fails, and gives the answer, or null where there is no n-th. */
   async function fail(run: () => Promise<Answer>, n: number, code: string): Promise<Answer | null> {
@@ -64,14 +66,17 @@ describe('statements that fail', () => {
       const { ask } = service
       const before = await shown(ask, operation, about)
       // The use of a token is noted once, apart from what is tested.
-      const since = commits()
+      const rows = everything()
+      let since = version()
       let n = 1
       for (; ; n++) {
         const code = n % 4 === 0 ? 'SQLITE_IOERR_WRITE' : 'SQLITE_FULL'
         const answer = await fail(() => operation.run(ask, about), n, code)
         if (answer === null) break
         expectBusy(answer)
-        expect(commits(), `statement ${n}: ${readFileSync(join(orders, 'done'), 'utf8')}`).toBe(since)
+        // A log that is shrunk changes the version too.
+        if (version() !== since) expect(everything(), `statement ${n}: ${readFileSync(join(orders, 'done'), 'utf8')}`).toEqual(rows)
+        since = version()
       }
       expect(n).toBeGreaterThan(3)
       // The run without a failure has done it.
