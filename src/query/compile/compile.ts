@@ -229,7 +229,7 @@ function children(
   const selected = [path.owner, ...columns.selected, ...links]
   const order = sort.length === 0 ? sql`` : sql` order by ${orderBy(compilation, of.shape, alias, sort, path.tie)}`
   const statement = compilation.dialect.compile(
-    sql`select ${sql.join(selected)} from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where}${order}${someOf(compilation, links, some)}`,
+    sql`select ${sql.join(selected)} from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where}${order}${some === undefined ? sql`` : pageOfLinks(compilation, links, some)}`,
   )
   const orderAt = links.map((_, index) => selected.length - links.length + index)
   return level(compilation, of, statement, { parentAt: 0, orderAt, columns })
@@ -293,13 +293,9 @@ function zoneLinks(compilation: Writer, owner: Schema, name: string, some?: Link
   const is = (column: string) => sql.ref(`l.${column}`)
   return compilation.dialect.compile(
     sql`select ${sql.join(['entity_id', 'component_type', 'cmp_id', 'order', 'id'].map(is))} from ${fromParents(compilation, [links])}
-      where ${compilation.dialect.stoppable(is('id'))} and ${is('entity_id')} = ${parent} and ${compilation.dialect.unindexed(is('field'))} = ${constant(name)}${someOf(compilation, ['order', 'id'].map(is), some)}`,
+      where ${compilation.dialect.stoppable(is('id'))} and ${is('entity_id')} = ${parent} and ${compilation.dialect.unindexed(is('field'))} = ${constant(name)}${some === undefined ? sql`` : pageOfLinks(compilation, ['order', 'id'].map(is), some)}`,
   )
 }
-
-/** What leaves some of the links that are sorted by these columns; nothing where all are meant. */
-const someOf = (compilation: Writer, links: readonly Expression[], some: LinkPage | undefined): Expression =>
-  some === undefined ? sql`` : pageOfLinks(compilation, links, some)
 
 /** The rows that a morphTo names: owner, type, row id, and what sorts them. */
 function morphLinks(
@@ -310,7 +306,7 @@ function morphLinks(
 ): Statement {
   const { tables, conditions, selected } = morphPairs(owner, attribute)
   return compilation.dialect.compile(
-    sql`select ${sql.join(selected)} from ${fromParents(compilation, tables)} where ${every(conditions)}${someOf(compilation, selected.slice(3), some)}`,
+    sql`select ${sql.join(selected)} from ${fromParents(compilation, tables)} where ${every(conditions)}${some === undefined ? sql`` : pageOfLinks(compilation, selected.slice(3), some)}`,
   )
 }
 
