@@ -22,6 +22,8 @@ export interface JobParts extends AdministrationParts {
 
 /** Milliseconds between two looks, for jobs that another process has left. */
 const lookEvery = 60_000
+/** Milliseconds after a start until the first look: requests come first. */
+const firstLook = 1_000
 
 /** Milliseconds to wait for a document when the service stops, and the share of the shutdown that this may be. */
 const [longestClosing, closingShare] = [5_000, 1 / 5]
@@ -61,14 +63,17 @@ export function prepareJobs(parts: Omit<JobParts, 'tellFirst'>, open: () => Prom
 
   return {
     start: () => {
-      look()
-      timer = setInterval(look, lookEvery)
+      timer = setTimeout(() => {
+        look()
+        timer = setInterval(look, lookEvery)
+        timer.unref()
+      }, firstLook)
       timer.unref()
     },
     look,
     close: async () => {
       closing.abort()
-      if (timer !== null) clearInterval(timer)
+      if (timer !== null) clearTimeout(timer)
       await Promise.race([working, pause(Math.min(longestClosing, config.limits.drainTimeout * closingShare))])
       leases.close()
     },
