@@ -111,9 +111,7 @@ function openRuns(parts: RunnerParts): RunBatch {
     const outcome = await withContent(async (content) => {
       const access = await accessFor(content, job)
       if (access === null) return 'refused'
-      const begun = elapsed()
-      const mayGoOn = () => isMine() && elapsed() - begun < longestBatch
-      return carryOut({ administration, access, job, run, documents, isMine: mayGoOn, gaveUp: tried >= mostAttempts })
+      return carryOut({ administration, access, job, run, documents, isMine, gaveUp: tried >= mostAttempts })
     }).catch((error: unknown) => {
       if (!stopping.aborted) administration.log.error({ err: error, job: job.id }, 'documents of a job could not be tried')
       return tried >= mostAttempts ? ('refused' as const) : ('unavailable' as const)
@@ -160,8 +158,10 @@ async function carryOut(batch: Batch): Promise<'done' | 'interrupted' | 'unavail
       if (isLost) throw new Error('The job has ended, or another process has taken over')
     },
   }
+  // The look at the list does not count: each batch gets further by a document at least.
+  const begun = elapsed()
   for (const documentId of documents) {
-    if (!isMine()) return flushed('interrupted')
+    if (!isMine() || elapsed() - begun >= longestBatch) return flushed('interrupted')
     const error = refusals(documentId) ?? (await actOn(access, job.request, documentId, (thrown) => !isLost && failed(thrown)))
     if (isLost) return 'interrupted'
     if (error?.status === 503 && !gaveUp) return flushed('unavailable')
