@@ -53,14 +53,13 @@ async function pendingLinkReport(project: ExaminedProject): Promise<readonly str
   }
 }
 
-const shownVerdict = (result: CheckResult): string => (verdictOf(result) === 'wrong' ? 'WRONG' : verdictOf(result))
-
 function linesOf(result: CheckResult): readonly string[] {
   const { name, count, examples } = result
+  const verdict = verdictOf(result)
   const more = count > examples.length ? [`               … and ${count - examples.length} more`] : []
   const remedy = count > 0 && Object.hasOwn(remedies, name) ? [`               → ${remedies[name]}`] : []
   return [
-    `${shownVerdict(result).padEnd(5)} ${String(count).padStart(7)}  ${name}`,
+    `${(verdict === 'wrong' ? 'WRONG' : verdict).padEnd(5)} ${String(count).padStart(7)}  ${name}`,
     ...examples.map((example) => `               ${example}`),
     ...more,
     ...remedy,

@@ -26,8 +26,8 @@ export interface NewChange {
   readonly moves: boolean
 }
 
-/** A change of the model. */
-export interface RecordedChange extends NewChange {
+/** A change of the model. What it leaves too much of is read by the doctor alone. */
+export interface RecordedChange extends Omit<NewChange, 'narrowed'> {
   readonly id: number
 }
 
@@ -55,20 +55,19 @@ interface ChangeRow {
   readonly former: string
   readonly renames: string
   readonly kept: string
-  readonly narrowed: string
   readonly undoes: number
   readonly moves: number
   readonly steps: string
 }
 
-const columns = sql`id, version, summary, files, former, renames, kept, narrowed, undoes, moves, steps`
+const columns = sql`id, version, summary, files, former, renames, kept, undoes, moves, steps`
 
 const textOf = (files: FileChanges): string => JSON.stringify(Object.fromEntries(files))
 const filesIn = (text: string): FileChanges => new Map(Object.entries(JSON.parse(text) as Record<string, string | null>))
 
 async function changesWhere(database: RowReader, condition: RawBuilder<unknown>): Promise<readonly UnfinishedChange[]> {
   const rows = await database.rows<ChangeRow>(sql`select ${columns} from octavo_model_history where ${condition} order by id`)
-  return rows.map(({ id, version, summary, files, former, renames, kept, narrowed, undoes, moves, steps }) => ({
+  return rows.map(({ id, version, summary, files, former, renames, kept, undoes, moves, steps }) => ({
     ...{
       id: Number(id),
       version,
@@ -80,7 +79,6 @@ async function changesWhere(database: RowReader, condition: RawBuilder<unknown>)
     },
     renames: JSON.parse(renames),
     kept: JSON.parse(kept),
-    narrowed: JSON.parse(narrowed),
     steps: JSON.parse(steps),
   }))
 }

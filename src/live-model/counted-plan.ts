@@ -4,12 +4,12 @@ import type { Database, MainConnection } from '../database/database.js'
 import { hasColumns } from '../database/has-columns.js'
 import { ApiError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
-import { keptNames } from '../model-plans/kept.js'
 import { planModelChange } from '../model-plans/plan.js'
 import { withRestoration } from '../model-plans/restoration.js'
 import { expressionOf, type SqlText } from '../model-plans/sql-text.js'
 import type { PlanStep } from '../model-plans/steps.js'
 import type { KeptPlace, ModelPlan, PlanChoices, Rename } from '../model-plans/types.js'
+import { besideLeftovers } from './leftovers.js'
 
 /** What a change is planned from. */
 export interface ChangeToPlan {
@@ -86,43 +86,3 @@ const adding: ReadonlySet<PlanStep['kind']> = new Set(['createTable', 'addColumn
 
 /** Whether a change only adds to the database. */
 export const onlyAdds = ({ steps }: Pick<ModelPlan, 'steps'>): boolean => steps.every(({ kind }) => adding.has(kind))
-
-/** Tables and columns that no model had any more are used again where they fit; a column that does not fit is moved aside. */
-async function besideLeftovers(
-  { mismatches }: Database,
-  { from, to, number }: { readonly from: Model; readonly to: Model; readonly number: number },
-  steps: readonly PlanStep[],
-): Promise<readonly PlanStep[]> {
-  if (!steps.some(({ kind }) => kind === 'createTable' || kind === 'addColumn' || kind === 'renameColumn')) return steps
-  const before = await mismatches(from)
-  const [tables, columns] = [new Set(before.tables), new Set(before.columns)]
-  const known = new Set(before.types)
-  const unfit = new Set(
-    (await mismatches(to)).types.filter((sentence) => !known.has(sentence)).map((sentence) => sentence.slice(0, sentence.indexOf(' is '))),
-  )
-  const kept = keptNames(number)
-  const aside = (table: string, column: string): PlanStep => ({
-    kind: 'renameColumn',
-    table,
-    column,
-    to: kept.of(column),
-    risk: 'losesData',
-  })
-  const formerName = new Map(steps.flatMap((step) => (step.kind === 'renameTable' ? [[step.to, step.table] as const] : [])))
-  return steps.flatMap((step) => {
-    // The content that is renamed goes before what was left behind.
-    if (step.kind === 'renameColumn')
-      return columns.has(`${formerName.get(step.table) ?? step.table}.${step.to}`) ? [aside(step.table, step.to), step] : [step]
-    if (step.kind === 'createTable' && tables.has(step.table.name)) {
-      const { name, columns: wanted } = step.table
-      return wanted
-        .filter((column) => unfit.has(`${name}.${column.name}`))
-        .flatMap((column): PlanStep[] => [
-          aside(name, column.name),
-          { kind: 'addColumn', table: name, column, foreignKey: null, risk: 'safe' },
-        ])
-    }
-    if (step.kind !== 'addColumn' || !columns.has(`${step.table}.${step.column.name}`)) return [step]
-    return unfit.has(`${step.table}.${step.column.name}`) ? [aside(step.table, step.column.name), step] : []
-  })
-}
