@@ -39,6 +39,16 @@ export interface KnownActions {
   readonly config: Pick<Config, 'routes' | 'types'>
 }
 
+/** Who manages tokens. */
+export interface TokenManager extends ActingAdministrator {
+  readonly isSuperAdmin: boolean
+}
+
+/** Full access includes changes of the model, which no right of a role allows. @throws ApiError 403 */
+function checkMayGive({ isSuperAdmin }: TokenManager, type: TokenType): void {
+  if (type === 'full-access' && !isSuperAdmin) throw new ApiError('ForbiddenError', 'Only super administrators give full access')
+}
+
 /** Returns all API tokens in the order of their ids, without their keys. */
 export async function managedTokens(database: RowReader): Promise<readonly ManagedToken[]> {
   const tokens = new Map((await listTokens(database)).map((token) => [token.id, token]))
@@ -71,15 +81,16 @@ export async function managedToken(database: RowReader, id: number): Promise<Man
   return found
 }
 
-/** Creates a token, and returns it with its key, which is shown once. @throws ApiError 400 */
+/** Creates a token, and returns it with its key, which is shown once. @throws ApiError 400, 403 */
 export async function createManagedToken(
   administration: Administration,
-  actor: ActingAdministrator,
+  actor: TokenManager,
   known: KnownActions,
   given: Required<TokenValues> & { readonly name: string; readonly type: TokenType; readonly lifespan: number | null },
 ): Promise<{ readonly token: ManagedToken; readonly key: string }> {
   const { name, description = '', type, lifespan, actions = [] } = given
   checkActions(known, type, actions)
+  checkMayGive(actor, type)
   const store = await storeOf(administration)
   const key = newKey()
   const id = await doAct(administration, actor, async (transaction, now) => {
@@ -89,10 +100,10 @@ export async function createManagedToken(
   return { token: await managedToken(administration.database, id), key }
 }
 
-/** Changes a token; its key stays. @throws ApiError 400, 404 */
+/** Changes a token; its key stays. @throws ApiError 400, 403, 404 */
 export async function changeManagedToken(
   administration: Administration,
-  actor: ActingAdministrator,
+  actor: TokenManager,
   known: KnownActions,
   id: number,
   { name, description, type, actions }: TokenValues,
@@ -100,6 +111,7 @@ export async function changeManagedToken(
   await doAct(administration, actor, async (transaction, now) => {
     const before = await managedToken(transaction, id)
     const wanted = type ?? before.type
+    if (wanted !== before.type) checkMayGive(actor, wanted)
     const allowed = actions ?? (wanted === 'custom' ? before.actions : [])
     if (type !== undefined || actions !== undefined) checkActions(known, wanted, allowed)
     const same = name === undefined ? [] : (await managedTokens(transaction)).filter((token) => token.name === name && token.id !== id)
@@ -114,12 +126,13 @@ export async function changeManagedToken(
   return managedToken(administration.database, id)
 }
 
-/** Replaces the key of a token, and returns it. @throws ApiError 404 */
-export async function regenerateManagedToken(administration: Administration, actor: ActingAdministrator, id: number) {
+/** Replaces the key of a token, and returns it. @throws ApiError 403, 404 */
+export async function regenerateManagedToken(administration: Administration, actor: TokenManager, id: number) {
   const store = await storeOf(administration)
   const key = newKey()
   await doAct(administration, actor, async (transaction, now) => {
-    const { name } = await managedToken(transaction, id)
+    const { name, type } = await managedToken(transaction, id)
+    checkMayGive(actor, type)
     await regenerateToken(transaction, store, id, key, now)
     return [{ action: 'regenerate', subject: 'token', id: String(id), name }, undefined]
   })

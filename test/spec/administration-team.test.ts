@@ -183,6 +183,32 @@ rule('administration.20', 'API tokens are created, changed, regenerated and dele
   expect((await get(`/tokens/${data.id}`)).status).toBe(404)
 })
 
+rule('administration.20', 'full access is given by super administrators alone: it allows more than any right of a role', async () => {
+  await addAdministrator(served, 'tokens@admins.example', ['token-keepers'])
+  await allowAdmins(
+    served,
+    'token-keepers',
+    ...['create', 'read', 'update', 'regenerate', 'delete'].map((verb) => `admin::api-tokens.${verb}`),
+  )
+  const keeper = (await signInAdmin(served, 'tokens@admins.example')).accessToken
+  const full = (await send('POST', '/tokens', { name: 'everything', type: 'full-access' })).body
+  const own = (await send('POST', '/tokens', { name: 'own', type: 'read-only' }, keeper)).body.data
+  const refused = [
+    await send('POST', '/tokens', { name: 'more', type: 'full-access' }, keeper),
+    await send('PATCH', `/tokens/${own.id}`, { type: 'full-access' }, keeper),
+    await send('POST', `/tokens/${full.data.id}/regenerate`, {}, keeper),
+  ]
+  for (const { status, body } of refused) expect([status, body.error.message]).toEqual([403, 'Only super administrators give full access'])
+  expect((await get('/tokens')).body.data.map(({ name, type }: { name: string; type: string }) => `${name} ${type}`)).toEqual([
+    'everything full-access',
+    'own read-only',
+  ])
+  expect((await served.ask('/api/notes', { token: full.key })).status).toBe(200)
+  expect((await send('PATCH', `/tokens/${full.data.id}`, { name: 'all', type: 'full-access' }, keeper)).status).toBe(200)
+  expect((await send('PATCH', `/tokens/${full.data.id}`, { type: 'read-only' }, keeper)).status).toBe(200)
+  for (const { id } of [full.data, own]) expect((await send('DELETE', `/tokens/${id}`, undefined, keeper)).status).toBe(204)
+})
+
 rule('administration.8', 'strong acts ask for the password again', async () => {
   await addAdministrator(served, 'old@admins.example')
   const old = await signInAdmin(served, 'old@admins.example', { deviceId: 'old' })

@@ -8,6 +8,7 @@ import {
   managedToken,
   managedTokens,
   regenerateManagedToken,
+  type TokenManager,
 } from '../../../administration/api-tokens.js'
 import { answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
 import { byId, descriptionInput, moment, momentOrNull, nameInput } from '../values.js'
@@ -36,6 +37,7 @@ const shown = ({ expiresAt, lastUsedAt, createdAt, actions: all, ...token }: Man
 
 const one = z.strictObject({ data: shownToken })
 const withKey = z.strictObject({ data: shownToken, key: z.string() })
+const managerOf = ({ actor, administrator: { isSuperAdmin } }: ResourceRequest): TokenManager => ({ ...actor, isSuperAdmin })
 const knownActions = ({ installation, parts }: ResourceRequest) => ({ model: installation.model, config: parts.config })
 
 /** The longest lifespan of a token, in milliseconds: a century. */
@@ -65,7 +67,7 @@ export const tokenResources: readonly Resource[] = [
     }),
     answer: withKey,
     handle: async (asked) => {
-      const { token, key } = await createManagedToken(asked.administration, asked.actor, knownActions(asked), asked.body)
+      const { token, key } = await createManagedToken(asked.administration, managerOf(asked), knownActions(asked), asked.body)
       return answer({ data: shown(token), key })
     },
   }),
@@ -87,8 +89,8 @@ export const tokenResources: readonly Resource[] = [
     }),
     answer: one,
     handle: async (asked) => {
-      const { administration, actor, params, body } = asked
-      return answer({ data: shown(await changeManagedToken(administration, actor, knownActions(asked), params.id, body)) })
+      const { administration, params, body } = asked
+      return answer({ data: shown(await changeManagedToken(administration, managerOf(asked), knownActions(asked), params.id, body)) })
     },
   }),
   resource({
@@ -97,8 +99,8 @@ export const tokenResources: readonly Resource[] = [
     params: byId,
     body: z.strictObject({}),
     answer: withKey,
-    handle: async ({ administration, actor, params }) => {
-      const { token, key } = await regenerateManagedToken(administration, actor, params.id)
+    handle: async (asked) => {
+      const { token, key } = await regenerateManagedToken(asked.administration, managerOf(asked), asked.params.id)
       return answer({ data: shown(token), key })
     },
   }),
