@@ -44,6 +44,8 @@ export const limits = z.strictObject({
   answerTimeout: z.int().positive().max(longest).default(60_000),
   /** Total bytes of incomplete request bodies, and of form fields other than files, which go to disk. */
   unreadBytes: z.int().positive().default(100_000_000),
+  /** Milliseconds for which the rest of a body is discarded whose request was answered early, before the connection is closed. */
+  discardTime: z.int().positive().max(longest).default(10_000),
   /** Responses that are compressed concurrently, on Node's four threads, which also read files and hash passwords. */
   compressionConcurrency: z.int().positive().max(100).default(2),
   /** Total bytes of responses that are being compressed or wait for it; further ones are sent as they are. */

@@ -197,7 +197,8 @@ function prepare(
   if (compression !== null) app.addHook('onSend', (_request, reply, payload) => compression.payload(reply, payload))
   app.addHook('onRequestAbort', async (request) => logAborted(request))
   app.addHook('onResponse', async (request, reply) => {
-    drainRequest(request.raw)
+    // A body that came too slowly has had its time.
+    drainRequest(request.raw, reply.statusCode === 408 ? 1_000 : config.limits.discardTime)
     if (!unlogged.has(request.routeOptions.url ?? '')) logRequest(request, reply)
   })
 }

@@ -1,6 +1,7 @@
 // Bodies that break off, or do not come in: lines about requests in the log and no errors of the service (R20).
 import { connect } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
 import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
 
 let served: Served
@@ -66,4 +67,30 @@ test('a body that does not come in is 408, however its client goes on, and the c
   }
   expect(lines().filter(({ level }) => level >= 40)).toEqual([])
   expect(lines().filter(({ status }) => status === 408).length).toBe(late.length)
+})
+
+rule('errors.10', 'a client that reads when it has sent everything finds the response that came early', async () => {
+  served = await serveGolden({ config: { limits: { uploadBytes: 1_000_000 } } })
+  const [pieces, piece] = [35, Buffer.alloc(100_000)]
+  const head = `POST /api/upload HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${goldenTokens().full}\r\nContent-Type: multipart/form-data; boundary=x\r\n`
+  const socket = connect(Number(new URL(served.origin).port), '127.0.0.1')
+  const failed: Error[] = []
+  socket.on('error', (error) => failed.push(error))
+  socket.pause()
+  socket.write(`${head}Content-Length: ${pieces * piece.length}\r\n\r\n`)
+  for (let sent = 0; sent < pieces; sent++) {
+    await pause(100)
+    socket.write(piece)
+  }
+  let text = ''
+  socket.on('data', (bytes) => {
+    text += bytes.toString('latin1')
+  })
+  socket.resume()
+  const deadline = performance.now() + 10_000
+  while (!text.includes('}}') && failed.length === 0 && performance.now() < deadline) await pause(50)
+  socket.destroy()
+  expect(failed).toEqual([])
+  expect(text).toMatch(/^HTTP\/1\.1 413 /)
+  expect(text).toContain('The form is too large')
 })
