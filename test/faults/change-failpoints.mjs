@@ -13,10 +13,10 @@ const promises = { ...fs.promises }
 /** The statement that makes a change, or that notes it where its steps are committed one by one. */
 const recording = /^\s*insert into octavo_model_history/i
 
-/** Counters that all threads share: the number of the order that they count for, statements, files, and statements since the recording one. */
-if (isMainThread) setEnvironmentData('change-failpoints', new Int32Array(new SharedArrayBuffer(16)))
+/** Counters that all threads share: the number of the order that they count for, statements, files, statements since the recording one, commits of these. */
+if (isMainThread) setEnvironmentData('change-failpoints', new Int32Array(new SharedArrayBuffer(20)))
 const counters = getEnvironmentData('change-failpoints')
-const [order, statements, files, sinceRecord] = [0, 1, 2, 3]
+const [order, statements, files, sinceRecord, commits] = [0, 1, 2, 3, 4]
 
 /** `{ "number": 2, "point": { "of": "statements", "n": 3, "isDone": false } }`: the process is killed before its third statement. */
 function currentOrder() {
@@ -32,14 +32,15 @@ function count(counter, text) {
   const found = currentOrder()
   if (found === null) return null
   if (Atomics.exchange(counters, order, found.number) !== found.number)
-    for (const each of [statements, files, sinceRecord]) Atomics.store(counters, each, 0)
+    for (const each of [statements, files, sinceRecord, commits]) Atomics.store(counters, each, 0)
   const n = Atomics.add(counters, counter, 1) + 1
   const isSince = counter === statements && (Atomics.load(counters, sinceRecord) > 0 || recording.test(text))
   const since = isSince ? Atomics.add(counters, sinceRecord, 1) + 1 : 0
+  const commit = isSince && /^\s*commit/i.test(text) ? Atomics.add(counters, commits, 1) + 1 : 0
   appendFileSync(join(folder, 'counted'), `${JSON.stringify([counter === files ? 'files' : 'statements', text.slice(0, 200)])}\n`)
   const { point } = found
   if (point === null) return null
-  const reached = { statements: counter === statements ? n : 0, files: counter === files ? n : 0, record: since }[point.of]
+  const reached = { statements: counter === statements ? n : 0, files: counter === files ? n : 0, record: since, commit }[point.of]
   if (reached !== point.n) return null
   return point.isDone ? 'after' : 'before'
 }

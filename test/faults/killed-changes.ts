@@ -14,9 +14,12 @@ import { octavo } from '../start/command.js'
 import { start } from './child.js'
 import { askerOf, end, type Faulty } from './faulty.js'
 
-/** Where a process is killed: at a statement, at a statement counted from the one that records the change, or at a call on files in src/. */
+/**
+ * Where a process is killed: at a statement, at a statement or a commit counted from the statement that records the change, or at a call on
+ * files in src/.
+ */
 export interface Point {
-  readonly of: 'statements' | 'record' | 'files'
+  readonly of: 'statements' | 'record' | 'commit' | 'files'
   /** The first is 1. */
   readonly n: number
   /** Whether the step is done before the process dies. */
@@ -205,8 +208,9 @@ function someAims({ statements, files }: Counted, isAtomic: boolean): Readonly<R
   const placing = files.flatMap((text, index) => (/^(?:rename|rm) /.test(text) ? [index + 1] : []))
   expect(placing.length).toBeGreaterThan(0)
   return {
-    before: [{ of: 'record', n: commit, isDone: false }, 'former'],
-    after: [{ of: 'record', n: commit, isDone: true }, 'new'],
+    // Statements of other work may be among those that are counted; the commit is found by what it is.
+    before: [{ of: 'commit', n: 1, isDone: false }, 'former'],
+    after: [{ of: 'commit', n: 1, isDone: true }, 'new'],
     amid: isAtomic
       ? [{ of: 'files', n: placing[Math.floor((placing.length - 1) / 2)]!, isDone: true }, 'new']
       : [{ of: 'record', n: Math.ceil((commit + recorded.length) / 2), isDone: false }, 'new'],

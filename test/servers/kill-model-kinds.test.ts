@@ -53,12 +53,17 @@ async function newGround(server: TestServer, base: string, database: string): Pr
     start: () => copy.start(environmentOf(way.url)),
     arm: (point: Point | null, { child }) => {
       const executed: string[] = []
-      let since = 0
+      let [since, commit] = [0, 0]
+      let recorder: Link | null = null
       statements = executed
       watch((text, link) => {
         executed.push(text.slice(0, 200))
         if (since > 0 || recording.test(text)) since++
-        if (point === null || point.n !== { statements: executed.length, record: since, files: 0 }[point.of]) return
+        if (recording.test(text)) recorder = link
+        const isCommit = link === recorder && /^\s*commit/i.test(text)
+        if (isCommit) commit++
+        if (point === null || point.n !== { statements: executed.length, record: since, commit: isCommit ? commit : 0, files: 0 }[point.of])
+          return
         child.process.kill('SIGKILL')
         if (point.isDone) link.mute()
         else link.cut()
