@@ -29,6 +29,8 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Every file starts servers of its own, and many wait for them: three at a time keep two cores busy.
     maxWorkers: 3,
+    // Tests that run beside each other in a file start processes too.
+    maxConcurrency: 2,
     sequence: { sequencer: LongestFirst },
     // The built service runs as Node loads it; transformed like a test's own files, it would start and run slower.
     server: { deps: { external: [/\/dist\//] } },

@@ -12,7 +12,7 @@ import { operations, send, shown } from './operations.js'
 import { findings } from './sound.js'
 
 /** Writes of more statements than this are killed at some of them, and at the last two, unless FAULTS=all. */
-const few = 25
+const few = 6
 const some = 2
 
 /** The statements to be killed after: the last is the commit. */

@@ -49,8 +49,8 @@ describe('a recorded change', () => {
         }
         const after = await modelOf(served)
         await served.close()
-        // A start takes its time, so every third change has one.
-        if (index % 3 > 0) return
+        // A start takes its time, so every sixth change has one.
+        if (index % 6 > 0) return
         const again = await serveBeside({ folder }, { DATABASE_FILENAME: join(folder, 'content.db') })
         expect(await modelOf(again)).toBe(after)
         for (const { schema } of (await again.ask('/api/content-type-builder/content-types', { token })).body.data) {

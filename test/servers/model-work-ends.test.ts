@@ -112,7 +112,7 @@ describePostgres('a change of the model on PostgreSQL that is ended', (server) =
 
   /** FAULTS=all takes every statement. */
   const points = (statements: number): readonly number[] => {
-    const every = process.env.FAULTS === 'all' ? 1 : 8
+    const every = process.env.FAULTS === 'all' ? 1 : 16
     return Array.from({ length: Math.floor((statements - 1) / every) }, (_, index) => 1 + index * every)
   }
 

@@ -1,22 +1,26 @@
 // The order of the files of tests: those that take longest begin first, so that none of them runs alone at the end.
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files of more than half a minute, in the order in which they begin: those that work, with those that mostly wait between them. */
+/** Files of more than half a minute, in the order in which they begin: those that take longest first, with those that mostly wait between them. */
 const longest = [
   ...[
     'servers/kill-model-kinds',
     'faults/kill-model-kinds',
+    'live-model/recorded-changes',
     'faults/kill',
     'servers/kill',
     'servers/model-work',
-    'live-model/recorded-changes',
-    'spec/event-stream',
+    'servers/model-work-ends',
     'faults/kill-model-change',
     'faults/database-files',
-    'spec/schedules',
+    'spec/event-stream',
+    'start/start',
+    'servers/archives',
     'golden/replay-mysql',
   ],
-  ...['golden/replay-postgres', 'spec/schedule-kills', 'faults/webhooks', 'faults/kill-uploads', 'spec/webhooks'],
+  ...['golden/replay-postgres', 'servers/faults', 'faults/log', 'account/commands', 'attacks/refusals', 'golden/replay'],
+  ...['attacks/long-texts', 'servers/doctor', 'archive/kill', 'documents/concurrency', 'start/absent', 'spec/schedules'],
+  ...['spec/schedule-kills', 'faults/webhooks', 'faults/kill-uploads', 'spec/webhooks'],
 ].map((name) => `/test/${name}.test.ts`)
 
 /** The place of a file among the longest; those that are not listed come after all of them. */
