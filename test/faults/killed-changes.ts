@@ -156,12 +156,10 @@ async function stateOf(running: Faulty, folder: string): Promise<State> {
   return { model, files: Object.fromEntries(files), content }
 }
 
-/** What `octavo doctor` finds wrong; with FAULTS=all the command itself, which takes a process. */
-const findingsIn = (ground: Ground): Promise<readonly string[]> => (isThorough ? findingsOfCommand(ground) : findingsOfChecks(ground))
-
 const wrongIn = (checks: readonly { readonly name: string; readonly isWrong: boolean; readonly examples: readonly string[] }[]) =>
   checks.filter(({ isWrong }) => isWrong).map(({ name, examples }) => `${name}: ${examples}`)
 
+/** What `octavo doctor` finds wrong. The command is a process, so it is run once for a kind of change. */
 async function findingsOfCommand({ folder, environment }: Ground): Promise<readonly string[]> {
   const { out, err } = await octavo(['doctor', folder, '--json'], { ...environment, UPLOADS_DIR: 'uploads' })
   expect(out, err).not.toBe('')
@@ -169,6 +167,7 @@ async function findingsOfCommand({ folder, environment }: Ground): Promise<reado
   return wrongIn((JSON.parse(out).checks as readonly Check[]).map((check) => ({ ...check, isWrong: check.verdict === 'wrong' })))
 }
 
+/** What the checks of `octavo doctor` find wrong in the database. */
 async function findingsOfChecks({ folder, environment }: Ground): Promise<readonly string[]> {
   const config = await loadConfig(folder, environment)
   const [driver, model] = [await driverOf(config), await loadModel(folder)]
@@ -282,7 +281,7 @@ export async function killAtSteps(ground: Ground, name: string): Promise<number>
     const isFormer = state.model === former.model
     expect(state, about).toEqual(isFormer ? former : made)
     if (isKilled && expected !== null) expect(isFormer ? 'former' : 'new', about).toBe(expected)
-    expect(await findingsIn(ground), about).toEqual([])
+    expect(await findingsOfChecks(ground), about).toEqual([])
     if (!isFormer) await victim.undo()
     if (isKilled) kills++
     return isKilled
@@ -302,6 +301,7 @@ export async function killAtSteps(ground: Ground, name: string): Promise<number>
       ] as const)
         for (let n = 1; await proved([{ of, n, isDone }, null]); n++);
       await proved(aims.after)
+      expect(await findingsOfCommand(ground), name).toEqual([])
     } else
       for (const aim of [aims.before, aims.amid]) expect(await proved(aim), `${name}: ${JSON.stringify(aim)} was not reached`).toBe(true)
   } finally {
