@@ -1,4 +1,4 @@
-// Every recorded change of a model, sent to a service: it is in force with the response and stays over a start, or it is refused and nothing
+// Recorded changes of a model, sent to a service: each is in force with the response and stays over a start, or it is refused and nothing
 // has changed. Content is only hidden by agreement, and is all there when the change is undone.
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
@@ -21,8 +21,11 @@ const all = recordings<Recording>('changes.jsonl.gz').filter(
 /** The statuses of the responses. */
 const outcomes: { readonly name: string; readonly status: number }[] = []
 
+/** Every third; FAULTS=all takes all. What each does to files, tables and rows is in test/content-type-builder and test/model-plans. */
+const sent = all.filter((_, index) => process.env.FAULTS === 'all' || index % 3 === 0)
+
 describe('a recorded change', () => {
-  for (const [index, { name, steps }] of all.entries())
+  for (const [index, { name, steps }] of sent.entries())
     test(name, async () => {
       const folder = newProject()
       const served = await serveBeside({ folder }, { DATABASE_FILENAME: join(folder, 'content.db') })
@@ -49,8 +52,8 @@ describe('a recorded change', () => {
         }
         const after = await modelOf(served)
         await served.close()
-        // A start takes its time, so every sixth change has one.
-        if (index % 6 > 0) return
+        // A start takes its time, so every third has one.
+        if (index % 3 > 0) return
         const again = await serveBeside({ folder }, { DATABASE_FILENAME: join(folder, 'content.db') })
         expect(await modelOf(again)).toBe(after)
         for (const { schema } of (await again.ask('/api/content-type-builder/content-types', { token })).body.data) {

@@ -104,7 +104,7 @@ describeServers('killed at any step of a change', (server, kind) => {
       const ground = await newGround(server(), base, database)
       try {
         kills[name] = await killAtSteps(ground, name)
-        expect(kills[name]).toBeGreaterThan(1)
+        expect(kills[name]).toBeGreaterThan(0)
       } finally {
         await ground.remove()
       }
