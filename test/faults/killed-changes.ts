@@ -79,6 +79,9 @@ export const kindsInOneTransaction: readonly string[] = isThorough
 /** The statement that records a change, and with it makes it or begins it. */
 export const recording = /^\s*insert into octavo_model_history/i
 
+/** A statement that commits. */
+export const committing = /^\s*commit/i
+
 /** The project of the recorded changes with its files, and its database as a file of SQLite's where Octavo looks for it. */
 export function newBase(): string {
   const project = newProject()
@@ -202,7 +205,7 @@ type Aim = readonly [Point, Outcome | null]
 /** The commit that decides: before it, after it; and in the midst of the files, or of steps that are committed one by one. */
 function someAims({ statements, files }: Counted, isAtomic: boolean): Readonly<Record<'before' | 'after' | 'amid', Aim>> {
   const recorded = statements.slice(statements.findIndex((text) => recording.test(text)))
-  const commit = recorded.findIndex((text) => /^\s*commit/i.test(text)) + 1
+  const commit = recorded.findIndex((text) => committing.test(text)) + 1
   expect(commit, statements.join('\n')).toBeGreaterThan(1)
   const placing = files.flatMap((text, index) => (/^(?:rename|rm) /.test(text) ? [index + 1] : []))
   expect(placing.length).toBeGreaterThan(0)

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadModel } from '../../src/model/load.js'
 import {
+  committing,
   copyOf,
   countedKills,
   databaseOf,
@@ -60,7 +61,7 @@ async function newGround(server: TestServer, base: string, database: string): Pr
         executed.push(text.slice(0, 200))
         if (since > 0 || recording.test(text)) since++
         if (recording.test(text)) recorder = link
-        const isCommit = link === recorder && /^\s*commit/i.test(text)
+        const isCommit = link === recorder && committing.test(text)
         if (isCommit) commit++
         if (point === null || point.n !== { statements: executed.length, record: since, commit: isCommit ? commit : 0, files: 0 }[point.of])
           return
