@@ -5,6 +5,9 @@ import type { IncomingMessage } from 'node:http'
 /** The fewest bytes in so many milliseconds for which more is waited for. */
 const pace = { bytes: 1_024, milliseconds: 2_000 }
 
+/** For how long a request is discarded that was refused for coming too slowly, in milliseconds. */
+export const slowRequestDiscardTime = 1_000
+
 /** Discards the rest of an answered request as long as it comes, for at most `longest` milliseconds; closes the connection if that is not all. */
 export function drainRequest(request: IncomingMessage, longest: number): void {
   if (request.complete || request.destroyed) return

@@ -9,7 +9,7 @@ import { routes } from './api/routes.js'
 import type { Backend, MountContext } from './backend.js'
 import { openCompression } from './compression/compression.js'
 import { addConnectionClose, watchConnections } from './connections.js'
-import { drainRequest } from './drain-request.js'
+import { drainRequest, slowRequestDiscardTime } from './drain-request.js'
 import {
   answerPreflight,
   checkUrl,
@@ -197,8 +197,7 @@ function prepare(
   if (compression !== null) app.addHook('onSend', (_request, reply, payload) => compression.payload(reply, payload))
   app.addHook('onRequestAbort', async (request) => logAborted(request))
   app.addHook('onResponse', async (request, reply) => {
-    // A body that came too slowly has had its time.
-    drainRequest(request.raw, reply.statusCode === 408 ? 1_000 : config.limits.discardTime)
+    drainRequest(request.raw, reply.statusCode === 408 ? slowRequestDiscardTime : config.limits.discardTime)
     if (!unlogged.has(request.routeOptions.url ?? '')) logRequest(request, reply)
   })
 }

@@ -6,14 +6,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { start } from '../faults/child.js'
 import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
+import { isThorough } from '../support/thorough.js'
 import { type Content, contentOf, differences } from './content.js'
 import { newContent, oldContent, schemas, settled } from './harbour.js'
 import { begin, emptyFolder, exported, type Project, removeAll, run } from './projects.js'
 
 /** Kills, spread over all steps; the last ones, in which the transaction ends and files change their places, are all taken. */
 const [spread, last] = [6, 10]
-const all = process.env.FAULTS === 'all'
-const patience = all ? 7_200_000 : 900_000
+const patience = isThorough ? 7_200_000 : 900_000
 
 /** Rows and files. */
 interface State {
@@ -85,7 +85,7 @@ async function onSteps(): Promise<void> {
   states = { ...states, new: await stateOf(rehearsal) }
   const steps = Number(readFileSync(`${rehearsal.folder}.steps`, 'utf8'))
   const chosen = Array.from({ length: steps }, (_, index) => index + 1).filter(
-    (step) => all || step > steps - last || step % Math.ceil(steps / spread) === 0,
+    (step) => isThorough || step > steps - last || step % Math.ceil(steps / spread) === 0,
   )
   const found: string[] = []
   for (const step of chosen) {

@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { goldenTokens } from '../support/serve.js'
+import { isThorough } from '../support/thorough.js'
 import { copyGolden, remove } from './child.js'
 import { end, type Faulty, startFaulty } from './faulty.js'
 import { findings } from './sound.js'
@@ -96,7 +97,7 @@ test('the row of a change makes it', async () => {
 }, 300_000)
 
 /** Statements between two kills; FAULTS=all kills after each. */
-const every = process.env.FAULTS === 'all' ? 1 : 4
+const every = isThorough ? 1 : 4
 
 test('a change that moves and converts content is done or was never begun', async () => {
   service ??= await startFaulty(folder, orders)

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
+import { isThorough } from '../support/thorough.js'
 import { copyGolden, remove, start } from './child.js'
 
 /** Kills among all steps, the last ones included, unless FAULTS=all. */
@@ -109,7 +110,7 @@ test(
       ],
     })
     const every = Array.from({ length: steps }, (_, index) => index + 1)
-    const points = process.env.FAULTS === 'all' ? every : every.filter((n) => n === 4 || n % Math.ceil(steps / some) === 0)
+    const points = isThorough ? every : every.filter((n) => n === 4 || n % Math.ceil(steps / some) === 0)
     for (const n of points) {
       const folder = fresh()
       const killed = failing(folder, { KILL_AT: String(n) })

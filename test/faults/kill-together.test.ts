@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { goldenTokens } from '../support/serve.js'
+import { isThorough } from '../support/thorough.js'
 import { copyGolden, remove } from './child.js'
 import type { Faulty } from './faulty.js'
 import { end, startFaulty } from './faulty.js'
@@ -81,7 +82,7 @@ test('writes that share a commit, killed after each statement, are whole or not 
   for (let attempt = 1; attempt < 100 && statements < ofSeveral; attempt++) statements = await counted(`counted ${attempt}`)
   expect(statements, 'statements of several writes in one commit').toBeGreaterThanOrEqual(ofSeveral)
 
-  const step = process.env.FAULTS === 'all' ? 1 : Math.floor(statements / some)
+  const step = isThorough ? 1 : Math.floor(statements / some)
   const killedAt: string[] = []
   for (let n = 1; n <= statements; n += step) {
     const run = `killed after ${n}`

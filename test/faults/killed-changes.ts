@@ -11,6 +11,7 @@ import { loadModel } from '../../src/model/load.js'
 import { agreed, contentOf, modelOf, newProject, type Step, send, undo } from '../live-model/changing-project.js'
 import { requestFor } from '../live-model/kinds-of-changes.js'
 import { octavo } from '../start/command.js'
+import { isThorough } from '../support/thorough.js'
 import { start } from './child.js'
 import { askerOf, end, type Faulty } from './faulty.js'
 
@@ -67,9 +68,6 @@ export const kinds: Readonly<Record<string, Kind>> = {
   ...Object.fromEntries(changes.map((change) => [change, { change }])),
   'a removal undone': { prepare: 'a type with everything removed', change: null },
 }
-
-/** Whether every step is taken. */
-const isThorough = process.env.FAULTS === 'all'
 
 /** Kinds for a database whose steps are one transaction, where they differ little; with FAULTS=all all of them. */
 export const kindsInOneTransaction: readonly string[] = isThorough

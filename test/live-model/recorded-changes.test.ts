@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { recordings } from '../content-type-builder/recorded-project.js'
 import { serveBeside } from '../support/serve.js'
+import { isThorough } from '../support/thorough.js'
 import { contentOf, lossesIn, modelOf, newProject, removeProject, type Step, send, token, undo } from './changing-project.js'
 
 interface Recording {
@@ -22,7 +23,7 @@ const all = recordings<Recording>('changes.jsonl.gz').filter(
 const outcomes: { readonly name: string; readonly status: number }[] = []
 
 /** Every third; FAULTS=all takes all. What each does to files, tables and rows is in test/content-type-builder and test/model-plans. */
-const sent = all.filter((_, index) => process.env.FAULTS === 'all' || index % 3 === 0)
+const sent = all.filter((_, index) => isThorough || index % 3 === 0)
 
 describe('a recorded change', () => {
   for (const [index, { name, steps }] of sent.entries())

@@ -6,6 +6,7 @@ import { askerOf, end, type Faulty } from '../faults/faulty.js'
 import { everyStatement, openVictim, type Rehearsed } from '../faults/killing.js'
 import { type Ask, type Operation, operations, send, shown } from '../faults/operations.js'
 import { octavo } from '../start/command.js'
+import { isThorough } from '../support/thorough.js'
 import { until } from './desk.js'
 import { type ClientMessage, isCommit } from './messages.js'
 import { type Link, openProxy, type Way } from './proxy.js'
@@ -110,7 +111,7 @@ describeServers('killed', (server, kind) => {
 
   /** Each write at its commit, and on one of the servers, in turn, in its midst, unless FAULTS=all. Some writes need those before them. */
   const points = (statements: number, index: number): readonly number[] => {
-    if (process.env.FAULTS === 'all') return everyStatement(statements)
+    if (isThorough) return everyStatement(statements)
     return (index % 2 === 0) === (kind.client === 'postgres') ? [Math.ceil(statements / 2), statements] : [statements]
   }
 

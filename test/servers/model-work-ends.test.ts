@@ -11,6 +11,7 @@ import type { ModelWork } from '../../src/database/model-work.js'
 import { loadModel } from '../../src/model/load.js'
 import { elapsed } from '../../src/runtime/clock.js'
 import { unpackProject } from '../model-plans/recorded.js'
+import { isThorough } from '../support/thorough.js'
 import type { ClientMessage } from './messages.js'
 import { layoutDifferences } from './model-layout.js'
 import { allRows, cloneOf, copiedToSqlite, copyRows, resultOnSqlite, rowDifferences, type ShowValue, workOf } from './model-work.js'
@@ -112,7 +113,7 @@ describePostgres('a change of the model on PostgreSQL that is ended', (server) =
 
   /** FAULTS=all takes every statement. */
   const points = (statements: number): readonly number[] => {
-    const every = process.env.FAULTS === 'all' ? 1 : 16
+    const every = isThorough ? 1 : 16
     return Array.from({ length: Math.floor((statements - 1) / every) }, (_, index) => 1 + index * every)
   }
 

@@ -11,6 +11,7 @@ import { planModelChange } from '../../src/model-plans/plan.js'
 import { withRestoration } from '../../src/model-plans/restoration.js'
 import { expressionOf } from '../../src/model-plans/sql-text.js'
 import { isPlain, modelAfter, others, recordedChanges, refused, unpackProject } from '../model-plans/recorded.js'
+import { isThorough } from '../support/thorough.js'
 import { layoutDifferences } from './model-layout.js'
 import { cloneOf, copiedToSqlite, copyRows, resultOnSqlite, rowDifferences, workOf } from './model-work.js'
 import { openWorker } from './model-worker.js'
@@ -75,7 +76,7 @@ describeServers('changes of the model', (server, kind) => {
   }, 120_000)
 
   // Each on one of the servers, in turn; FAULTS=all takes all on each.
-  const own = changes.filter((_, index) => process.env.FAULTS === 'all' || (index % 2 === 0) === (kind.client === 'postgres'))
+  const own = changes.filter((_, index) => isThorough || (index % 2 === 0) === (kind.client === 'postgres'))
   it.each(own)('model-plans.19, model-plans.21: $name', async ({ to, plan }) => {
     const url = await cloneOf(server(), base)
     const worker = await openWorker(kind.client, url)

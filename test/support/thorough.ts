@@ -1,0 +1,2 @@
+/** Whether FAULTS=all asks for every kill and every recorded change, which takes hours; the ordinary run takes some of them. */
+export const isThorough = process.env.FAULTS === 'all'
