@@ -1,5 +1,6 @@
 // kill -9 at the steps of every kind of change of the model (live-model.9): the next start ends with the former model or with the new one,
-// with its files and its content. FAULTS=all takes every statement and every call on files. test/servers has the same on servers.
+// with its files and its content. FAULTS=all takes every statement that does not only read, and every call on files. test/servers has the
+// same on servers.
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { removeProject } from '../live-model/changing-project.js'
 import { copyOf, countedKills, type Ground, killAtSteps, kinds, newBase } from './killed-changes.js'

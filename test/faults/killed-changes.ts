@@ -14,13 +14,14 @@ import { octavo } from '../start/command.js'
 import { isThorough } from '../support/thorough.js'
 import { start } from './child.js'
 import { askerOf, end, type Faulty } from './faulty.js'
+import { committing, recording } from './statement-kinds.mjs'
 
 /**
- * Where a process is killed: at a statement, at a statement or a commit counted from the statement that records the change, or at a call on
- * files in src/.
+ * Where a process is killed: at a statement that does not only read, at a statement or a commit counted from the statement that records the
+ * change, or at a call on files in src/.
  */
 export interface Point {
-  readonly of: 'statements' | 'record' | 'commit' | 'files'
+  readonly of: 'writes' | 'record' | 'commit' | 'files'
   /** The first is 1. */
   readonly n: number
   /** Whether the step is done before the process dies. */
@@ -73,12 +74,6 @@ export const kinds: Readonly<Record<string, Kind>> = {
 export const kindsInOneTransaction: readonly string[] = isThorough
   ? Object.keys(kinds)
   : ['types created', 'attributes removed', 'text becomes a number', 'relations removed', 'Draft & Publish off', 'a removal undone']
-
-/** The statement that records a change, and with it makes it or begins it. */
-export const recording = /^\s*insert into octavo_model_history/i
-
-/** A statement that commits. */
-export const committing = /^\s*commit/i
 
 /** The project of the recorded changes with its files, and its database as a file of SQLite's where Octavo looks for it. */
 export function newBase(): string {
@@ -297,11 +292,12 @@ export async function killAtSteps(ground: Ground, name: string): Promise<number>
     const aims = someAims(rehearsed.counted, ground.isAtomic)
     if (isThorough) {
       for (const [of, isDone] of [
-        ['statements', false],
+        ['writes', false],
         ['files', true],
       ] as const)
         for (let n = 1; await proved([{ of, n, isDone }, null]); n++);
       await proved(aims.after)
+      console.log(`${ground.environment.DATABASE_CLIENT ?? 'sqlite'}: ${name}: ${kills} kills`)
       expect(await findingsOfCommand(ground), name).toEqual([])
     } else {
       const aim = Object.keys(kinds).indexOf(name) % 2 === 0 ? aims.before : aims.amid

@@ -1,9 +1,9 @@
 // kill -9 at the statements of every kind of change of the model on database servers, and at its calls on files (live-model.9, model-plans.19,
-// model-plans.22): the next start ends with the former model or with the new one. FAULTS=all takes every statement and every call.
+// model-plans.22): the next start ends with the former model or with the new one. FAULTS=all takes every statement that does not
+// only read, and every call.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadModel } from '../../src/model/load.js'
 import {
-  committing,
   copyOf,
   countedKills,
   databaseOf,
@@ -13,8 +13,8 @@ import {
   kindsInOneTransaction,
   newBase,
   type Point,
-  recording,
 } from '../faults/killed-changes.js'
+import { committing, isReading, recording } from '../faults/statement-kinds.mjs'
 import { removeProject } from '../live-model/changing-project.js'
 import type { ClientMessage } from './messages.js'
 import { cloneOf, copyRows } from './model-work.js'
@@ -54,17 +54,22 @@ async function newGround(server: TestServer, base: string, database: string): Pr
     start: () => copy.start(environmentOf(way.url)),
     arm: (point: Point | null, { child }) => {
       const executed: string[] = []
-      let [since, commit] = [0, 0]
+      let [writes, since, commit] = [0, 0, 0]
       let recorder: Link | null = null
       statements = executed
       watch((text, link) => {
         executed.push(text.slice(0, 200))
-        if (since > 0 || recording.test(text)) since++
         if (recording.test(text)) recorder = link
+        const isWrite = !isReading(text)
+        const isSince = since > 0 || recording.test(text)
         const isCommit = link === recorder && committing.test(text)
-        if (isCommit) commit++
-        if (point === null || point.n !== { statements: executed.length, record: since, commit: isCommit ? commit : 0, files: 0 }[point.of])
-          return
+        const reached = {
+          writes: isWrite ? ++writes : 0,
+          record: isSince ? ++since : 0,
+          commit: isCommit ? ++commit : 0,
+          files: 0,
+        }
+        if (point === null || reached[point.of] !== point.n) return
         child.process.kill('SIGKILL')
         if (point.isDone) link.mute()
         else link.cut()

@@ -1,0 +1,3 @@
+export const recording: RegExp
+export const committing: RegExp
+export function isReading(text: string): boolean
