@@ -130,8 +130,9 @@ async function remove(project: string, file: string): Promise<void> {
   while (relative(project, folder).split(sep).length > 2) {
     try {
       await rmdir(folder)
-    } catch {
-      return
+    } catch (error) {
+      // A process that ended in the midst of this has removed some of them.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return
     }
     folder = dirname(folder)
   }
