@@ -115,7 +115,8 @@ const alwaysReadable = (model: Model): readonly (readonly [string, AttributeGran
 
 const superAdmins = new WeakMap<Model, Grants>()
 
-function superAdminGrants(model: Model): Grants {
+/** Grants to do everything with documents of the project. */
+export function superAdminGrants(model: Model): Grants {
   const known = superAdmins.get(model)
   if (known !== undefined) return known
   const types = [...model.types.values()].filter(hasRights)

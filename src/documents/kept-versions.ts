@@ -1,7 +1,7 @@
 // Lets whoever keeps versions of documents look at a write in its transaction.
 import { textOf } from '../database/answer/text.js'
 import type { Transaction } from '../database/database.js'
-import { versionOf } from '../query/rest/document-version.js'
+import { wholeVersionOf } from '../query/rest/document-version.js'
 import { readRequest } from '../query/rest/read.js'
 import type { WriteContext, WriteOperation } from './operation.js'
 import { versionsOf } from './store/rows.js'
@@ -25,7 +25,7 @@ export async function keepVersions(
     read: async (grants, version, parameters, links) => {
       const identity = { attribute: 'id' as const, value: version.id }
       const wanted = { type, mode: 'first' as const, identity, written: true, limits: unbounded, linkPage: { start: 0, limit: links } }
-      const request = readRequest(read, grants, wanted, { ...parameters, ...versionOf(version) })
+      const request = readRequest(read, grants, wanted, { ...parameters, ...wholeVersionOf(type, version) })
       return JSON.parse(textOf(await transaction.read(plans.forRequest(request, 'bare').plan, request.values))) as unknown
     },
   })

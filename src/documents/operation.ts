@@ -9,7 +9,7 @@ import { mayReadDrafts } from '../query/rest/draft-grant.js'
 import { parseParameters, type Parameters as Query } from '../query/rest/parameters.js'
 import type { ReadContext } from '../query/rest/read.js'
 import { readRequest } from '../query/rest/read.js'
-import { hiddenFrom } from './hidden-rows.js'
+import { findHidden } from './hidden-rows.js'
 import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import { checkSize, type SizeLimits } from './input/size.js'
 import type { FindTaken, Input, InputContext } from './input/types.js'
@@ -256,7 +256,7 @@ export function writingOf(
       locale: operation.locale,
       defaultLocale: read.defaultLocale,
       side: type.draftAndPublish ? 'draft' : 'both',
-      hidden: operation.grants.scopes.size === 0 ? null : hiddenFrom(context, transaction, operation.grants),
+      hidden: findHidden(context, transaction, operation.grants),
       shown: input?.checked,
       ...(known !== null && known !== undefined && { known }),
     },

@@ -96,10 +96,12 @@ const withinScope: RunAction = async (context, transaction, operation) => {
 
 /** Does what is asked within the rights of an administrator. @throws ApiError 403, 400 */
 const withinRights: RunAction = async (context, transaction, operation) => {
-  const { action, grants, expected } = operation
+  const { action, documentId, grants, expected } = operation
   if ((await admit(context, transaction, operation, grants.content!)) === 'absent') return null
+  if (action === 'create' && documentId !== null)
+    throw new ApiError('PreconditionFailedError', 'The single type has its document: change it, or one of its locales', { documentId })
   if (expected !== null) await checkRevisions(context, transaction, operation, expected)
-  await keepVersions(context, transaction, operation, 'before', operation.documentId)
+  await keepVersions(context, transaction, operation, 'before', documentId)
   const outcome = await operations[action](context, transaction, operation)
   if (outcome !== null) {
     await operation.note?.(transaction, outcome.documentId)

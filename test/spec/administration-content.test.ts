@@ -373,10 +373,12 @@ rule('administration-content.10', 'a document is created once per key, a single 
   expect((await ada.send('POST', stories, { data: { nothing: 1 } })).status).toBe(400)
   const page = await make({ headline: 'Front' }, `/content/${front}`)
   expect((await ada.send('POST', `/content/${front}`, { data: { headline: 'Other' } })).status).toBe(412)
-  const list = await ada.get(`/content/${front}`)
+  const other = await ada.send('POST', `/content/${front}?locale=de`, { data: { headline: 'Andere' } })
+  expect([other.status, other.body.error.details]).toMatchObject([412, { documentId: idOf(page) }])
+  const list = await ada.get(`/content/${front}?locale=*`)
   expect(list.body.data.map(({ headline }: { headline: string }) => headline)).toEqual(['Front'])
   const changed = await ada.send('PATCH', `/content/${front}/${idOf(page)}`, { changes: { headline: 'New' } }, ifMatch(page))
-  expect(changed.body.data).toMatchObject({ locale: null, draft: { headline: 'New' }, published: null })
+  expect(changed.body.data).toMatchObject({ locale: 'en', draft: { headline: 'New' }, published: null })
 })
 
 rule('administration-content.11', 'administrators are named as creators, callers of the content API are not', async () => {
@@ -425,6 +427,27 @@ rule('administration-content.12', 'a copy has new components, the same links, an
     seo: { metaTitle: 'm' },
   })
   expect((await ada.send('POST', `${stories}/none/clone`, {})).status).toBe(404)
+})
+
+rule('administration-content.12', 'a copy has the links that several documents may have to the same target', async () => {
+  const [ana, ben] = [idOf(await make({ name: 'Ana' }, `/content/${writer}`)), idOf(await make({ name: 'Ben' }, `/content/${writer}`))]
+  const next = idOf(await make({ title: 'Next' }))
+  const sections = [{ __component: 'block.text', heading: 'h', source: ana }]
+  const made = await make({ title: 'Original', reviewers: [ana, ben], sequel: next, sections })
+  const copy = await ada.send('POST', `${stories}/${idOf(made)}/clone`, { data: { title: 'Copy' } })
+  const links = { reviewers: [{ documentId: ana }, { documentId: ben }], sequel: { documentId: next } }
+  for (const { draft } of [copy.body.data, (await ada.get(`${stories}/${idOf(made)}`)).body.data])
+    expect(draft).toMatchObject({ ...links, sections: [{ source: { documentId: ana } }] })
+})
+
+rule('administration-content.5', 'a document without locales shows its links to every locale', async () => {
+  const both = await make({ title: 'English' })
+  await ada.send('PATCH', `${stories}/${idOf(both)}?locale=de`, { changes: { title: 'Deutsch' } }, { 'if-none-match': '*' })
+  const linked = [{ documentId: idOf(both), locale: 'de' }]
+  const made = await make({ name: 'Ana', stories: linked }, `/content/${writer}`)
+  expect(made.body.data.draft.stories).toMatchObject(linked)
+  const links = await ada.get(`/content/${writer}/${idOf(made)}/links/stories`)
+  expect(links.body.data).toMatchObject(linked)
 })
 
 rule('administration-content.13', 'candidates and links are listed by cursors, as far as they may be seen', async () => {

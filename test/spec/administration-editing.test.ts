@@ -132,6 +132,34 @@ rule('administration-editing.3', 'attributes are taken from another locale', asy
   expect([fresh.status, fresh.body.data.draft.title]).toEqual([200, 'English'])
 })
 
+rule('administration-editing.3', 'links that several documents may have to the same target are taken', async () => {
+  const ana = (await ok(ada.send('POST', `/content/${writer}`, { data: { name: 'Ana' } }))).body.data.documentId
+  const id = await storyOf({ reviewers: [ana], sections: [{ __component: 'block.text', heading: 'One', source: ana }] })
+  await inGerman(id, { title: 'Deutsch' })
+  const { draft } = (await ok(fill(ada, id, ['reviewers', 'sections']))).body.data
+  expect(draft).toMatchObject({ reviewers: [{ documentId: ana }], sections: [{ source: { documentId: ana } }] })
+})
+
+rule('administration-editing.4', 'what has parts that may not be seen, here or there, is not filled', async () => {
+  await giveRights(served, 'teller', [
+    { action: 'read', subject: story, properties: { fields: ['title', 'seo.metaTitle', 'sections', 'links'], locales: null } },
+    { action: 'update', subject: story },
+  ])
+  const teller = await openDesk(served, 'teller@office.example', ['teller'])
+  const ana = (await ok(ada.send('POST', `/content/${writer}`, { data: { name: 'Ana' } }))).body.data.documentId
+  const hidden = { seo: { metaSecret: 'hidden' }, sections: [{ __component: 'block.text', heading: 'One', source: ana }] }
+  const [there, here] = [await storyOf({ ...hidden, links: [{ metaTitle: 'l' }] }), await storyOf({ links: [{ metaTitle: 'l' }] })]
+  await inGerman(there, { title: 'Deutsch' })
+  await inGerman(here, { title: 'Deutsch', ...hidden })
+  for (const id of [there, here])
+    for (const field of ['seo', 'sections']) {
+      const refused = await fill(teller, id, ['title', field])
+      expect([refused.status, refused.body.error.details.errors]).toMatchObject([400, [{ path: ['fields', '1'] }]])
+    }
+  expect((await fill(teller, there, ['title', 'links'])).status).toBe(200)
+  expect((await ada.get(`${stories}/${here}?locale=de`)).body.data.draft).toMatchObject({ seo: hidden.seo })
+})
+
 rule('administration-editing.4', 'filling is held to the state, and to the rights both ways', async () => {
   const id = await storyOf({ secret: 'hidden words', summary: 'Words' })
   await inGerman(id, { title: 'Deutsch' })

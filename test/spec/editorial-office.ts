@@ -6,6 +6,7 @@ import { secrets } from './callers.js'
 
 export const story = 'api::story.story'
 export const writer = 'api::writer.writer'
+export const remark = 'api::remark.remark'
 export const front = 'api::front.front'
 
 const perLocale = { pluginOptions: { i18n: { localized: true } } }
@@ -23,6 +24,7 @@ const files = {
       heading: { type: 'string' },
       body: { type: 'text' },
       seo: { type: 'component', component: 'shared.seo' },
+      source: { type: 'relation', relation: 'oneToOne', target: writer },
     },
   },
   'src/api/story/content-types/story/schema.json': {
@@ -47,6 +49,8 @@ const files = {
       sections: { type: 'dynamiczone', components: ['block.text', 'shared.seo'], ...perLocale },
       writer: { type: 'relation', relation: 'manyToOne', target: writer, inversedBy: 'stories' },
       related: { type: 'relation', relation: 'manyToMany', target: story },
+      reviewers: { type: 'relation', relation: 'oneToMany', target: writer },
+      sequel: { type: 'relation', relation: 'oneToOne', target: story },
       rank: { type: 'integer' },
     },
   },
@@ -61,12 +65,20 @@ const files = {
       stories: { type: 'relation', relation: 'oneToMany', target: story, mappedBy: 'writer' },
     },
   },
+  'src/api/remark/content-types/remark/schema.json': {
+    kind: 'collectionType',
+    collectionName: 'remarks',
+    info: { singularName: 'remark', pluralName: 'remarks', displayName: 'Remark' },
+    options: { draftAndPublish: false },
+    attributes: { body: { type: 'string' }, subjects: { type: 'relation', relation: 'morphToMany' } },
+  },
   'src/api/front/content-types/front/schema.json': {
     kind: 'singleType',
     collectionName: 'fronts',
     info: { singularName: 'front', pluralName: 'fronts', displayName: 'Front' },
     options: { draftAndPublish: false },
-    attributes: { headline: { type: 'string' } },
+    pluginOptions: { i18n: { localized: true } },
+    attributes: { headline: { type: 'string', ...perLocale } },
   },
 }
 

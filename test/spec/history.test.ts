@@ -208,6 +208,46 @@ rule('history.7', 'restoring needs the rights of a change', async () => {
   expect((await ada.get(`${stories}/${id}`)).body.data.draft.seo.metaSecret).toBe('hidden')
 })
 
+rule('history.7', 'links to drafts and to other locales are given back', async () => {
+  const [draft, shown] = [await storyOf({ title: 'A draft' }), await storyOf({ title: 'Published' })]
+  await ok(ada.send('POST', `${stories}/${shown}/publish`, undefined, await tag(shown)))
+  await ok(ada.send('PATCH', `${stories}/${draft}?locale=de`, { changes: { title: 'Deutsch' } }, { 'if-none-match': '*' }))
+  const linked = [{ documentId: draft }, { documentId: shown }, { documentId: draft, locale: 'de' }]
+  const writers = `/content/${writer}`
+  const made = await ok(ada.send('POST', writers, { data: { name: 'Ana', stories: linked } }))
+  const path = `${writers}/${made.body.data.documentId}`
+  const before = (await ada.get(path)).body.data.draft.stories.map(({ id }: { id: number }) => id)
+  const etag = made.headers.get('etag')!
+  const changed = await ok(ada.send('PATCH', path, { changes: { name: 'Ben', stories: { set: [] } } }, { 'if-match': etag }))
+  const { id } = (await ok(ada.get(`${path}/history`))).body.data[0]
+  expect((await ok(ada.get(`${path}/history/${id}`))).body.data.data.stories).toHaveLength(3)
+  const restore = { 'if-match': changed.headers.get('etag')! }
+  const restored = await ok(ada.send('POST', `${path}/history/${id}/restore`, {}, restore))
+  expect(restored.body.data.draft).toMatchObject({ name: 'Ana' })
+  expect(restored.body.data.draft.stories.map(({ id: row }: { id: number }) => row)).toEqual(before)
+})
+
+rule('history.7', 'components with parts that the administrator may not see are left as they are', async () => {
+  await giveRights(served, 'teller', [
+    { action: 'read', subject: story, properties: { fields: ['title', 'seo.metaTitle', 'sections', 'links'], locales: null } },
+    { action: 'update', subject: story },
+  ])
+  const teller = await openDesk(served, 'teller@office.example', ['teller'])
+  const ana = (await ok(ada.send('POST', `/content/${writer}`, { data: { name: 'Ana' } }))).body.data.documentId
+  const sections = [{ __component: 'block.text', heading: 'h', source: ana }]
+  const id = await storyOf({ title: 'First', seo: { metaTitle: 'one', metaSecret: 'hidden' }, sections, links: [{ metaTitle: 'l' }] })
+  await patch(id, { title: 'Second', links: [] })
+  const path = `${stories}/${id}/history/${(await versions(id))[0].id}/restore`
+  const named = await teller.send('POST', path, { fields: ['title', 'sections'] }, await tag(id))
+  expect([named.status, named.body.error.details.errors]).toMatchObject([400, [{ path: ['fields', '1'] }]])
+  expect((await teller.send('POST', path, { fields: ['seo'] }, await tag(id))).status).toBe(400)
+  await ok(teller.send('POST', path, {}, await tag(id)))
+  expect((await ada.get(`${stories}/${id}`)).body.data.draft).toMatchObject({
+    ...{ title: 'First', seo: { metaTitle: 'one', metaSecret: 'hidden' } },
+    sections: [{ heading: 'h', source: { documentId: ana } }],
+  })
+})
+
 rule('history.8', 'without the table nothing is kept', async () => {
   const old = await serveOffice()
   try {

@@ -3,7 +3,18 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { adminRole } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
-import { type Desk, front, giveRights, officeRoles, openDesk, serveOffice, story } from './editorial-office.js'
+import {
+  type Desk,
+  front,
+  giveRights,
+  officeRoles,
+  openDesk,
+  type RightRow,
+  remark,
+  serveOffice,
+  story,
+  writer,
+} from './editorial-office.js'
 
 const stories = `/content/${story}`
 let served: Served
@@ -327,6 +338,26 @@ rule('rights.11', 'nothing reveals hidden documents', async () => {
   expect((await german.get(`${stories}?locale=*&filters[documentId]=${both}&populate=localizations`)).body.data[0].localizations).toEqual(
     [],
   )
+})
+
+rule('rights.11', 'links to documents of types that may not be read stay', async () => {
+  const remarks: RightRow[] = (['read', 'create', 'update'] as const).map((action) => ({ action, subject: remark }))
+  await giveRights(served, 'critic', [...remarks, { action: 'read', subject: story }])
+  const critic = await openDesk(served, 'critic@office.example', ['critic'])
+  const ana = idOf(await ada.send('POST', `/content/${writer}`, { data: { name: 'Ana' } }))
+  const [one, two] = [
+    await ada.send('POST', stories, { data: { title: 'One' } }),
+    await ada.send('POST', stories, { data: { title: 'Two' } }),
+  ]
+  const subject = (type: string, documentId: string) => ({ __type: type, documentId })
+  const subjects = [subject(writer, ana), subject(story, idOf(one)), subject(story, idOf(two))]
+  const made = await ada.send('POST', `/content/${remark}`, { data: { body: 'On both', subjects } })
+  const path = `/content/${remark}/${idOf(made)}`
+  const ifMatch = { 'if-match': made.headers.get('etag')! }
+  const changed = await critic.send('PATCH', path, { changes: { subjects: { set: [subject(story, idOf(two))] } } }, ifMatch)
+  expect(changed.status, changed.text).toBe(200)
+  expect(changed.body.data.draft.subjects).toMatchObject([{ documentId: idOf(two) }])
+  expect((await ada.get(path)).body.data.draft.subjects).toMatchObject([{ documentId: idOf(two) }, { documentId: ana }])
 })
 
 rule('rights.12', 'entries of which a part may be written stay', async () => {

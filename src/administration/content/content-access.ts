@@ -10,6 +10,7 @@ import type { DocumentWrites } from '../../documents/write.js'
 import { ApiError, forbidden, notFound } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import type { ContentType } from '../../model/types.js'
+import { everyLocale } from '../../query/rest/document-version.js'
 import type { Parameters } from '../../query/rest/parameters.js'
 import type { AdministratorAct } from '../activity.js'
 
@@ -91,5 +92,5 @@ export function findVersions({ documents, grants }: Pick<ContentAccess, 'documen
   })
 }
 
-/** The parameter that chooses a locale. */
-export const inLocale = (locale: string | null): Parameters => (locale === null ? {} : { locale })
+/** The parameter that chooses a locale. A document without locales links to targets in every locale. */
+export const inLocale = (locale: string | null): Parameters => (locale === null ? everyLocale : { locale })

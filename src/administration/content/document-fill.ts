@@ -9,6 +9,7 @@ import { type Copying, copiedValue } from './document-copy.js'
 import { viewerOf } from './document-view.js'
 import { type Expected, updateDocument } from './document-writes.js'
 import { hasMoreThan, isExclusive, linksOf, targetsOf } from './found-links.js'
+import { hiddenInDraft } from './hidden-parts.js'
 import { wholePopulate } from './shown-attributes.js'
 
 /** What is taken from where. */
@@ -33,6 +34,10 @@ export async function fillDocument(
   if (!type.localized || locale === null) throw wrong(['from'], `${type.uid} has no locales`)
   if (from === locale) throw wrong(['from'], 'This is the locale that is filled')
   const attributes = fields.map((field, index) => fillable(access, type, field, index))
+  for (const side of [{ type, documentId, locale: from }, name]) {
+    const [hidden] = await hiddenInDraft(access, side, fields)
+    if (hidden !== undefined) throw wrong(['fields', String(fields.indexOf(hidden))], `${hidden} has parts that you may not see`)
+  }
   const whole = wholePopulate(viewerOf(access), type)
   const populate = Object.fromEntries(fields.filter((field) => field in whole).map((field) => [field, whole[field]]))
   const parameters = { ...inLocale(from), status: 'draft', populate }

@@ -40,7 +40,7 @@ function begun(
   const write: WriteRequest = {
     type,
     // What a type without drafts has is published by every write.
-    query: { ...inLocale(locale), status: 'draft' },
+    query: { ...(locale === null ? {} : { locale }), status: 'draft' },
     format: 'flat',
     answers: 'nothing',
     caller: { kind: 'administrator', id: access.administratorId },
@@ -56,7 +56,6 @@ function begun(
 export async function createDocument(access: ContentAccess, type: ContentType, locale: string | null, data: Body): Promise<string> {
   const asked = {
     ...begun(access, type, 'create', locale, Object.keys(data)),
-    ...(type.singleType ? { expected: [] } : {}),
     once: () => access.once(),
   }
   const outcome = await access.writes({ ...asked, documentId: null, body: async () => ({ data }) })

@@ -113,5 +113,6 @@ export async function targetsOf(
 const partsOf = (ids: readonly string[]): readonly (readonly string[])[] =>
   Array.from({ length: Math.ceil(ids.length / atOnce) }, (_, at) => ids.slice(at * atOnce, (at + 1) * atOnce))
 
-/** Whether a target can have one owner only. */
-export const isExclusive = ({ relation }: Relation): boolean => relation === 'oneToOne' || relation === 'oneToMany'
+/** Whether a target can have one owner only. A relation without another side keeps nobody from linking to the same target, as in Strapi. */
+export const isExclusive = ({ relation, inverse }: Relation): boolean =>
+  inverse !== null && (relation === 'oneToOne' || relation === 'oneToMany')

@@ -5,7 +5,7 @@ import { same } from '../../database/fragments.js'
 import type { KeepVersions, WriteMoment } from '../../documents/operation.js'
 import { insertRow, type StoredVersion } from '../../documents/store/rows.js'
 import type { ContentType, Model } from '../../model/types.js'
-import { grantsOfAdministrator } from '../grants.js'
+import { superAdminGrants } from '../grants.js'
 import type { ContentAccess, HistorySettings } from './content-access.js'
 import { viewerOf } from './document-view.js'
 import { wholePopulate } from './shown-attributes.js'
@@ -82,7 +82,7 @@ interface KeptAs {
 
 async function keep({ history, model, write }: Keeping, version: StoredVersion, { status, madeAt, by }: KeptAs): Promise<void> {
   const { transaction, type, documentId } = write
-  const grants = grantsOfAdministrator([], model, { id: 0, isSuperAdmin: true, roles: [] })
+  const grants = superAdminGrants(model)
   const populate = wholePopulate({ ...viewerOf({ documents: { context: { model } } as never, grants }), onlyIds: true }, type)
   const whole = (await write.read(grants, version, { populate }, mostKeptLinks + 1)) as Readonly<Record<string, unknown>> | null
   if (whole === null) return

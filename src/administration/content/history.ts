@@ -10,6 +10,7 @@ import { type ContentAccess, type DocumentName, type HistorySettings, unbounded 
 import { copyOf } from './document-copy.js'
 import { type Expected, updateDocument } from './document-writes.js'
 import { type IsThere, linksOf, targetsOf } from './found-links.js'
+import { hiddenInDraft, partlyHidden, unrestricted } from './hidden-parts.js'
 import { ofDocument } from './history-keeping.js'
 import { localeStates } from './locale-states.js'
 
@@ -66,15 +67,24 @@ const versionOf = ({ id, created_at, status, admin, firstname, lastname }: Row):
   by: admin === null ? null : { id: admin, firstname, lastname },
 })
 
+/** A version with its attributes. */
+type WholeVersion = KeptVersion & { readonly data: Body }
+
 /** Reads a version, as far as the administrator may see it today. @throws ApiError 404, 501 */
-export async function readHistory(access: ContentAccess, name: DocumentName, id: number): Promise<KeptVersion & { readonly data: Body }> {
+export async function readHistory(access: ContentAccess, name: DocumentName, id: number): Promise<WholeVersion> {
+  const version = await readStored(access, name, id)
+  return { ...version, data: await shownData(access, name, version.data) }
+}
+
+/** Reads a version as it is stored. @throws ApiError 404, 501 */
+async function readStored(access: ContentAccess, name: DocumentName, id: number): Promise<WholeVersion> {
   const [version] = await listHistory(access, name, { before: id + 1, limit: 1 })
   if (version?.id !== id) throw notFound()
   const [row] = await access.history!.database.rows<{ readonly data: unknown }>(
     sql`select data from strapi_history_versions where id = ${id}`,
   )
   const stored = parsedJson(row?.data)
-  return { ...version, data: await shownData(access, name, isEntry(stored) ? stored : {}) }
+  return { ...version, data: isEntry(stored) ? stored : {} }
 }
 
 const isEntry = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -174,7 +184,7 @@ function shownValue(showing: Showing, attribute: Attribute, value: unknown, gran
 
 /**
  * Gives a draft what a version had: the attributes that are named, or all that the administrator may read and write. Polymorphic links, and
- * links to documents that are gone, are not given back.
+ * links to documents that are gone, are not given back. Of components with parts that the administrator does not see no entry is replaced.
  * @throws ApiError 400, 403, 404, 412, 501
  */
 export async function restoreHistory(
@@ -185,17 +195,23 @@ export async function restoreHistory(
 ): Promise<void> {
   const { type } = name
   const { model } = access.documents.context
-  const { data } = await readHistory(access, name, id)
+  const { data: stored } = await readStored(access, name, id)
+  const data = await shownData(access, name, stored)
   const rights = access.grants.content?.toWrite(type.uid, 'update') ?? []
   if (rights.length === 0) throw forbidden(`${type.uid}.update`)
   const writable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
-  // Of a component of which only a part may be written, no entry may be replaced.
-  const wanted = fields ?? Object.keys(data).filter((field) => isGranted(writable, field) && grantedBelow(writable, field) === 'all')
-  const missing = wanted.findIndex((field) => !Object.hasOwn(data, field))
-  if (missing !== -1)
-    throw new ApiError('ValidationError', `The version has no ${wanted[missing]}`, {
-      errors: [{ path: ['fields', String(missing)], message: 'The version does not have it', name: 'ValidationError' }],
-    })
+  const asked = fields ?? Object.keys(data)
+  const whole = await shownData(unrestricted(access), name, stored)
+  const hidden = [...partlyHidden(type, asked, data, whole), ...(await hiddenInDraft(access, name, asked))]
+  // Of a component of which only a part may be read or written, no entry may be replaced.
+  const mayReplace = (field: string) => isGranted(writable, field) && grantedBelow(writable, field) === 'all' && !hidden.includes(field)
+  const wanted = fields ?? asked.filter(mayReplace)
+  const refuse = (field: string, message: string): void => {
+    const errors = [{ path: ['fields', String(wanted.indexOf(field))], message, name: 'ValidationError' }]
+    if (wanted.includes(field)) throw new ApiError('ValidationError', `${field} cannot be restored: ${message}`, { errors })
+  }
+  for (const field of wanted) if (!Object.hasOwn(data, field)) refuse(field, 'the version does not have it')
+  for (const field of hidden) refuse(field, 'it has parts that you may not see')
   const chosen = Object.fromEntries(wanted.map((field) => [field, data[field]]))
   const copying = {
     ...{ model, keepsUnique: true, keepsPolymorphic: false },
