@@ -39,8 +39,12 @@ export async function admit(
     return 'absent'
   }
   const action = operation.action === 'update' && concerned.length === 0 ? 'create' : operation.action
-  if (action !== 'create' && concerned.length === 0) return 'admitted'
   const rights = await rightsFor(context, transaction, operation, content.toWrite(type.uid, action), concerned)
+  if (concerned.length === 0 && documentId !== null) {
+    // Whoever may do nothing in a locale does not learn whether the document has it.
+    if (rights.length === 0) return 'absent'
+    if (action !== 'create') return 'admitted'
+  }
   if (rights.length === 0) throw forbidden(`${type.uid}.${action}`)
   if (operation.data !== null) {
     const writable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)

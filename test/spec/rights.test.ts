@@ -340,6 +340,35 @@ rule('rights.11', 'nothing reveals hidden documents', async () => {
   )
 })
 
+rule('rights.11', 'a locale that may not be seen cannot be told from one that is not there', async () => {
+  await giveRights(
+    served,
+    'english',
+    (['read', 'create', 'update', 'publish', 'delete'] as const).map((action) => ({
+      action,
+      subject: story,
+      properties: { locales: ['en'] },
+    })),
+  )
+  const english = await openDesk(served, 'english@office.example', ['english'])
+  const [without, withGerman] = [await storyOf(ada), await storyOf(ada, {}, true)]
+  const answers = async (id: string) => {
+    const found: unknown[] = []
+    for (const act of ['publish', 'unpublish', 'discard'])
+      for (const locale of ['de', 'en,de']) {
+        const { status, body } = await english.send('POST', `${stories}/${id}/${act}?locale=${locale}`, undefined, await revisionOf(id))
+        found.push([act, locale, status, body])
+      }
+    for (const header of [{ 'if-none-match': '*' }, await revisionOf(id)]) {
+      const { status, body } = await english.send('PATCH', `${stories}/${id}?locale=de`, { changes: { title: 'Neu' } }, header)
+      found.push([status, body])
+    }
+    const { status, body } = await english.send('DELETE', `${stories}/${id}?locale=de`, undefined, await revisionOf(id))
+    return [...found, status, body]
+  }
+  expect(await answers(withGerman)).toEqual(await answers(without))
+})
+
 rule('rights.11', 'links to documents of types that may not be read stay', async () => {
   const remarks: RightRow[] = (['read', 'create', 'update'] as const).map((action) => ({ action, subject: remark }))
   await giveRights(served, 'critic', [...remarks, { action: 'read', subject: story }])
