@@ -429,6 +429,22 @@ rule('administration-content.12', 'a copy has new components, the same links, an
   expect((await ada.send('POST', `${stories}/none/clone`, {})).status).toBe(404)
 })
 
+rule('administration-content.8', 'links that other documents have made meanwhile are not replaced', async () => {
+  const made = await make({ name: 'Ana' }, `/content/${writer}`)
+  const path = `/content/${writer}/${idOf(made)}`
+  const title = 'Written meanwhile'
+  const written = idOf(await make({ title, writer: idOf(made) }))
+  for (const stories of [[], { set: [] }, null]) {
+    const stale = await ada.send('PATCH', path, { changes: { stories } }, ifMatch(made))
+    expect([stale.status, stale.body.error.details.document.draft.stories]).toMatchObject([412, [{ title }]])
+  }
+  // What says nothing of them, or only what is to change, is done.
+  const renamed = await ada.send('PATCH', path, { changes: { name: 'Anna', stories: { connect: [] } } }, ifMatch(made))
+  expect([renamed.status, renamed.body.data.draft.stories]).toMatchObject([200, [{ documentId: written }]])
+  const replaced = await ada.send('PATCH', path, { changes: { stories: [] } }, ifMatch(renamed))
+  expect([replaced.status, replaced.body.data.draft.stories]).toEqual([200, []])
+})
+
 rule('administration-content.12', 'a copy has the links that several documents may have to the same target', async () => {
   const [ana, ben] = [idOf(await make({ name: 'Ana' }, `/content/${writer}`)), idOf(await make({ name: 'Ben' }, `/content/${writer}`))]
   const next = idOf(await make({ title: 'Next' }))

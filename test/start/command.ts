@@ -41,7 +41,7 @@ export function octavo(words: readonly string[], environment: Readonly<Record<st
       ...environment,
     },
     cwd: tmpdir(),
-    timeout: 20_000,
+    timeout: 50_000,
     killSignal: 'SIGKILL',
   })
   let [out, err] = ['', '']

@@ -3,6 +3,7 @@
 import type { Transaction } from '../../database/database.js'
 import type { Body } from '../../documents/input/types.js'
 import type { BegunWrite, WriteRequest } from '../../documents/operation.js'
+import { isSameRow } from '../../documents/read/revision.js'
 import { ApiError, notFound, validationError } from '../../errors/errors.js'
 import { noAttributes, unionOf } from '../../grants.js'
 import type { ContentType } from '../../model/types.js'
@@ -83,7 +84,7 @@ export async function changeDocument(access: ContentAccess, name: DocumentName, 
   // Whoever may not see the document learns nothing of its components.
   const seen = await findVersions(access, { type, mode: 'first', documentId, parameters })
   const whole = seen === null ? null : await access.documents.whole(type, { documentId, locale, side: 'draft' })
-  if (whole !== null && !expected.includes(whole.revision)) throw changed()
+  if (whole !== null && !expected.some((each) => isSameRow(each, whole.revision))) throw changed()
   if (whole === null && Object.keys(changes).some((path) => path.includes('/'))) throw notFound()
   const readable = access.grants.content?.readable.get(type.uid) ?? noAttributes
   const data = dataOf(access.documents.context.model, type, changes, whole?.row ?? null, readable)

@@ -12,8 +12,8 @@ import { readRequest } from '../../query/rest/read.js'
 import type { AroundReads, AskedOperation, Asker, FindAroundReads, Policies } from './around.js'
 import { type CheckUpload, openUploadCheck } from './check-upload.js'
 import type { Plans } from './plans.js'
-import { revisionOf } from './revision.js'
-import { type WhichRow, type WholeRow, wholeRow } from './whole-document.js'
+import { readRevised } from './revision.js'
+import type { WhichRow, WholeRow } from './whole-document.js'
 
 export type { ReadBytes }
 
@@ -110,12 +110,10 @@ export function openDocumentReads(
     },
     checkUpload: openUploadCheck(context, policies, rows),
     whole: async (type, which) => {
-      const request = wholeRow(context.model, type, which, 'links')
-      const answer = await database.execute(plans.forRequest(request, 'bare').plan, request.values)
-      if (answer === null) return null
-      const bytes = Uint8Array.from(answer.bytes)
-      answer.release()
-      return { revision: revisionOf(revisionKey, bytes), row: JSON.parse(Buffer.from(bytes).toString('utf8')) as WholeRow }
+      const execute = (request: ReadRequest) => database.execute(plans.forRequest(request, 'bare').plan, request.values)
+      const revised = await readRevised(execute, context.model, revisionKey, type, which)
+      if (revised === null) return null
+      return { revision: revised.revision, row: JSON.parse(Buffer.from(revised.bytes).toString('utf8')) as WholeRow }
     },
     hasCodeAround: (uid) => (aroundReads?.(uid) ?? null) !== null,
     findAsService: async (wanted) => parsed(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),

@@ -1,5 +1,5 @@
 // Reads of a whole row, with what hides it from callers left out: to check it, to compare it, to tell whether it has changed.
-import type { Transaction } from '../../database/database.js'
+import type { ReadAnswer, Transaction } from '../../database/database.js'
 import { fileType, isPolymorphicTarget } from '../../model/link.js'
 import type { Attribute, ContentType, Model, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
 import type { Filter, Populated, ReadRequest, Selection } from '../../query/request.js'
@@ -42,7 +42,11 @@ export async function readWholeBytes(
   extent: Extent,
 ): Promise<Uint8Array | null> {
   const request = wholeRow(model, type, { id }, extent)
-  const answer = await transaction.read(plans.forRequest(request, 'bare').plan, request.values)
+  return bytesOf(await transaction.read(plans.forRequest(request, 'bare').plan, request.values))
+}
+
+/** The bytes of an answer, for longer than it is held. */
+export function bytesOf(answer: ReadAnswer): Uint8Array | null {
   if (answer === null) return null
   const bytes = Uint8Array.from(answer.bytes)
   answer.release()
@@ -50,13 +54,40 @@ export async function readWholeBytes(
 }
 
 /** A read of one row with all its values and everything it contains. */
-export function wholeRow(model: Model, type: ContentType, which: WhichRow, extent: Extent): ReadRequest {
+export const wholeRow = (model: Model, type: ContentType, which: WhichRow, extent: Extent): ReadRequest =>
+  // Links may lead to a version of either kind.
+  oneRow(type, which, { status: extent === 'links' ? 'any' : 'draft', selection: wholeSelection(model, type, extent) })
+
+/** Links of one relation that are read of those that other documents keep. */
+const mostOfOthers = 101
+
+/** The relations of a type whose links other documents keep. */
+export const relationsOfOthers = ({ attributes }: ContentType): readonly Relation[] =>
+  [...attributes.values()].filter(
+    (attribute) =>
+      attribute.kind === 'relation' &&
+      (attribute.storage.kind === 'inverseColumn' || (attribute.storage.kind === 'link' && !attribute.storage.owner)),
+  ) as readonly Relation[]
+
+/** A read of the first links of one row that other documents keep; null: its type has no such relation. */
+export function rowOfOthers(model: Model, type: ContentType, which: WhichRow): ReadRequest | null {
+  const relations = relationsOfOthers(type)
+  if (relations.length === 0) return null
+  const request = oneRow(type, which, { status: 'any', selection: { shape: type, fields: [], populate: [] } })
+  const page = { start: request.values.length, limit: request.values.length + 1 }
+  const populate = relations.map((attribute): Populated => {
+    const target = model.types.get(attribute.target)!
+    return { kind: 'relation', attribute, target, page, filter: null, sort: [], of: idsOf(target) }
+  })
+  return { ...request, selection: { shape: type, fields: [], populate }, values: [...request.values, 0, mostOfOthers] }
+}
+
+function oneRow(type: ContentType, which: WhichRow, { status, selection }: Pick<ReadRequest, 'status' | 'selection'>): ReadRequest {
   const { filter, values } = filterOf(type, which)
   return {
     type,
     mode: 'first',
-    // Links may lead to a version of either kind.
-    status: extent === 'links' ? 'any' : 'draft',
+    status,
     locale: { kind: 'any' },
     targetLocale: null,
     filter,
@@ -65,7 +96,7 @@ export function wholeRow(model: Model, type: ContentType, which: WhichRow, exten
     scopes: {},
     sort: [],
     page: { style: 'offset', start: 0, limit: 1, withCount: false },
-    selection: wholeSelection(model, type, extent),
+    selection,
     format: 'flat',
     identityAt: -1,
     values: [0, 1, ...values],
