@@ -84,7 +84,8 @@ function takenNames({ uid, content }: ProjectSchema, after: Schemas, before: Sch
   return mistakes
 }
 
-const takenTypeNames = (uid: string, { info }: SchemaContent, others: readonly ProjectSchema[]): Mistake[] =>
+/** The names of a type that another one has. */
+export const takenTypeNames = (uid: string, { info }: SchemaContent, others: readonly ProjectSchema[]): Mistake[] =>
   (['singularName', 'pluralName'] as const).flatMap((key) => {
     const name = info[key]
     const types = others.filter((other) => !isComponentUid(other.uid)).map((other) => ({ uid: other.uid, ...other.content.info }))

@@ -12,7 +12,7 @@ const actions = ['publish', 'unpublish', 'discard']
 const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^admin(?:\/|$)/, 'Octavo has no admin panel: Strapi serves it, on the same database. The start page is /'],
   [
-    /^(?:content-manager|content-type-builder|upload\/folders)(?:\/|$)/,
+    /^(?:content-manager|content-type-builder(?!\/(?:schemas|plan|undo|changes)$)|upload\/folders)(?:\/|$)/,
     "That is a path of Strapi's admin panel, which Octavo does not have.",
   ],
   [/^graphql(?:\/|$)/, 'Octavo has no GraphQL. The same is read with REST: populate, fields and filters.'],

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { codeFiles, componentKeys, fileText, typeKeys } from '../content-type-builder/files.js'
-import { unstartable } from '../content-type-builder/loadable.js'
+import { takenTypeNames, unstartable } from '../content-type-builder/loadable.js'
 import { attributeName, categoryName, isReservedAttribute, isReservedType, schemaPath } from '../content-type-builder/names.js'
 import { isBuiltin, type ProjectSchema, type SchemaContent } from '../content-type-builder/project-schemas.js'
 import { validationError } from '../errors/errors.js'
@@ -98,12 +98,20 @@ function refuseUnstartable(model: Model, data: Readonly<Record<string, object | 
   const schemaOf = (uid: string, content: SchemaContent): ProjectSchema => ({ uid, path: null, content })
   const schemas = new Map([...model.types, ...model.components].map(([uid, { source }]) => [uid, schemaOf(uid, source as SchemaContent)]))
   const after = new Map(schemas)
+  const newTypes: (readonly [string, SchemaContent])[] = []
   for (const [uid, content] of Object.entries(data)) {
     if (content === null) after.delete(uid)
     else after.set(uid, schemaOf(uid, content as SchemaContent))
-    const known = schemas.get(uid)?.content.attributes ?? {}
+    const former = schemas.get(uid)
+    if (former === undefined && content !== null && uid.startsWith('api::')) newTypes.push([uid, content as SchemaContent])
+    const known = former?.content.attributes ?? {}
     for (const name of Object.keys((content as SchemaContent | null)?.attributes ?? {}))
       if (isReservedAttribute(name) && !Object.hasOwn(known, name)) throw invalid(['data', uid, 'attributes', name], 'is a reserved name')
+  }
+  for (const [uid, content] of newTypes) {
+    const others = [...after.values()].filter((other) => other.uid !== uid)
+    const [taken] = takenTypeNames(uid, content, others)
+    if (taken !== undefined) throw invalid(['data', uid, 'info', ...taken.path.slice(1)], taken.message)
   }
   const [mistake] = unstartable({ schemas, customFields: usedCustomFields(schemas) }, after)
   if (mistake === undefined) return

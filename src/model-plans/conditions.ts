@@ -6,7 +6,7 @@ import { nothing, type PlanFindings } from './findings.js'
 import type { SchemaPair } from './pairs.js'
 import { filesTable } from './polymorphic.js'
 import { countText, id, listText, type SqlText, sqlText } from './sql-text.js'
-import type { PlanCondition } from './types.js'
+import type { PlanCondition, PlanLoss } from './types.js'
 
 /** Compares what attributes demand of a type or component that both models have. */
 export function compareConditions({ pairs }: ModelComparison, pair: SchemaPair): PlanFindings {
@@ -26,8 +26,8 @@ export function compareConditions({ pairs }: ModelComparison, pair: SchemaPair):
           ...required(from, before, after),
           ...(before.kind === 'scalar' && after.kind === 'scalar' ? scalarConditions(from, before, after) : []),
         ]),
-      ...singleDocument(pair),
     ],
+    losses: singleDocument(pair),
   }
 }
 
@@ -48,8 +48,8 @@ function required(schema: Schema, before: Attribute, after: Attribute): readonly
   return [condition(schema, before.name, 'required', about, countText(schema.table, lacking))]
 }
 
-/** Rows without a value, link, file or entry. */
-function whereLacking(schema: Schema, attribute: Attribute): SqlText | null {
+/** Rows without a value, link, file or entry; null: all may have one. */
+export function whereLacking(schema: Schema, attribute: Attribute): SqlText | null {
   const row = sqlText`${id(schema.table)}.id`
   const [column] = columnsOf(attribute)
   if (column !== undefined) return sqlText`${id(column)} is null`
@@ -150,17 +150,17 @@ function pattern(schema: Schema, before: Scalar, after: Scalar): readonly PlanCo
   return [condition(schema, before.name, 'pattern', about, countText(schema.table, sqlText`${id(before.column)} is not null`), false)]
 }
 
-/** A collection that becomes a single type answers one document. */
-function singleDocument({ from, to }: SchemaPair): readonly PlanCondition[] {
+/** A collection that becomes a single type returns one document. */
+function singleDocument({ from, to }: SchemaPair): readonly PlanLoss[] {
   if (from.kind !== 'contentType' || to.kind !== 'contentType' || from.singleType || !to.singleType) return []
   const documents = sqlText`count(distinct document_id)`
   return [
     {
       name: `${from.uid}:single`,
-      kind: 'single',
-      about: `Documents of ${from.uid} beyond the first stay in the database; the API answers one.`,
+      about: `Documents of ${from.uid} beyond the first stay in the database; the API returns one.`,
       count: sqlText`select case when ${documents} > 1 then ${documents} - 1 else 0 end as count from ${id(from.table)}`,
-      exact: true,
+      kept: [],
+      stays: true as const,
     },
   ]
 }

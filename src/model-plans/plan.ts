@@ -7,6 +7,7 @@ import { compareModels } from './context.js'
 import { compareEntries } from './entries.js'
 import { type PlanFindings, phases, together } from './findings.js'
 import { compareLinks } from './links.js'
+import { compareLocalizedValues } from './localized-values.js'
 import { compareMedia, compareMorphTables, compareNamedTypes } from './polymorphic.js'
 import { responsesOf } from './responses.js'
 import { compareRows } from './row-changes.js'
@@ -22,7 +23,7 @@ import { compareSchemas } from './whole-schemas.js'
  */
 export function planModelChange(from: Model, to: Model, renames: readonly Rename[], choices: PlanChoices = {}): ModelPlan {
   const comparison = compareModels(from, to, renames, choices)
-  const ofEach = [compareAttributes, compareRows, compareColumns, compareEntries, compareMedia, compareConditions]
+  const ofEach = [compareAttributes, compareRows, compareColumns, compareEntries, compareMedia, compareConditions, compareLocalizedValues]
   const findings = together([
     compareSchemas(comparison),
     ...comparison.pairs.schemas.flatMap((pair) => ofEach.map((compare) => compare(comparison, pair))),

@@ -23,7 +23,8 @@ export function compareRows(comparison: ModelComparison, { from, to }: SchemaPai
 }
 
 const isDraft = sqlText`published_at is null`
-const isElsewhere = sqlText`locale <> ${defaultLocale}`
+/** Rows in a locale that is not the default one. */
+export const isElsewhere = sqlText`locale <> ${defaultLocale}`
 
 /** Another row of the same document; `more` says which, of `other` and `row`. */
 const sibling = (type: ContentType, more: SqlText): SqlText =>

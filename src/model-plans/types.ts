@@ -59,6 +59,8 @@ export interface PlanLoss {
   readonly count: SqlText
   /** Where it is kept aside, and can be restored from. */
   readonly kept: readonly KeptPlace[]
+  /** Nothing is kept aside: it stays in its tables, for as long as no write replaces it. */
+  readonly stays?: true
 }
 
 /**

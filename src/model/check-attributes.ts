@@ -141,12 +141,22 @@ function checkComponents(name: string, source: AttributeSource, sources: SchemaS
 /** True if the attribute has its own column. */
 const hasColumn = ({ type }: AttributeSource): boolean => isScalarType(type) || type === 'customField'
 
-/** Finds attributes that would share a column. */
-export function checkColumns({ attributes }: SchemaSource): readonly Finding[] {
+/** The columns of every table, of a component's and of a content-type's, apart from those of attributes. */
+const ownColumns = {
+  component: ['id'],
+  contentType: ['id', 'document_id', 'created_at', 'updated_at', 'published_at', 'created_by_id', 'updated_by_id', 'locale'],
+}
+
+/** Finds attributes that would share a column, with another attribute, or, where they name one, with what every row has. */
+export function checkColumns({ kind, attributes }: SchemaSource): readonly Finding[] {
   const owners = new Map<string, string>()
+  const own = ownColumns[kind === 'component' ? 'component' : 'contentType']
   return Object.entries(attributes).flatMap(([name, source]) => {
     if (!hasColumn(source)) return []
-    const column = columnName(name)
+    const named = (source.column as { readonly name?: unknown } | undefined)?.name
+    if (typeof named === 'string' && own.includes(named))
+      return [wrong(`attributes.${name}.column.name`, `is "${named}", a column that every row has`)]
+    const column = typeof named === 'string' ? named : columnName(name)
     const other = owners.get(column)
     owners.set(column, name)
     return other === undefined ? [] : [wrong(`attributes.${name}`, `has the same column as "${other}": ${column}`)]

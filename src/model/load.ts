@@ -1,6 +1,6 @@
 // Reads a project's schema files (src/api, src/components, src/extensions) into schema sources. The only async part of the model.
 import { basename, join, relative, sep } from 'node:path'
-import kebabCase from 'lodash/kebabCase.js'
+import toKebabCase from 'lodash/kebabCase.js'
 import * as z from 'zod'
 import { dependsOnStrapi } from '../config/files.js'
 import { builtinSchemas } from './builtin.js'
@@ -9,6 +9,7 @@ import { corrected } from './corrected.js'
 import { linkModel } from './link.js'
 import { type Engine, isDangerous, needsEngine, preparePatterns } from './patterns.js'
 import { filesOnDisk, type SchemaFiles } from './schema-files.js'
+import { kebabCase } from './schema-keys.js'
 import type { Model, SchemaSource } from './types.js'
 
 /** An attribute; a custom field may have `customField` without `type`. */
@@ -125,13 +126,16 @@ async function loadTypes(files: SchemaFiles, folder: string): Promise<SchemaFile
         const kind = kindOf(schema)
         found.push({
           file,
-          schema: { ...schema, uid: `api::${kebabCase(api)}.${singularName}`, kind, info: { ...schema.info, singularName } },
+          schema: { ...schema, uid: `api::${apiName(api)}.${singularName}`, kind, info: { ...schema.info, singularName } },
         })
       }
     }
   }
   return found
 }
+
+/** The name of an API as uids have it: that of its folder, in kebab-case. As in Strapi, `web3` is in kebab-case, and `3d` is not. */
+const apiName = (folder: string): string => (/^[a-z]/.test(folder) && kebabCase.test(folder) ? folder : toKebabCase(folder))
 
 /** The kind as the file has it; the checks report an unknown one. */
 const kindOf = ({ kind = 'collectionType' }: { readonly kind?: string | undefined }) => kind as SchemaSource['kind']

@@ -206,6 +206,19 @@ test('model-plans.11: a relation that has one target from now on counts the rows
   expect(planModelChange(tags('oneToOne'), tags('oneToMany'), []).conditions).toEqual([])
 })
 
+test('model-plans.11: a collection type that becomes a single type hides all documents but one', () => {
+  const [list, single] = [model(note({ title: string })), model(type('note', { title: string }, { kind: 'singleType' }))]
+  expect(planModelChange(list, single, []).losses.map(({ name }) => name)).toEqual(['api::note.note:single'])
+  expect(planModelChange(single, list, []).losses).toEqual([])
+})
+
+test('model-plans.14: an attribute that becomes the same in all locales loses the values of the others', () => {
+  const inLocales = (localized: boolean) => ({ type: 'string', pluginOptions: { i18n: { localized } } })
+  const of = (localized: boolean) => model(type('note', { title: inLocales(localized) }, { pluginOptions: { i18n: { localized: true } } }))
+  expect(planModelChange(of(true), of(false), []).losses.map(({ name }) => name)).toEqual(['api::note.note.title:locales'])
+  expect(planModelChange(of(false), of(true), []).losses).toEqual([])
+})
+
 test('model-plans.16: rows go first, then columns and tables change, bookkeeping comes last', () => {
   const from = model(type('note', { body: string, count: string }, draftAndPublish))
   const { steps } = planModelChange(from, model(note({ count: { type: 'integer' }, title: string }), type('book', {})), [])

@@ -123,6 +123,14 @@ rule('live-model.2', 'files are written in the order of their keys, with the cod
   expect(existsSync(fileOf('src/api/note'))).toBe(true)
 })
 
+rule('live-model.1', 'names with digits are those of the request', async () => {
+  const self = { type: 'relation', relation: 'oneToOne', target: 'api::web3.web3' }
+  const made = await put({ 'api::web3.web3': typeOf('web3', 'web3s', { text, self }) })
+  expect([made.status, made.body.data?.schemas], made.text).toEqual([200, ['api::web3.web3']])
+  expect((await write('/api/web3s', { text: 'value' })).status).toBe(201)
+  expect((await put({ 'api::web3.web3': null }, { agree: 'api::web3.web3' })).status).toBe(200)
+})
+
 rule('live-model.3', 'callers without the action get 403, and so does everyone where the model is locked', async () => {
   const schema = { 'api::secret.secret': typeOf('secret', 'secrets', { text }) }
   await addToken(served, 'reads-only', { type: 'read-only' })
@@ -153,10 +161,21 @@ const refusals: readonly [what: string, data: unknown, message: string][] = [
     'api::no.no',
   ],
   ['a component that does not exist', { 'api::bad.bad': typeOf('bad', 'bads', { a: { type: 'component', component: 'no.no' } }) }, 'no.no'],
-  ['a path that is taken', { 'api::bad.bad': typeOf('bad', 'notes', { a: text }, { collectionName: 'bads' }) }, '/api/notes'],
+  ['a path that is taken', { 'api::bad.bad': typeOf('bad', 'notes', { a: text }, { collectionName: 'bads' }) }, 'api::note.note'],
+  ['a name that a type of a plugin has', { 'api::user.user': typeOf('user', 'users', { a: text }) }, 'plugin::users-permissions.user'],
   ['a table that is taken', { 'api::bad.bad': typeOf('bad', 'bads', { a: text }, { collectionName: 'notes' }) }, 'notes'],
   ['a table of Strapi', { 'api::bad.bad': typeOf('bad', 'bads', { a: text }, { collectionName: 'strapi_migrations' }) }, 'reserved'],
   ['a name that is reserved', { 'api::upload.upload': typeOf('upload', 'uploads', { a: text }) }, 'reserved'],
+  [
+    'a column that every row has',
+    { 'api::bad.bad': typeOf('bad', 'bads', { a: { ...text, column: { name: 'document_id' } } }) },
+    'document_id',
+  ],
+  [
+    'a column of another attribute',
+    { 'api::bad.bad': typeOf('bad', 'bads', { a: text, b: { ...text, column: { name: 'a' } } }) },
+    'same column',
+  ],
   ['two attributes of one column', { 'api::bad.bad': typeOf('bad', 'bads', { fooBar: text, foo_bar: text }) }, 'foo_bar'],
   ['a schema to delete that is not there', { 'api::bad.bad': null }, 'does not exist'],
   ['a type that others refer to', { 'api::writer.writer': null }, 'api::writer.writer'],

@@ -76,6 +76,8 @@ describe('ends the start', () => {
     [{ open: { type: 'boolean', default: 'true' } }, 'attributes.open.default is "true"; it must be true or false'],
     [{ picture: { type: 'media', multiple: 1 } }, 'attributes.picture.multiple is 1; it must be true or false'],
     [{ part: { type: 'component', component: 'menu.part' } }, 'attributes.part.component "menu.part" is not a component'],
+    [{ a: { type: 'string', column: { name: 'id' } } }, 'attributes.a.column.name is "id", a column that every row has'],
+    [{ a: { type: 'string' }, b: { type: 'string', column: { name: 'a' } } }, 'attributes.b has the same column as "a": a'],
     [{ fooBar: { type: 'string' }, foo_bar: { type: 'string' } }, 'attributes.foo_bar has the same column as "fooBar": foo_bar'],
   ])('%j', async (attributes, said) => {
     const { error } = await withAttributes(attributes)
