@@ -42,14 +42,31 @@ export function allAttributes(type: ContentType): ReadonlyMap<string, AttributeG
   return new Map(names.map(({ name }) => [name, 'all' as const]))
 }
 
+/** The attributes of a type that rows count for. */
+export type GivableAttributes = (type: ContentType) => ReadonlyMap<string, AttributeGrants>
+
+/** Whether rows of an action name fields. */
+export const hasFields = (action: RightAction): boolean => action !== 'delete' && action !== 'publish'
+
+/** What a row says of fields and locales; null where it is nothing that Strapi writes. */
+export function propertiesOf({ properties }: PermissionRow): { readonly fields?: unknown; readonly locales?: unknown } | null {
+  const said = properties ?? {}
+  return typeof said === 'object' && !Array.isArray(said) ? said : null
+}
+
 /** The rights that rows give, by the uid of their type. Rows that are not what Strapi writes give none. */
-export function rightsOf(rows: readonly PermissionRow[], model: Model, holder: RightsHolder): ReadonlyMap<string, TypeRights> {
+export function rightsOf(
+  rows: readonly PermissionRow[],
+  model: Model,
+  holder: RightsHolder,
+  givable: GivableAttributes = allAttributes,
+): ReadonlyMap<string, TypeRights> {
   const rights = new Map<string, Record<RightAction, ContentRight[]>>()
   for (const row of rows) {
     const action = actionsByName.get(row.action)
     const type = row.subject === null ? undefined : model.types.get(row.subject)
     if (action === undefined || type === undefined || !hasRights(type)) continue
-    const right = rightOf(row, action, model, type, holder)
+    const right = rightOf(row, action, { model, type, all: givable(type) }, holder)
     if (right === null) continue
     const ofType = rights.get(type.uid) ?? { read: [], create: [], update: [], delete: [], publish: [] }
     rights.set(type.uid, ofType)
@@ -61,12 +78,19 @@ export function rightsOf(rows: readonly PermissionRow[], model: Model, holder: R
 const joinedRights = (rights: TypeRights): TypeRights =>
   Object.fromEntries(rightActions.map((action) => [action, joined(rights[action])])) as unknown as TypeRights
 
-function rightOf(row: PermissionRow, action: RightAction, model: Model, type: ContentType, holder: RightsHolder): ContentRight | null {
-  const properties = row.properties ?? {}
-  if (typeof properties !== 'object' || Array.isArray(properties)) return null
-  const { fields, locales: given } = properties as { readonly fields?: unknown; readonly locales?: unknown }
-  const hasAttributes = action !== 'delete' && action !== 'publish'
-  const attributes = hasAttributes ? attributesOf(fields, model, type) : allAttributes(type)
+/** A type, and the attributes of it that rows count for. */
+interface RightPlace {
+  readonly model: Model
+  readonly type: ContentType
+  readonly all: ReadonlyMap<string, AttributeGrants>
+}
+
+function rightOf(row: PermissionRow, action: RightAction, place: RightPlace, holder: RightsHolder): ContentRight | null {
+  const { type, all } = place
+  const properties = propertiesOf(row)
+  if (properties === null) return null
+  const { fields, locales: given } = properties
+  const attributes = hasFields(action) ? attributesOf(fields, place) : all
   const locales = type.localized ? localesOf(given) : null
   const scope = filtersOf(row.conditions, holder)
   if (attributes === null || scope === 'nothing' || locales?.length === 0) return null
@@ -80,8 +104,7 @@ function localesOf(given: unknown): readonly string[] | null {
 }
 
 /** The attributes that `fields` names; null: none. */
-function attributesOf(fields: unknown, model: Model, type: ContentType): ReadonlyMap<string, AttributeGrants> | null {
-  const all = allAttributes(type)
+function attributesOf(fields: unknown, { model, type, all }: RightPlace): ReadonlyMap<string, AttributeGrants> | null {
   if (fields === undefined || fields === null) return all
   if (!Array.isArray(fields) || fields.length === 0) return null
   const named = new Map<string, AttributeGrants>(alwaysShown.flatMap((name) => (all.has(name) ? [[name, 'all']] : [])))

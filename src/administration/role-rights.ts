@@ -9,8 +9,8 @@ import type { Model } from '../model/types.js'
 import { type ActingAdministrator, doAct } from './activity.js'
 import { superAdminCode } from './administrators.js'
 import type { Administration } from './context.js'
-import { checkRights, type GivingAdministrator, type RoleRight, rowOf } from './given-rights.js'
-import { parsedJson } from './permission-rows.js'
+import { checkForm, checkGiver, type GivingAdministrator, type RoleRight, rightOf, rowOf, textOf } from './given-rights.js'
+import { type PermissionRow, parsedJson } from './permission-rows.js'
 import { administratorRole } from './roles.js'
 
 /** All that a role allows. */
@@ -23,12 +23,8 @@ export interface RoleRights {
 }
 
 /** A row of admin_permissions. */
-interface PermissionOfRole {
+interface PermissionOfRole extends PermissionRow {
   readonly id: number
-  readonly action: string
-  readonly subject: string | null
-  readonly properties: unknown
-  readonly conditions: unknown
 }
 
 async function rowsOfRole(database: RowReader, role: number): Promise<readonly PermissionOfRole[]> {
@@ -39,10 +35,10 @@ async function rowsOfRole(database: RowReader, role: number): Promise<readonly P
 }
 
 /** Reads what a role allows. @throws ApiError 404 */
-export async function rightsOfRole(database: RowReader, id: number): Promise<RoleRights> {
+export async function rightsOfRole(database: RowReader, model: Model, id: number): Promise<RoleRights> {
   const { code } = await administratorRole(database, id)
   const rows = await rowsOfRole(database, id)
-  return { revision: revisionOf(rows), everything: code === superAdminCode, rights: rows.map(rightOf) }
+  return { revision: revisionOf(rows), everything: code === superAdminCode, rights: rows.map((row) => rightOf(model, row)) }
 }
 
 const revisionOf = (rows: readonly PermissionOfRole[]): string =>
@@ -50,18 +46,6 @@ const revisionOf = (rows: readonly PermissionOfRole[]): string =>
     .update(JSON.stringify(rows.map(({ id, ...row }) => [id, row.action, row.subject, row.properties, row.conditions])))
     .digest('base64url')
     .slice(0, 27)
-
-function rightOf({ action, subject, properties, conditions }: PermissionOfRole): RoleRight {
-  const { fields, locales } = (typeof properties === 'object' && properties !== null ? properties : {}) as Record<string, unknown>
-  const texts = (value: unknown): readonly string[] => (Array.isArray(value) ? value.map(String) : [])
-  return {
-    action,
-    subject: subject === '' ? null : subject,
-    fields: fields === undefined || fields === null ? null : texts(fields),
-    locales: locales === null ? null : texts(locales),
-    conditions: texts(conditions),
-  }
-}
 
 /**
  * Replaces what a role allows. Rows that say the same stay.
@@ -81,20 +65,35 @@ export function replaceRights(
     const present = await rowsOfRole(transaction, role)
     if (!revisions.includes(revisionOf(present)))
       throw new ApiError('PreconditionFailedError', 'The rights have changed since they were read')
-    checkRights(model, giver, present, rights)
-    const wanted = new Map(rights.map((right) => rowOf(model, right)).map((row) => [textOf(row), row]))
-    const leaving = present.filter((row) => !wanted.delete(textOf(row)))
+    const { leaving, given } = compared(model, present, rights)
+    checkGiver(model, giver, present, given)
     await removeRows(transaction, leaving)
-    for (const row of wanted.values()) await addRow(transaction, role, row, now)
-    const changed = leaving.length > 0 || wanted.size > 0
+    for (const right of given) await addRow(transaction, role, rowOf(model, right), now)
+    const changed = leaving.length > 0 || given.length > 0
     return [changed ? { action: 'rights', subject: 'role', id: String(role), name } : null, undefined]
   })
 }
 
-/** A text that is the same for rows that say the same, whatever the order of their members. */
-function textOf({ action, subject, properties, conditions }: Omit<PermissionOfRole, 'id'>): string {
-  const members = Object.entries(properties ?? {}).sort(([one], [other]) => (one < other ? -1 : 1))
-  return JSON.stringify([action, subject, members, conditions])
+/**
+ * What becomes of a role's rows. Those that say a wanted right stay as they are, also where a new one would be refused or written otherwise.
+ * @throws ApiError 400
+ */
+function compared(
+  model: Model,
+  present: readonly PermissionOfRole[],
+  rights: readonly RoleRight[],
+): { readonly leaving: readonly PermissionOfRole[]; readonly given: readonly RoleRight[] } {
+  const rest = new Map<string, PermissionOfRole[]>()
+  for (const row of present) {
+    const text = textOf(rightOf(model, row))
+    rest.set(text, [...(rest.get(text) ?? []), row])
+  }
+  const others = rights.map((right, index) => ({ right, index })).filter(({ right }) => !rest.has(textOf(right)))
+  checkForm(model, present, others)
+  const written = others.map(({ right }) => ({ right, text: textOf(rightOf(model, rowOf(model, right))) }))
+  const given = new Map(written.filter(({ text }) => !rest.has(text)).map(({ right, text }) => [text, right]))
+  for (const text of [...rights.map(textOf), ...written.map((one) => one.text)]) rest.get(text)?.shift()
+  return { leaving: [...rest.values()].flat(), given: [...given.values()] }
 }
 
 async function removeRows(transaction: Transaction, rows: readonly PermissionOfRole[]): Promise<void> {

@@ -88,6 +88,18 @@ export function invalidKey(param: QueryParameter, key: string, path: string | nu
 export const validationError = (message: string, details?: Readonly<Record<string, unknown>>): ApiError =>
   new ApiError('ValidationError', message, details)
 
+/** What is wrong with an input, and where. */
+export interface Mistake {
+  readonly path: readonly (string | number)[]
+  readonly message: string
+}
+
+/** Creates a 400 error about all mistakes of an input: the message of a single one, their number otherwise, all of them in the details. */
+export function mistakenInput(mistakes: readonly Mistake[]): ApiError {
+  const errors = mistakes.map(({ path, message }) => ({ path: path.map(String), message, name: 'ValidationError' as const }))
+  return validationError(errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`, { errors })
+}
+
 /** Creates a 404 error. */
 export const notFound = (message = 'Not Found'): ApiError => new ApiError('NotFoundError', message)
 /** Creates a 403 error; `action`: the one that the caller is not granted. */

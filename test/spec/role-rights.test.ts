@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { adminRole, allowAdmins, rowsOf } from '../support/administration.js'
 import { rule } from '../support/rule.js'
-import type { Answer, Served } from '../support/serve.js'
+import { type Answer, type Served, serveGolden } from '../support/serve.js'
+import { secrets } from './callers.js'
 import { type Desk, giveRights, openDesk, serveOffice, story, writer } from './editorial-office.js'
 
 let served: Served
@@ -41,6 +42,85 @@ rule('rights.14', 'rights are one value with a revision', async () => {
   expect([(await nobody.get(path)).status, (await nobody.send('PUT', path, { rights: [] }, { 'if-match': '"x"' })).status]).toEqual([
     403, 403,
   ])
+})
+
+rule('rights.14', 'what GET returns can be sent back, whatever rows Strapi and others have written', async () => {
+  const strange = [
+    { properties: [] },
+    { properties: { fields: ['title', 'gone'], locales: 'en' } },
+    { conditions: 'some' },
+    { properties: { fields: ['title'] }, conditions: ['api::shop.is-open'] },
+  ]
+  const code = await adminRole(served, 'strange')
+  await giveRights(served, 'strange', [
+    ...strange.map((row) => ({ action: 'read' as const, subject: story, ...(row as object) })),
+    ...[0, 1].map(() => ({ action: 'publish' as const, subject: writer, properties: {} })),
+    { action: 'read', subject: 'api::gone.gone', properties: { fields: ['title'], locales: ['en'] } },
+    { action: 'delete', subject: story, properties: { fields: ['title'] } },
+  ])
+  await allowAdmins(served, 'strange', 'plugin::gone.act', 'admin::users.read')
+  const path = `/roles/${code}/rights`
+  const rows = await rowsOf(served, 'admin_permissions')
+  const { rights } = (await ada.get(path)).body.data
+  expect(rights).toContainEqual({ action: explorer('read'), subject: story, fields: [], locales: [], conditions: [] })
+  expect(rights).not.toContainEqual({ action: explorer('read'), subject: story, fields: null, locales: [], conditions: [] })
+  expect(rights).toContainEqual({ action: explorer('publish'), subject: writer, fields: null, locales: null, conditions: [] })
+  const again = await put(ada, path, rights)
+  expect([again.status, again.body.data.rights]).toEqual([200, rights])
+  expect(await rowsOf(served, 'admin_permissions')).toEqual(rows)
+  // Of a row that changes, what it names already may stay; nothing else that would be refused.
+  const of = (one: { fields: string[] | null }) =>
+    one.fields?.includes('gone') ? { ...one, fields: ['gone', 'summary'], locales: ['en'] } : one
+  expect((await put(ada, path, rights.map(of))).status).toBe(200)
+  const mistakes = [
+    { action: explorer('publish'), subject: writer, conditions: ['admin::is-creator'] },
+    {
+      action: explorer('read'),
+      subject: story,
+      fields: ['title', 'no', 'nothing'],
+      conditions: ['admin::is-creator', 'api::shop.is-open'],
+    },
+    { action: 'plugin::gone.act', subject: story },
+  ]
+  const refused = await put(ada, path, [...rights.map(of), ...mistakes])
+  expect([refused.status, refused.body.error.message]).toEqual([400, '6 errors occurred'])
+  const at = (place: number, ...below: string[]) => ['rights', String(rights.length + place), ...below]
+  expect(refused.body.error.details.errors.map((error: { path: string[] }) => error.path)).toEqual([
+    ...[at(0, 'action'), at(1, 'fields', '1'), at(1, 'fields', '2'), at(1, 'conditions', '1')],
+    ...[at(2, 'action'), at(2)],
+  ])
+})
+
+rule('rights.14', 'the roles of a database of Strapi can be sent back, and be given more', async () => {
+  const golden = await serveGolden({ environment: secrets })
+  try {
+    const root = await openDesk(golden, 'root@office.example')
+    const rows = () => rowsOf(golden, 'admin_permissions')
+    for (const code of ['strapi-editor', 'strapi-author']) {
+      const path = `/roles/${await adminRole(golden, code)}/rights`
+      const before = await rows()
+      const got = await root.get(path)
+      const send = async (rights: readonly object[]) =>
+        root.send('PUT', path, { rights }, { 'if-match': (await root.get(path)).headers.get('etag')! })
+      const same = await send(got.body.data.rights)
+      expect([same.status, same.body]).toEqual([200, got.body])
+      expect(await rows()).toEqual(before)
+      const more = { action: 'admin::roles.read', subject: null, fields: null, locales: null, conditions: [] }
+      const added = await send([...got.body.data.rights, more])
+      expect([added.status, added.body.data.rights.length]).toEqual([200, got.body.data.rights.length + 1])
+      expect(added.body.data.rights).toEqual(expect.arrayContaining([...got.body.data.rights, more]))
+      expect((await send(got.body.data.rights)).status).toBe(200)
+      expect(await rows()).toEqual(before)
+      // A new role gets the same, but for publications of types without Draft & Publish.
+      const other = `/roles/${await adminRole(golden, `like-${code}`)}/rights`
+      const etag = (await root.get(other)).headers.get('etag')!
+      const refused = await root.send('PUT', other, { rights: got.body.data.rights }, { 'if-match': etag })
+      const messages = (refused.body.error?.details.errors ?? []).map(({ message }: { message: string }) => message)
+      expect(messages.filter((message: string) => !message.endsWith('has no Draft & Publish'))).toEqual([])
+    }
+  } finally {
+    await golden.close()
+  }
 })
 
 rule('rights.15', 'what is written is what Strapi writes', async () => {
@@ -107,6 +187,47 @@ rule('rights.15', 'what is written is what Strapi writes', async () => {
   for (const right of wrong) expect([right, (await put(ada, path, [right])).status]).toEqual([right, 400])
   expect(await rowsOf(served, 'admin_permissions')).toEqual(before)
   expect((await put(ada, await pathOf('strapi-super-admin'), [])).status).toBe(400)
+})
+
+rule('administration.24', 'the right to change users can be given, and by nobody who lacks a part of it', async () => {
+  const user = 'plugin::users-permissions.user'
+  const fields = ['username', 'email', 'provider', 'password', 'resetPasswordToken', 'confirmationToken', 'confirmed', 'blocked', 'role']
+  const path = await pathOf('users')
+  const rights = (await ada.get(path)).body.data.rights
+  expect(rights).toEqual([])
+  const named = [
+    { action: explorer('read'), subject: user, fields },
+    { action: explorer('update'), subject: user, fields },
+  ]
+  expect((await put(ada, path, named)).status).toBe(200)
+  const [, update] = (
+    await put(
+      ada,
+      path,
+      named.map((right) => ({ ...right, fields: null })),
+    )
+  ).body.data.rights
+  expect(update.fields).toEqual(fields.filter((name) => !name.endsWith('Token')))
+  const clerk = await openDesk(served, 'clerk@office.example', ['users'])
+  const [{ id }] = (await served.sql(
+    'INSERT INTO up_users (document_id, username, email, created_at, updated_at, published_at) VALUES (?, ?, ?, ?, ?, ?) RETURNING id',
+    ...['u'.repeat(24), 'reader', 'reader@office.example', Date.now(), Date.now(), Date.now()],
+  )) as [{ id: number }]
+  expect((await clerk.send('PATCH', `/users/${id}`, { password: 'Correct-Horse-8' })).status).toBe(200)
+  expect((await clerk.get('/users')).text).not.toContain('$2')
+  // Whoever may change all but passwords does not give the right to change them.
+  const most = fields.filter((name) => name !== 'password' && !name.endsWith('Token'))
+  await allowAdmins(served, 'most', 'admin::roles.read', 'admin::roles.update')
+  await giveRights(
+    served,
+    'most',
+    ['read' as const, 'update' as const].map((action) => ({ action, subject: user, properties: { fields: most } })),
+  )
+  const mate = await openDesk(served, 'most@office.example', ['most'])
+  const other = await pathOf('others')
+  const give = async (names: readonly string[] | null) =>
+    (await put(mate, other, [{ action: explorer('update'), subject: user, fields: names }])).status
+  expect([await give(most), await give([...most, 'password']), await give(null)]).toEqual([200, 403, 403])
 })
 
 rule('rights.16', 'nobody gives rights that they lack', async () => {

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { RowReader } from '../../database/database.js'
 import { storedSettings, writeSetting } from '../../documents/store/settings.js'
-import { ApiError, forbidden, notFound, validationError } from '../../errors/errors.js'
+import { ApiError, forbidden, mistakenInput, notFound } from '../../errors/errors.js'
 import type { AttributeSource, Model, Schema } from '../../model/types.js'
 import { type ActingAdministrator, doAct } from '../activity.js'
 import type { Administration } from '../context.js'
@@ -125,10 +125,7 @@ export function replaceLayout(
   { revisions, layout }: { readonly revisions: readonly string[]; readonly layout: Layout },
 ): Promise<void> {
   const problems = checkLayout(model, schema, layout)
-  if (problems.length > 0) {
-    const errors = problems.map(({ path, message }) => ({ path: [...path], message, name: 'ValidationError' as const }))
-    throw validationError(errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`, { errors })
-  }
+  if (problems.length > 0) throw mistakenInput(problems)
   return doAct(administration, actor, async (transaction) => {
     const key = keyOf(schema)
     const stored = (await storedSettings(transaction, [key])).get(key)

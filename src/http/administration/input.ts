@@ -1,15 +1,8 @@
 // Checks the parameters, the query and the body of a request by the schemas of its resource.
 import type * as z from 'zod'
-import { ApiError, validationError } from '../../errors/errors.js'
+import { ApiError, mistakenInput, validationError } from '../../errors/errors.js'
 import { readBody } from '../body-parser.js'
 import type { Resource, ResourceRequest } from './resource.js'
-
-/** One validation error, in the form of the content API. */
-interface InputError {
-  readonly path: readonly string[]
-  readonly message: string
-  readonly name: 'ValidationError'
-}
 
 /** The most errors of one request that are told. */
 const mostErrors = 100
@@ -51,11 +44,8 @@ function checkedInput(schema: z.ZodType, value: unknown): unknown {
   if (hasNull(value)) throw validationError('A text contains the character U+0000, which no database stores')
   const checked = schema.safeParse(value)
   if (checked.success) return checked.data
-  const errors = checked.error.issues.slice(0, mostErrors).map(errorOf)
-  throw validationError(errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`, { errors })
+  throw mistakenInput(checked.error.issues.slice(0, mostErrors).map(({ path, message }) => ({ path: path.map(String), message })))
 }
-
-const errorOf = ({ path, message }: z.core.$ZodIssue): InputError => ({ path: path.map(String), message, name: 'ValidationError' })
 
 /** True if a text anywhere in a value contains the null character. The depth of a body is limited. */
 function hasNull(value: unknown): boolean {

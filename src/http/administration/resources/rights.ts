@@ -29,8 +29,8 @@ const rights = z.strictObject({
   }),
 })
 
-async function respondRights({ administration }: ResourceRequest, role: number) {
-  const found = await rightsOfRole(administration.database, role)
+async function respondRights({ administration, installation }: ResourceRequest, role: number) {
+  const found = await rightsOfRole(administration.database, installation.model, role)
   const { revision, everything } = found
   const shown = found.rights.map(({ fields, locales, conditions, ...one }) => ({
     ...one,
