@@ -1,5 +1,5 @@
 // Rights that an administrator gives to a role: only what Strapi knows and keeps, and only what the administrator may do.
-import { forbidden, type Mistake, mistakenInput } from '../errors/errors.js'
+import { forbidden, type InputMistake, mistakenInput } from '../errors/errors.js'
 import type { AttributeGrants, ContentRight } from '../grants.js'
 import type { Attribute, ContentType, Model, Schema } from '../model/types.js'
 import { conditionNames, knownConditions } from './conditions.js'
@@ -131,12 +131,12 @@ export function checkGiver(model: Model, giver: GivingAdministrator, present: re
 }
 
 /** What is wrong with a right. */
-function mistakesOf(model: Model, right: RoleRight, present: readonly PermissionRow[]): readonly Mistake[] {
+function mistakesOf(model: Model, right: RoleRight, present: readonly PermissionRow[]): readonly InputMistake[] {
   const { action, subject, fields, locales, conditions } = right
   const strange = conditions.flatMap((name, index) =>
     conditionNames.includes(name) ? [] : [{ path: ['conditions', index], message: `The condition ${name} is not known` }],
   )
-  const mistakes = (...found: readonly (Mistake | false)[]) => [...found.filter((mistake) => mistake !== false), ...strange]
+  const mistakes = (...found: readonly (InputMistake | false)[]) => [...found.filter((mistake) => mistake !== false), ...strange]
   const isAbout = actionOfRow(action)
   if (isAbout === null)
     return mistakes(

@@ -1,11 +1,13 @@
 // Settings that Strapi's panel shares, as administrators read and change them: of uploads, of the media library's page, of users, of their
 // e-mails, and of sign-in by other services.
 import { createHmac } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import { httpUrl } from '../access/account-settings.js'
+import { isEmailAddress } from '../accounts/input.js'
 import { roleByType } from '../accounts/users.js'
 import type { RowReader, Transaction } from '../database/database.js'
 import { storedSetting, writeSetting } from '../documents/store/settings.js'
-import { ApiError, validationError } from '../errors/errors.js'
+import { ApiError, type InputMistake, mistakenInput } from '../errors/errors.js'
 import { uploadSettings } from '../uploads/rows.js'
 import { type ActingAdministrator, doAct } from './activity.js'
 import type { Administration } from './context.js'
@@ -25,9 +27,10 @@ export type SettingsPart = keyof typeof keys
 /** Members of a stored value. */
 export type StoredMembers = Readonly<Record<string, unknown>>
 
+const isMembers = (value: unknown): value is StoredMembers => typeof value === 'object' && value !== null && !Array.isArray(value)
+
 /** Members of a value; none of what is no object. */
-export const membersOf = (value: unknown): StoredMembers =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as StoredMembers) : {}
+export const membersOf = (value: unknown): StoredMembers => (isMembers(value) ? value : {})
 
 /** A part as it is stored, and its revision. */
 export interface SettingsState {
@@ -69,8 +72,24 @@ export const changeSettings = (
     return [fields.length === 0 ? null : { action: 'update', subject: 'settings', id: part, fields }, undefined]
   })
 
-const wrong = (path: readonly string[], message: string): ApiError =>
-  validationError(message, { errors: [{ path: [...path], message, name: 'ValidationError' }] })
+/** What a change says of a value: only the members that it changes, at every depth. */
+export type ChangedMembers<Value> = Value extends readonly unknown[]
+  ? Value
+  : Value extends object
+    ? { readonly [Name in keyof Value]?: ChangedMembers<Value[Name]> }
+    : Value
+
+/** The members of a given value that differ from what is shown. The others stay as they are stored, whatever they are. */
+export function changedMembers<Value extends object>(given: Value, shown: StoredMembers): ChangedMembers<Value> {
+  const changed = Object.entries(given).flatMap(([name, value]: [string, unknown]) => {
+    const present = Object.hasOwn(shown, name) ? shown[name] : undefined
+    if (value === undefined || isDeepStrictEqual(value, present)) return []
+    return [[name, isMembers(value) && isMembers(present) ? changedMembers(value, present) : value]]
+  })
+  return Object.fromEntries(changed) as ChangedMembers<Value>
+}
+
+const wrong = (path: readonly string[], message: string): ApiError => mistakenInput([{ path, message }])
 
 /** Settings of users, as they are given. */
 export interface GivenUserSettings {
@@ -83,21 +102,26 @@ export interface GivenUserSettings {
 }
 
 /** The new settings of users. @throws ApiError 400 for a role that is not there, and for what is no address of a page */
-export async function changedUsers(stored: StoredMembers, given: GivenUserSettings, database: RowReader): Promise<StoredMembers> {
-  for (const name of ['email_reset_password', 'email_confirmation_redirection'] as const)
-    if (given[name] !== null && httpUrl(given[name]) === null)
-      throw wrong([name], 'This is no address that begins with https:// or http://')
-  const isSame = stored.default_role === given.default_role
-  if (!isSame && (given.default_role === 'public' || (await roleByType(database, given.default_role)) === null))
-    throw wrong(['default_role'], `There is no role ${given.default_role} that users may have`)
-  return { ...stored, ...given }
+export async function changedUsers(
+  stored: StoredMembers,
+  changes: ChangedMembers<GivenUserSettings>,
+  database: RowReader,
+): Promise<StoredMembers> {
+  for (const name of ['email_reset_password', 'email_confirmation_redirection'] as const) {
+    const page = changes[name] ?? null
+    if (page !== null && httpUrl(page) === null) throw wrong([name], 'This is no address that begins with https:// or http://')
+  }
+  const { default_role: role } = changes
+  if (role !== undefined && (role === 'public' || (await roleByType(database, role)) === null))
+    throw wrong(['default_role'], `There is no role ${role} that users may have`)
+  return { ...stored, ...changes }
 }
 
 /** The names that templates of e-mails have values for, in Strapi too. */
 const names = ['URL', 'ADMIN_URL', 'SERVER_URL', 'CODE', 'TOKEN', 'USER', 'USER.username', 'USER.email']
 
 /** True for a text that names values and has no code in it: Strapi runs templates. */
-export function isTemplate(text: string): boolean {
+function isTemplate(text: string): boolean {
   const rest = text.replaceAll(/<%=\s*([\w.]{1,50})\s*%>/g, (whole, name: string) => (names.includes(name) ? '' : whole))
   return !rest.includes('<%') && !rest.includes('${')
 }
@@ -110,14 +134,35 @@ export interface GivenEmail {
   readonly message: string
 }
 
-/** The new e-mails; each keeps how Strapi's panel shows it. */
-export function changedEmails(stored: StoredMembers, given: Readonly<Record<string, GivenEmail>>): StoredMembers {
-  const emails = Object.entries(given).map(([kind, email]) => {
+/** The new e-mails; each keeps how Strapi's panel shows it. @throws ApiError 400 for what is no address, and for a template with code */
+export function changedEmails(stored: StoredMembers, changes: ChangedMembers<Readonly<Record<string, GivenEmail>>>): StoredMembers {
+  const mistakes = Object.entries(changes).flatMap(([kind, email = {}]) => mistakesOf(kind, email))
+  if (mistakes.length > 0) throw mistakenInput(mistakes)
+  const emails = Object.entries(changes).map(([kind, email]) => {
     const former = membersOf(stored[kind])
     const options = membersOf(former.options)
-    return [kind, { ...former, options: { ...options, ...email, from: { ...membersOf(options.from), ...email.from } } }]
+    return [kind, { ...former, options: { ...options, ...email, from: { ...membersOf(options.from), ...email?.from } } }]
   })
   return { ...stored, ...Object.fromEntries(emails) }
+}
+
+function mistakesOf(kind: string, { from, response_email, object, message }: ChangedMembers<GivenEmail>): readonly InputMistake[] {
+  const addresses = [
+    { path: [kind, 'from', 'email'], text: from?.email },
+    { path: [kind, 'response_email'], text: response_email },
+  ]
+  const templates = [
+    { path: [kind, 'object'], text: object },
+    { path: [kind, 'message'], text: message },
+  ]
+  return [
+    ...addresses
+      .filter(({ text = '' }) => text !== '' && !isEmailAddress(text))
+      .map(({ path }) => ({ path, message: 'This is no e-mail address' })),
+    ...templates
+      .filter(({ text = '' }) => !isTemplate(text))
+      .map(({ path }) => ({ path, message: 'A template has only values such as <%= URL %>, and no code' })),
+  ]
 }
 
 /** A service that users may sign in by, as it is given; the secret stays where it is absent. */
@@ -125,26 +170,34 @@ export interface GivenProvider {
   readonly enabled: boolean
   readonly key: string
   readonly secret?: string | undefined
-  readonly callback?: string | undefined
+  /** Shown, and never changed by itself. */
+  readonly hasSecret?: boolean | undefined
+  /** Null: none. */
+  readonly callback?: string | null | undefined
   readonly scope?: readonly string[] | undefined
-  readonly subdomain?: string | undefined
+  readonly subdomain?: string | null | undefined
 }
 
 /** Services that have more or fewer settings than the others. */
 const withoutSecret: readonly string[] = ['email']
 
 /** The new services; those that are not named stay. @throws ApiError 400 for one that is not there, and for one that is on without a key */
-export function changedProviders(stored: StoredMembers, given: Readonly<Record<string, GivenProvider>>): StoredMembers {
-  const changed = Object.entries(given).map(([name, { callback, ...provider }]) => {
+export function changedProviders(stored: StoredMembers, changes: ChangedMembers<Readonly<Record<string, GivenProvider>>>): StoredMembers {
+  const changed = Object.entries(changes).map(([name, given = {}]) => {
     if (!Object.hasOwn(stored, name)) throw wrong(['providers', name], `There is no service ${name}`)
     const former = membersOf(stored[name])
-    const { enabled } = provider
-    if (withoutSecret.includes(name)) return [name, { ...former, enabled }]
-    const members = Object.fromEntries(Object.entries(provider).filter(([, value]) => value !== undefined))
+    const { callback, subdomain, hasSecret, ...members } = given
+    if (hasSecret !== undefined) throw wrong(['providers', name, 'hasSecret'], 'Whether there is a secret is only shown; give the secret')
+    if (withoutSecret.includes(name)) return [name, { ...former, enabled: given.enabled ?? former.enabled }]
     // Strapi calls it by two names.
     const place = 'callbackUrl' in former ? 'callbackUrl' : 'callback'
-    const value = { ...former, ...members, ...(callback === undefined ? {} : { [place]: callback }) }
-    if (enabled && value.key === '') throw wrong(['providers', name, 'key'], 'A service that is on has a key')
+    const value: StoredMembers = {
+      ...former,
+      ...members,
+      ...(callback === undefined ? {} : { [place]: callback ?? '' }),
+      ...(subdomain === undefined ? {} : { subdomain: subdomain ?? '' }),
+    }
+    if (value.enabled === true && (value.key ?? '') === '') throw wrong(['providers', name, 'key'], 'A service that is on has a key')
     return [name, value]
   })
   return { ...stored, ...Object.fromEntries(changed) }

@@ -89,13 +89,13 @@ export const validationError = (message: string, details?: Readonly<Record<strin
   new ApiError('ValidationError', message, details)
 
 /** What is wrong with an input, and where. */
-export interface Mistake {
+export interface InputMistake {
   readonly path: readonly (string | number)[]
   readonly message: string
 }
 
 /** Creates a 400 error about all mistakes of an input: the message of a single one, their number otherwise, all of them in the details. */
-export function mistakenInput(mistakes: readonly Mistake[]): ApiError {
+export function mistakenInput(mistakes: readonly InputMistake[]): ApiError {
   const errors = mistakes.map(({ path, message }) => ({ path: path.map(String), message, name: 'ValidationError' as const }))
   return validationError(errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`, { errors })
 }

@@ -52,22 +52,9 @@ const storedOf = async (part: Part) => {
   const [row] = await served.sql('SELECT value FROM strapi_core_store_settings WHERE "key" = ?', parts[part].key)
   return JSON.parse(row!.value as string)
 }
-/** What a part is replaced by, to stay as it is. */
-function asGiven(part: Part, settings: Record<string, unknown>): Record<string, unknown> {
-  if (part !== 'providers') return settings
-  const providers = settings.providers as Record<string, Record<string, unknown>>
-  return {
-    providers: Object.fromEntries(
-      Object.entries(providers).map(([name, { hasSecret: _, callback, subdomain, ...rest }]) => [
-        name,
-        { ...rest, ...(callback === null ? {} : { callback }), ...(subdomain === null ? {} : { subdomain }) },
-      ]),
-    ),
-  }
-}
 async function change(part: Part, changes: Record<string, unknown>): Promise<Answer> {
   const { body } = await get(part)
-  const changed = await put(part, { ...asGiven(part, body.data.settings), ...changes }, body.data.revision)
+  const changed = await put(part, { ...body.data.settings, ...changes }, body.data.revision)
   expect(changed.status, changed.text).toBe(200)
   return changed
 }
@@ -88,15 +75,22 @@ rule('administration-settings.1', 'every part is read and replaced with its revi
       expect((await get(other, signedIn[0])).status, `${reader} ${other}`).toBe(own(read))
       const { body } = await get(other)
       const { settings, revision } = body.data
-      const given = asGiven(other, settings)
+      const given = settings
       expect((await put(other, given, revision, signedIn[1])).status, `${writer} ${other}`).toBe(part === other ? 200 : 403)
       expect((await put(other, given, revision, signedIn[0])).status).toBe(parts[other].update === read ? 200 : 403)
     }
+    const writing = signedIn[1]!
     const { body } = await get(part)
-    const given = asGiven(part, body.data.settings)
+    const given = body.data.settings
     expect((await put(part, given, null)).status).toBe(428)
     const late = await put(part, given, 'another')
     expect([late.status, late.body.error.details]).toEqual([412, body.data])
+    // Whoever may only change it is not told what there is.
+    const isSame = update === (read as string)
+    const untold = await put(part, given, 'another', writing)
+    expect([untold.status, untold.body.error.details, untold.headers.get('etag')]).toEqual(
+      isSame ? [412, body.data, late.headers.get('etag')] : [412, {}, null],
+    )
     const before = await storedOf(part)
     expect((await put(part, given, body.data.revision)).status).toBe(200)
     expect(await storedOf(part)).toEqual(before)
@@ -104,7 +98,7 @@ rule('administration-settings.1', 'every part is read and replaced with its revi
   await served.sql('UPDATE strapi_sessions SET metadata = ? WHERE origin = ?', '{"passwordAt":"2020-01-01T00:00:00.000Z"}', 'admin')
   for (const part of names) {
     const { body } = await get(part)
-    const { status } = await put(part, asGiven(part, body.data.settings), body.data.revision)
+    const { status } = await put(part, body.data.settings, body.data.revision)
     expect(status, part).toBe(part === 'uploads' || part === 'media-view' ? 200 : 403)
   }
   ada = await signInAdmin(served, 'ada@settings.example')
@@ -200,13 +194,35 @@ rule('administration-settings.3', 'what is not right is refused and changes noth
   const before = await Promise.all(names.map(storedOf))
   for (const [part, changes] of wrong) {
     const { body } = await get(part)
-    const answer = await put(part, { ...asGiven(part, body.data.settings), ...changes }, body.data.revision)
+    const answer = await put(part, { ...body.data.settings, ...changes }, body.data.revision)
     expect(answer.status, `${part} ${JSON.stringify(changes)}`).toBe(400)
   }
   expect(await Promise.all(names.map(storedOf))).toEqual(before)
   const text = 'Hello <%= USER.username %>, <%=URL%>?code=<%= TOKEN %> costs $5'
   await change('emails', message(text))
   expect((await storedOf('emails')).reset_password).toMatchObject({ icon: 'sync', options: { message: text } })
+})
+
+rule('administration-settings.1', 'what GET returned changes nothing, whatever is stored', async () => {
+  const strange: Readonly<Record<Part, Record<string, unknown>>> = {
+    uploads: { sizeOptimization: 'yes' },
+    'media-view': { pageSize: 1_000, sort: 'hash:ASC' },
+    users: { allow_register: true, default_role: 'public', email_reset_password: '/reset' },
+    emails: { reset_password: { options: { from: { email: 'Shop <shop@site.example>' }, object: '<% x %>', message: '<%= CODE() %>' } } },
+    providers: { github: { enabled: true, key: '', secret: 's', callbackUrl: '/x', scope: 'all' }, other: 3 },
+  }
+  for (const part of names) {
+    const stored = await storedOf(part)
+    const store = (value: unknown) =>
+      served.sql('UPDATE strapi_core_store_settings SET value = ? WHERE "key" = ?', JSON.stringify(value), parts[part].key)
+    for (const value of [stored, { ...stored, ...strange[part] }, {}]) {
+      await store(value)
+      const { body } = await get(part)
+      const same = await put(part, body.data.settings, body.data.revision)
+      expect([same.status, same.body, await storedOf(part)], part).toEqual([200, body, value])
+    }
+    await store(stored)
+  }
 })
 
 rule('administration-settings.4', 'unknown members stay, and changes are in the log', async () => {
@@ -245,6 +261,13 @@ rule('administration-settings.5', 'a secret is never shown, and stays unless it 
   const log = await askAdmin(served, '/activity?limit=200', { token: ada.accessToken })
   for (const { text } of [first, second, late, await get('providers'), log]) expect(text).not.toContain('very-hidden')
   expect(second.body.data.settings.providers.google.hasSecret).toBe(true)
+  const shown = (await get('providers')).body.data
+  const contrary = { providers: { google: { ...shown.settings.providers.google, hasSecret: false } } }
+  const refused = await put('providers', contrary, shown.revision)
+  expect([refused.status, refused.body.error.details.errors[0].path]).toEqual([400, ['providers', 'google', 'hasSecret']])
+  await change('providers', { providers: { google: { ...google, callback: 'https://site.example', subdomain: 'one' } } })
+  await change('providers', { providers: { google: { ...shown.settings.providers.google, callback: null, subdomain: null } } })
+  expect((await get('providers')).body.data.settings.providers.google).toMatchObject({ hasSecret: true, callback: null, subdomain: null })
   await change('providers', { providers: { google: { ...google, secret: '' } } })
   expect((await get('providers')).body.data.settings.providers.google.hasSecret).toBe(false)
 })

@@ -44,6 +44,15 @@ rule('rights.14', 'rights are one value with a revision', async () => {
   ])
 })
 
+rule('rights.14', 'whoever may only change rights is not told them', async () => {
+  await allowAdmins(served, 'changer', 'admin::roles.update')
+  const changer = await openDesk(served, 'changer@office.example', ['changer'])
+  const path = await pathOf('changer')
+  expect((await changer.get(path)).status).toBe(403)
+  const refused = await changer.send('PUT', path, { rights: [] }, { 'if-match': '"x"' })
+  expect([refused.status, refused.body.error.details, refused.headers.get('etag')]).toEqual([412, {}, null])
+})
+
 rule('rights.14', 'what GET returns can be sent back, whatever rows Strapi and others have written', async () => {
   const strange = [
     { properties: [] },

@@ -57,15 +57,19 @@ export function versioned<Value>(headers: IncomingHttpHeaders, data: Value): Ans
   return hasVersion(headers, etag) === true ? { status: 304, headers: sent } : answer({ data }, sent)
 }
 
-/** Does a write and responds with the value that is then in force; where it expects another revision, 412 with that value in `details`. */
+/**
+ * Does a write and responds with the value that is then in force; where it expects another revision, 412 with that value in `details`, for
+ * whoever `mayRead` it.
+ */
 export async function orPresent<Data>(
+  mayRead: boolean,
   write: () => Promise<void>,
   present: () => Promise<Answered<{ data: Data }>>,
 ): Promise<Answered<{ data: Data }>> {
   try {
     await write()
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status !== 412) throw error
+    if (!(error instanceof ApiError) || error.status !== 412 || !mayRead) throw error
     const { value, headers = {} } = await present()
     const { status, name, message } = error
     return { status, headers, value: { data: null, error: { status, name, message, details: value!.data } } as never }

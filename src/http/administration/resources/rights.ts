@@ -41,10 +41,12 @@ async function respondRights({ administration, installation }: ResourceRequest, 
   return answer({ data: { revision, everything, rights: shown } }, { etag: `"${revision}"` })
 }
 
+const readAction = 'admin::roles.read'
+
 /** The resources of what roles allow. */
 export const rightsResources: readonly Resource[] = [
   resource({
-    ...{ method: 'GET', path: '/roles/:id/rights', summary: 'Read what a role allows', who: { action: 'admin::roles.read' } },
+    ...{ method: 'GET', path: '/roles/:id/rights', summary: 'Read what a role allows', who: { action: readAction } },
     ...{ params: byId, answer: rights },
     handle: (asked) => respondRights(asked, asked.params.id),
   }),
@@ -60,6 +62,7 @@ export const rightsResources: readonly Resource[] = [
       )
       const wanted = { role: params.id, revisions: expectedOf(request.headers), rights: body.rights }
       return orPresent(
+        may(readAction),
         () => replaceRights(administration, actor, { isSuperAdmin, rows, may }, installation.model, wanted),
         () => respondRights(asked, params.id),
       )

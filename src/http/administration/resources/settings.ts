@@ -1,17 +1,19 @@
 // /settings/:part: settings that Strapi's panel shares, each part with its own rights.
 import * as z from 'zod'
 import {
+  type ChangedMembers,
   changedEmails,
+  changedMembers,
   changedProviders,
   changedUsers,
   changeSettings,
-  isTemplate,
   membersOf,
   readSettings,
   type SettingsChange,
   type SettingsPart,
   type StoredMembers,
 } from '../../../administration/managed-settings.js'
+import type { Transaction } from '../../../database/database.js'
 import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
 import { expectedOf, orPresent } from '../revisions.js'
 
@@ -25,7 +27,8 @@ interface Part<Given extends z.ZodType, Shown extends z.ZodType> {
   readonly given: Given
   readonly shown: Shown
   show(stored: StoredMembers): z.input<Shown>
-  change(given: z.output<Given>): SettingsChange['change']
+  /** The new value. */
+  change(stored: StoredMembers, changes: ChangedMembers<z.output<Given>>, transaction: Transaction): ReturnType<SettingsChange['change']>
 }
 
 /** The two resources of a part. */
@@ -37,6 +40,10 @@ function partResources<Given extends z.ZodType, Shown extends z.ZodType>(part: P
     const { stored, revision } = await readSettings(administration, administration.database, name)
     return answer({ data: { revision, settings: show(stored) } }, { etag: `"${revision}"` })
   }
+  const changing =
+    (body: z.output<Given>): SettingsChange['change'] =>
+    (stored, transaction) =>
+      change(stored, changedMembers(body as object, show(stored) as StoredMembers) as ChangedMembers<z.output<Given>>, transaction)
   return [
     resource({
       ...{ method: 'GET', path, summary: `Read the settings of ${what}`, who: { action: read } },
@@ -47,9 +54,10 @@ function partResources<Given extends z.ZodType, Shown extends z.ZodType>(part: P
       ...{ method: 'PUT', path, summary: `Replace the settings of ${what}`, who: { action: update }, isStrong },
       ...{ body: given, answer: one },
       handle: async (asked) => {
-        const { administration, actor, body, request } = asked
-        const wanted = { part: name, revisions: expectedOf(request.headers), change: change(body as z.output<Given>) }
+        const { administration, administrator, actor, body, request } = asked
+        const wanted = { part: name, revisions: expectedOf(request.headers), change: changing(body as z.output<Given>) }
         return (await orPresent(
+          administrator.may(read),
           () => changeSettings(administration, actor, wanted),
           () => respond(asked),
         )) as never
@@ -72,7 +80,7 @@ const uploads = partResources({
     responsiveDimensions: isTrue(stored.responsiveDimensions, true),
     autoOrientation: isTrue(stored.autoOrientation),
   }),
-  change: (given) => (stored) => ({ ...stored, ...given }),
+  change: (stored, changes) => ({ ...stored, ...changes }),
 })
 
 const sorts = ['createdAt:DESC', 'createdAt:ASC', 'name:ASC', 'name:DESC', 'updatedAt:DESC', 'updatedAt:ASC'] as const
@@ -85,7 +93,7 @@ const mediaViews = partResources({
     const checked = mediaView.safeParse({ pageSize: stored.pageSize, sort: stored.sort })
     return checked.success ? checked.data : ({ pageSize: 10, sort: 'createdAt:DESC' } as const)
   },
-  change: (given) => (stored) => ({ ...stored, ...given }),
+  change: (stored, changes) => ({ ...stored, ...changes }),
 })
 
 const address = z.string().max(2_000).nullable()
@@ -110,16 +118,15 @@ const users = partResources({
     email_reset_password: textOrNull(stored.email_reset_password),
     email_confirmation_redirection: textOrNull(stored.email_confirmation_redirection),
   }),
-  change: (given) => (stored, transaction) => changedUsers(stored, given, transaction),
+  change: changedUsers,
 })
 
-const template = z.string().refine(isTemplate, { error: 'A template has only values such as <%= URL %>, and no code' })
-const mailAddress = z.union([z.literal(''), z.email().max(255)])
+const line = z.string().max(255)
 const email = z.strictObject({
-  from: z.strictObject({ name: z.string().max(255), email: mailAddress }),
-  response_email: mailAddress,
-  object: template.max(1_000),
-  message: template.max(100_000),
+  from: z.strictObject({ name: line, email: line }),
+  response_email: line,
+  object: z.string().max(1_000),
+  message: z.string().max(100_000),
 })
 const shownEmail = z.strictObject({
   from: z.strictObject({ name: z.string(), email: z.string() }),
@@ -142,7 +149,7 @@ const emails = partResources({
   given: z.strictObject({ reset_password: email, email_confirmation: email }),
   shown: z.strictObject({ reset_password: shownEmail, email_confirmation: shownEmail }),
   show: (stored) => ({ reset_password: showEmail(stored.reset_password), email_confirmation: showEmail(stored.email_confirmation) }),
-  change: (given) => (stored) => changedEmails(stored, given),
+  change: changedEmails,
 })
 
 const short = z.string().max(2_000)
@@ -151,9 +158,12 @@ const provider = z.strictObject({
   key: short,
   /** It stays as it is where it is absent. */
   secret: short.optional(),
-  callback: short.optional(),
+  /** Shown, and not looked at. */
+  hasSecret: z.boolean().optional(),
+  /** Null: none. */
+  callback: short.nullish(),
   scope: z.array(z.string().max(255)).max(50).optional(),
-  subdomain: short.optional(),
+  subdomain: short.nullish(),
 })
 const shownProvider = z.strictObject({
   enabled: z.boolean(),
@@ -182,7 +192,7 @@ const providers = partResources({
   given: z.strictObject({ providers: z.record(z.string().max(100), provider) }),
   shown: z.strictObject({ providers: z.record(z.string(), shownProvider) }),
   show: (stored) => ({ providers: Object.fromEntries(Object.entries(stored).map(([name, one]) => [name, showProvider(one)])) }),
-  change: (given) => (stored) => changedProviders(stored, given.providers),
+  change: (stored, { providers: changes = {} }) => changedProviders(stored, changes),
 })
 
 /** The resources of settings. */

@@ -115,6 +115,7 @@ export const typeResources: readonly Resource[] = [
       const schema = configurable(installation.model, administrator, params.type)
       const wanted = { revisions: expectedOf(request.headers), layout: body as Layout }
       return orPresent(
+        true,
         () => replaceLayout(administration, actor, installation.model, schema, wanted),
         () => respondLayout(asked, schema),
       )
