@@ -168,6 +168,40 @@ rule('administration.9', 'unknown members are refused, with all errors', async (
   expect((await post('/session', [])).status).toBe(400)
 })
 
+rule('administration.9', 'resources without a body take no members, and one whose members may all be absent needs none', async () => {
+  const { origin } = served
+  const send = (method: string, path: string, body?: string, type = 'application/json') =>
+    served.ask(`/admin/api${path.replaceAll(/:\w+/g, '1')}`, {
+      ...{ method, token: ada.accessToken, headers: { origin, 'octavo-admin': '1', 'content-type': type, cookie: ada.cookie } },
+      ...(body === undefined ? {} : { body }),
+    })
+  const bodiless = resources.filter(({ method, body, form }) => method !== 'GET' && body === null && form === undefined)
+  expect(bodiless.length).toBeGreaterThan(15)
+  for (const { method, path } of bodiless) {
+    const [member, text, broken] = [
+      await send(method, path, '{"locale":"de"}'),
+      await send(method, path, '{}', 'text/plain'),
+      await send(method, path, '{'),
+    ]
+    const told = [member, text, broken].map(({ status, body }) => `${status} ${body.error.message}`)
+    expect(told, `${method} ${path}`).toEqual([
+      '400 Unrecognized key: "locale"',
+      '400 The body must be JSON, with the content type application/json',
+      expect.stringMatching(/^400 .*JSON/),
+    ])
+  }
+  const optional = resources.filter(({ method, body }) => method === 'POST' && body?.safeParse({}).success)
+  expect(optional.map(({ path }) => path)).toEqual(
+    expect.arrayContaining(['/content/:type/:document/clone', '/model/undo', '/webhooks/:id/test', '/tokens/:id/regenerate']),
+  )
+  for (const { method, path } of optional) {
+    const answer = await served.ask(`/admin/api${path.replaceAll(/:\w+/g, '9')}`, {
+      ...{ method, token: ada.accessToken, headers: { origin, 'octavo-admin': '1' } },
+    })
+    expect(answer.body.error?.message ?? '', path).not.toContain('JSON')
+  }
+})
+
 rule('administration.7', 'attempts are limited per address and per account', async () => {
   const limited = await serveProject(files, { environment: secrets, config: { limits: { authRateLimit: 3 } } })
   try {

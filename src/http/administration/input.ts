@@ -1,5 +1,6 @@
 // Checks the parameters, the query and the body of a request by the schemas of its resource.
-import type * as z from 'zod'
+import type { IncomingMessage } from 'node:http'
+import * as z from 'zod'
 import { ApiError, mistakenInput, validationError } from '../../errors/errors.js'
 import { readBody } from '../body-parser.js'
 import type { Resource, ResourceRequest } from './resource.js'
@@ -12,16 +13,17 @@ export type CheckedInput = Pick<ResourceRequest, 'params' | 'query' | 'body' | '
 
 /** Reads and checks what a request sends. @throws ApiError 400 with all errors; what `readBody` throws */
 export async function readInput(
-  { params, query, body }: Resource,
+  resource: Resource,
   { parts, request }: Pick<ResourceRequest, 'parts' | 'request'>,
   given: Readonly<Record<string, string>>,
 ): Promise<CheckedInput> {
+  const { params, query } = resource
   const [, rawQuery = ''] = /\?(.*)$/s.exec(request.raw.url ?? '') ?? []
   return {
     params: checkedInput(params, given),
     rawQuery,
     query: query === null ? undefined : checkedInput(query, parametersOf(rawQuery)),
-    body: body === null ? undefined : checkedInput(body, await jsonBody(parts, request)),
+    body: await checkedBody(resource, parts, request),
   }
 }
 
@@ -32,6 +34,28 @@ function parametersOf(rawQuery: string): Readonly<Record<string, string>> {
   if (names.size < pairs.length) throw validationError('A parameter of the query is there twice')
   return Object.fromEntries(pairs)
 }
+
+const noMembers = z.strictObject({})
+
+/** A POST of which every member of the body may be absent needs no body; what has none takes no members. @throws ApiError 400 */
+async function checkedBody(
+  { method, body, form }: Resource,
+  parts: ResourceRequest['parts'],
+  request: ResourceRequest['request'],
+): Promise<unknown> {
+  if (form !== undefined || (body === null && method === 'GET')) return undefined
+  const mayBeAbsent = body === null || isOptionalBody(method, body)
+  if (mayBeAbsent && isEmpty(request.raw)) return body?.parse({})
+  const given = await jsonBody(parts, request)
+  return checkedInput(body ?? noMembers, mayBeAbsent ? (given ?? {}) : given)
+}
+
+/** Whether a resource may be asked without its body. */
+export const isOptionalBody = (method: Resource['method'], body: z.ZodType): boolean => method === 'POST' && body.safeParse({}).success
+
+/** True for a request that says that it has no body. */
+const isEmpty = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] === undefined && Number(headers['content-length'] ?? 0) === 0
 
 async function jsonBody({ bodies, config }: ResourceRequest['parts'], { raw, ip }: ResourceRequest['request']): Promise<unknown> {
   const type = (raw.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()

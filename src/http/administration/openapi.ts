@@ -1,5 +1,6 @@
 // Describes the administration API as OpenAPI 3.1, from its table of resources.
 import * as z from 'zod'
+import { isOptionalBody } from './input.js'
 import type { Resource, Who } from './resource.js'
 
 /** What of the service a description names. */
@@ -60,7 +61,7 @@ function operationOf(resource: Resource) {
     description: conditionOf(who, isStrong === true),
     security: who === 'anybody' || who === 'page' ? [] : [{ administrator: [] }],
     parameters: [...parametersIn('path', resource.params, namesIn(path)), ...parametersIn('query', resource.query, null)],
-    ...(body === null ? {} : { requestBody: { required: true, content: json(jsonSchema(body, 'input')) } }),
+    ...(body === null ? {} : { requestBody: { required: !isOptionalBody(method, body), content: json(jsonSchema(body, 'input')) } }),
     ...(form === undefined
       ? {}
       : { requestBody: { required: true, content: { 'multipart/form-data': { schema: jsonSchema(form, 'input') } } } }),
