@@ -282,11 +282,18 @@ rule('administration-content.7', 'changes are made at paths, and what is not nam
     'seo//metaTitle',
     '',
     'writer/name',
+    ...['locale', 'publishedAt', 'data', 'documentId', 'updatedAt'],
+    ...['links/00/metaTitle', 'sections/0/__component', 'seo/id', 'seo/documentId'],
   ]
   for (const wrong of nowhere) {
     const refused = await ada.send('PATCH', path, { changes: { [wrong]: 'x' } }, ifMatch(changed))
     expect([wrong, refused.status]).toEqual([wrong, 400])
   }
+  const misplaced = await ada.send('PATCH', path, { changes: { locale: 'de' } }, ifMatch(changed))
+  expect(misplaced.body.error.details.errors[0]).toMatchObject({
+    path: ['changes', 'locale'],
+    message: expect.stringContaining('?locale='),
+  })
   for (const changes of [
     { seo: null, 'seo/metaTitle': 'x' },
     { 'links/0/metaTitle': 'x', links: [] },
@@ -379,6 +386,20 @@ rule('administration-content.10', 'a document is created once per key, a single 
   expect(list.body.data.map(({ headline }: { headline: string }) => headline)).toEqual(['Front'])
   const changed = await ada.send('PATCH', `/content/${front}/${idOf(page)}`, { changes: { headline: 'New' } }, ifMatch(page))
   expect(changed.body.data).toMatchObject({ locale: 'en', draft: { headline: 'New' }, published: null })
+})
+
+rule('administration-content.10', 'data that sets nothing is refused', async () => {
+  const data = { title: 'Misplaced', locale: 'de', publishedAt: '2020-01-01T00:00:00.000Z', data: {} }
+  const refused = await ada.send('POST', stories, { data })
+  expect(refused.status).toBe(400)
+  expect(refused.body.error.details.errors.map(({ path }: { path: string[] }) => path)).toEqual([
+    ['data', 'locale'],
+    ['data', 'publishedAt'],
+    ['data', 'data'],
+  ])
+  const made = await make({ title: 'Original' })
+  expect((await ada.send('POST', `${stories}/${idOf(made)}/clone`, { data: { locale: 'de' } })).status).toBe(400)
+  expect((await ada.get(`${stories}/total?filters[title]=Misplaced`)).body.data.total).toBe(0)
 })
 
 rule('administration-content.11', 'administrators are named as creators, callers of the content API are not', async () => {

@@ -1,6 +1,7 @@
 // ChangedNode paths become the data of an update: entries of components that are on the way keep their ids, and with them all that is not named.
+import { isBeside } from '../../documents/input/keys.js'
 import type { Body } from '../../documents/input/types.js'
-import { validationError } from '../../errors/errors.js'
+import { mistakenInput } from '../../errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted } from '../../grants.js'
 import type { ContentType, Model, Schema } from '../../model/types.js'
 
@@ -45,8 +46,21 @@ export function dataOf(
   return entryOf({ model, shape: type, readable }, root, row ?? {}, '')
 }
 
-const nowhere = (path: string) => validationError(`The path ${path} leads nowhere`, { path })
-const overlapping = (path: string) => validationError(`The path ${path} stands below another one`, { path })
+const wrong = (path: string, message: string) => mistakenInput([{ path: ['changes', path], message }])
+const nowhere = (path: string) => wrong(path, `The path ${path} leads nowhere`)
+const overlapping = (path: string) => wrong(path, `The path ${path} stands below another one`)
+const localeAsked = 'The locale is a parameter of the query, such as ?locale=en'
+
+/** Holds the data of a new document to what sets something. @throws ApiError 400 */
+export function checkGiven(type: ContentType, data: Body): void {
+  const mistakes = Object.keys(data)
+    .filter((name) => isBeside(type, name))
+    .map((name) => ({
+      path: ['data', name],
+      message: name === 'locale' ? localeAsked : `${type.uid} has no attribute ${name} that can be given`,
+    }))
+  if (mistakes.length > 0) throw mistakenInput(mistakes)
+}
 
 /** What entries are of, and what the administrator sees of them. */
 interface ChangedPlace {
@@ -57,7 +71,11 @@ interface ChangedPlace {
 
 function entryOf(place: ChangedPlace, changed: ChangedNode, row: Body, above: string): Record<string, unknown> {
   return Object.fromEntries(
-    [...changed.below].map(([name, below]) => [name, changedValue(place, name, below, row[name], `${above}${name}`)] as const),
+    [...changed.below].map(([name, below]) => {
+      const path = `${above}${name}`
+      if (isBeside(place.shape, name)) throw path === 'locale' ? wrong(path, localeAsked) : nowhere(path)
+      return [name, changedValue(place, name, below, row[name], path)] as const
+    }),
   )
 }
 
@@ -87,7 +105,8 @@ function changedValue(
   }
   const entries = Array.isArray(stored) ? (stored as readonly Body[]) : []
   for (const [position, { value }] of changed.below)
-    if (!/^\d{1,6}$/.test(position) || Number(position) >= entries.length || value !== undefined) throw nowhere(`${path}/${position}`)
+    if (!/^(?:0|[1-9]\d{0,5})$/.test(position) || Number(position) >= entries.length || value !== undefined)
+      throw nowhere(`${path}/${position}`)
   return entries.map((entry, index) => {
     const below = changed.below.get(String(index))
     return below === undefined ? kept(entry) : inside(entry, below, `${path}/${index}`)

@@ -8,7 +8,7 @@ import { ApiError, notFound, validationError } from '../../errors/errors.js'
 import { noAttributes, unionOf } from '../../grants.js'
 import type { ContentType } from '../../model/types.js'
 import type { HookAction } from '../../public/documents.js'
-import { type ChangedPaths, dataOf } from './changed-paths.js'
+import { type ChangedPaths, checkGiven, dataOf } from './changed-paths.js'
 import { type ContentAccess, type DocumentName, findVersions, inLocale, localeOf } from './content-access.js'
 import { anewIn, copyOf } from './document-copy.js'
 import { viewerOf } from './document-view.js'
@@ -55,6 +55,7 @@ function begun(
 
 /** Creates a document, or the one of a single type that has none. Returns its documentId. @throws ApiError 400, 403, 409, 412 */
 export async function createDocument(access: ContentAccess, type: ContentType, locale: string | null, data: Body): Promise<string> {
+  checkGiven(type, data)
   const asked = {
     ...begun(access, type, 'create', locale, Object.keys(data)),
     once: () => access.once(),

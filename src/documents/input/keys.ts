@@ -64,6 +64,10 @@ export function isWritable(shape: Schema, attribute: Attribute | undefined): att
   return shape.kind === 'component' || !refused.has(attribute.name)
 }
 
+/** True for a name that bodies may have beside the attributes of a type or a component: it sets none. */
+export const isBeside = (shape: Schema, name: string): boolean =>
+  !isWritable(shape, shape.attributes.get(name)) && (shape.kind === 'component' ? ofZones : ignored).has(name)
+
 function refusal(key: string, path?: string | null): ApiError {
   const where = path !== undefined && path !== null && path !== key ? ` at ${path}` : ''
   const at = path === undefined ? {} : { path }
