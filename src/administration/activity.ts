@@ -9,6 +9,8 @@ export interface ActingAdministrator {
   readonly administrator: { readonly id: number; readonly email: string } | null
   /** The IP address; null for the command line. */
   readonly address: string | null
+  /** Keeps what is done, for a request that is done once; absent: it may be done again. */
+  readonly keep?: KeepActs
 }
 
 /** What is done. Values are never part of it. */
@@ -23,7 +25,12 @@ export interface AdministratorAct {
   readonly name?: string
   /** The changed fields. */
   readonly fields?: readonly string[]
+  /** What only the response tells of it, as JSON, such as a new key. It is no part of the entry. */
+  readonly told?: unknown
 }
+
+/** Keeps what is done in a transaction. @throws ApiError 409 where another process has done it meanwhile */
+export type KeepActs = (transaction: Transaction, acts: readonly Pick<AdministratorAct, 'id' | 'told'>[]) => Promise<void>
 
 /** The acting `octavo` command. */
 export const commandLine: ActingAdministrator = { administrator: null, address: null }
@@ -38,16 +45,35 @@ export const entryStatement = (
     (${now}, ${administrator?.id ?? 0}, ${administrator?.email ?? ''}, ${action}, ${subject}, ${id}, ${name ?? null},
      ${fields === undefined ? null : JSON.stringify(fields)}, ${address})`
 
-/** Writes an entry, and deletes the oldest beyond `most`. */
-export async function noteActivity(
+/** When an entry is written, and how many there are at most. */
+interface EntryTerms {
+  readonly now: number
+  readonly most: number
+}
+
+/**
+ * Writes the entries of all that is done in one transaction, deletes the oldest beyond `most`, and keeps what was done under the
+ * `Idempotency-Key` of the request, where it has one.
+ */
+export async function noteActivities(
+  transaction: Transaction,
+  actor: ActingAdministrator,
+  acts: readonly AdministratorAct[],
+  { now, most }: EntryTerms,
+): Promise<void> {
+  let entry = 0
+  for (const act of acts) entry = await transaction.insert(entryStatement(actor, act, now))
+  await transaction.run(sql`delete from octavo_activity where id <= ${entry - most}`)
+  await actor.keep?.(transaction, acts)
+}
+
+/** The same for one act. */
+export const noteActivity = (
   transaction: Transaction,
   actor: ActingAdministrator,
   act: AdministratorAct,
-  { now, most }: { readonly now: number; readonly most: number },
-): Promise<void> {
-  const entry = await transaction.insert(entryStatement(actor, act, now))
-  await transaction.run(sql`delete from octavo_activity where id <= ${entry - most}`)
-}
+  terms: EntryTerms,
+): Promise<void> => noteActivities(transaction, actor, [act], terms)
 
 /** What an act and its entry need. */
 type ActParts = Pick<Administration, 'writer' | 'config' | 'now'>
@@ -84,7 +110,7 @@ export function notingWriter<Result>(
 }
 
 /** An entry of the log. */
-export interface ActivityEntry extends AdministratorAct, ActingAdministrator {
+export interface ActivityEntry extends Omit<AdministratorAct, 'told'>, Omit<ActingAdministrator, 'keep'> {
   readonly entry: number
   /** Milliseconds since 1970. */
   readonly at: number

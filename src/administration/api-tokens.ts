@@ -81,13 +81,19 @@ export async function managedToken(database: RowReader, id: number): Promise<Man
   return found
 }
 
-/** Creates a token, and returns it with its key, which is shown once. @throws ApiError 400, 403 */
+/** A token by its row id, and the key that was made for it, which is shown once. */
+export interface NewTokenKey {
+  readonly id: number
+  readonly key: string
+}
+
+/** Creates a token. @throws ApiError 400, 403 */
 export async function createManagedToken(
   administration: Administration,
   actor: TokenManager,
   known: KnownActions,
   given: Required<TokenValues> & { readonly name: string; readonly type: TokenType; readonly lifespan: number | null },
-): Promise<{ readonly token: ManagedToken; readonly key: string }> {
+): Promise<NewTokenKey> {
   const { name, description = '', type, lifespan, actions = [] } = given
   checkActions(known, type, actions)
   checkMayGive(actor, type)
@@ -95,9 +101,9 @@ export async function createManagedToken(
   const key = newKey()
   const id = await doAct(administration, actor, async (transaction, now) => {
     const made = await createToken(transaction, store, key, { name, description, type, lifespan, actions }, now)
-    return [{ action: 'create', subject: 'token', id: String(made), name }, made]
+    return [{ action: 'create', subject: 'token', id: String(made), name, told: key }, made]
   })
-  return { token: await managedToken(administration.database, id), key }
+  return { id, key }
 }
 
 /** Changes a token; its key stays. @throws ApiError 400, 403, 404 */
@@ -126,17 +132,17 @@ export async function changeManagedToken(
   return managedToken(administration.database, id)
 }
 
-/** Replaces the key of a token, and returns it. @throws ApiError 403, 404 */
-export async function regenerateManagedToken(administration: Administration, actor: TokenManager, id: number) {
+/** Replaces the key of a token. @throws ApiError 403, 404 */
+export async function regenerateManagedToken(administration: Administration, actor: TokenManager, id: number): Promise<NewTokenKey> {
   const store = await storeOf(administration)
   const key = newKey()
   await doAct(administration, actor, async (transaction, now) => {
     const { name, type } = await managedToken(transaction, id)
     checkMayGive(actor, type)
     await regenerateToken(transaction, store, id, key, now)
-    return [{ action: 'regenerate', subject: 'token', id: String(id), name }, undefined]
+    return [{ action: 'regenerate', subject: 'token', id: String(id), name, told: key }, undefined]
   })
-  return { token: await managedToken(administration.database, id), key }
+  return { id, key }
 }
 
 /** Deletes a token. @throws ApiError 404 */

@@ -11,6 +11,10 @@ export interface AdministrationKeys {
   readonly marks: string
   /** Keys the code of the first administrator. */
   readonly first: string
+  /** Keys the fingerprints of requests with an `Idempotency-Key`, whose bodies may have a password. */
+  readonly fingerprints: string
+  /** Seals what these requests led to, which may have a secret. */
+  readonly responses: string
 }
 
 /**
@@ -20,7 +24,10 @@ export interface AdministrationKeys {
 export function administrationKeys({ jwtSecret, adminJwtSecret }: Secrets): AdministrationKeys {
   const derive = (purpose: string) =>
     Buffer.from(hkdfSync('sha256', jwtSecret, adminJwtSecret ?? '', `octavo administration ${purpose}`, 32)).toString('base64url')
-  return { tokens: derive('tokens'), marks: derive('marks'), first: derive('first administrator') }
+  return {
+    ...{ tokens: derive('tokens'), marks: derive('marks'), first: derive('first administrator') },
+    ...{ fingerprints: derive('fingerprints'), responses: derive('responses') },
+  }
 }
 
 /** Returns a keyed fingerprint of an administrator's stored password: another password, also one that Strapi sets, is another mark. */

@@ -67,19 +67,18 @@ async function check({ config }: Administration, database: RowReader, webhook: O
   if (same) throw new ApiError('ApplicationError', 'A webhook with this name already exists')
 }
 
-/** Creates a webhook, and returns it with its signing secret, which is shown once. @throws ApiError 400 */
-export async function createManagedWebhook(
+/** Creates a webhook, and returns its id with its signing secret, which is shown once. @throws ApiError 400 */
+export function createManagedWebhook(
   administration: Administration,
   actor: ActingAdministrator,
   { name, url, events, headers, isEnabled }: Required<WebhookValues> & { readonly name: string; readonly url: string },
-): Promise<{ readonly webhook: ManagedWebhook; readonly secret: string }> {
-  const made = await doAct(administration, actor, async (transaction, now) => {
+): Promise<{ readonly id: number; readonly secret: string }> {
+  return doAct(administration, actor, async (transaction, now) => {
     const webhook = { name, url, events: events ?? [], headers: merged({}, headers ?? {}), isEnabled: isEnabled !== false }
     await check(administration, transaction, webhook, null)
     const created = await createWebhook(transaction, webhook, webhook.isEnabled, now)
-    return [actOn('create', created.id, name), created]
+    return [{ ...actOn('create', created.id, name), told: created.secret }, created]
   })
-  return { webhook: await managedWebhook(administration, made.id), secret: made.secret }
 }
 
 /** The headers after a change. Names are compared without regard to case. */
@@ -123,7 +122,8 @@ export const deleteManagedWebhook = (administration: Administration, actor: Acti
 export const rotateWebhookSecret = (administration: Administration, actor: ActingAdministrator, id: number): Promise<string> =>
   doAct(administration, actor, async (transaction, now) => {
     const { name } = await existing(transaction, id)
-    return [actOn('update', id, name, ['secret']), await rotateSecret(transaction, id, now)]
+    const secret = await rotateSecret(transaction, id, now)
+    return [{ ...actOn('update', id, name, ['secret']), told: secret }, secret]
   })
 
 /** Sends the test event at once. @throws ApiError 404; 400 if a header cannot be sent */
@@ -182,6 +182,6 @@ export async function resendManaged(
   if (heads.length > free) throw new ApiError('ApplicationError', `More than ${free} events would wait (limits.webhookWaiting)`)
   return doAct(administration, actor, async (transaction) => {
     resendEvents(transaction, id, heads)
-    return [heads.length === 0 ? null : actOn('resend', id, webhook.name), heads.length]
+    return [heads.length === 0 ? null : { ...actOn('resend', id, webhook.name), told: heads.length }, heads.length]
   })
 }

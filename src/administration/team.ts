@@ -51,40 +51,58 @@ export async function teamMember(database: RowReader, id: number): Promise<TeamM
 }
 
 /** Creates an administrator who chooses a password with the code of the invitation. @throws ApiError 400, 403 */
-export async function inviteAdministrator(administration: Administration, { administrator, actor }: Manager, given: InvitedAdministrator) {
-  const made = await doAct(administration, actor, async (transaction, now) => {
+export async function inviteAdministrator(
+  administration: Administration,
+  { administrator, actor }: Manager,
+  given: InvitedAdministrator,
+): Promise<{ readonly id: number; readonly invitation: Invitation }> {
+  const { id, code, invitation } = await doAct(administration, actor, async (transaction, now) => {
     await checkGiven(transaction, administrator, given.roles)
-    const id = await addAdministrator(transaction, { ...given, password: null }, now)
-    const act = { action: 'create', subject: 'administrator', id: String(id), name: given.email.toLowerCase() }
-    return [act, { id, code: await invitationCode(transaction, id, now) }]
+    const made = await addAdministrator(transaction, { ...given, password: null }, now)
+    const invited = await invite(administration, transaction, made, now)
+    const name = given.email.toLowerCase()
+    return [
+      { action: 'create', subject: 'administrator', id: String(made), name, told: invited.invitation },
+      { id: made, ...invited },
+    ]
   })
-  return { ...(await teamMember(administration.database, made.id)), invitation: invite(administration, given, made.code) }
+  if (given.sendsEmail) sendInvitation(administration, given.email, code)
+  return { id, invitation }
 }
 
 /** Makes a new code for an administrator who has not accepted the invitation; the former one is void. @throws ApiError 400, 403, 404 */
-export async function inviteAgain(administration: Administration, { administrator, actor }: Manager, id: number, sendsEmail: boolean) {
-  const { code, email } = await doAct(administration, actor, async (transaction, now) => {
+export async function inviteAgain(
+  administration: Administration,
+  { administrator, actor }: Manager,
+  id: number,
+  sendsEmail: boolean,
+): Promise<Invitation> {
+  const { code, email, invitation } = await doAct(administration, actor, async (transaction, now) => {
     const { row, roles } = await teamMember(transaction, id)
     checkMayManage(administrator, roles)
     if (row.password !== null) throw new ApiError('ApplicationError', 'This administrator has a password already')
-    const act = { action: 'invite', subject: 'administrator', id: String(id), name: row.email ?? '' }
-    return [act, { code: await invitationCode(transaction, id, now), email: row.email ?? '' }]
+    const invited = await invite(administration, transaction, id, now)
+    const act = { action: 'invite', subject: 'administrator', id: String(id), name: row.email ?? '', told: invited.invitation }
+    return [act, { ...invited, email: row.email ?? '' }]
   })
-  return invite(administration, { email, sendsEmail }, code)
+  if (sendsEmail) sendInvitation(administration, email, code)
+  return invitation
 }
 
-async function invitationCode(transaction: Transaction, id: number, now: number): Promise<string> {
-  return createOneTimeToken(transaction, 'admin-invitation', await administratorById(transaction, id), now + invitationLifespan)
-}
-
-function invite(
+/** Makes the code of an invitation. */
+async function invite(
   administration: Administration,
-  { email, sendsEmail }: Pick<InvitedAdministrator, 'email' | 'sendsEmail'>,
-  code: string,
-): Invitation {
-  if (sendsEmail) administration.mail.post(letterOf(administration, 'invitation', email.toLowerCase(), code))
-  return { link: pageOf(administration, 'invitation', code), expiresAt: administration.now() + invitationLifespan }
+  transaction: Transaction,
+  id: number,
+  now: number,
+): Promise<{ readonly code: string; readonly invitation: Invitation }> {
+  const expiresAt = now + invitationLifespan
+  const code = await createOneTimeToken(transaction, 'admin-invitation', await administratorById(transaction, id), expiresAt)
+  return { code, invitation: { link: pageOf(administration, 'invitation', code), expiresAt } }
 }
+
+const sendInvitation = (administration: Administration, email: string, code: string): void =>
+  administration.mail.post(letterOf(administration, 'invitation', email.toLowerCase(), code))
 
 /** Changes of an administrator; what is missing stays. */
 export interface TeamChanges {

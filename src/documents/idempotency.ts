@@ -2,7 +2,7 @@
 // What was done is kept in the transaction that did it, so that a kill at any moment leaves both or neither.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Transaction } from '../database/database.js'
+import type { RowReader, Transaction } from '../database/database.js'
 import { ApiError, validationError } from '../errors/errors.js'
 import type { OperationCaller } from '../public/documents.js'
 import type { Once, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
@@ -25,13 +25,15 @@ export interface IdempotencyLimits {
 
 export interface IdempotencyKeys {
   /** Runs a write under its key. @throws ApiError 409 while another with this key is under way */
-  alone<Result>(named: IdempotencyKey, run: () => Promise<Result>): Promise<Result>
+  alone<Result>(named: Pick<IdempotencyKey, 'caller' | 'key'>, run: () => Promise<Result>): Promise<Result>
   /** What the key was used for before; null: nothing. @throws ApiError 422 where that was another request */
   recall(context: WriteContext, transaction: Transaction, operation: WriteOperation, named: IdempotencyKey): Promise<WriteOutcome | null>
   /** Keeps what was done. */
   keep(transaction: Transaction, operation: WriteOperation, named: IdempotencyKey, outcome: WriteResult): void
   /** What is kept under the key, as it was written; null: nothing. @throws ApiError 422 where the key was used for something else */
-  find(transaction: Transaction, named: IdempotencyKey): Promise<KeptResult | null>
+  find(database: RowReader, named: IdempotencyKey): Promise<KeptResult | null>
+  /** Whether an answer of so many bytes is kept. */
+  mayKeep(bytes: number): boolean
   /** Keeps a result under the key, but not its answer if that is too large. */
   store(transaction: Transaction, named: IdempotencyKey, result: Omit<KeptResult, 'fingerprint'>): void
 }
@@ -74,9 +76,10 @@ function textOf(data: unknown): string {
 
 export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys {
   const underWay = new Set<string>()
+  const mayKeep = (bytes: number): boolean => bytes <= limits.idempotencyBytes * share
 
-  async function find(transaction: Transaction, { caller, key, fingerprint }: IdempotencyKey): Promise<KeptResult | null> {
-    const [kept] = await transaction.rows<KeptResult>(
+  async function find(database: RowReader, { caller, key, fingerprint }: IdempotencyKey): Promise<KeptResult | null> {
+    const [kept] = await database.rows<KeptResult>(
       sql`select fingerprint, grants, document_id as "documentId", answer from ${table}
         where caller = ${caller} and ${sql.ref('key')} = ${key} and created_at > ${Date.now() - limits.idempotencyTime}`,
     )
@@ -88,7 +91,7 @@ export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys 
   function store(transaction: Transaction, named: IdempotencyKey, { grants, documentId, answer }: Omit<KeptResult, 'fingerprint'>): void {
     const { caller, key, fingerprint } = named
     const now = Date.now()
-    const bytes = answer !== null && answer.length <= limits.idempotencyBytes * share ? answer : null
+    const bytes = answer !== null && mayKeep(answer.length) ? answer : null
     transaction.follow(sql`delete from ${table} where caller = ${caller} and ${sql.ref('key')} = ${key}`)
     // `total` adds up the bytes of all answers so far: whatever lies further back than the limit may go.
     transaction.follow(sql`insert into ${table} (caller, ${sql.ref('key')}, fingerprint, grants, document_id, answer, created_at, total)
@@ -103,6 +106,7 @@ export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys 
 
   return {
     find,
+    mayKeep,
     store,
     alone: async ({ caller, key }, run) => {
       const name = `${caller} ${key}`

@@ -1,7 +1,9 @@
 // Receives files: streams them into the staging folder, which is never served, and deletes them if anything fails.
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
 import { unavailable } from '../database/unavailable.js'
 import { ApiError } from '../errors/errors.js'
 import type { CleanupQueue } from './cleanup-queue.js'
@@ -74,6 +76,15 @@ async function write(path: string, content: AsyncIterable<Uint8Array>, fileBytes
   } finally {
     await handle.close()
   }
+}
+
+/** A digest of what was received. @throws ApiError 503 if the disk fails */
+export async function digestOf({ path }: Received): Promise<string> {
+  const hash = createHash('sha256')
+  await pipeline(createReadStream(path), hash).catch((error: unknown) => {
+    throw asApiError(error)
+  })
+  return hash.digest('base64url')
 }
 
 /** Errors of a disk that is full, over quota, broken, read-only, not permitted or not mounted. */

@@ -2,6 +2,7 @@
 import { addAdministrator, adminRole, askAdmin, signInAdmin } from '../support/administration.js'
 import type { Answer, Served, ServeOptions } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
+import { formOf, type Part } from '../uploads/sending.js'
 import { secrets } from './callers.js'
 
 export const story = 'api::story.story'
@@ -153,13 +154,25 @@ export interface Desk {
   readonly id: number
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Answer>
   send(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer>
+  /** Sends a form with files. */
+  sendForm(path: string, parts: readonly Part[], headers?: Readonly<Record<string, string>>): Promise<Answer>
+  /** The same administrator at another process. */
+  at(other: Served): Desk
 }
 
 /** Signs a new administrator in, with roles by their codes. */
 export async function openDesk(served: Served, email: string, roles?: readonly string[]): Promise<Desk> {
   const id = await addAdministrator(served, email, roles)
-  const { accessToken: token } = await signInAdmin(served, email)
+  const { accessToken } = await signInAdmin(served, email)
+  return deskAt(served, id, accessToken)
+}
+
+function deskAt(served: Served, id: number, token: string): Desk {
   const send: Desk['send'] = (method, path, body, headers = {}) =>
     askAdmin(served, path, { method, token, headers, ...(body === undefined ? {} : { body }) })
-  return { id, send, get: (path, headers) => send('GET', path, undefined, headers) }
+  return {
+    ...{ id, send, get: (path, headers) => send('GET', path, undefined, headers) },
+    sendForm: (path, parts, headers = {}) => served.ask(`/admin/api${path}`, { method: 'POST', token, headers, body: formOf(parts) }),
+    at: (other) => deskAt(other, id, token),
+  }
 }

@@ -3,7 +3,6 @@
 import type { Config } from '../../config/config.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import type { DocumentBatch } from '../../documents/batch.js'
-import type { Once } from '../../documents/operation.js'
 import type { CheckPublications } from '../../documents/publication-checks.js'
 import type { DocumentReads, Find } from '../../documents/read/find.js'
 import type { DocumentWrites } from '../../documents/write.js'
@@ -37,8 +36,6 @@ export interface ContentAccess {
   readonly history: HistorySettings | null
   /** Notes an act in the log of activity, in the transaction of the act. */
   note(transaction: Transaction, act: AdministratorAct): Promise<void>
-  /** By which key the request is done only once; null: it has none. @throws ApiError 400 */
-  once(): Once | null
 }
 
 /** A type of the project that the administrator may read. @throws ApiError 404, 403 */

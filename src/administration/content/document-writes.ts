@@ -56,10 +56,7 @@ function begun(
 /** Creates a document, or the one of a single type that has none. Returns its documentId. @throws ApiError 400, 403, 409, 412 */
 export async function createDocument(access: ContentAccess, type: ContentType, locale: string | null, data: Body): Promise<string> {
   checkGiven(type, data)
-  const asked = {
-    ...begun(access, type, 'create', locale, Object.keys(data)),
-    once: () => access.once(),
-  }
+  const asked = begun(access, type, 'create', locale, Object.keys(data))
   const outcome = await access.writes({ ...asked, documentId: null, body: async () => ({ data }) })
   if (outcome === null) throw notFound()
   return outcome.documentId

@@ -1,5 +1,4 @@
 // Opens content for an administrator: in a request, or in a job that goes on behind it.
-import type { Once } from '../../documents/operation.js'
 import type { Grants } from '../../grants.js'
 import { type ActingAdministrator, noteActivity } from '../activity.js'
 import type { Administration } from '../context.js'
@@ -15,18 +14,17 @@ export interface ContentUser {
   /** The same administrator for the log of activity. */
   readonly actor: ActingAdministrator
   readonly requestId: string
-  once(): Once | null
 }
 
 /** Opens content for an administrator. */
 export function openContent(
   { config, database, now, hasHistory }: Pick<Administration, 'config' | 'database' | 'now' | 'hasHistory'>,
   { documents, writes, batch, checks, defaultLocale }: InstalledContent,
-  { administratorId, grants, actor, requestId, once }: ContentUser,
+  { administratorId, grants, actor, requestId }: ContentUser,
 ): ContentAccess {
   const { limits } = config
   return {
-    ...{ documents, writes, batch, checks, defaultLocale, grants, administratorId, requestId, limits, once },
+    ...{ documents, writes, batch, checks, defaultLocale, grants, administratorId, requestId, limits },
     history: hasHistory ? { database, now, limits } : null,
     note: (transaction, act) => noteActivity(transaction, actor, act, { now: now(), most: limits.activityEntries }),
   }

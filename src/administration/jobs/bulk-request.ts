@@ -1,8 +1,8 @@
 // One act on many documents, as it is asked for: a few are carried out at once, for more there is a job.
 import { inBookkeeping } from '../../database/bookkeeping.js'
 import type { Transaction } from '../../database/database.js'
-import { fingerprintOf, type IdempotencyKey, nameOf } from '../../documents/idempotency.js'
-import { ApiError, forbidden, notFound, validationError } from '../../errors/errors.js'
+import { forbidden, notFound, validationError } from '../../errors/errors.js'
+import type { KeepActs } from '../activity.js'
 import { actOn, type BulkAct, type DocumentError, documentsListed, type ListedBy } from '../content/bulk.js'
 import { type ContentAccess, readableType } from '../content/content-access.js'
 import { localesOf } from '../content/document-writes.js'
@@ -31,40 +31,12 @@ export type BulkOutcome =
 export interface BulkAsker {
   readonly administratorId: number
   readonly address: string | null
-}
-
-/**
- * Acts on documents, or makes a job of it. With an `Idempotency-Key` that was used before, it resolves to what that led to.
- * @throws ApiError 400, 403, 404, 409, 422, 429
- */
-export async function actOnMany(
-  administration: Administration,
-  access: ContentAccess,
-  asker: BulkAsker,
-  request: BulkRequest,
-): Promise<BulkOutcome> {
-  checkAct(access, request)
-  const once = access.once()
-  if (once === null) return perform(administration, access, asker, request, null)
-  const caller = nameOf({ kind: 'administrator', id: asker.administratorId })
-  const named = { caller, key: once.key, fingerprint: fingerprintOf(`${once.request}\n${JSON.stringify(request)}`) }
-  const { idempotency, writer } = administration
-  return idempotency.alone(named, async () => {
-    const kept = await inBookkeeping(writer, (transaction) => outcomeKept(administration, transaction, named))
-    return kept ?? perform(administration, access, asker, request, named)
-  })
-}
-
-/** What a request with this key led to before; null: there was none. @throws ApiError 409, 422 */
-async function outcomeKept({ idempotency }: Administration, transaction: Transaction, named: IdempotencyKey): Promise<BulkOutcome | null> {
-  const kept = await idempotency.find(transaction, named)
-  if (kept === null) return null
-  if (kept.answer === null) throw new ApiError('ConflictError', 'This was carried out before; what it led to is not there any more')
-  return JSON.parse(Buffer.from(kept.answer).toString('utf8')) as BulkOutcome
+  /** Keeps what the request led to; absent: it may be done again. */
+  readonly keep?: KeepActs | undefined
 }
 
 /** Refuses what no document can be done to. @throws ApiError 400, 403, 404 */
-function checkAct(access: ContentAccess, { action, type: uid, locale, documents, where }: BulkRequest): void {
+export function checkAct(access: ContentAccess, { action, type: uid, locale, documents, where }: BulkRequest): void {
   const type = readableType(access, uid)
   const needed = `${uid}.${action === 'discardDraft' ? 'discard' : action}`
   if (!access.grants.may(needed)) throw forbidden(needed)
@@ -73,36 +45,34 @@ function checkAct(access: ContentAccess, { action, type: uid, locale, documents,
   if ((documents === null) === (where === null)) throw validationError('Say either documents or where')
 }
 
-async function perform(
+/**
+ * Acts on documents, or makes a job of it. What it leads to is kept with the job, and without one when all documents are through.
+ * @throws ApiError 400, 403, 404, 429
+ */
+export async function actOnMany(
   administration: Administration,
   access: ContentAccess,
   asker: BulkAsker,
   request: BulkRequest,
-  named: IdempotencyKey | null,
 ): Promise<BulkOutcome> {
+  checkAct(access, request)
   const { bulkAtOnce, bulkDocuments } = access.limits
   const { writer } = administration
   const { type, where } = request
   const documents = where === null ? [...new Set(request.documents)] : await documentsListed(access, type, where, bulkDocuments)
   if (documents.length > bulkDocuments) throw validationError(`More than ${bulkDocuments} documents (limits.bulkDocuments)`)
-  const keep = (transaction: Transaction, outcome: BulkOutcome) => {
-    const answer = Buffer.from(JSON.stringify(outcome))
-    if (named !== null) administration.idempotency.store(transaction, named, { grants: access.grants.key, documentId: '', answer })
-  }
+  const keep = async (transaction: Transaction, outcome: BulkOutcome) => asker.keep?.(transaction, [{ id: '', told: outcome }])
   if (documents.length > bulkAtOnce)
     return inBookkeeping(writer, async (transaction) => {
-      // Another process may have made it meanwhile.
-      const kept = named === null ? null : await outcomeKept(administration, transaction, named)
-      if (kept !== null) return kept
       const outcome = await makeJob(administration, transaction, access, asker, { ...request, documents })
-      keep(transaction, outcome)
+      await keep(transaction, outcome)
       return outcome
     })
   const results: BulkResult[] = []
   const failed = (error: unknown) => administration.log.error({ err: error, requestId: access.requestId }, 'an act on a document failed')
   for (const documentId of documents) results.push({ documentId, error: await actOn(access, request, documentId, failed) })
   const outcome: BulkOutcome = { results, job: null }
-  if (named !== null) await inBookkeeping(writer, async (transaction) => keep(transaction, outcome))
+  if (asker.keep !== undefined) await inBookkeeping(writer, (transaction) => keep(transaction, outcome))
   return outcome
 }
 

@@ -98,7 +98,6 @@ function openRuns(parts: RunnerParts): RunBatch {
       grants: await administration.grantsOf(holder, content.documents.context.model),
       actor: { administrator: { id: row.id, email: row.email ?? '' }, address: job.address },
       requestId: job.request.requestId,
-      once: () => null,
     })
   }
 

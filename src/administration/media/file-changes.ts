@@ -7,7 +7,7 @@ import type { CropBox } from '../../uploads/images/protocol.js'
 import type { FileAuthor, LibraryScope, NamedRow } from '../../uploads/library.js'
 import type { Received } from '../../uploads/receive.js'
 import { readFile, updateInfo } from '../../uploads/rows.js'
-import { type AdministratorAct, doAct, noteActivity } from '../activity.js'
+import { type AdministratorAct, doAct, noteActivities } from '../activity.js'
 import { type MediaAccess, watchedWriter } from './media-access.js'
 import { checkChangeable, checkMediaRight } from './media-rights.js'
 
@@ -21,9 +21,13 @@ export async function folderOrRoot(transaction: Transaction, id: number | null):
   return folder
 }
 
-/** Notes an act in the transaction of a change that is not an act of its own. */
-export const note = ({ administration, actor }: MediaAccess, transaction: Transaction, act: AdministratorAct): Promise<void> =>
-  noteActivity(transaction, actor, act, { now: administration.now(), most: administration.config.limits.activityEntries })
+/** Notes all acts of a change in its transaction. */
+export const noteAll = (
+  { administration, actor }: MediaAccess,
+  transaction: Transaction,
+  acts: readonly AdministratorAct[],
+): Promise<void> =>
+  noteActivities(transaction, actor, acts, { now: administration.now(), most: administration.config.limits.activityEntries })
 
 /** The library, changed by the administrator. */
 export const scopeOf = ({ model, watch, administrator }: MediaAccess, author: Omit<FileAuthor, 'id'>): LibraryScope => ({
@@ -42,22 +46,14 @@ export function addFiles(
   checkMediaRight(access.administrator, 'create')
   const scope = scopeOf(access, {
     before: (transaction) => folderOrRoot(transaction, folder),
-    after: (transaction, stored) => noteFiles(access, transaction, 'create', stored),
+    after: (transaction, stored) => noteAll(access, transaction, actsOn('create', stored)),
   })
   return access.library.add(files, infos, null, scope)
 }
 
-/** Notes an act on each of some files. */
-export async function noteFiles(
-  access: MediaAccess,
-  transaction: Transaction,
-  action: string,
-  files: readonly NamedRow[],
-  fields?: readonly string[],
-): Promise<void> {
-  for (const { id, name } of files)
-    await note(access, transaction, { action, subject: 'file', id: String(id), name, ...(fields === undefined ? {} : { fields }) })
-}
+/** An act on each of some files. */
+export const actsOn = (action: string, files: readonly NamedRow[], fields?: readonly string[]): readonly AdministratorAct[] =>
+  files.map(({ id, name }) => ({ action, subject: 'file', id: String(id), name, ...(fields === undefined ? {} : { fields }) }))
 
 /** What is to be said about a file; null clears it. */
 export interface ChangedFile {
@@ -96,7 +92,7 @@ export async function replaceFile(access: MediaAccess, id: number, file: Receive
     },
     after: async (transaction, files) => {
       await markFiles(transaction, [id], administrator.id, administration.now())
-      await noteFiles(access, transaction, 'replace', files)
+      await noteAll(access, transaction, actsOn('replace', files))
     },
   })
   await library.replace(id, file, info, scope)
@@ -110,7 +106,7 @@ export async function deleteFiles(access: MediaAccess, ids: readonly number[]): 
       await checkChangeable(transaction, administrator, 'files', ids)
       return null
     },
-    after: (transaction, files) => noteFiles(access, transaction, 'delete', files),
+    after: (transaction, files) => noteAll(access, transaction, actsOn('delete', files)),
   })
   await library.removeAll(ids, scope)
 }
@@ -128,7 +124,7 @@ export async function cropFile(access: MediaAccess, id: number, part: CropBox, p
     },
     after: async (transaction, files) => {
       if (!isNew) await markFiles(transaction, [id], administrator.id, administration.now())
-      await noteFiles(access, transaction, isNew ? 'create' : 'replace', files)
+      await noteAll(access, transaction, actsOn(isNew ? 'create' : 'replace', files))
     },
   })
   return library.crop(id, part, place, scope)

@@ -19,8 +19,8 @@ import {
   renameFolder,
 } from '../../uploads/folders.js'
 import { readFiles } from '../../uploads/rows.js'
-import { doAct } from '../activity.js'
-import { folderOrRoot, note, noteFiles, scopeOf } from './file-changes.js'
+import { type AdministratorAct, doAct } from '../activity.js'
+import { actsOn, folderOrRoot, noteAll, scopeOf } from './file-changes.js'
 import { type MediaAccess, watchedWriter } from './media-access.js'
 import { allowedIds, checkChangeable, checkMediaRight, mediaActions } from './media-rights.js'
 
@@ -97,23 +97,29 @@ export function moveMany(access: MediaAccess, { files, folders }: ManyMedia, to:
     const named = await readFiles(transaction, files)
     if (named.length < files.length) throw notFound('File not found')
     await checkChangeable(transaction, administrator, 'files', files)
-    for (const id of folders) await moveOne(access, transaction, id, to)
+    const moved: AdministratorAct[] = []
+    for (const id of folders) moved.push(...(await moveOne(access, transaction, id, to)))
     await moveFiles(transaction, files, await folderOrRoot(transaction, to))
     await markFiles(transaction, files, administrator.id, now)
     for (const id of files) await watch?.happened(transaction, 'media.update', id)
-    await noteFiles(access, transaction, 'update', named, ['folder'])
+    await noteAll(access, transaction, [...moved, ...actsOn('update', named, ['folder'])])
   })
 }
 
-async function moveOne(access: MediaAccess, transaction: Transaction, id: number, to: number | null): Promise<void> {
-  const { administration, administrator } = access
+/** Moves a folder. Resolves to what was done, nothing if it lies there already. */
+async function moveOne(
+  { administration, administrator }: MediaAccess,
+  transaction: Transaction,
+  id: number,
+  to: number | null,
+): Promise<readonly AdministratorAct[]> {
   const folder = await existing(transaction, id)
   await checkChangeable(transaction, administrator, 'upload_folders', [id])
-  if (folder.parent === to) return
+  if (folder.parent === to) return []
   await checkName(transaction, to, folder.name, id)
   await moveInto(transaction, folder, to)
   await markFolder(transaction, id, administrator.id, administration.now())
-  await note(access, transaction, { action: 'update', subject: 'folder', id: String(id), name: folder.name, fields: ['parent'] })
+  return [{ action: 'update', subject: 'folder', id: String(id), name: folder.name, fields: ['parent'] }]
 }
 
 /** Times that a deletion begins again because files came into its folders. */
@@ -150,13 +156,13 @@ async function tryToDelete(access: MediaAccess, { files, folders }: ManyMedia, w
       return null
     },
     after: async (transaction, deleted) => {
-      await noteFiles(access, transaction, 'delete', deleted)
       const rows = await foldersWithIds(transaction, await folderIdsBelow(transaction, await foldersWithIds(transaction, folders)))
       await deleteFolders(
         transaction,
         rows.map(({ id }) => id),
       )
-      for (const { id, name } of rows) await note(access, transaction, { action: 'delete', subject: 'folder', id: String(id), name })
+      const gone = rows.map(({ id, name }) => ({ action: 'delete', subject: 'folder', id: String(id), name }))
+      await noteAll(access, transaction, [...actsOn('delete', deleted), ...gone])
     },
   })
   try {

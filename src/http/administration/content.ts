@@ -3,9 +3,8 @@ import * as z from 'zod'
 import { type ContentAccess, type DocumentName, localeOf, readableType } from '../../administration/content/content-access.js'
 import { type DocumentView, viewDocument } from '../../administration/content/document-view.js'
 import { openContent } from '../../administration/content/opened-content.js'
-import { ApiError, notFound } from '../../errors/errors.js'
-import { idempotencyKeyOf } from '../idempotency-key.js'
-import { type Answered, answer, type ResourceRequest } from './resource.js'
+import { ApiError, forbidden, notFound } from '../../errors/errors.js'
+import { type AdmittedRequest, type Answered, answer } from './resource.js'
 import { tagOf } from './revisions.js'
 
 /** The uid of a type, in a path. */
@@ -43,15 +42,23 @@ export const documentAnswer = z.strictObject({
 })
 
 /** Opens content for the administrator of a request. */
-export async function contentOf({ administration, administrator, actor, installation, request }: ResourceRequest): Promise<ContentAccess> {
+export async function contentOf({ administration, administrator, actor, installation, request }: AdmittedRequest): Promise<ContentAccess> {
   return openContent(administration, installation, {
     administratorId: administrator.id,
     grants: await administration.grantsOf(administrator, installation.model),
     actor,
     requestId: request.id,
-    once: () => idempotencyKeyOf(request.raw, 'administration'),
   })
 }
+
+/** Checks that the administrator may read the type of a path, and do something to any document of it. @throws ApiError 404, 403 */
+export const admitTo =
+  (action: 'create' | 'update' | 'publish' | 'unpublish' | 'discard') =>
+  async (asked: AdmittedRequest<{ readonly type: string }>): Promise<void> => {
+    const access = await contentOf(asked)
+    const needed = `${readableType(access, asked.params.type).uid}.${action}`
+    if (!access.grants.may(needed)) throw forbidden(needed)
+  }
 
 /** The document that a path and a query name. @throws ApiError 404, 403, 400 */
 export function documentNamed(
@@ -61,6 +68,14 @@ export function documentNamed(
 ): DocumentName {
   const type = readableType(access, params.type)
   return { type, documentId: params.document, locale: localeOf(access, type, locale) }
+}
+
+/** The document that a path and a query name as a response, with its ETag. @throws ApiError 404, 403, 400 */
+export async function namedResponse(
+  asked: AdmittedRequest<z.output<typeof byDocument>, z.output<typeof localeQuery>>,
+): Promise<Answered<{ data: DocumentView }>> {
+  const access = await contentOf(asked)
+  return documentResponse(access, documentNamed(access, asked.params, asked.query))
 }
 
 /** A document as a response, with its ETag. @throws ApiError 404 where it does not exist for the administrator */

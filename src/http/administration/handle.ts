@@ -12,8 +12,10 @@ import { type AdmitModel, onModelInForce } from '../model-in-force.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { readInput } from './input.js'
+import { withForm } from './media.js'
+import { handleOnce } from './once.js'
 import { checkOwnPage } from './own-page.js'
-import type { Answered, Resource, ResourceRequest } from './resource.js'
+import type { AdmittedRequest, Answered, Resource, ResourceRequest } from './resource.js'
 import { resources } from './resources.js'
 import { type FoundPlace, methodsOf, openRouting } from './routing.js'
 
@@ -72,13 +74,17 @@ async function admitted(administration: Administration, resource: Resource, requ
 /** Handles a request within the limit of attempts of its address. @throws ApiError 429 */
 function limited(
   resource: Resource,
-  asking: Omit<ResourceRequest, 'params' | 'query' | 'body' | 'rawQuery' | 'administrator'>,
+  asking: Omit<ResourceRequest, 'params' | 'query' | 'body' | 'form' | 'rawQuery' | 'administrator'>,
   place: FoundPlace,
 ) {
   const { attempts } = resource
   const work = async (): Promise<Answered<unknown>> => {
     const input = await readInput(resource, asking, place.params)
-    return resource.handle({ ...asking, ...input } as ResourceRequest)
+    const asked = { ...asking, ...input } as AdmittedRequest
+    await resource.admit?.(asked)
+    const { form } = resource
+    if (form === undefined) return handleOnce(resource, asked as ResourceRequest)
+    return withForm(asked, form, (read) => handleOnce(resource, { ...asked, form: read }))
   }
   if (attempts === undefined) return work()
   return asking.administration.limiter.perAddress(`admin-${attempts.name}`, asking.request.ip, attempts.counted, work)

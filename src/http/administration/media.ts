@@ -17,18 +17,18 @@ export const mediaOf = ({ administration, administrator, actor, installation, pa
 
 /**
  * Reads a form with files, does something with it, and deletes what it left.
- * @throws ApiError 400 for anything but such a form, and for other fields than `names`; 413 beyond a limit
+ * @throws ApiError 400 for anything but such a form, and for fields that it does not have; 413 beyond a limit
  */
 export async function withForm<Result>(
-  { parts, request }: ResourceRequest,
-  names: readonly string[],
+  { parts, request }: Pick<ResourceRequest, 'parts' | 'request'>,
+  { shape }: z.ZodObject,
   work: (form: MultipartBody) => Promise<Result>,
 ): Promise<Result> {
   const { library } = parts.backend
   if (!isMultipart(request.raw)) throw validationError('The body must be a form with files, with the content type multipart/form-data')
   const form = await readMultipart(request.raw, library, () => parts.bodies.begin(request.ip))
   try {
-    const [unknown] = [...form.fields.keys()].filter((name) => !names.includes(name)).concat(form.otherFiles)
+    const [unknown] = [...form.fields.keys()].filter((name) => name === 'files' || !Object.hasOwn(shape, name)).concat(form.otherFiles)
     if (unknown !== undefined) throw validationError(`Unknown field: ${unknown.slice(0, 100)}`)
     if (form.files.length === 0 || form.files.every(({ bytes }) => bytes === 0)) throw validationError('Files are empty')
     return await work(form)

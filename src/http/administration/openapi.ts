@@ -51,8 +51,13 @@ const errorSchema = {
   },
 }
 
+const keyParameter = {
+  ...{ name: 'Idempotency-Key', in: 'header', required: false, schema: { type: 'string', minLength: 1, maxLength: 255 } },
+  description: 'Sent again with the same key, the same request has the same response, and nothing is done again.',
+}
+
 function operationOf(resource: Resource) {
-  const { method, path, summary, who, body, form, status, answer, isStrong, goesOn } = resource
+  const { method, path, summary, who, body, form, status, answer, isStrong, goesOn, again } = resource
   const content = answer === null ? {} : { content: json(jsonSchema(answer, 'output')) }
   return {
     operationId: `${method.toLowerCase()}${path.replaceAll(/[^\w]+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`,
@@ -60,7 +65,11 @@ function operationOf(resource: Resource) {
     tags: [path.split('/')[1]],
     description: conditionOf(who, isStrong === true),
     security: who === 'anybody' || who === 'page' ? [] : [{ administrator: [] }],
-    parameters: [...parametersIn('path', resource.params, namesIn(path)), ...parametersIn('query', resource.query, null)],
+    parameters: [
+      ...parametersIn('path', resource.params, namesIn(path)),
+      ...parametersIn('query', resource.query, null),
+      ...(again === undefined ? [] : [keyParameter]),
+    ],
     ...(body === null ? {} : { requestBody: { required: !isOptionalBody(method, body), content: json(jsonSchema(body, 'input')) } }),
     ...(form === undefined
       ? {}

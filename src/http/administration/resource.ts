@@ -5,8 +5,10 @@ import * as z from 'zod'
 import type { ActingAdministrator } from '../../administration/activity.js'
 import type { Administration } from '../../administration/context.js'
 import type { Administrator, WholeType } from '../../administration/identify.js'
+import type { DoneBefore } from '../../administration/once.js'
 import type { Installation } from '../../installation.js'
 import type { MountContext } from '../backend.js'
+import type { MultipartBody } from '../multipart.js'
 import type { Reply } from '../request-context.js'
 
 /**
@@ -36,6 +38,8 @@ export interface ResourceRequest<Params = unknown, Query = unknown, Body = unkno
   readonly params: Params
   readonly query: Query
   readonly body: Body
+  /** The form with files; only resources that have one may read it. */
+  readonly form: MultipartBody
   /** The raw query string without the question mark. */
   readonly rawQuery: string
   readonly administration: Administration
@@ -47,6 +51,9 @@ export interface ResourceRequest<Params = unknown, Query = unknown, Body = unkno
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }
+
+/** A request before its form is read. */
+export type AdmittedRequest<Params = unknown, Query = unknown, Body = unknown> = Omit<ResourceRequest<Params, Query, Body>, 'form'>
 
 /** What a handler returns: a value, which is sent as JSON, or bytes of JSON. */
 export interface Answered<Value> extends Omit<Reply, 'status' | 'value'> {
@@ -75,15 +82,22 @@ export interface Resource {
   readonly query: z.ZodType | null
   /** Of the JSON body; null: there is none. */
   readonly body: z.ZodType | null
-  /** Of a form with files in place of a body, for the description; the handler reads it. */
-  readonly form?: z.ZodType
+  /** Of a form with files in place of a body: `files`, and fields. */
+  readonly form?: z.ZodObject
   /** May respond 202 with the same JSON, and go on behind the response. */
   readonly goesOn?: boolean
   /** The status of the response: 200, 201 or 204. */
   readonly status: number
   /** Of the JSON of the response; null: it has no content. */
   readonly answer: z.ZodType | null
+  /** Checks rights beyond `who`, before a form is read, and also where the request was done before. @throws ApiError 403, 404 */
+  admit?(asked: AdmittedRequest): Promise<void>
   handle(asked: ResourceRequest): Promise<Answered<unknown>>
+  /**
+   * Takes an `Idempotency-Key`, and answers for what was done before under it, where the answer is not kept or the rights of the administrator
+   * have changed since; absent: the key has no effect.
+   */
+  again?(asked: ResourceRequest, done: DoneBefore): Promise<Answered<unknown>>
 }
 
 /** A row of the table: only what differs from an administrator's GET without query and body has to be said. */
@@ -98,10 +112,12 @@ export interface ResourceInput<
   readonly body?: Body
   readonly status?: 200 | 201 | 204
   readonly answer: Answer
-  handle(
-    asked: ResourceRequest<z.output<Params>, OutputOf<Query>, OutputOf<Body>>,
-  ): Promise<Answered<Answer extends z.ZodType ? z.input<Answer> : undefined>>
+  admit?(asked: AdmittedRequest<z.output<Params>, OutputOf<Query>, OutputOf<Body>>): Promise<void>
+  handle(asked: ResourceRequest<z.output<Params>, OutputOf<Query>, OutputOf<Body>>): Promise<AnsweredBy<Answer>>
+  again?(asked: ResourceRequest<z.output<Params>, OutputOf<Query>, OutputOf<Body>>, done: DoneBefore): Promise<AnsweredBy<Answer>>
 }
+
+type AnsweredBy<Answer extends z.ZodType | null> = Answered<Answer extends z.ZodType ? z.input<Answer> : undefined>
 
 type OutputOf<Schema extends z.ZodType | null> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
@@ -114,7 +130,7 @@ export function resource<
   Query extends z.ZodType | null = null,
   Body extends z.ZodType | null = null,
 >(input: ResourceInput<Params, Query, Body, Answer>): Resource {
-  const { params, query, body, answer, status, handle, ...rest } = input
+  const { params, query, body, answer, status, ...rest } = input
   return {
     ...rest,
     params: params ?? texts,
@@ -122,8 +138,7 @@ export function resource<
     body: body ?? null,
     answer,
     status: status ?? (answer === null ? 204 : 200),
-    handle: handle as Resource['handle'],
-  }
+  } as Resource
 }
 
 /** A value as the response of a resource. */

@@ -12,7 +12,7 @@ import {
   teamMember,
 } from '../../../administration/team.js'
 import { idOfCursor, pageOf } from '../cursors.js'
-import { answer, nothing, type Resource, resource } from '../resource.js'
+import { answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
 import { byId, moment, momentOf, newEmail, pageInput, pageMeta, personName } from '../values.js'
 
 const shownRole = z.strictObject({ id: z.int(), code: z.string(), name: z.string() })
@@ -54,6 +54,14 @@ const invitationOf = ({ link, expiresAt }: Invitation) => ({ link, expiresAt: mo
 const language = z.string().min(1).max(35).nullable()
 const one = z.strictObject({ data: shownAdmin })
 
+/** An administrator who was invited as a response. */
+async function respondInvited(
+  { administration }: ResourceRequest,
+  { id, invitation }: { readonly id: number; readonly invitation: Invitation },
+) {
+  return answer({ data: shown(await teamMember(administration.database, id)), invitation: invitationOf(invitation) })
+}
+
 /** The resources of administrators. */
 export const adminResources: readonly Resource[] = [
   resource({
@@ -82,10 +90,8 @@ export const adminResources: readonly Resource[] = [
       sendsEmail: z.boolean().default(true),
     }),
     answer: z.strictObject({ data: shownAdmin, invitation: shownInvitation }),
-    handle: async (asked) => {
-      const { invitation, ...member } = await inviteAdministrator(asked.administration, asked, asked.body)
-      return answer({ data: shown(member), invitation: invitationOf(invitation) })
-    },
+    handle: async (asked) => respondInvited(asked, await inviteAdministrator(asked.administration, asked, asked.body)),
+    again: (asked, { ids, told }) => respondInvited(asked, { id: Number(ids[0]), invitation: told as Invitation }),
   }),
   resource({
     ...{ method: 'GET', path: '/admins/:id', summary: 'Read an administrator', who: { action: 'admin::users.read' } },
@@ -144,6 +150,7 @@ export const adminResources: readonly Resource[] = [
       const { params, body } = asked
       return answer({ data: invitationOf(await inviteAgain(asked.administration, asked, params.id, body.sendsEmail)) })
     },
+    again: async (_asked, { told }) => answer({ data: invitationOf(told as Invitation) }),
   }),
   resource({
     ...{ method: 'GET', path: '/me', summary: 'Read my own account', who: 'administrator' },

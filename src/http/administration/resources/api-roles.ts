@@ -24,6 +24,10 @@ const actionsInput = z
 const action = (name: string) => ({ action: `plugin::users-permissions.roles.${name}` })
 const known = ({ installation, parts }: ResourceRequest) => ({ model: installation.model, config: parts.config })
 
+async function respondRole({ administration }: ResourceRequest, id: number) {
+  return answer({ data: shown(await apiRole(administration.database, id)) })
+}
+
 /** The resources of roles of the content API. */
 export const apiRoleResources: readonly Resource[] = [
   resource({
@@ -46,16 +50,14 @@ export const apiRoleResources: readonly Resource[] = [
     ...{ status: 201, isStrong: true },
     body: z.strictObject({ name: nameInput, description: descriptionInput.optional(), actions: actionsInput.default([]) }),
     answer: one,
-    handle: async (asked) => {
-      const id = await createApiRole(asked.administration, asked.actor, known(asked), asked.body)
-      return answer({ data: shown(await apiRole(asked.administration.database, id)) })
-    },
+    handle: async (asked) => respondRole(asked, await createApiRole(asked.administration, asked.actor, known(asked), asked.body)),
+    again: (asked, { ids }) => respondRole(asked, Number(ids[0])),
   }),
   resource({
     ...{ method: 'GET', path: '/api-roles/:id', summary: 'Read a role of the content API', who: action('read') },
     params: byId,
     answer: one,
-    handle: async ({ administration, params }) => answer({ data: shown(await apiRole(administration.database, params.id)) }),
+    handle: (asked) => respondRole(asked, asked.params.id),
   }),
   resource({
     ...{ method: 'PATCH', path: '/api-roles/:id', summary: 'Change a role of the content API', who: action('update'), isStrong: true },
@@ -65,7 +67,7 @@ export const apiRoleResources: readonly Resource[] = [
     handle: async (asked) => {
       const { administration, actor, params, body } = asked
       await changeApiRole(administration, actor, known(asked), params.id, body)
-      return answer({ data: shown(await apiRole(administration.database, params.id)) })
+      return respondRole(asked, params.id)
     },
   }),
   resource({

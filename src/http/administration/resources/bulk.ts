@@ -2,11 +2,19 @@
 import * as z from 'zod'
 import { asParameters, type ListedBy } from '../../../administration/content/bulk.js'
 import type { DocumentAction } from '../../../administration/content/document-writes.js'
-import { actOnMany, type BulkResult, cancelJob, findJob } from '../../../administration/jobs/bulk-request.js'
+import {
+  actOnMany,
+  type BulkOutcome,
+  type BulkRequest,
+  type BulkResult,
+  cancelJob,
+  checkAct,
+  findJob,
+} from '../../../administration/jobs/bulk-request.js'
 import type { BulkJob } from '../../../administration/jobs/job-rows.js'
 import { checkPasswordAge } from '../../../administration/password-age.js'
 import { contentOf, typeInput } from '../content.js'
-import { answer, type Resource, resource } from '../resource.js'
+import { type Answered, answer, type Resource, type ResourceRequest, resource } from '../resource.js'
 import { byId, moment, momentOf, momentOrNull } from '../values.js'
 
 const text = z.string()
@@ -72,38 +80,49 @@ function jobOf({ id, request, state, total, done, failed, errors, madeAt, endedA
   }
 }
 
+/** What a body asks for. */
+function requestOf({ action: name, type, documents, where: listed, locale }: z.output<typeof body>): BulkRequest {
+  return {
+    ...{ action: actions[name], type, documents: documents ?? null },
+    locale: locale ?? listed?.locale ?? null,
+    where: listed === undefined ? null : (asParameters(listed) as ListedBy),
+  }
+}
+
+const outcomeAnswer = z.strictObject({
+  data: z.strictObject({
+    results: z.array(z.strictObject({ documentId: text, error: error.nullable() })).nullable(),
+    job: shownJob.nullable(),
+  }),
+})
+
+function respondOutcome({ parts }: ResourceRequest, { results, job }: BulkOutcome): Answered<z.input<typeof outcomeAnswer>> {
+  if (job === null) {
+    const shown = results.map(({ documentId, error }) => ({ documentId, error: error === null ? null : errorOf(error) }))
+    return answer({ data: { results: shown, job: null } })
+  }
+  parts.backend.administration.jobs.look()
+  return { status: 202, value: { data: { results: null, job: jobOf(job) } } }
+}
+
 /** The resources of acts on many documents. */
 export const bulkResources: readonly Resource[] = [
   resource({
     ...{ method: 'POST', path: '/bulk', summary: 'Publish, unpublish, discard or delete many documents, one by one' },
-    ...{ who: 'administrator', body, goesOn: true },
-    answer: z.strictObject({
-      data: z.strictObject({
-        results: z.array(z.strictObject({ documentId: text, error: error.nullable() })).nullable(),
-        job: shownJob.nullable(),
-      }),
-    }),
-    handle: async (asked) => {
-      const { administration, administrator, parts, request } = asked
-      const { action: name, type, documents = null, where: listed, locale } = asked.body
-      if (name === 'delete') checkPasswordAge(administration, administrator)
-      const { results, job } = await actOnMany(
-        administration,
-        await contentOf(asked),
-        { administratorId: administrator.id, address: request.ip },
-        {
-          ...{ action: actions[name], type, documents },
-          locale: locale ?? listed?.locale ?? null,
-          where: listed === undefined ? null : (asParameters(listed) as ListedBy),
-        },
-      )
-      if (job === null) {
-        const shown = results.map(({ documentId, error }) => ({ documentId, error: error === null ? null : errorOf(error) }))
-        return answer({ data: { results: shown, job: null } })
-      }
-      parts.backend.administration.jobs.look()
-      return { status: 202, value: { data: { results: null, job: jobOf(job) } } }
+    ...{ who: 'administrator', body, goesOn: true, answer: outcomeAnswer },
+    admit: async (asked) => {
+      const { administration, administrator, body: wanted } = asked
+      checkAct(await contentOf(asked), requestOf(wanted))
+      if (wanted.action === 'delete') checkPasswordAge(administration, administrator)
     },
+    handle: async (asked) => {
+      const { keep, ...actor } = asked.actor
+      const asker = { administratorId: asked.administrator.id, address: actor.address, keep }
+      // What is done to one document does not keep the whole.
+      const access = await contentOf({ ...asked, actor })
+      return respondOutcome(asked, await actOnMany(asked.administration, access, asker, requestOf(asked.body)))
+    },
+    again: async (asked, { told }) => respondOutcome(asked, told as BulkOutcome),
   }),
   resource({
     ...{ method: 'GET', path: '/jobs/:id', summary: 'Read how far a job is', who: 'administrator', params: byId, answer: jobAnswer },

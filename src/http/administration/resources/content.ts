@@ -6,6 +6,7 @@ import { viewDocument } from '../../../administration/content/document-view.js'
 import { actOnDocument, changeDocument, cloneDocument, createDocument } from '../../../administration/content/document-writes.js'
 import { notFound } from '../../../errors/errors.js'
 import {
+  admitTo,
   attributesInput,
   byDocument,
   contentOf,
@@ -13,14 +14,22 @@ import {
   documentNamed,
   documentResponse,
   localeQuery,
+  namedResponse,
   orChanged,
   typeInput,
   versionAnswer,
 } from '../content.js'
-import { answer, nothing, type Resource, resource } from '../resource.js'
+import { type Answered, answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
 import { expectedOf, isKnown, tagOf } from '../revisions.js'
 
 const byType = z.strictObject({ type: typeInput })
+
+/** A document that was made before as a response. */
+const newDocument = (
+  asked: ResourceRequest<z.output<typeof byType>, z.output<typeof localeQuery>>,
+  document: string,
+): Promise<Answered<z.input<typeof documentAnswer>>> =>
+  namedResponse({ ...asked, params: { type: asked.params.type, document } }) as Promise<Answered<never>>
 
 const lists: readonly Resource[] = [
   resource({
@@ -47,6 +56,7 @@ const lists: readonly Resource[] = [
     query: localeQuery,
     body: z.strictObject({ data: attributesInput }),
     answer: documentAnswer,
+    admit: admitTo('create'),
     handle: async (asked) => {
       const access = await contentOf(asked)
       const type = readableType(access, asked.params.type)
@@ -54,6 +64,7 @@ const lists: readonly Resource[] = [
       const documentId = await createDocument(access, type, locale, asked.body.data)
       return (await documentResponse(access, { type, documentId, locale })) as never
     },
+    again: (asked, { ids }) => newDocument(asked, ids[0]!),
   }),
 ]
 
@@ -86,13 +97,10 @@ const documents: readonly Resource[] = [
     ...{ method: 'DELETE', path: '/content/:type/:document', summary: 'Delete a document in a locale, or in all', who: 'administrator' },
     ...{ params: byDocument, query: localeQuery, answer: null },
     handle: async (asked) => {
-      const access = await contentOf(asked)
-      const type = readableType(access, asked.params.type)
-      const { locale } = asked.query
-      const named = { type, documentId: asked.params.document }
+      const { access, shown } = await actedOn(asked)
       const expected = expectedOf(asked.request.headers)
-      return orChanged(access, { ...named, locale: firstLocale(locale, type.localized, access.defaultLocale) }, async () => {
-        await actOnDocument(access, 'delete', { ...named, locale }, expected)
+      return orChanged(access, shown, async () => {
+        await actOnDocument(access, 'delete', { ...shown, locale: asked.query.locale }, expected)
         return nothing()
       })
     },
@@ -106,12 +114,14 @@ const documents: readonly Resource[] = [
       status: 201,
     },
     ...{ params: byDocument, query: localeQuery, body: z.strictObject({ data: attributesInput.default({}) }), answer: documentAnswer },
+    admit: admitTo('create'),
     handle: async (asked) => {
       const access = await contentOf(asked)
       const name = documentNamed(access, asked.params, asked.query)
       const documentId = await cloneDocument(access, name, asked.body.data)
       return (await documentResponse(access, { ...name, documentId })) as never
     },
+    again: (asked, { ids }) => newDocument(asked, ids[0]!),
   }),
 ]
 
@@ -128,21 +138,30 @@ const publications = [
   { path: 'discard', action: 'discardDraft', summary: 'Give drafts what is published, in one or several locales' },
 ] as const
 
+/** The document that an act in several locales is about, and the one of them in which a response shows it. */
+async function actedOn(asked: ResourceRequest<z.output<typeof byDocument>, z.output<typeof localeQuery>>) {
+  const access = await contentOf(asked)
+  const type = readableType(access, asked.params.type)
+  const locale = firstLocale(asked.query.locale, type.localized, access.defaultLocale)
+  return { access, shown: { type, documentId: asked.params.document, locale } }
+}
+
 const acts = publications.map(({ path, action, summary }) =>
   resource({
     ...{ method: 'POST', path: `/content/:type/:document/${path}`, summary, who: 'administrator' },
     ...{ params: byDocument, query: localeQuery, answer: documentAnswer },
+    admit: admitTo(path),
     handle: async (asked) => {
-      const access = await contentOf(asked)
-      const type = readableType(access, asked.params.type)
-      const { locale } = asked.query
-      const named = { type, documentId: asked.params.document }
-      const shown = { ...named, locale: firstLocale(locale, type.localized, access.defaultLocale) }
+      const { access, shown } = await actedOn(asked)
       const expected = expectedOf(asked.request.headers)
       return orChanged(access, shown, async () => {
-        await actOnDocument(access, action, { ...named, locale }, expected)
+        await actOnDocument(access, action, { ...shown, locale: asked.query.locale }, expected)
         return documentResponse(access, shown) as never
       })
+    },
+    again: async (asked) => {
+      const { access, shown } = await actedOn(asked)
+      return documentResponse(access, shown) as never
     },
   }),
 )

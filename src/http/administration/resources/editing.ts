@@ -5,7 +5,18 @@ import { fillDocument } from '../../../administration/content/document-fill.js'
 import { findByText } from '../../../administration/content/found-by-text.js'
 import { uidFor } from '../../../administration/content/free-uid.js'
 import { checkDocument } from '../../../administration/content/publication-check.js'
-import { byDocument, contentOf, documentAnswer, documentNamed, documentResponse, localeQuery, orChanged, typeInput } from '../content.js'
+import {
+  admitTo,
+  byDocument,
+  contentOf,
+  documentAnswer,
+  documentNamed,
+  documentResponse,
+  localeQuery,
+  namedResponse,
+  orChanged,
+  typeInput,
+} from '../content.js'
 import { answer, type Resource, resource } from '../resource.js'
 import { expectedOf } from '../revisions.js'
 
@@ -52,6 +63,7 @@ export const editingResources: readonly Resource[] = [
     ...{ method: 'POST', path: '/content/:type/:document/fill', summary: 'Take attributes of another locale into a draft' },
     ...{ who: 'administrator', params: byDocument, query: localeQuery, answer: documentAnswer },
     body: z.strictObject({ from: z.string().min(1).max(255), fields: z.array(name).min(1).max(1_000) }),
+    admit: admitTo('update'),
     handle: async (asked) => {
       const access = await contentOf(asked)
       const document = documentNamed(access, asked.params, asked.query)
@@ -61,6 +73,7 @@ export const editingResources: readonly Resource[] = [
         return documentResponse(access, document) as never
       })
     },
+    again: (asked) => namedResponse(asked) as never,
   }),
   resource({
     ...{ method: 'POST', path: '/uid/:type/:attribute', summary: 'Make a free uid of a text', who: 'administrator' },

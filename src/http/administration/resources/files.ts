@@ -9,7 +9,7 @@ import { checkPasswordAge } from '../../../administration/password-age.js'
 import { validationError } from '../../../errors/errors.js'
 import { readFileInfos } from '../../../uploads/file-info.js'
 import { versionAnswer } from '../content.js'
-import { fileAnswer, idInput, mediaOf, withForm } from '../media.js'
+import { fileAnswer, idInput, mediaOf } from '../media.js'
 import { answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
 import { byId, pageInput } from '../values.js'
 
@@ -74,16 +74,14 @@ const lists: readonly Resource[] = [
       folder: z.string().optional().describe('The row id of a folder; without it, the root'),
     }),
     answer: z.strictObject({ data: z.array(fileAnswer) }),
+    // The response shows what is stored.
+    admit: async ({ administrator }) => checkMediaRight(administrator, 'read'),
     handle: async (asked) => {
-      // The response shows what is stored.
-      checkMediaRight(asked.administrator, 'read')
-      return withForm(asked, ['fileInfo', 'folder'], async ({ files, fields }) => {
-        const access = mediaOf(asked)
-        const infos = readFileInfos(fields.get('fileInfo'), files.length)
-        const stored = await addFiles(access, files, infos, folderOf(fields.get('folder')))
-        return answer({ data: (await storedFiles(asked, stored)) as never })
-      })
+      const { files, fields } = asked.form
+      const infos = readFileInfos(fields.get('fileInfo'), files.length)
+      return respondFiles(asked, await addFiles(mediaOf(asked), files, infos, folderOf(fields.get('folder'))))
     },
+    again: (asked, { ids }) => respondFiles(asked, ids.map(Number)),
   }),
   resource({
     ...{ method: 'POST', path: '/files/bulk', summary: 'Move or delete files and folders, all or none', who: may('update'), status: 204 },
@@ -109,6 +107,7 @@ const lists: readonly Resource[] = [
       await deleteMany(mediaOf(asked), many, withContent)
       return nothing()
     },
+    again: async () => nothing(),
   }),
 ]
 
@@ -119,10 +118,10 @@ function folderOf(given: string | readonly string[] | undefined): number | null 
   return Number(given)
 }
 
-/** New files, in the order in which they were sent. */
-async function storedFiles(asked: ResourceRequest, ids: readonly number[]) {
+/** New files as a response, in the order in which they were sent. */
+async function respondFiles(asked: ResourceRequest, ids: readonly number[]) {
   const rows = await filesWithIds(mediaOf(asked), ids)
-  return ids.flatMap((id) => rows.find((row) => row.id === id) ?? [])
+  return answer({ data: ids.flatMap((id) => rows.find((row) => row.id === id) ?? []) as never })
 }
 
 const single: readonly Resource[] = [
@@ -159,18 +158,16 @@ const single: readonly Resource[] = [
     params: byId,
     form: z.strictObject({ files: z.array(file).length(1), fileInfo: z.string().optional().describe('JSON, as for an upload') }),
     answer: one,
+    admit: ({ administration, administrator, params }) => checkChangeable(administration.database, administrator, 'files', [params.id]),
     handle: async (asked) => {
-      const { id } = asked.params
-      // A form is not read for nothing.
-      await checkChangeable(asked.administration.database, asked.administrator, 'files', [id])
-      return withForm(asked, ['fileInfo'], async ({ files, fields }) => {
-        const [sent, ...others] = files
-        if (others.length > 0) throw validationError('Cannot replace a file with multiple ones')
-        const [info] = readFileInfos(fields.get('fileInfo'), 1)
-        await replaceFile(mediaOf(asked), id, sent!, info!)
-        return respondFile(asked, id)
-      })
+      const { files, fields } = asked.form
+      const [sent, ...others] = files
+      if (others.length > 0) throw validationError('Cannot replace a file with multiple ones')
+      const [info] = readFileInfos(fields.get('fileInfo'), 1)
+      await replaceFile(mediaOf(asked), asked.params.id, sent!, info!)
+      return respondFile(asked, asked.params.id)
     },
+    again: (asked) => respondFile(asked, asked.params.id),
   }),
   resource({
     ...{ method: 'POST', path: '/files/:id/crop', summary: 'Cut a part out of a picture, as a new file or in its place', who: may('read') },
@@ -191,6 +188,7 @@ const single: readonly Resource[] = [
       else await fileWithId(access, asked.params.id)
       return respondFile(asked, await cropFile(access, asked.params.id, part, place))
     },
+    again: (asked, { ids }) => respondFile(asked, Number(ids[0])),
   }),
   resource({
     ...{ method: 'GET', path: '/files/:id/uses', summary: 'List the documents that use a file', who: may('read') },

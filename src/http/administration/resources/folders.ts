@@ -54,6 +54,7 @@ export const folderResources: readonly Resource[] = [
     body: z.strictObject({ name: folderName, parent: idInput.nullable().default(null) }),
     answer: one,
     handle: async (asked) => respondFolder(asked, await createFolder(mediaOf(asked), asked.body)),
+    again: (asked, { ids }) => respondFolder(asked, Number(ids[0])),
   }),
   resource({
     ...{ method: 'GET', path: '/folders/:id', summary: 'Read a folder', who: may('read') },

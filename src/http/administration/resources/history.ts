@@ -1,7 +1,17 @@
 // The history of documents: versions that were kept, and giving them back.
 import * as z from 'zod'
 import { type KeptVersion, listHistory, readHistory, restoreHistory } from '../../../administration/content/history.js'
-import { byDocument, contentOf, documentAnswer, documentNamed, documentResponse, localeQuery, orChanged } from '../content.js'
+import {
+  admitTo,
+  byDocument,
+  contentOf,
+  documentAnswer,
+  documentNamed,
+  documentResponse,
+  localeQuery,
+  namedResponse,
+  orChanged,
+} from '../content.js'
 import { idOfCursor, pageOf } from '../cursors.js'
 import { answer, type Resource, resource } from '../resource.js'
 import { expectedOf } from '../revisions.js'
@@ -52,6 +62,7 @@ export const historyResources: readonly Resource[] = [
     ...{ method: 'POST', path: '/content/:type/:document/history/:id/restore', summary: 'Give a draft what a version had' },
     ...{ who: 'administrator', params: byVersion, query: localeQuery, answer: documentAnswer },
     body: z.strictObject({ fields: z.array(z.string().min(1).max(255)).min(1).max(1_000).optional() }),
+    admit: admitTo('update'),
     handle: async (asked) => {
       const access = await contentOf(asked)
       const { id, ...params } = asked.params
@@ -62,5 +73,6 @@ export const historyResources: readonly Resource[] = [
         return documentResponse(access, document) as never
       })
     },
+    again: (asked) => namedResponse(asked) as never,
   }),
 ]

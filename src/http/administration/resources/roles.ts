@@ -7,7 +7,7 @@ import {
   deleteAdministratorRole,
   listAdministratorRoles,
 } from '../../../administration/roles.js'
-import { answer, nothing, type Resource, resource } from '../resource.js'
+import { answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
 import { byId, descriptionInput, nameInput } from '../values.js'
 
 const shownRole = z.strictObject({
@@ -18,6 +18,10 @@ const shownRole = z.strictObject({
   administrators: z.int(),
 })
 const one = z.strictObject({ data: shownRole })
+
+async function respondRole({ administration }: ResourceRequest, id: number) {
+  return answer({ data: await administratorRole(administration.database, id) })
+}
 
 /** The resources of the roles of administrators. */
 export const roleResources: readonly Resource[] = [
@@ -31,16 +35,14 @@ export const roleResources: readonly Resource[] = [
     ...{ status: 201, isStrong: true },
     body: z.strictObject({ name: nameInput, description: descriptionInput.optional() }),
     answer: one,
-    handle: async ({ administration, actor, body }) => {
-      const id = await createAdministratorRole(administration, actor, body)
-      return answer({ data: await administratorRole(administration.database, id) })
-    },
+    handle: async (asked) => respondRole(asked, await createAdministratorRole(asked.administration, asked.actor, asked.body)),
+    again: (asked, { ids }) => respondRole(asked, Number(ids[0])),
   }),
   resource({
     ...{ method: 'GET', path: '/roles/:id', summary: 'Read a role', who: { action: 'admin::roles.read' } },
     params: byId,
     answer: one,
-    handle: async ({ administration, params }) => answer({ data: await administratorRole(administration.database, params.id) }),
+    handle: (asked) => respondRole(asked, asked.params.id),
   }),
   resource({
     ...{ method: 'PATCH', path: '/roles/:id', summary: 'Change the name or description of a role', who: { action: 'admin::roles.update' } },
@@ -48,9 +50,10 @@ export const roleResources: readonly Resource[] = [
     params: byId,
     body: z.strictObject({ name: nameInput.optional(), description: descriptionInput.optional() }),
     answer: one,
-    handle: async ({ administration, actor, params, body }) => {
+    handle: async (asked) => {
+      const { administration, actor, params, body } = asked
       await changeAdministratorRole(administration, actor, params.id, body)
-      return answer({ data: await administratorRole(administration.database, params.id) })
+      return respondRole(asked, params.id)
     },
   }),
   resource({

@@ -7,9 +7,11 @@ import {
   type ManagedToken,
   managedToken,
   managedTokens,
+  type NewTokenKey,
   regenerateManagedToken,
   type TokenManager,
 } from '../../../administration/api-tokens.js'
+import type { DoneBefore } from '../../../administration/once.js'
 import { answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
 import { byId, descriptionInput, moment, momentOrNull, nameInput } from '../values.js'
 
@@ -40,6 +42,13 @@ const withKey = z.strictObject({ data: shownToken, key: z.string() })
 const managerOf = ({ actor, administrator: { isSuperAdmin } }: ResourceRequest): TokenManager => ({ ...actor, isSuperAdmin })
 const knownActions = ({ installation, parts }: ResourceRequest) => ({ model: installation.model, config: parts.config })
 
+/** A token and its new key as a response. */
+async function respondKey({ administration }: ResourceRequest, { id, key }: NewTokenKey) {
+  return answer({ data: shown(await managedToken(administration.database, id)), key })
+}
+
+const keyMade = ({ ids, told }: DoneBefore): NewTokenKey => ({ id: Number(ids[0]), key: String(told) })
+
 /** The longest lifespan of a token, in milliseconds: a century. */
 const century = 36_525 * 86_400_000
 
@@ -66,10 +75,9 @@ export const tokenResources: readonly Resource[] = [
       actions: actions.default([]),
     }),
     answer: withKey,
-    handle: async (asked) => {
-      const { token, key } = await createManagedToken(asked.administration, managerOf(asked), knownActions(asked), asked.body)
-      return answer({ data: shown(token), key })
-    },
+    handle: async (asked) =>
+      respondKey(asked, await createManagedToken(asked.administration, managerOf(asked), knownActions(asked), asked.body)),
+    again: (asked, done) => respondKey(asked, keyMade(done)),
   }),
   resource({
     ...{ method: 'GET', path: '/tokens/:id', summary: 'Read an API token', who: { action: 'admin::api-tokens.read' } },
@@ -99,10 +107,8 @@ export const tokenResources: readonly Resource[] = [
     params: byId,
     body: z.strictObject({}),
     answer: withKey,
-    handle: async (asked) => {
-      const { token, key } = await regenerateManagedToken(asked.administration, managerOf(asked), asked.params.id)
-      return answer({ data: shown(token), key })
-    },
+    handle: async (asked) => respondKey(asked, await regenerateManagedToken(asked.administration, managerOf(asked), asked.params.id)),
+    again: (asked, done) => respondKey(asked, keyMade(done)),
   }),
   resource({
     ...{ method: 'DELETE', path: '/tokens/:id', summary: 'Delete an API token', who: { action: 'admin::api-tokens.delete' } },

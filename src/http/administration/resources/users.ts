@@ -41,6 +41,10 @@ const values = {
   role: z.int().positive(),
 }
 
+async function respondUser({ administration }: ResourceRequest, id: number) {
+  return answer({ data: await managedUser(administration.database, id) })
+}
+
 /** The resources of users. */
 export const userResources: readonly Resource[] = [
   resource({
@@ -57,16 +61,14 @@ export const userResources: readonly Resource[] = [
     ...{ method: 'POST', path: '/users', summary: 'Create a user', who: right('create', writtenFields), status: 201 },
     body: z.strictObject({ ...values, isConfirmed: values.isConfirmed.default(true), isBlocked: values.isBlocked.default(false) }),
     answer: one,
-    handle: async (asked) => {
-      const id = await createManagedUser(writing(asked), asked.body)
-      return answer({ data: await managedUser(asked.administration.database, id) })
-    },
+    handle: async (asked) => respondUser(asked, await createManagedUser(writing(asked), asked.body)),
+    again: (asked, { ids }) => respondUser(asked, Number(ids[0])),
   }),
   resource({
     ...{ method: 'GET', path: '/users/:id', summary: 'Read a user', who: right('read', shownFields) },
     params: byId,
     answer: one,
-    handle: async ({ administration, params }) => answer({ data: await managedUser(administration.database, params.id) }),
+    handle: (asked) => respondUser(asked, asked.params.id),
   }),
   resource({
     ...{ method: 'PATCH', path: '/users/:id', summary: 'Change, block or unblock a user', who: right('update', writtenFields) },
@@ -75,7 +77,7 @@ export const userResources: readonly Resource[] = [
     answer: one,
     handle: async (asked) => {
       await changeManagedUser(writing(asked), asked.params.id, asked.body satisfies UserValues)
-      return answer({ data: await managedUser(asked.administration.database, asked.params.id) })
+      return respondUser(asked, asked.params.id)
     },
   }),
   resource({

@@ -14,7 +14,7 @@ import {
   webhookAttempts,
 } from '../../../administration/managed-webhooks.js'
 import { idOfCursor, pageOf } from '../cursors.js'
-import { answer, nothing, type Resource, resource } from '../resource.js'
+import { answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
 import { byId, moment, momentOf, momentOrNull, nameInput, pageInput, pageMeta } from '../values.js'
 
 const shownWebhook = z.strictObject({
@@ -75,6 +75,11 @@ const resend = z.union([
     .transform(({ sequences }) => ({ kind: 'sequences' as const, sequences })),
 ])
 
+/** A new webhook and its secret as a response. */
+async function respondNew({ administration }: ResourceRequest, { id, secret }: { readonly id: number; readonly secret: string }) {
+  return answer({ data: shown(await managedWebhook(administration, id)), secret })
+}
+
 const managing: readonly Resource[] = [
   resource({
     ...{ method: 'GET', path: '/webhooks', summary: 'List webhooks', who: action('read') },
@@ -92,10 +97,8 @@ const managing: readonly Resource[] = [
       isEnabled: z.boolean().default(true),
     }),
     answer: z.strictObject({ data: shownWebhook, secret: z.string() }),
-    handle: async ({ administration, actor, body }) => {
-      const { webhook, secret } = await createManagedWebhook(administration, actor, body)
-      return answer({ data: shown(webhook), secret })
-    },
+    handle: async (asked) => respondNew(asked, await createManagedWebhook(asked.administration, asked.actor, asked.body)),
+    again: (asked, { ids, told }) => respondNew(asked, { id: Number(ids[0]), secret: String(told) }),
   }),
   resource({
     ...{ method: 'GET', path: '/webhooks/:id', summary: 'Read a webhook', who: action('read') },
@@ -137,6 +140,7 @@ const managing: readonly Resource[] = [
     answer: z.strictObject({ data: z.strictObject({ secret: z.string() }) }),
     handle: async ({ administration, actor, params }) =>
       answer({ data: { secret: await rotateWebhookSecret(administration, actor, params.id) } }),
+    again: async (_asked, { told }) => answer({ data: { secret: String(told) } }),
   }),
 ]
 
@@ -192,6 +196,7 @@ const deliveries: readonly Resource[] = [
     answer: z.strictObject({ data: z.strictObject({ count: z.int() }) }),
     handle: async ({ administration, actor, params, body }) =>
       answer({ data: { count: await resendManaged(administration, actor, params.id, body) } }),
+    again: async (_asked, { told }) => answer({ data: { count: Number(told) } }),
   }),
 ]
 
