@@ -506,7 +506,7 @@ const matrix: readonly (readonly [role: string, whose: 'own' | 'others', says: r
   ['colleague', 'own', all],
   ['colleague', 'others', hidden],
   ['reader', 'others', ['200 1', '200', '200', '200', '403', '403', '403', '403', '403', '403', '403', '403']],
-  ['blind', 'own', ['403', '403', '403', '403', '403', '201', '404', '404', '404', '404', '200', '204']],
+  ['blind', 'own', ['403', '403', '403', '403', '403', '403', '404', '404', '404', '404', '403', '403']],
   ['unknown', 'own', refused],
   ['none', 'own', refused],
 ]
@@ -553,3 +553,55 @@ rule(
     await allowAdmins(served, 'late-role', 'plugin::upload.read')
   },
 )
+
+rule('administration-media.11', 'files that may not be seen are as safe in a folder as by themselves', async () => {
+  for (const [code, rights] of Object.entries({
+    mole: [['read', ['admin::is-creator']], ['assets.update']],
+    keeper: [['assets.update']],
+  })) {
+    for (const [action, conditions] of rights) await giveFileRight(served, code, action as string, conditions as string[] | undefined)
+    await addAdministrator(served, `${code}@media.example`, [code])
+  }
+  const [mole, keeper] = [await signInAdmin(served, 'mole@media.example'), await signInAdmin(served, 'keeper@media.example')]
+  const folder = await folderOf('Safe')
+  const deeper = await folderOf('Deeper', folder)
+  const id = await fileOf('unseen.txt', { folder: deeper })
+  const absent = id + 1_000_000
+  for (const ofFile of [id, absent]) {
+    for (const [method, path, body] of [
+      ['GET', `/files/${ofFile}`],
+      ['PATCH', `/files/${ofFile}`, { caption: 'x' }],
+      ['DELETE', `/files/${ofFile}`],
+      ['POST', '/files/bulk', { action: 'delete', files: [ofFile] }],
+      ['POST', '/files/bulk', { action: 'delete', files: [ofFile], folders: [folder] }],
+      ['POST', '/files/bulk', { action: 'move', files: [ofFile], folder: null }],
+    ] as const) {
+      const refused = await send(method, path, body, mole)
+      expect([refused.status, refused.body.error.message], `${method} ${path}`).toEqual([404, 'File not found'])
+    }
+  }
+  for (const of of [folder, deeper]) {
+    for (const refused of [
+      await send('DELETE', `/folders/${of}?withContent=true`, undefined, mole),
+      await send('POST', '/files/bulk', { action: 'delete', folders: [of], withContent: true }, mole),
+    ]) {
+      expect(refused.status, refused.text).toBe(403)
+      expect(refused.text).not.toContain('unseen')
+    }
+  }
+  for (const at of [folder, absent]) {
+    for (const [method, path, body] of [
+      ['GET', `/folders/${at}`],
+      ['POST', '/folders', { name: 'Blind', parent: at }],
+      ['PATCH', `/folders/${at}`, { name: 'Blind' }],
+      ['DELETE', `/folders/${at}`],
+      ['DELETE', `/folders/${at}?withContent=true`],
+      ['POST', '/files/bulk', { action: 'delete', folders: [at], withContent: true }],
+      ['POST', '/files/bulk', { action: 'move', folders: [at], folder: null }],
+      ['POST', '/files/bulk', { action: 'move', folder: at }],
+    ] as const)
+      expect((await send(method, path, body, keeper)).status, `${method} ${path}`).toBe(403)
+  }
+  expect(await stored(id)).toBeDefined()
+  expect((await send('DELETE', `/folders/${folder}?withContent=true`, undefined, signedIn.editor)).status).toBe(204)
+})

@@ -100,7 +100,9 @@ export async function replaceFile(access: MediaAccess, id: number, file: Receive
 
 /** Deletes files, all or none. @throws ApiError 404, 403 */
 export async function deleteFiles(access: MediaAccess, ids: readonly number[]): Promise<void> {
-  const { administrator, library } = access
+  const { administration, administrator, library } = access
+  // The library tells files that are not there from others, so those that may not be seen are refused before it is asked.
+  await checkChangeable(administration.database, administrator, 'files', ids)
   const scope = scopeOf(access, {
     before: async (transaction) => {
       await checkChangeable(transaction, administrator, 'files', ids)

@@ -1,6 +1,6 @@
 // Folders of the media library: made, renamed, moved and deleted, and many files and folders at once.
 import type { Transaction } from '../../database/database.js'
-import { ApiError, forbidden, notFound, validationError } from '../../errors/errors.js'
+import { ApiError, notFound, validationError } from '../../errors/errors.js'
 import { newDocumentId } from '../../model/document-id.js'
 import {
   deleteFolders,
@@ -22,7 +22,7 @@ import { readFiles } from '../../uploads/rows.js'
 import { type AdministratorAct, doAct } from '../activity.js'
 import { actsOn, folderOrRoot, noteAll, scopeOf } from './file-changes.js'
 import { type MediaAccess, watchedWriter } from './media-access.js'
-import { allowedIds, checkChangeable, checkMediaRight, mediaActions } from './media-rights.js'
+import { checkChangeable, checkContent, checkMediaRight, checkSeesFolders } from './media-rights.js'
 
 const wrong = (field: string, message: string): ApiError =>
   validationError(message, { errors: [{ path: [field], message, name: 'ValidationError' }] })
@@ -35,6 +35,7 @@ export function createFolder(
 ): Promise<number> {
   const { administration, administrator, actor } = access
   checkMediaRight(administrator, 'create')
+  checkSeesFolders(administrator)
   return doAct(administration, actor, async (transaction, now) => {
     const place = await folderOrRoot(transaction, parent)
     await checkName(transaction, parent, name, null)
@@ -63,6 +64,7 @@ export interface FolderChanges {
 /** Renames or moves a folder, with all that lies in it. @throws ApiError 404, 403, 400 */
 export function changeFolder(access: MediaAccess, id: number, { name, parent }: FolderChanges): Promise<void> {
   const { administration, administrator, actor } = access
+  checkSeesFolders(administrator)
   return doAct(administration, actor, async (transaction, now) => {
     const folder = await existing(transaction, id)
     await checkChangeable(transaction, administrator, 'upload_folders', [id])
@@ -97,6 +99,7 @@ export function moveMany(access: MediaAccess, { files, folders }: ManyMedia, to:
     const named = await readFiles(transaction, files)
     if (named.length < files.length) throw notFound('File not found')
     await checkChangeable(transaction, administrator, 'files', files)
+    checkSeesFolders(administrator)
     const moved: AdministratorAct[] = []
     for (const id of folders) moved.push(...(await moveOne(access, transaction, id, to)))
     await moveFiles(transaction, files, await folderOrRoot(transaction, to))
@@ -135,24 +138,28 @@ export async function deleteMany(access: MediaAccess, { files, folders }: ManyMe
 }
 
 async function tryToDelete(access: MediaAccess, { files, folders }: ManyMedia, withContent: boolean): Promise<boolean> {
-  const { administration, library } = access
+  const { administration, administrator, library } = access
   const { database, config } = administration
   const most = config.limits.mediaTogether
+  // The library tells files that are not there from others, so those that may not be seen are refused before it is asked.
+  await checkChangeable(database, administrator, 'files', files)
+  checkSeesFolders(administrator)
   const contained = await fileIdsBelow(database, await foldersWithIds(database, folders), most + 1)
   const ids = [...new Set([...files, ...contained])]
-  if (ids.length > most) throw new ApiError('ValidationError', `More than ${most} files would be deleted at once (limits.mediaTogether)`)
+  if (ids.length > most) {
+    await checkContent(database, administrator, contained)
+    throw new ApiError('ValidationError', `More than ${most} files would be deleted at once (limits.mediaTogether)`)
+  }
   let isOutdated = false
   const scope = scopeOf(access, {
     before: async (transaction) => {
+      await checkChangeable(transaction, administrator, 'files', files)
       const all = await foldersToDelete(access, transaction, folders, withContent)
       const now = await fileIdsBelow(transaction, all, most + 1)
       const known = new Set(ids)
       isOutdated = now.some((id) => !known.has(id)) || now.length < contained.length
       if (isOutdated) throw new ApiError('ConflictError', 'Files have come or gone')
-      await checkChangeable(transaction, access.administrator, 'files', files)
-      // Of what lies in a folder the response says only that something may not be deleted.
-      const allowed = await allowedIds(transaction, access.administrator, 'update', 'files', contained)
-      if (contained.some((id) => !allowed.has(id))) throw forbidden(mediaActions.update)
+      await checkContent(transaction, administrator, contained)
       return null
     },
     after: async (transaction, deleted) => {

@@ -48,6 +48,9 @@ export function checkMediaRight(administrator: Administrator, action: MediaActio
   if (conditionsOf(administrator, action) === 'nothing') throw forbidden(mediaActions[action])
 }
 
+/** Whoever sees files sees all folders, and nobody else changes them. @throws ApiError 403 */
+export const checkSeesFolders = (administrator: Administrator): void => checkMediaRight(administrator, 'read')
+
 /** The attributes of files that are shown; what links to them is asked for by itself. */
 const shownOfFiles: AttributeGrants = new Map(
   [
@@ -119,8 +122,8 @@ export async function allowedIds(
 }
 
 /**
- * Checks that an administrator may see and change files, or change folders; all who see the library see its folders.
- * @throws ApiError 404 for one that is not there or not to be seen, 403 for one that may not be changed
+ * Checks that an administrator may see and change files, or change folders.
+ * @throws ApiError 404 for a file that is not there or not to be seen, 403 for what may not be changed
  */
 export async function checkChangeable(
   database: RowReader,
@@ -128,10 +131,26 @@ export async function checkChangeable(
   table: MediaTable,
   ids: readonly number[],
 ): Promise<void> {
-  if (table === 'files') {
-    const seen = await allowedIds(database, administrator, 'read', table, ids)
-    if (ids.some((id) => !seen.has(id))) throw notFound('File not found')
-  }
-  const changeable = await allowedIds(database, administrator, 'update', table, ids)
-  if (ids.some((id) => !changeable.has(id))) throw forbidden(mediaActions.update)
+  if (table === 'files' && !(await mayAll(database, administrator, 'read', table, ids))) throw notFound('File not found')
+  if (!(await mayAll(database, administrator, 'update', table, ids))) throw forbidden(mediaActions.update)
+}
+
+/**
+ * Checks that an administrator may see and change what lies in folders. The error says only that something may not be changed.
+ * @throws ApiError 403
+ */
+export async function checkContent(database: RowReader, administrator: Administrator, files: readonly number[]): Promise<void> {
+  for (const action of ['read', 'update'] as const)
+    if (!(await mayAll(database, administrator, action, 'files', files))) throw forbidden(mediaActions.update)
+}
+
+async function mayAll(
+  database: RowReader,
+  administrator: Administrator,
+  action: MediaAction,
+  table: MediaTable,
+  ids: readonly number[],
+): Promise<boolean> {
+  const allowed = await allowedIds(database, administrator, action, table, ids)
+  return ids.every((id) => allowed.has(id))
 }
