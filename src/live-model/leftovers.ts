@@ -53,7 +53,9 @@ export async function besideLeftovers(
   const [before, after] = [await mismatches(from), await mismatches(to)]
   const known = new Set(before.types)
   const unfit = after.types.filter((sentence) => !known.has(sentence)).map((sentence) => sentence.slice(0, sentence.indexOf(' is ')))
-  const formerNames = new Map(steps.flatMap((step) => (step.kind === 'renameTable' ? [[step.to, step.table]] : [])))
+  const formerNames = new Map<string, string>()
+  // A table may get its name by way of another one.
+  for (const step of steps) if (step.kind === 'renameTable') formerNames.set(step.to, formerNames.get(step.table) ?? step.table)
   const kept = keptNames(number)
   const left: Leftovers = {
     tables: new Set(before.tables),

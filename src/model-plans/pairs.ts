@@ -144,15 +144,18 @@ export interface NameChange {
   readonly to: string
 }
 
-/** Puts renames in an order in which none meets a name that another has not left yet, over names of their own if there is no such order. */
-export function inOrder(renames: readonly NameChange[]): readonly NameChange[] {
+/**
+ * Puts renames in an order in which none meets a name that another has not left yet, over names of their own if there is no such order.
+ * `sameAs`: by what names are told apart.
+ */
+export function inOrder(renames: readonly NameChange[], sameAs: (name: string) => string = (name) => name): readonly NameChange[] {
   const real = renames.filter(({ from, to }) => from !== to)
-  const leaving = new Set(real.map(({ from }) => from))
-  const crossing = real.filter(({ to }) => leaving.has(to))
+  const leaving = new Set(real.map(({ from }) => sameAs(from)))
+  const crossing = real.filter(({ to }) => leaving.has(sameAs(to)))
   const between = (name: string) => `octavo_moving_${real.findIndex(({ from }) => from === name)}`
   return [
     ...crossing.map(({ from }) => ({ from, to: between(from) })),
-    ...real.filter(({ to }) => !leaving.has(to)),
+    ...real.filter(({ to }) => !leaving.has(sameAs(to))),
     ...crossing.map(({ from, to }) => ({ from: between(from), to })),
   ]
 }

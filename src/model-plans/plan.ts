@@ -8,6 +8,7 @@ import { compareEntries } from './entries.js'
 import { type PlanFindings, phases, together } from './findings.js'
 import { compareLinks } from './links.js'
 import { compareLocalizedValues } from './localized-values.js'
+import { inOrder } from './pairs.js'
 import { compareMedia, compareMorphTables, compareNamedTypes } from './polymorphic.js'
 import { responsesOf } from './responses.js'
 import { compareRows } from './row-changes.js'
@@ -52,9 +53,17 @@ function keptBy(steps: readonly PlanStep[], losses: readonly PlanLoss[]): readon
 function ordered({ steps }: PlanFindings): readonly PlanStep[] {
   return phases.flatMap((phase) => {
     const here = steps.filter((each) => each.phase === phase).map(({ step }) => step)
+    if (phase === 'renameTables') return renamedTables(here)
     return phase === 'keepRows' || phase === 'deleteRows' ? mergedByTable(here) : here
   })
 }
+
+/** Tables may take the names of each other. Some databases do not tell names apart by the case of letters. */
+const renamedTables = (steps: readonly PlanStep[]): readonly PlanStep[] =>
+  inOrder(
+    steps.flatMap((step) => (step.kind === 'renameTable' ? [{ from: step.table, to: step.to }] : [])),
+    (name) => name.toLowerCase(),
+  ).map(({ from, to }) => ({ kind: 'renameTable', table: from, to, risk: 'safe' }))
 
 function mergedByTable(steps: readonly PlanStep[]): readonly PlanStep[] {
   const merged = new Map<string, PlanStep>()

@@ -15,7 +15,7 @@ import { isThorough } from '../support/thorough.js'
 import { layoutDifferences } from './model-layout.js'
 import { cloneOf, copiedToSqlite, copyRows, resultOnSqlite, rowDifferences, workOf } from './model-work.js'
 import { openWorker } from './model-worker.js'
-import { withoutDrafts } from './rich-change.js'
+import { withoutDrafts, withTablesExchanged } from './rich-change.js'
 import { describeServers } from './server.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'octavo-model-work-'))
@@ -109,6 +109,18 @@ describeServers('changes of the model', (server, kind) => {
     await worker.close()
     expect(await layoutDifferences(server(), url, from)).toEqual([])
     expect(await rowDifferences(resultOnSqlite(bytes, [...plan.steps, ...steps], from), url)).toEqual({})
+    await server().removeDatabase(url)
+  })
+
+  it('model-plans.5: tables that exchange their names have the layout of their new ones', async () => {
+    const to = await withTablesExchanged(project, folder, `exchanged ${kind.client}`)
+    const { steps } = planModelChange(from, to, [])
+    const url = await cloneOf(server(), base)
+    const worker = await openWorker(kind.client, url)
+    expect(await worker.carryOut(workOf(steps, to))).toBe(true)
+    await worker.close()
+    expect(await layoutDifferences(server(), url, to)).toEqual([])
+    expect(await rowDifferences(resultOnSqlite(bytes, steps, to), url)).toEqual({})
     await server().removeDatabase(url)
   })
 

@@ -77,3 +77,16 @@ export function withoutDrafts(project: string, folder: string, name: string): Pr
     folder,
   )
 }
+
+/** The project with the tables of two types, and of two components, exchanged. */
+export function withTablesExchanged(project: string, folder: string, name: string): Promise<Model> {
+  const paths = ['src/api/writer/content-types/writer/schema.json', 'src/api/story/content-types/story/schema.json']
+  const components = ['src/components/shared/seo.json', 'src/components/shared/link.json']
+  const read = (path: string) => JSON.parse(readFileSync(join(project, path), 'utf8')) as { collectionName: string }
+  const exchanged = [paths, components].flatMap(([one, other]) => [
+    [one!, { ...read(one!), collectionName: read(other!).collectionName }],
+    [other!, { ...read(other!), collectionName: read(one!).collectionName }],
+  ])
+  const filesAfter = Object.fromEntries(exchanged.map(([path, schema]) => [path, JSON.stringify(schema)]))
+  return modelAfter({ name, filesDeleted: [], filesAfter }, project, folder)
+}

@@ -1,0 +1,161 @@
+// Changes of the model that give tables the names of others, over HTTP.
+import { afterAll, beforeAll, expect } from 'vitest'
+import { rule } from '../support/rule.js'
+import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { addToken, secrets } from './callers.js'
+
+const full = 'may-do-everything'
+const text = { type: 'string' }
+
+const typeOf = (singularName: string, pluralName: string, attributes: object, more: object = {}) => ({
+  kind: 'collectionType',
+  collectionName: pluralName,
+  info: { singularName, pluralName, displayName: singularName },
+  options: { draftAndPublish: false },
+  attributes,
+  ...more,
+})
+const componentOf = (collectionName: string, attributes: object) => ({ collectionName, info: { displayName: collectionName }, attributes })
+const relation = (kind: string, target: string, more: object = {}) => ({ type: 'relation', relation: kind, target, ...more })
+
+const one = {
+  text,
+  tags: relation('manyToMany', 'api::tag.tag', { inversedBy: 'notes' }),
+  part: { type: 'component', component: 'shared.one' },
+}
+const other = { name: text, notes: relation('manyToMany', 'api::note.note', { mappedBy: 'tags' }), image: { type: 'media' } }
+const [first, second] = [{ here: text, next: relation('oneToOne', 'api::tag.tag') }, { there: text }]
+const zone = { zone: { type: 'dynamiczone', components: ['shared.one', 'shared.two'] } }
+
+let served: Served
+beforeAll(async () => {
+  served = await serveProject(
+    {
+      'src/api/note/content-types/note/schema.json': typeOf('note', 'notes', one),
+      'src/api/tag/content-types/tag/schema.json': typeOf('tag', 'tags', other),
+      'src/api/page/content-types/page/schema.json': typeOf('page', 'pages', zone),
+      'src/components/shared/one.json': componentOf('components_ones', first),
+      'src/components/shared/two.json': componentOf('components_twos', second),
+    },
+    { environment: secrets, config: { admin: { model: 'always' } } },
+  )
+  await addToken(served, full, { type: 'full-access' })
+  const tag = await write('/api/tags', { name: 'a tag' })
+  const { documentId } = tag.body.data
+  await write('/api/tags', { name: 'another' })
+  const part = { here: 'in a note', next: documentId }
+  expect((await write('/api/notes', { text: 'a note', tags: [documentId], part })).status).toBe(201)
+  const entries = [
+    { __component: 'shared.one', here: 'one' },
+    { __component: 'shared.two', there: 'two' },
+  ]
+  expect((await write('/api/pages', { zone: entries })).status).toBe(201)
+})
+afterAll(() => served?.close())
+
+const send = (method: string, path: string, body: object = {}): Promise<Answer> =>
+  served.ask(path, { method, token: full, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } })
+const write = (path: string, data: object): Promise<Answer> => send('POST', path, { data })
+const change = (data: object, renames: readonly object[] = []): Promise<Answer> =>
+  send('PUT', '/api/content-type-builder/schemas', { data, renames })
+
+/** What the API returns, without ids (those of entries follow from the table) and moments. */
+async function content(...paths: readonly string[]): Promise<unknown> {
+  const answers: unknown[] = []
+  for (const path of paths) {
+    const { body, text: sent } = await served.ask(`${path}?populate=*&sort=id`, { token: full })
+    expect(body.data, sent).toBeDefined()
+    answers.push(body.data)
+  }
+  return JSON.parse(JSON.stringify(answers), (key, value) => (/^(id|documentId|.*At)$/.test(key) ? undefined : value))
+}
+
+async function undo(): Promise<void> {
+  const undone = await send('POST', '/api/content-type-builder/undo')
+  expect(undone.status, undone.text).toBe(200)
+}
+
+/** Renames the words of what was returned. */
+const renamed = (value: unknown, words: Readonly<Record<string, string>>): unknown =>
+  JSON.parse(JSON.stringify(value).replaceAll(/"(\w+(?:\.\w+)?)"/g, (all, word: string) => (word in words ? `"${words[word]}"` : all)))
+
+const rename = (kind: string, from: string, to: string) => ({ kind, from, to })
+
+rule('model-plans.4', 'two types exchange their names, and back', async () => {
+  const before = await content('/api/notes', '/api/tags')
+  const swapped = {
+    'api::tag.tag': typeOf('tag', 'tags', { ...one, tags: relation('manyToMany', 'api::note.note', { inversedBy: 'notes' }) }),
+    'api::note.note': typeOf('note', 'notes', { ...other, notes: relation('manyToMany', 'api::tag.tag', { mappedBy: 'tags' }) }),
+    'shared.one': componentOf('components_ones', { here: text, next: relation('oneToOne', 'api::note.note') }),
+  }
+  const changed = await change(swapped, [
+    rename('type', 'api::note.note', 'api::tag.tag'),
+    rename('type', 'api::tag.tag', 'api::note.note'),
+  ])
+  expect(changed.status, changed.text).toBe(200)
+  expect(await content('/api/tags', '/api/notes')).toEqual(before)
+  expect((await write('/api/tags', { text: 'written later' })).status).toBe(201)
+  await undo()
+  const [notes, tags] = (await content('/api/notes', '/api/tags')) as readonly (readonly unknown[])[]
+  expect([notes!.slice(0, -1), tags]).toEqual(before)
+  expect(notes!.at(-1)).toMatchObject({ text: 'written later' })
+})
+
+rule('model-plans.5', 'two types exchange their tables, and back', async () => {
+  const before = await content('/api/notes', '/api/tags')
+  const changed = await change({
+    'api::note.note': typeOf('note', 'notes', one, { collectionName: 'tags' }),
+    'api::tag.tag': typeOf('tag', 'tags', other, { collectionName: 'notes' }),
+  })
+  expect(changed.status, changed.text).toBe(200)
+  expect(await content('/api/notes', '/api/tags')).toEqual(before)
+  expect(await served.sql('select name from notes order by id')).toEqual([{ name: 'a tag' }, { name: 'another' }])
+  await undo()
+  expect(await content('/api/notes', '/api/tags')).toEqual(before)
+})
+
+rule('model-plans.4', 'two components exchange their names, and back', async () => {
+  const before = await content('/api/notes', '/api/pages')
+  const changed = await change(
+    {
+      'shared.one': componentOf('components_ones', second),
+      'shared.two': componentOf('components_twos', first),
+      'api::note.note': typeOf('note', 'notes', { ...one, part: { type: 'component', component: 'shared.two' } }),
+    },
+    [rename('component', 'shared.one', 'shared.two'), rename('component', 'shared.two', 'shared.one')],
+  )
+  expect(changed.status, changed.text).toBe(200)
+  const words = { 'shared.one': 'shared.two', 'shared.two': 'shared.one' }
+  expect(await content('/api/notes', '/api/pages')).toEqual(renamed(before, words))
+  await undo()
+  expect(await content('/api/notes', '/api/pages')).toEqual(before)
+})
+
+rule('model-plans.4', 'a type takes the name that another one gives up, and back', async () => {
+  const before = await content('/api/notes', '/api/tags')
+  const changed = await change(
+    {
+      'api::memo.memo': typeOf('memo', 'memos', { ...one, tags: relation('manyToMany', 'api::note.note', { inversedBy: 'notes' }) }),
+      'api::note.note': typeOf('note', 'notes', { ...other, notes: relation('manyToMany', 'api::memo.memo', { mappedBy: 'tags' }) }),
+      'shared.one': componentOf('components_ones', { here: text, next: relation('oneToOne', 'api::note.note') }),
+      'api::tag.tag': null,
+    },
+    [rename('type', 'api::note.note', 'api::memo.memo'), rename('type', 'api::tag.tag', 'api::note.note')],
+  )
+  expect(changed.status, changed.text).toBe(200)
+  expect(await content('/api/memos', '/api/notes')).toEqual(before)
+  await undo()
+  expect(await content('/api/notes', '/api/tags')).toEqual(before)
+})
+
+rule('model-plans.5', 'a table changes its name in the case of letters only, and back', async () => {
+  const before = await content('/api/notes', '/api/pages')
+  const changed = await change({
+    'api::note.note': typeOf('note', 'notes', one, { collectionName: 'Notes' }),
+    'shared.two': componentOf('Components_Twos', second),
+  })
+  expect(changed.status, changed.text).toBe(200)
+  expect(await content('/api/notes', '/api/pages')).toEqual(before)
+  await undo()
+  expect(await content('/api/notes', '/api/pages')).toEqual(before)
+})
