@@ -23,6 +23,8 @@ export interface ContentRights {
   readonly readable: ReadonlyMap<string, AttributeGrants>
   /** The rights to do `action`, such as `update` or `discardDraft`, to documents of a type; it may be done where one of them holds. */
   toWrite(uid: string, action: string): readonly ContentRight[]
+  /** The files that a write may link to, as the scope of their type. */
+  readonly linkableFiles: Scopes
 }
 
 /** One right to do one thing to documents of a type. */

@@ -46,6 +46,13 @@ export function knownConditions(conditions: unknown): readonly string[] | null |
   return some.length === 0 ? 'nothing' : some
 }
 
+/** The same for several lists, each of them enough by itself. */
+export function joinedConditions(lists: readonly unknown[]): readonly string[] | null | 'nothing' {
+  const all = lists.map(knownConditions).filter((one) => one !== 'nothing')
+  if (all.length === 0) return 'nothing'
+  return all.includes(null) ? null : [...new Set(all.flatMap((one) => one ?? []))]
+}
+
 /** What a document fulfils for which one of these conditions holds; null: there are none. `nothing`: none can hold. */
 export function filtersOf(conditions: unknown, holder: RightsHolder): Filters | null | 'nothing' {
   const some = knownConditions(conditions)

@@ -12,7 +12,7 @@ import {
 import { fileType } from '../model/link.js'
 import type { ContentType, Model } from '../model/types.js'
 import type { HookAction } from '../public/documents.js'
-import type { RightsHolder } from './conditions.js'
+import { filtersOf as conditionFilters, joinedConditions, type RightsHolder } from './conditions.js'
 import type { PermissionRow } from './permission-rows.js'
 import { allAttributes, hasRights, includesAll, type RightAction, rightsOf, type TypeRights } from './rights.js'
 
@@ -40,7 +40,12 @@ export const shownOfAdministrators = new Map(
   ['id', 'documentId', 'firstname', 'lastname', 'username'].map((name) => [name, 'all' as const]),
 )
 
-const readsFiles = 'plugin::upload.read'
+/** Strapi's action of seeing files in the media library. */
+export const readsFiles = 'plugin::upload.read'
+
+/** The conditions of each row that gives one of Strapi's rights to files. */
+export const conditionsOfFiles = (rows: readonly PermissionRow[], action: string): readonly unknown[] =>
+  rows.filter((row) => row.action === action && !row.subject).map(({ conditions }) => conditions)
 
 /** The grants of an administrator: for one who may do everything, or by the rows of the administrator's roles. */
 export function grantsOfAdministrator(rows: readonly PermissionRow[], model: Model, administrator: RightsHolder): Grants {
@@ -52,7 +57,7 @@ export function grantsOfAdministrator(rows: readonly PermissionRow[], model: Mod
     key: keyOf(rows, administrator),
     may: (action) => actions.has(action),
     scopes: readScopes(rights),
-    content: contentOf(model, rights),
+    content: contentOf(model, rights, linkableFiles(rows, administrator)),
   }
 }
 
@@ -91,7 +96,7 @@ function filtersOf({ locales, scope }: ContentRight): Readonly<Record<string, un
 }
 
 /** Where several rights show different documents, the attributes that all of them name are shown of each. */
-function contentOf(model: Model, rights: ReadonlyMap<string, TypeRights>): ContentRights {
+function contentOf(model: Model, rights: ReadonlyMap<string, TypeRights>, files: Scopes): ContentRights {
   const readable = new Map<string, AttributeGrants>(alwaysReadable(model))
   for (const [uid, { read }] of rights) {
     if (read.length > 0) readable.set(uid, read.map(({ attributes }) => attributes).reduce(intersectionOf, 'all'))
@@ -104,7 +109,13 @@ function contentOf(model: Model, rights: ReadonlyMap<string, TypeRights>): Conte
       ? found.filter(({ attributes }) => includesAll(attributes, allAttributes(model.types.get(uid)!)))
       : found
   }
-  return { readable, toWrite }
+  return { readable, toWrite, linkableFiles: files }
+}
+
+/** Whoever sees a file in the media library may link to it. */
+function linkableFiles(rows: readonly PermissionRow[], holder: RightsHolder): Scopes {
+  const scope = conditionFilters(joinedConditions(conditionsOfFiles(rows, readsFiles)), holder)
+  return scope === null ? noScopes : new Map([[fileType, scope === 'nothing' ? null : scope]])
 }
 
 /** Files are shown where media attributes are. */
@@ -130,6 +141,7 @@ export function superAdminGrants(model: Model): Grants {
     content: {
       readable: new Map([...alwaysReadable(model), ...types.map((type) => [type.uid, allAttributes(type)] as const)]),
       toWrite: (uid) => rights.get(uid) ?? [],
+      linkableFiles: noScopes,
     },
   }
   superAdmins.set(model, made)

@@ -4,7 +4,7 @@ import type { Transaction } from '../database/database.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { Attribute, ContentType } from '../model/types.js'
 import type { DocumentVersion } from '../query/rest/document-version.js'
-import { findHidden } from './hidden-rows.js'
+import { hiddenIn } from './hidden-rows.js'
 import { readInput } from './input/input.js'
 import { scalarColumns } from './input/stored.js'
 import type { Input } from './input/types.js'
@@ -27,8 +27,7 @@ export function prefetchRows(
   newRowsOf: ContentType | null,
 ) {
   const isPublished = operation.publishes && operation.write.type.draftAndPublish
-  const hidden = findHidden(context, transaction, operation.grants)
-  return prefetchTargets(transaction, context.read.model, input, newRowsOf, isPublished, hidden)
+  return prefetchTargets(transaction, context.read.model, input, newRowsOf, isPublished, hiddenIn(context, transaction, operation))
 }
 
 /**

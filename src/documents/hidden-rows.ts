@@ -1,6 +1,7 @@
 // Which rows the scopes of a write's caller hide, found in its transaction.
 import type { Transaction } from '../database/database.js'
 import type { Grants } from '../grants.js'
+import { fileType } from '../model/link.js'
 import type { ContentType } from '../model/types.js'
 import { readRowsInScope, rowsAtOnce } from '../query/rest/rows-in-scope.js'
 import type { WriteReading } from './read/plans.js'
@@ -24,9 +25,19 @@ export function hiddenFrom({ read, plans }: WriteReading, transaction: Transacti
   }
 }
 
-/** The same; null: the caller sees every row. */
-export const findHidden = (reading: WriteReading, transaction: Transaction, grants: Grants): FindHidden | null =>
-  grants.scopes.size === 0 && grants.content === undefined ? null : hiddenFrom(reading, transaction, grants)
+/** Finds rows that a write cannot name; null: there are none. */
+export function hiddenIn(
+  reading: WriteReading,
+  transaction: Transaction,
+  { grants, unseenFiles }: { readonly grants: Grants; readonly unseenFiles: ReadonlySet<number> },
+): FindHidden | null {
+  const unseen = grants.scopes.size === 0 && grants.content === undefined ? null : hiddenFrom(reading, transaction, grants)
+  if (unseenFiles.size === 0) return unseen
+  return async (type, ids) => {
+    if (type.uid === fileType) return new Set(ids.filter((id) => unseenFiles.has(id)))
+    return unseen === null ? new Set() : unseen(type, ids)
+  }
+}
 
 /** Whether a version of the document is hidden: then the whole document does not exist for the caller. */
 export async function isHidden(

@@ -35,7 +35,8 @@ async function checkBelow(transaction: Transaction, model: Model, shape: Schema,
   }
 }
 
-function entriesOf(model: Model, attribute: Attribute, value: unknown): readonly (readonly [Component, Body])[] {
+/** The entries of components that a value gives. */
+export function entriesOf(model: Model, attribute: Attribute, value: unknown): readonly (readonly [Component, Body])[] {
   if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
   return (Array.isArray(value) ? value : [value]).filter(isBody).flatMap((entry) => {
     const named = attribute.kind === 'component' ? attribute.component : entry.__component
@@ -44,17 +45,22 @@ function entriesOf(model: Model, attribute: Attribute, value: unknown): readonly
   })
 }
 
-function targetOf(model: Model, attribute: Attribute): ContentType | undefined {
+/** The type that the links of an attribute lead to; undefined: none, or one that each link names. */
+export function targetOf(model: Model, attribute: Attribute): ContentType | undefined {
   if (attribute.kind === 'media') return model.types.get(fileType)
   return attribute.kind === 'relation' || attribute.kind === 'morphFrom' ? model.types.get(attribute.target) : undefined
 }
 
-/** The documents that a relation names, in the order in which they are missed, each before the neighbour that its position names. */
-function documentsIn(value: unknown, attribute: Attribute): readonly Reference[] {
+/** What a relation names; nothing where an entry names no target. */
+export function referencesIn(value: unknown, attribute: Attribute): readonly Reference[] {
   const form = relationForm(value, attribute)
   if (!namesTargets(form)) return []
-  const references = [form.set, form.disconnect, form.connect].flatMap((entries = []) => relationInput({ connect: entries }).connect)
-  return references.flatMap((reference) => {
+  return [form.set, form.disconnect, form.connect].flatMap((entries = []) => relationInput({ connect: entries }).connect)
+}
+
+/** The documents that a relation names, in the order in which they are missed, each before the neighbour that its position names. */
+function documentsIn(value: unknown, attribute: Attribute): readonly Reference[] {
+  return referencesIn(value, attribute).flatMap((reference) => {
     const neighbour = reference.position?.before ?? reference.position?.after
     const beside = typeof neighbour === 'string' && !/^\d+$/.test(neighbour) ? [siblingOf(reference, neighbour)] : []
     // As in Strapi, the neighbour of a row id is looked for when it is written.

@@ -9,7 +9,7 @@ import { mayReadDrafts } from '../query/rest/draft-grant.js'
 import { parseParameters, type Parameters as Query } from '../query/rest/parameters.js'
 import type { ReadContext } from '../query/rest/read.js'
 import { readRequest } from '../query/rest/read.js'
-import { findHidden } from './hidden-rows.js'
+import { hiddenIn } from './hidden-rows.js'
 import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import { checkSize, type SizeLimits } from './input/size.js'
 import type { FindTaken, Input, InputContext } from './input/types.js'
@@ -83,6 +83,10 @@ export interface WriteOperation {
   readonly keep: KeepVersions | null
   /** Attributes of the data that the caller did not send and before-hooks have added. */
   readonly addedByHooks: ReadonlySet<string>
+  /** Files, by their row ids, that the data takes from a version which the caller has read. */
+  readonly copiedFiles: ReadonlySet<number>
+  /** Files, by their row ids, that the data may not link to: for the write they do not exist. Found in its transaction. */
+  readonly unseenFiles: ReadonlySet<number>
   /** The columns that name who writes: of a row that is changed, and of a new one; empty where no administrator does. */
   readonly writers: { readonly changed: WriterColumns; readonly created: WriterColumns }
   /** Hooks want to see the versions that the write is about. */
@@ -166,6 +170,8 @@ export interface BegunWrite {
   readonly note?: NoteWrite | null
   /** See `WriteOperation.keep`; absent: null. */
   readonly keep?: KeepVersions | null
+  /** See `WriteOperation.copiedFiles`; absent: none. */
+  readonly copiedFiles?: ReadonlySet<number>
   /** The documentId of a document that is created, given in advance; null or absent: a new one. Never from outside. */
   readonly createdId?: string | null
 }
@@ -176,7 +182,18 @@ export interface BegunWrite {
  */
 export async function beginWrite(
   { read, limits, policies }: WriteContext,
-  { action, grants, write, documentId, body, createdId = null, expected = null, note = null, keep = null }: BegunWrite,
+  {
+    action,
+    grants,
+    write,
+    documentId,
+    body,
+    createdId = null,
+    expected = null,
+    note = null,
+    keep = null,
+    copiedFiles = noFiles,
+  }: BegunWrite,
 ): Promise<WriteOperation> {
   const { type, query, answers } = write
   const needed = `${type.uid}.${action === 'discardDraft' ? 'discard' : action}`
@@ -196,6 +213,8 @@ export async function beginWrite(
     publishes: !type.draftAndPublish || status === 'published',
     data,
     addedByHooks: nothingAdded,
+    copiedFiles,
+    unseenFiles: noFiles,
     writers: write.caller?.kind === 'administrator' ? writersOf(write.caller.id!) : nobodyNamed,
     isSeen: false,
     trials: openPatternChecks(),
@@ -214,6 +233,7 @@ const writersOf = (id: number): WriteOperation['writers'] => ({
 })
 
 const nothingAdded: ReadonlySet<string> = new Set()
+const noFiles: ReadonlySet<number> = new Set()
 
 function localeOf(value: unknown, defaultLocale: string): string {
   if (value === undefined || value === null || value === '') return defaultLocale
@@ -256,7 +276,7 @@ export function writingOf(
       locale: operation.locale,
       defaultLocale: read.defaultLocale,
       side: type.draftAndPublish ? 'draft' : 'both',
-      hidden: findHidden(context, transaction, operation.grants),
+      hidden: hiddenIn(context, transaction, operation),
       shown: input?.checked,
       ...(known !== null && known !== undefined && { known }),
     },

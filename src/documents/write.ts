@@ -14,6 +14,7 @@ import { removeIn } from './remove.js'
 import { checkRevisions, revisionAfter } from './revisions.js'
 import { admit, checkVisible } from './rights.js'
 import { onlyDocument } from './store/rows.js'
+import { findUnseenFiles } from './unseen-files.js'
 import { updateIn } from './update.js'
 
 /**
@@ -102,7 +103,8 @@ const withinRights: RunAction = async (context, transaction, operation) => {
     throw new ApiError('PreconditionFailedError', 'The single type has its document: change it, or one of its locales', { documentId })
   if (expected !== null) await checkRevisions(context, transaction, operation, expected)
   await keepVersions(context, transaction, operation, 'before', documentId)
-  const outcome = await operations[action](context, transaction, operation)
+  const unseenFiles = await findUnseenFiles(context, transaction, operation, grants.content!)
+  const outcome = await operations[action](context, transaction, { ...operation, unseenFiles })
   if (outcome !== null) {
     await operation.note?.(transaction, outcome.documentId)
     await keepVersions(context, transaction, operation, 'after', outcome.documentId)

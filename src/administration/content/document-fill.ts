@@ -8,7 +8,7 @@ import { type ContentAccess, type DocumentName, findVersions, inLocale } from '.
 import { type Copying, copiedValue } from './document-copy.js'
 import { viewerOf } from './document-view.js'
 import { type Expected, updateDocument } from './document-writes.js'
-import { hasMoreThan, isExclusive, linksOf, targetsOf } from './found-links.js'
+import { fileIdsIn, hasMoreThan, isExclusive, linksOf, targetsOf } from './found-links.js'
 import { hiddenInDraft } from './hidden-parts.js'
 import { wholePopulate } from './shown-attributes.js'
 
@@ -48,7 +48,11 @@ export async function fillDocument(
   if (hasMoreThan(access.documents.context.model, type, pick(source, fields), filledLinks)) throw tooMany(filledLinks)
   const copying = await copyingTo(access, type, locale, pick(source, fields))
   const data = Object.fromEntries(attributes.map((attribute) => [attribute.name, filledValue(copying, attribute, source[attribute.name])]))
-  await updateDocument(access, name, data, { fields, expected })
+  await updateDocument(access, name, data, {
+    fields,
+    expected,
+    copiedFiles: new Set(fileIdsIn(access.documents.context.model, type, source)),
+  })
 }
 
 const wrong = (path: readonly string[], message: string) =>

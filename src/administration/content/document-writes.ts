@@ -12,6 +12,7 @@ import { type ChangedPaths, checkGiven, dataOf } from './changed-paths.js'
 import { type ContentAccess, type DocumentName, findVersions, inLocale, localeOf } from './content-access.js'
 import { anewIn, copyOf } from './document-copy.js'
 import { viewerOf } from './document-view.js'
+import { fileIdsIn } from './found-links.js'
 import { historyKeeper } from './history-keeping.js'
 import { wholePopulate } from './shown-attributes.js'
 
@@ -53,10 +54,20 @@ function begun(
   return { action, grants: access.grants, write, note, keep: historyKeeper(access, keepsAlways) }
 }
 
-/** Creates a document, or the one of a single type that has none. Returns its documentId. @throws ApiError 400, 403, 409, 412 */
-export async function createDocument(access: ContentAccess, type: ContentType, locale: string | null, data: Body): Promise<string> {
+/**
+ * Creates a document, or the one of a single type that has none. Returns its documentId. `copiedFiles`: those that the data takes from a version
+ * that the administrator has read.
+ * @throws ApiError 400, 403, 409, 412
+ */
+export async function createDocument(
+  access: ContentAccess,
+  type: ContentType,
+  locale: string | null,
+  data: Body,
+  copiedFiles: ReadonlySet<number> = new Set(),
+): Promise<string> {
   checkGiven(type, data)
-  const asked = begun(access, type, 'create', locale, Object.keys(data))
+  const asked = { ...begun(access, type, 'create', locale, Object.keys(data)), copiedFiles }
   const outcome = await access.writes({ ...asked, documentId: null, body: async () => ({ data }) })
   if (outcome === null) throw notFound()
   return outcome.documentId
@@ -72,7 +83,8 @@ export async function cloneDocument(access: ContentAccess, name: DocumentName, d
   if (version === null) throw notFound()
   const rights = access.grants.content?.toWrite(type.uid, 'create') ?? []
   const creatable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
-  return createDocument(access, type, locale, { ...copyOf(anewIn(model), type, version, creatable), ...data })
+  const copied = copyOf(anewIn(model), type, version, creatable)
+  return createDocument(access, type, locale, { ...copied, ...data }, new Set(fileIdsIn(model, type, version)))
 }
 
 /** Changes what stands at some paths of a draft. @throws ApiError 400, 403, 404, 412 */
@@ -96,6 +108,8 @@ interface UpdateTerms {
   readonly expected: Expected
   /** The draft is kept in the history, however short ago another one was. */
   readonly keepsAlways?: boolean
+  /** Files that the data takes from a version that the administrator has read. */
+  readonly copiedFiles?: ReadonlySet<number>
 }
 
 /** Writes to a draft. @throws ApiError 400, 403, 404, 412 */
@@ -103,10 +117,10 @@ export async function updateDocument(
   access: ContentAccess,
   { type, documentId, locale }: DocumentName,
   data: Body,
-  { fields, expected, keepsAlways = false }: UpdateTerms,
+  { fields, expected, keepsAlways = false, copiedFiles = new Set() }: UpdateTerms,
 ): Promise<void> {
   const outcome = await access.writes({
-    ...{ ...begun(access, type, 'update', locale, fields, keepsAlways), documentId, expected },
+    ...{ ...begun(access, type, 'update', locale, fields, keepsAlways), documentId, expected, copiedFiles },
     body: async () => ({ data }),
   })
   if (outcome === null) throw notFound()

@@ -113,6 +113,20 @@ export async function targetsOf(
 const partsOf = (ids: readonly string[]): readonly (readonly string[])[] =>
   Array.from({ length: Math.ceil(ids.length / atOnce) }, (_, at) => ids.slice(at * atOnce, (at + 1) * atOnce))
 
+/** The row ids of the files in media attributes of a version, also in components. */
+export function fileIdsIn(model: Model, shape: Schema, entry: Body): readonly number[] {
+  return [...shape.attributes.values()].flatMap((attribute) => {
+    const value = entry[attribute.name]
+    const entries = (Array.isArray(value) ? value : [value]).filter(isEntry)
+    if (attribute.kind === 'media') return entries.flatMap(({ id }) => (Number.isSafeInteger(id) ? [id as number] : []))
+    if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
+    return entries.flatMap((one) => {
+      const component = model.components.get(attribute.kind === 'component' ? attribute.component : String(one.__component))
+      return component === undefined ? [] : fileIdsIn(model, component, one)
+    })
+  })
+}
+
 /** Whether a target can have one owner only. A relation without another side keeps nobody from linking to the same target, as in Strapi. */
 export const isExclusive = ({ relation, inverse }: Relation): boolean =>
   inverse !== null && (relation === 'oneToOne' || relation === 'oneToMany')

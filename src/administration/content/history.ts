@@ -4,12 +4,12 @@ import type { Body } from '../../documents/input/types.js'
 import { ApiError, forbidden, notFound } from '../../errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted, noAttributes, projectAccess, unionOf } from '../../grants.js'
 import { fileType } from '../../model/link.js'
-import type { Attribute, Model, Schema } from '../../model/types.js'
+import type { Attribute, Schema } from '../../model/types.js'
 import { parsedJson } from '../permission-rows.js'
 import { type ContentAccess, type DocumentName, type HistorySettings, unbounded } from './content-access.js'
 import { copyOf } from './document-copy.js'
 import { type Expected, updateDocument } from './document-writes.js'
-import { type IsThere, linksOf, targetsOf } from './found-links.js'
+import { fileIdsIn, type IsThere, linksOf, targetsOf } from './found-links.js'
 import { hiddenInDraft, partlyHidden, unrestricted } from './hidden-parts.js'
 import { ofDocument } from './history-keeping.js'
 import { localeStates } from './locale-states.js'
@@ -119,20 +119,6 @@ async function filesIn({ documents }: ContentAccess, shape: Schema, stored: Body
   return new Map(found.map((file) => [file.id, file]))
 }
 
-/** The row ids in media attributes, also of components. */
-function fileIdsIn(model: Model, shape: Schema, entry: Body): readonly number[] {
-  return [...shape.attributes.values()].flatMap((attribute) => {
-    const value = entry[attribute.name]
-    const entries = (Array.isArray(value) ? value : [value]).filter(isEntry)
-    if (attribute.kind === 'media') return entries.flatMap(({ id }) => (Number.isSafeInteger(id) ? [id as number] : []))
-    if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
-    return entries.flatMap((one) => {
-      const component = model.components.get(attribute.kind === 'component' ? attribute.component : String(one.__component))
-      return component === undefined ? [] : fileIdsIn(model, component, one)
-    })
-  })
-}
-
 interface Showing {
   readonly access: ContentAccess
   readonly isThere: IsThere
@@ -219,7 +205,10 @@ export async function restoreHistory(
   }
   const restored = { ...emptied(type, chosen), ...copyOf(copying, type, chosen, 'all') }
   if (Object.keys(restored).length === 0) throw forbidden(`${type.uid}.update`)
-  await updateDocument(access, name, restored, { fields: Object.keys(restored), expected, keepsAlways: true })
+  await updateDocument(access, name, restored, {
+    ...{ fields: Object.keys(restored), expected, keepsAlways: true },
+    copiedFiles: new Set(fileIdsIn(model, type, data)),
+  })
 }
 
 /** What was empty becomes empty again. */

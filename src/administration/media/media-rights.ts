@@ -5,15 +5,15 @@ import { forbidden, notFound } from '../../errors/errors.js'
 import type { AttributeGrants, Grants } from '../../grants.js'
 import { noScopes } from '../../grants.js'
 import { fileType } from '../../model/link.js'
-import { filtersOf, heldBy, knownConditions, type RightsHolder } from '../conditions.js'
-import { shownOfAdministrators } from '../grants.js'
+import { filtersOf, heldBy, joinedConditions, type RightsHolder } from '../conditions.js'
+import { conditionsOfFiles, readsFiles, shownOfAdministrators } from '../grants.js'
 import type { Administrator } from '../identify.js'
 
 const folderType = 'plugin::upload.folder'
 
 /** Strapi's actions on files. Folders have those of files. */
 export const mediaActions = {
-  read: 'plugin::upload.read',
+  read: readsFiles,
   create: 'plugin::upload.assets.create',
   update: 'plugin::upload.assets.update',
   download: 'plugin::upload.assets.download',
@@ -31,10 +31,7 @@ const holderOf = ({ id, roles, isSuperAdmin }: Administrator): RightsHolder => (
 /** The conditions of an action; `nothing`: no role allows it. */
 function conditionsOf({ isSuperAdmin, permissions }: Administrator, action: MediaAction): Held | 'nothing' {
   if (isSuperAdmin) return null
-  const rows = permissions.filter((row) => row.action === mediaActions[action] && !row.subject)
-  const all = rows.map(({ conditions }) => knownConditions(conditions)).filter((one) => one !== 'nothing')
-  if (all.length === 0) return 'nothing'
-  return all.includes(null) ? null : [...new Set(all.flatMap((one) => one ?? []))]
+  return joinedConditions(conditionsOfFiles(permissions, mediaActions[action]))
 }
 
 /** True where a role allows an action of Strapi's, by its whole name, on some files. */
@@ -91,6 +88,7 @@ export function mediaGrants(administrator: Administrator, action: MediaAction = 
         ['admin::user', shownOfAdministrators],
       ]),
       toWrite: () => [],
+      linkableFiles: noScopes,
     },
   }
 }

@@ -58,8 +58,12 @@ export async function resolveReferences(
   return references.map((reference) => ({ reference, rows: rowsFor(target, reference, found, resolving) }))
 }
 
+/** The rows that references may stand for, of any version and locale. */
+export const findTargets = (transaction: Transaction, target: ContentType, references: readonly Reference[]) =>
+  transaction.rows<TargetRow>(sql`select ${targetRows(transaction.dialect, target, references)}`)
+
 async function findRows(transaction: Transaction, target: ContentType, references: readonly Reference[], { hidden }: Resolving) {
-  const rows = await transaction.rows<TargetRow>(sql`select ${targetRows(transaction.dialect, target, references)}`)
+  const rows = await findTargets(transaction, target, references)
   return hidden === null ? rows : withoutHidden(hidden, target, rows)
 }
 
