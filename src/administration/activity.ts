@@ -27,6 +27,20 @@ export interface AdministratorAct {
   readonly fields?: readonly string[]
   /** What only the response tells of it, as JSON, such as a new key. It is no part of the entry. */
   readonly told?: unknown
+  /** The locales of a document that it is done in. */
+  readonly locales?: readonly string[]
+}
+
+/** How names of fields and locales are stored: a list of fields where there are no locales. */
+function storedDetails({ fields, locales }: AdministratorAct): string | null {
+  if (locales !== undefined && locales.length > 0) return JSON.stringify({ fields: fields ?? [], locales })
+  return fields === undefined ? null : JSON.stringify(fields)
+}
+
+function detailsOf(stored: string | null): Pick<AdministratorAct, 'fields' | 'locales'> {
+  if (stored === null) return {}
+  const details = JSON.parse(stored) as readonly string[] | { readonly fields: readonly string[]; readonly locales: readonly string[] }
+  return 'locales' in details ? details : { fields: details }
 }
 
 /** Keeps what is done in a transaction. @throws ApiError 409 where another process has done it meanwhile */
@@ -38,12 +52,12 @@ export const commandLine: ActingAdministrator = { administrator: null, address: 
 /** The statement that writes an entry, for a transaction that is executed elsewhere. The oldest are deleted with the next entry. */
 export const entryStatement = (
   { administrator, address }: ActingAdministrator,
-  { action, subject, id, name, fields }: AdministratorAct,
+  act: AdministratorAct,
   now: number,
 ): RawBuilder<unknown> => sql`insert into octavo_activity
     (made_at, administrator_id, administrator, action, subject, subject_id, name, fields, address) values
-    (${now}, ${administrator?.id ?? 0}, ${administrator?.email ?? ''}, ${action}, ${subject}, ${id}, ${name ?? null},
-     ${fields === undefined ? null : JSON.stringify(fields)}, ${address})`
+    (${now}, ${administrator?.id ?? 0}, ${administrator?.email ?? ''}, ${act.action}, ${act.subject}, ${act.id},
+     ${act.name ?? null}, ${storedDetails(act)}, ${address})`
 
 /** When an entry is written, and how many there are at most. */
 interface EntryTerms {
@@ -78,6 +92,9 @@ export const noteActivity = (
 /** What an act and its entry need. */
 type ActParts = Pick<Administration, 'writer' | 'config' | 'now'>
 
+/** True for an update that named no field. */
+const isNothing = ({ action, fields }: AdministratorAct): boolean => action === 'update' && fields?.length === 0
+
 /** Does something in one transaction, with its entry. `work` resolves to what was done, null for nothing, and to the result. */
 export function doAct<Result>(
   { writer, config, now }: ActParts,
@@ -87,7 +104,7 @@ export function doAct<Result>(
   return writer.transaction(async (transaction) => {
     const at = now()
     const [act, result] = await work(transaction, at)
-    if (act !== null) await noteActivity(transaction, actor, act, { now: at, most: config.limits.activityEntries })
+    if (act !== null && !isNothing(act)) await noteActivity(transaction, actor, act, { now: at, most: config.limits.activityEntries })
     return result
   })
 }
@@ -103,7 +120,8 @@ export function notingWriter<Result>(
     transaction: (work) =>
       writer.transaction(async (transaction) => {
         const result = await work(transaction)
-        await noteActivity(transaction, actor, actOf(result as never), { now: now(), most: config.limits.activityEntries })
+        const act = actOf(result as never)
+        if (!isNothing(act)) await noteActivity(transaction, actor, act, { now: now(), most: config.limits.activityEntries })
         return result
       }),
   }
@@ -163,6 +181,6 @@ const entryOf = (row: Row): ActivityEntry => ({
   subject: row.subject,
   id: row.subject_id,
   ...(row.name === null ? {} : { name: row.name }),
-  ...(row.fields === null ? {} : { fields: JSON.parse(row.fields) as string[] }),
+  ...detailsOf(row.fields),
   address: row.address,
 })

@@ -124,9 +124,10 @@ export async function changeManagedToken(
     if (same.length > 0) throw new ApiError('ApplicationError', 'A token with this name already exists')
     const given = { name, description, type }
     const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Record<string, string>
+    const fields = [...Object.keys(values), ...(actions === undefined ? [] : ['actions'])]
+    if (fields.length === 0) return [null, undefined]
     await updateRow(transaction, 'strapi_api_tokens', id, { ...values, updated_at: now })
     if (type !== undefined || actions !== undefined) await setTokenActions(transaction, id, allowed, now)
-    const fields = [...Object.keys(values), ...(actions === undefined ? [] : ['actions'])]
     return [{ action: 'update', subject: 'token', id: String(id), name: before.name, fields }, undefined]
   })
   return managedToken(administration.database, id)

@@ -14,6 +14,7 @@ export const changeOwnNames = (
 ): Promise<void> =>
   doAct(administration, actor, async (transaction, now) => {
     const columns = teamColumns({ firstname, lastname, language })
+    if (Object.keys(columns).length === 0) return [null, undefined]
     await changeAdministrator(transaction, id, columns, now)
     return [{ action: 'update', subject: 'administrator', id: String(id), name: email, fields: Object.keys(columns) }, undefined]
   })

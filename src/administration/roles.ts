@@ -104,6 +104,7 @@ export const changeAdministratorRole = (
     checkOrdinary(role)
     if (name !== undefined) await checkName(transaction, name, id)
     const values = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
+    if (Object.keys(values).length === 0) return [null, undefined]
     await updateRow(transaction, 'admin_roles', id, { ...values, updated_at: now })
     return [{ action: 'update', subject: 'role', id: String(id), name: role.name, fields: Object.keys(values) }, undefined]
   })

@@ -145,13 +145,14 @@ export async function changeTeamMember(
     if (changes.email !== undefined) await checkFree(transaction, changes.email, id)
     if (changes.isActive === true && row.password === null) throw validationError('An administrator without a password cannot be active')
     if (changes.roles !== undefined) await checkGiven(transaction, administrator, changes.roles)
+    const fields = Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+    if (fields.length === 0) return [null, undefined]
     const ends =
       changes.isActive === false || changes.isBlocked === true || (changes.email !== undefined && changes.email.toLowerCase() !== row.email)
     const losesRoles = changes.roles !== undefined && roles.some((role) => !changes.roles!.includes(role.id))
     if (changes.isActive === false || changes.isBlocked === true || losesRoles) await checkStays(transaction, id, changes)
     await changeAdministrator(transaction, id, teamColumns(changes), now, ends)
     if (changes.roles !== undefined) await setRoles(transaction, id, changes.roles)
-    const fields = Object.entries(changes).flatMap(([name, value]) => (value === undefined ? [] : [name]))
     return [{ action: 'update', subject: 'administrator', id: String(id), name: row.email ?? '', fields }, undefined]
   })
   return teamMember(administration.database, id)

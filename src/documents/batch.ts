@@ -91,7 +91,7 @@ const keptOf = (outcomes: BatchResults, asked: readonly BatchWrite[]): Omit<Kept
           ? null
           : {
               documentId: outcome.documentId,
-              entries: outcome.entries.map(({ asked: shown }) => ({ asked: shown, whole: null })),
+              entries: outcome.entries.map(({ locale, asked: shown }) => ({ locale, asked: shown, whole: null })),
               answer: null,
             },
       ),

@@ -98,6 +98,7 @@ export interface WriteOperation {
 
 /** A version as JSON: as the caller asked to see it, and whole, as hooks see it. Null where nobody wants to know. */
 export interface Entry {
+  readonly locale: string | null
   readonly asked: string | null
   readonly whole: string | null
 }
@@ -136,8 +137,8 @@ export interface Once {
   readonly request: string
 }
 
-/** Notes a write that has been done to a document. */
-export type NoteWrite = (transaction: Transaction, documentId: string) => Promise<void>
+/** Notes a write that has been done: to no version, where all was as it was asked for. */
+export type NoteWrite = (transaction: Transaction, outcome: Pick<WriteOutcome, 'documentId' | 'entries'>) => Promise<void>
 
 /** A write in its transaction, for whoever keeps versions of documents. */
 export interface WriteMoment {

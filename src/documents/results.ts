@@ -48,6 +48,7 @@ export async function showEntry(
   }
   const { fields, populate } = operation.parameters
   return {
+    locale: row.locale,
     asked: answers === 'entries' ? await show(operation.grants, { fields, populate }, true) : null,
     whole: operation.isSeen ? await show(fullAccess, {}, false) : null,
   }

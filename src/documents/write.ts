@@ -106,7 +106,7 @@ const withinRights: RunAction = async (context, transaction, operation) => {
   const unseenFiles = await findUnseenFiles(context, transaction, operation, grants.content!)
   const outcome = await operations[action](context, transaction, { ...operation, unseenFiles })
   if (outcome !== null) {
-    await operation.note?.(transaction, outcome.documentId)
+    await operation.note?.(transaction, outcome)
     await keepVersions(context, transaction, operation, 'after', outcome.documentId)
   }
   if (outcome === null || action === 'delete') return outcome

@@ -323,6 +323,21 @@ rule('administration-bulk.10', 'a job that is canceled does nothing more, and wh
   await new Promise((resolve) => setTimeout(resolve, 300))
   expect(await published('canceled')).toBe(canceled.done)
   expect((await ok(ada.get(`/jobs/${id}`))).body.data).toEqual(canceled)
+  // Canceled once, it stays as it is.
+  await ok(ada.send('DELETE', `/jobs/${id}`))
+  const log = (await ok(ada.get(`/activity?subject=job&subjectId=${id}`))).body.data
+  expect(log.map(({ action, administrator, name }: Record<string, unknown>) => [action, administrator, name])).toEqual(
+    ['cancel', 'create'].map((action) => [action, expect.objectContaining({ id: ada.id }), `publish 120 documents of ${story}`]),
+  )
+})
+
+rule('administration-bulk.6', 'a job counts what has nothing to do as done', async () => {
+  const made = await stories(8, 'never published')
+  const { id } = (await ok(bulk(ada, 'unpublish', { where: { filters: { summary: 'never published' } } }))).body.data.job
+  expect(await ended(ada, id)).toMatchObject({ state: 'done', done: 8, failed: 0 })
+  const log = (await ok(ada.get('/activity?limit=200'))).body.data as { subjectId: string; action: string }[]
+  const acts = log.filter(({ subjectId, action }) => action === 'unpublish' && made.includes(subjectId))
+  expect(acts).toEqual([])
 })
 
 rule('administration-bulk.11', 'jobs wait in turn, up to a number', async () => {

@@ -553,14 +553,48 @@ rule('administration-content.15', 'the log of activity has every write', async (
   const published = await ada.send('POST', `${path}/publish`, undefined, ifMatch(changed))
   await ada.send('POST', `${path}/unpublish`, undefined, ifMatch(published))
   await ada.send('DELETE', path, undefined, ifMatch(await ada.get(path)))
-  const rows = await served.sql('SELECT * FROM octavo_activity WHERE subject_id = ? ORDER BY id', idOf(made))
-  const fieldsOf = (fields: unknown) => (fields === null ? null : JSON.parse(String(fields)))
-  expect(rows.map(({ action, subject, administrator_id, fields }) => [action, subject, administrator_id, fieldsOf(fields)])).toEqual([
-    ['create', story, ada.id, ['title', 'secret']],
-    ['update', story, ada.id, ['summary']],
-    ['publish', story, ada.id, null],
-    ['unpublish', story, ada.id, null],
-    ['delete', story, ada.id, null],
+  const entries = await entriesOf(made)
+  expect(entries).toEqual([
+    ['create', story, ada.id, ['title', 'secret'], ['en']],
+    ['update', story, ada.id, ['summary'], ['en']],
+    ['publish', story, ada.id, [], ['en']],
+    ['unpublish', story, ada.id, [], ['en']],
+    ['delete', story, ada.id, [], ['en']],
   ])
-  expect(JSON.stringify(rows)).not.toContain('not in the log')
+  expect((await served.sql('SELECT * FROM octavo_activity')).map((row) => JSON.stringify(row)).join()).not.toContain('not in the log')
+})
+
+/** The entries about a document, the first one first. */
+async function entriesOf(made: Answer): Promise<unknown[]> {
+  const { body } = await ada.get(`/activity?limit=200&subjectId=${idOf(made)}`)
+  return [...body.data]
+    .reverse()
+    .map(({ action, subject, administrator, fields, locales }) => [action, subject, administrator.id, fields, locales])
+}
+
+rule('administration-content.15', 'the log names the locales, and has nothing where nothing was done', async () => {
+  const made = await make({ title: 'In two locales' })
+  const path = `${stories}/${idOf(made)}`
+  const german = await ada.send('PATCH', `${path}?locale=de`, { changes: { title: 'In zwei Sprachen' } }, { 'if-none-match': '*' })
+  const english = await ada.get(path)
+  const both = { 'if-match': `${tagOf(english)}, ${tagOf(german)}` }
+  await ada.send('POST', `${path}/publish?locale=*`, undefined, both)
+  await ada.send('POST', `${path}/unpublish?locale=de`, undefined, both)
+  const before = await entriesOf(made)
+  expect(before.map((entry) => [(entry as unknown[])[0], (entry as unknown[])[4]])).toEqual([
+    ['create', ['en']],
+    ['update', ['de']],
+    ['publish', ['en', 'de']],
+    ['unpublish', ['de']],
+  ])
+  expect((await ada.send('POST', `${path}/unpublish?locale=de`, undefined, both)).status).toBe(200)
+  const unchanged = await ada.send('PATCH', path, { changes: {} }, ifMatch(english))
+  expect([unchanged.status, unchanged.body]).toEqual([200, (await ada.get(path)).body])
+  expect(unchanged.body.data.revision).toBe(english.body.data.revision)
+  expect(errorOf(await ada.send('PATCH', path, { changes: {} }, { 'if-match': '"x"' }))).toEqual([412, 'PreconditionFailedError'])
+  expect(await entriesOf(made)).toEqual(before)
+  await ada.send('DELETE', `${path}?locale=de`, undefined, both)
+  expect((await entriesOf(made)).at(-1)).toEqual(['delete', story, ada.id, [], ['de']])
+  const one = await make({ name: 'Nowhere' }, `/content/${writer}`)
+  expect(await entriesOf(one)).toEqual([['create', writer, ada.id, ['name'], []]])
 })

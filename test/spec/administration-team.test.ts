@@ -248,6 +248,13 @@ rule('administration.21', 'what changes something has an entry, what fails has n
   expect(JSON.stringify(await rowsOf(served, 'octavo_activity'))).not.toContain('a secret plan')
   expect((await get(`/activity?subject=token&subjectId=${id}`)).body.data).toHaveLength(3)
   expect((await get('/activity?administrator=999999')).body.data).toEqual([])
+  // Nor has what names no field, which changes nothing.
+  const role = (await send('POST', '/roles', { name: 'Unchanged' })).body.data.id
+  const tables = ['admin_users', 'admin_roles', 'octavo_activity']
+  const before = await Promise.all(tables.map((table) => rowsOf(served, table)))
+  for (const path of [`/admins/${me.id}`, '/me', `/roles/${role}`])
+    expect([path, (await send('PATCH', path, {})).status]).toEqual([path, 200])
+  expect(await Promise.all(tables.map((table) => rowsOf(served, table)))).toEqual(before)
 })
 
 rule('administration.22', 'pages follow each other whatever happens meanwhile', async () => {

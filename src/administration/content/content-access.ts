@@ -34,8 +34,8 @@ export interface ContentAccess {
   readonly limits: Config['limits']
   /** Null: the database has no table for the history of documents. */
   readonly history: HistorySettings | null
-  /** Notes an act in the log of activity, in the transaction of the act. */
-  note(transaction: Transaction, act: AdministratorAct): Promise<void>
+  /** Notes an act in the log of activity, in the transaction of the act; null: one that had nothing to do. */
+  note(transaction: Transaction, act: AdministratorAct | null): Promise<void>
 }
 
 /** A type of the project that the administrator may read. @throws ApiError 404, 403 */

@@ -1,10 +1,9 @@
 // Writes of documents by an administrator: creating, changing paths, deleting, and what moves between draft and published version.
 
-import type { Transaction } from '../../database/database.js'
 import type { Body } from '../../documents/input/types.js'
-import type { BegunWrite, WriteRequest } from '../../documents/operation.js'
+import type { BegunWrite, NoteWrite, WriteRequest } from '../../documents/operation.js'
 import { isSameRow } from '../../documents/read/revision.js'
-import { ApiError, notFound, validationError } from '../../errors/errors.js'
+import { ApiError, forbidden, notFound, validationError } from '../../errors/errors.js'
 import { noAttributes, unionOf } from '../../grants.js'
 import type { ContentType } from '../../model/types.js'
 import type { HookAction } from '../../public/documents.js'
@@ -23,7 +22,7 @@ export type Expected = readonly string[]
 export type DocumentAction = 'delete' | 'publish' | 'unpublish' | 'discardDraft'
 
 /** How the log of activity calls what is done. */
-const verbs: Readonly<Record<HookAction, string>> = {
+export const verbs: Readonly<Record<HookAction, string>> = {
   ...{ create: 'create', update: 'update', delete: 'delete' },
   ...{ publish: 'publish', unpublish: 'unpublish', discardDraft: 'discard' },
 }
@@ -50,7 +49,10 @@ function begun(
     depth: 0,
   }
   const act = { action: verbs[action], subject: type.uid, ...(fields === undefined ? {} : { fields: fields.slice(0, mostFields) }) }
-  const note = (transaction: Transaction, id: string) => access.note(transaction, { ...act, id })
+  const note: NoteWrite = (transaction, { documentId: id, entries }) => {
+    const locales = [...new Set(entries.flatMap((entry) => entry.locale ?? []))]
+    return access.note(transaction, entries.length === 0 ? null : { ...act, id, locales })
+  }
   return { action, grants: access.grants, write, note, keep: historyKeeper(access, keepsAlways) }
 }
 
@@ -95,6 +97,10 @@ export async function changeDocument(access: ContentAccess, name: DocumentName, 
   const seen = await findVersions(access, { type, mode: 'first', documentId, parameters })
   const whole = seen === null ? null : await access.documents.whole(type, { documentId, locale, side: 'draft' })
   if (whole !== null && !expected.some((each) => isSameRow(each, whole.revision))) throw changed()
+  if (whole !== null && Object.keys(changes).length === 0) {
+    if (!access.grants.may(`${type.uid}.update`)) throw forbidden(`${type.uid}.update`)
+    return
+  }
   if (whole === null && Object.keys(changes).some((path) => path.includes('/'))) throw notFound()
   const readable = access.grants.content?.readable.get(type.uid) ?? noAttributes
   const data = dataOf(access.documents.context.model, type, changes, whole?.row ?? null, readable)

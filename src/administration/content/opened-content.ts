@@ -26,6 +26,8 @@ export function openContent(
   return {
     ...{ documents, writes, batch, checks, defaultLocale, grants, administratorId, requestId, limits },
     history: hasHistory ? { database, now, limits } : null,
-    note: (transaction, act) => noteActivity(transaction, actor, act, { now: now(), most: limits.activityEntries }),
+    note: async (transaction, act) => {
+      if (act !== null) await noteActivity(transaction, actor, act, { now: now(), most: limits.activityEntries })
+    },
   }
 }

@@ -2,10 +2,10 @@
 import { inBookkeeping } from '../../database/bookkeeping.js'
 import type { Transaction } from '../../database/database.js'
 import { forbidden, notFound, validationError } from '../../errors/errors.js'
-import type { KeepActs } from '../activity.js'
+import { type ActingAdministrator, type AdministratorAct, type KeepActs, noteActivity } from '../activity.js'
 import { actOn, type BulkAct, type DocumentError, documentsListed, type ListedBy } from '../content/bulk.js'
 import { type ContentAccess, readableType } from '../content/content-access.js'
-import { localesOf } from '../content/document-writes.js'
+import { localesOf, verbs } from '../content/document-writes.js'
 import type { Administration } from '../context.js'
 import type { Administrator } from '../identify.js'
 import { type BulkJob, endJob, insertJob, readJob } from './job-rows.js'
@@ -79,13 +79,20 @@ export async function actOnMany(
 async function makeJob(
   { now }: Administration,
   transaction: Transaction,
-  { limits, requestId }: ContentAccess,
+  { limits, requestId, note }: ContentAccess,
   { administratorId, address }: BulkAsker,
   { action, type, locale, where, documents }: BulkRequest & { readonly documents: readonly string[] },
 ): Promise<BulkOutcome> {
   const job = { administratorId, address, documents, request: { action, type, locale, where, requestId } }
-  const id = await insertJob(transaction, job, limits, now())
-  return { results: null, job: (await readJob(transaction, id))! }
+  const made = (await readJob(transaction, await insertJob(transaction, job, limits, now())))!
+  await note(transaction, actOnJob('create', made))
+  return { results: null, job: made }
+}
+
+/** What is done to a job, for the log of activity. */
+function actOnJob(action: 'create' | 'cancel', { id, request, total }: BulkJob): AdministratorAct {
+  const name = `${verbs[request.action]} ${total} documents of ${request.type}`
+  return { action, subject: 'job', id: String(id), name, ...(request.locale === null ? {} : { locales: request.locale.split(',') }) }
 }
 
 /** A job, for its maker and for super administrators. @throws ApiError 404 for others */
@@ -96,9 +103,19 @@ export async function findJob({ database }: Administration, { id: asker, isSuper
 }
 
 /** Ends a job before its next document; what it has done stays. One that has ended stays as it is. @throws ApiError 404 */
-export async function cancelJob(administration: Administration, administrator: Administrator, id: number): Promise<BulkJob> {
+export async function cancelJob(
+  administration: Administration,
+  administrator: Administrator,
+  actor: ActingAdministrator,
+  id: number,
+): Promise<BulkJob> {
   const job = await findJob(administration, administrator, id)
-  const { writer, now } = administration
-  if (job.endedAt === null) await inBookkeeping(writer, (transaction) => endJob(transaction, id, 'canceled', now()))
+  const { writer, now, config } = administration
+  const cancel = async (transaction: Transaction): Promise<void> => {
+    const at = now()
+    if (!(await endJob(transaction, id, 'canceled', at))) return
+    await noteActivity(transaction, actor, actOnJob('cancel', job), { now: at, most: config.limits.activityEntries })
+  }
+  if (job.endedAt === null) await inBookkeeping(writer, cancel)
   return findJob(administration, administrator, id)
 }

@@ -144,9 +144,10 @@ export async function noteProgress(
   return rows === 1
 }
 
-/** Ends a job, unless it has ended. */
-export async function endJob(transaction: Transaction, id: number, state: 'done' | 'canceled', now: number): Promise<void> {
-  await transaction.run(
+/** Ends a job. False: it had ended. */
+export async function endJob(transaction: Transaction, id: number, state: 'done' | 'canceled', now: number): Promise<boolean> {
+  const { rows } = await transaction.run(
     sql`update ${table} set state = ${state}, ended_at = ${now}, documents = '[]', run = null where id = ${id} and ended_at = 0`,
   )
+  return rows === 1
 }

@@ -123,7 +123,8 @@ export const octavoTables: readonly OctavoTable[] = [
     key: ['name'],
   },
   {
-    // What administrators did: which act, on what, which fields (JSON, names alone), from which address. No administrator: 0, and who it was.
+    // What administrators did: which act, on what, which fields (JSON, names alone, or fields and
+    // locales of a document), from which address. No administrator: 0, and who it was.
     name: 'octavo_activity',
     columns: {
       id: 'integer',

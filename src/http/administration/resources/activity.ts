@@ -16,12 +16,14 @@ const entry = z.strictObject({
   name: z.string().nullable(),
   /** The names of the changed fields, without values. */
   fields: z.array(z.string()),
+  /** Of acts on documents of localized types, where they were done. */
+  locales: z.array(z.string()),
   address: z.string().nullable(),
 })
 
-const shown = ({ entry: id, at, administrator, action, subject, id: subjectId, name, fields, address }: ActivityEntry) => ({
+const shown = ({ entry: id, at, administrator, action, subject, id: subjectId, name, fields, locales, address }: ActivityEntry) => ({
   ...{ id, at: momentOf(at), administrator, action, subject, subjectId },
-  ...{ name: name ?? null, fields: [...(fields ?? [])], address },
+  ...{ name: name ?? null, fields: [...(fields ?? [])], locales: [...(locales ?? [])], address },
 })
 
 /** The resource of the activity log. */

@@ -136,7 +136,7 @@ export const bulkResources: readonly Resource[] = [
   resource({
     ...{ method: 'DELETE', path: '/jobs/:id', summary: 'Cancel a job; what it has done stays', who: 'administrator' },
     ...{ params: byId, status: 200, answer: jobAnswer },
-    handle: async ({ administration, administrator, params }) =>
-      answer({ data: jobOf(await cancelJob(administration, administrator, params.id)) }),
+    handle: async ({ administration, administrator, actor, params }) =>
+      answer({ data: jobOf(await cancelJob(administration, administrator, actor, params.id)) }),
   }),
 ]
