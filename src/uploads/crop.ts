@@ -1,9 +1,9 @@
 // Cuts a part out of a stored picture: its bytes are fetched from their storage, and cropped by an image process.
 import { createReadStream } from 'node:fs'
 import { unavailable } from '../database/unavailable.js'
-import { ApiError, notFound } from '../errors/errors.js'
+import { ApiError, notFound, validationError } from '../errors/errors.js'
 import type { Images } from './images/pool.js'
-import type { CropBox } from './images/protocol.js'
+import type { CropBox, SourceImage } from './images/protocol.js'
 import { mediaTypeOf } from './media-types.js'
 import type { Received, Receiver } from './receive.js'
 import type { FileRow } from './rows.js'
@@ -32,8 +32,8 @@ export async function withCropped<Result>(
   try {
     const { detected } = await mediaTypeOf(original)
     const cut = await images.crop({ ...original, mime: detected }, part)
-    if (cut === null) throw new ApiError('ApplicationError', 'The file is no picture that can be cropped like this')
-    const cropped = await receiver.receive(createReadStream(cut.path), { name, declared: detected ?? '' })
+    if (cut?.encoded == null) throw refusal(cut, part)
+    const cropped = await receiver.receive(createReadStream(cut.encoded.path), { name, declared: detected ?? '' })
     try {
       return await work(cropped)
     } finally {
@@ -42,6 +42,15 @@ export async function withCropped<Result>(
   } finally {
     await receiver.discard([original])
   }
+}
+
+/** Why a part cannot be cut out. */
+function refusal(picture: SourceImage | null, { x, y, width, height }: CropBox): ApiError {
+  const size = { width: picture?.width ?? Infinity, height: picture?.height ?? Infinity }
+  const beyond = [...(x + width > size.width ? ['width'] : []), ...(y + height > size.height ? ['height'] : [])]
+  if (beyond.length === 0) return new ApiError('ApplicationError', 'The file is no picture that can be cropped')
+  const message = `The rectangle lies outside of the picture (${size.width} x ${size.height})`
+  return validationError(message, { errors: beyond.map((name) => ({ path: [name], message, name: 'ValidationError' })) })
 }
 
 async function fetched(receiver: Receiver, openStored: CropParts['openStored'], row: FileRow, name: string): Promise<Received> {

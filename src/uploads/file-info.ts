@@ -1,4 +1,4 @@
-// Parses `fileInfo`, the information that a client sends about files: one object, or one per file. Unknown keys are ignored.
+// Parses `fileInfo`, the information that a client sends about files: one object, or one per file.
 
 import { printed } from '../errors/bounded-values.js'
 import { ApiError, validationError } from '../errors/errors.js'
@@ -21,18 +21,18 @@ interface Issue {
 
 /**
  * Parses the information about `count` files, from a form field or a JSON body.
- * @throws ApiError 400 if it is not an object, or not one object per file (uploads.1).
+ * @throws ApiError 400 if it is not an object, or not one object per file (uploads.1); for unknown keys if they are refused
  */
-export function readFileInfos(sent: unknown, count: number): readonly FileInfo[] {
+export function readFileInfos(sent: unknown, count: number, unknown: 'ignored' | 'refused' = 'ignored'): readonly FileInfo[] {
   if (sent === undefined) return Array.from({ length: count }, () => ({}))
   const parsed = Array.isArray(sent) ? sent.map(parsedText) : parsedText(sent)
   const list = Array.isArray(parsed) ? (parsed.length === 1 && Array.isArray(parsed[0]) ? (parsed[0] as unknown[]) : parsed) : null
   if (count > 1) {
     if (list === null || (list.length === 1 && !Array.isArray(sent))) throw wrongShape('array', parsed)
-    return Array.from({ length: count }, (_, index) => readFileInfo(list[index] ?? {}))
+    return Array.from({ length: count }, (_, index) => readFileInfo(list[index] ?? {}, unknown))
   }
   if (list !== null && list.length !== 1) throw wrongShape('object', parsed)
-  return [readFileInfo(list === null ? parsed : list[0])]
+  return [readFileInfo(list === null ? parsed : list[0], unknown)]
 }
 
 function parsedText(sent: unknown): unknown {
@@ -44,10 +44,10 @@ function parsedText(sent: unknown): unknown {
   }
 }
 
-function readFileInfo(value: unknown): FileInfo {
+function readFileInfo(value: unknown, unknown: 'ignored' | 'refused'): FileInfo {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongShape('object', value)
   const { name, alternativeText, caption, focalPoint } = value as Record<string, unknown>
-  const issues: Issue[] = []
+  const issues: Issue[] = unknown === 'refused' ? unknownKeys(value) : []
   const info: FileInfo = {
     name: text('name', name, issues) ?? undefined,
     alternativeText: text('alternativeText', alternativeText, issues),
@@ -58,6 +58,23 @@ function readFileInfo(value: unknown): FileInfo {
     throw new ApiError('ValidationError', issues.length === 1 ? issues[0]!.message : `${issues.length} errors occurred`, { errors: issues })
   return info.name === undefined ? info : { ...info, name: checkDisplayName(info.name) }
 }
+
+function unknownKeys(value: object): Issue[] {
+  const { focalPoint } = value as { readonly focalPoint?: unknown }
+  const names = ['name', 'alternativeText', 'caption', 'focalPoint']
+  const inPoint = typeof focalPoint === 'object' && focalPoint !== null ? Object.keys(focalPoint) : []
+  const paths = [
+    ...Object.keys(value).flatMap((key) => (names.includes(key) ? [] : [[key]])),
+    ...inPoint.flatMap((key) => (key === 'x' || key === 'y' ? [] : [['focalPoint', key]])),
+  ]
+  return paths.slice(0, mostUnknown).map((keys) => {
+    const path = ['fileInfo', ...keys.map((key) => key.slice(0, 100))]
+    return { path, message: `${path.join('.')} is unknown`, name: 'ValidationError' }
+  })
+}
+
+/** Unknown keys that one error names. */
+const mostUnknown = 100
 
 function text(key: string, value: unknown, issues: Issue[]): string | null | undefined {
   if (value === undefined || value === null || typeof value === 'string') return value

@@ -161,6 +161,20 @@ rule('administration-media.3', 'an upload goes to its folder, by whoever sent it
     [413, [file(Buffer.alloc(2_100_000), 'large.bin')]],
   ]
   for (const [status, parts] of refused) expect((await upload(parts)).status, JSON.stringify(parts).slice(0, 80)).toBe(status)
+  for (const [info, paths] of [
+    [{ folder }, [['fileInfo', 'folder']]],
+    [
+      { name: 'x.txt', focalPoint: { x: 1, y: 2, z: 3 }, url: 'x' },
+      [
+        ['fileInfo', 'url'],
+        ['fileInfo', 'focalPoint', 'z'],
+      ],
+    ],
+  ] as const) {
+    const unknown = await upload([text('x.txt'), ['fileInfo', JSON.stringify(info)]])
+    expect([unknown.status, unknown.body.error.details?.errors.map(({ path }: { path: string[] }) => path)]).toEqual([400, paths])
+    expect((await sendForm(served, `/files/${root}/replace`, [text('x.txt'), ['fileInfo', JSON.stringify(info)]], ada)).status).toBe(400)
+  }
   expect((await send('POST', '/files', {})).status).toBe(400)
   expect((await rowsOf(served, 'files')).length).toBe(files)
   expect(readdirSync(uploads()).length).toBe(before)
@@ -176,6 +190,11 @@ rule('administration-media.4', 'a change says what it changes, and null clears',
   const cleared = await send('PATCH', `/files/${id}`, { alternativeText: null, focalPoint: null, folder: null })
   expect(cleared.body.data).toMatchObject({ name: 'changed.txt', alternativeText: null, caption: 'c', focalPoint: null, folder: null })
   expect(await stored(id)).toMatchObject({ folder_path: '/' })
+  const [row, acts] = [await stored(id), await lastActs(1)]
+  const nothing = await send('PATCH', `/files/${id}`, {}, signedIn.editor)
+  expect([nothing.status, nothing.body.data.id]).toEqual([200, id])
+  expect([await stored(id), await lastActs(1)]).toEqual([row, acts])
+  expect((await send('PATCH', `/files/${id}`, {}, signedIn.reader)).status).toBe(403)
   const wrong = [
     { name: '' },
     { focalPoint: { x: 101, y: 0 } },
@@ -275,7 +294,11 @@ rule('administration-media.12', 'a part of a picture becomes a file beside it, o
     { x: 0, y: 0, width: 10 },
   ]
   for (const body of wrong) expect((await send('POST', `/files/${id}/crop`, body)).status, JSON.stringify(body)).toBe(400)
-  expect((await send('POST', `/files/${notes}/crop`, part)).status).toBe(400)
+  const outside = await send('POST', `/files/${id}/crop`, { ...part, x: 1 })
+  expect(outside.body.error.message).toBe('The rectangle lies outside of the picture (250 x 200)')
+  expect(outside.body.error.details.errors.map(({ path }: { path: string[] }) => path)).toEqual([['width'], ['height']])
+  const noPicture = await send('POST', `/files/${notes}/crop`, part)
+  expect([noPicture.status, noPicture.body.error.message]).toEqual([400, 'The file is no picture that can be cropped'])
   expect((await send('POST', '/files/999999/crop', part)).status).toBe(404)
   const small = { x: 0, y: 0, width: 10, height: 10 }
   expect((await send('POST', `/files/${id}/crop`, small, signedIn.reader)).status).toBe(403)
@@ -288,6 +311,8 @@ rule('administration-media.12', 'a part of a picture becomes a file beside it, o
   const upright = (await upload([file(turned, 'turned.jpg', 'image/jpeg')])).body.data[0].id
   const cut = await send('POST', `/files/${upright}/crop`, { x: 0, y: 150, width: 100, height: 150 })
   expect(cut.body.data).toMatchObject({ width: 100, height: 150 })
+  const lying = await send('POST', `/files/${upright}/crop`, { x: 0, y: 0, width: 300, height: 100 })
+  expect(lying.body.error.message).toBe('The rectangle lies outside of the picture (100 x 300)')
   const left = readdirSync(join(uploads(), '.octavo'), { recursive: true }) as string[]
   expect(left.filter((name) => /\.(?:part|note)$/.test(name))).toEqual([])
 })
@@ -354,6 +379,14 @@ rule('administration-media.8', 'folders are named as in Strapi, and numbered by 
     { name: 'x', path: '/1' },
   ]
   for (const body of wrong) expect((await send('POST', '/folders', body)).status, JSON.stringify(body)).toBe(400)
+  const nowhere = [
+    [await send('POST', '/folders', { name: 'x', parent: 999_999 }), 'parent'],
+    [await send('PATCH', `/folders/${parent}`, { parent: 999_999 }), 'parent'],
+    [await send('PATCH', `/folders/${parent}`, { parent }), 'parent'],
+    [await send('POST', '/files/bulk', { action: 'move', folders: [parent], folder: 999_999 }), 'folder'],
+    [await send('POST', '/files/bulk', { action: 'move', folders: [parent], folder: parent }), 'folder'],
+  ] as const
+  for (const [{ body }, field] of nowhere) expect(body.error.details.errors[0].path).toEqual([field])
   expect((await send('POST', '/folders', { name: 'Inner' })).status).toBe(201)
   expect(names(await get(`/folders?parent=${parent}`))).toEqual(['Inner'])
   expect(names(await get('/folders?parent=root'))).toContain('Named')
@@ -373,6 +406,9 @@ rule('administration-media.9', 'a folder moves with all that lies in it, and nev
   const c = await folderOf('C', b)
   const deep = await fileOf('deep.txt', { folder: c })
   const pathOf = async (id: number) => (await get(`/folders/${id}`)).body.data.path
+  const [unchanged, acts] = [await rowsOf(served, 'upload_folders'), await lastActs(1)]
+  expect((await send('PATCH', `/folders/${b}`, {}, signedIn.editor)).status).toBe(200)
+  expect([await rowsOf(served, 'upload_folders'), await lastActs(1)]).toEqual([unchanged, acts])
   const moved = await send('PATCH', `/folders/${b}`, { name: 'B2', parent: null })
   expect(moved.body.data).toMatchObject({ name: 'B2', parent: null })
   expect(await pathOf(c)).toBe(`${moved.body.data.path}/${(await pathOf(c)).split('/').at(-1)}`)

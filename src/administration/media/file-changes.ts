@@ -11,12 +11,12 @@ import { type AdministratorAct, doAct, noteActivities } from '../activity.js'
 import { type MediaAccess, watchedWriter } from './media-access.js'
 import { checkChangeable, checkMediaRight } from './media-rights.js'
 
-/** The folder with this id; null: the root. @throws ApiError 400 where there is none */
-export async function folderOrRoot(transaction: Transaction, id: number | null): Promise<FolderPlace | null> {
+/** The folder with this id, which `field` names; null: the root. @throws ApiError 400 where there is none */
+export async function folderOrRoot(transaction: Transaction, id: number | null, field: string): Promise<FolderPlace | null> {
   const folder = id === null ? null : await readFolder(transaction, id)
   if (id !== null && folder === null) {
     const message = 'There is no such folder'
-    throw validationError(message, { errors: [{ path: ['folder'], message, name: 'ValidationError' }] })
+    throw validationError(message, { errors: [{ path: [field], message, name: 'ValidationError' }] })
   }
   return folder
 }
@@ -45,7 +45,7 @@ export function addFiles(
 ): Promise<readonly number[]> {
   checkMediaRight(access.administrator, 'create')
   const scope = scopeOf(access, {
-    before: (transaction) => folderOrRoot(transaction, folder),
+    before: (transaction) => folderOrRoot(transaction, folder, 'folder'),
     after: (transaction, stored) => noteAll(access, transaction, actsOn('create', stored)),
   })
   return access.library.add(files, infos, null, scope)
@@ -65,7 +65,7 @@ export interface ChangedFile {
   readonly folder?: number | null | undefined
 }
 
-/** Changes what is said about a file, and its folder. @throws ApiError 404, 403, 400 */
+/** Changes what is said about a file, and its folder; where nothing is said, nothing. @throws ApiError 404, 403, 400 */
 export function changeFile(access: MediaAccess, id: number, { folder, ...info }: ChangedFile): Promise<void> {
   const { administration, administrator, actor, watch } = access
   return doAct({ ...administration, writer: watchedWriter(access) }, actor, async (transaction, now) => {
@@ -73,11 +73,12 @@ export function changeFile(access: MediaAccess, id: number, { folder, ...info }:
     const former = await readFile(transaction, id)
     if (former === null) throw notFound('File not found')
     const given = Object.fromEntries(Object.entries(info).filter(([, value]) => value !== undefined))
+    const fields = [...Object.keys(given), ...(folder === undefined ? [] : ['folder'])]
+    if (fields.length === 0) return [null, undefined]
     await updateInfo(transaction, id, { ...former, ...given }, now)
-    if (folder !== undefined) await moveFiles(transaction, [id], await folderOrRoot(transaction, folder))
+    if (folder !== undefined) await moveFiles(transaction, [id], await folderOrRoot(transaction, folder, 'folder'))
     await markFiles(transaction, [id], administrator.id, now)
     await watch?.happened(transaction, 'media.update', id)
-    const fields = [...Object.keys(given), ...(folder === undefined ? [] : ['folder'])]
     return [{ action: 'update', subject: 'file', id: String(id), name: former.name, fields }, undefined]
   })
 }

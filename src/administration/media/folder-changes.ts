@@ -37,7 +37,7 @@ export function createFolder(
   checkMediaRight(administrator, 'create')
   checkSeesFolders(administrator)
   return doAct(administration, actor, async (transaction, now) => {
-    const place = await folderOrRoot(transaction, parent)
+    const place = await folderOrRoot(transaction, parent, 'parent')
     await checkName(transaction, parent, name, null)
     const made = await insertFolder(transaction, { documentId: newDocumentId(), name, parent: place, createdBy: administrator.id }, now)
     if (made === null) throw tooDeep('parent')
@@ -61,28 +61,29 @@ export interface FolderChanges {
   readonly parent?: number | null | undefined
 }
 
-/** Renames or moves a folder, with all that lies in it. @throws ApiError 404, 403, 400 */
+/** Renames or moves a folder, with all that lies in it; where nothing is asked, nothing. @throws ApiError 404, 403, 400 */
 export function changeFolder(access: MediaAccess, id: number, { name, parent }: FolderChanges): Promise<void> {
   const { administration, administrator, actor } = access
   checkSeesFolders(administrator)
   return doAct(administration, actor, async (transaction, now) => {
     const folder = await existing(transaction, id)
     await checkChangeable(transaction, administrator, 'upload_folders', [id])
+    const fields = [...(name === undefined ? [] : ['name']), ...(parent === undefined ? [] : ['parent'])]
+    if (fields.length === 0) return [null, undefined]
     const to = parent === undefined ? folder.parent : parent
     await checkName(transaction, to, name ?? folder.name, id)
     if (name !== undefined) await renameFolder(transaction, id, name)
-    if (to !== folder.parent) await moveInto(transaction, folder, to)
+    if (to !== folder.parent) await moveInto(transaction, folder, to, 'parent')
     await markFolder(transaction, id, administrator.id, now)
-    const fields = [...(name === undefined ? [] : ['name']), ...(parent === undefined ? [] : ['parent'])]
     return [{ action: 'update', subject: 'folder', id: String(id), name: folder.name, fields }, undefined]
   })
 }
 
-/** @throws ApiError 400 for a folder that lies in this one, or would lie too deep */
-async function moveInto(transaction: Transaction, folder: FolderRow, to: number | null): Promise<void> {
-  const place = await folderOrRoot(transaction, to)
-  if (place !== null && isWithin(place, folder)) throw wrong('parent', 'A folder cannot be moved into itself')
-  if (!(await moveFolder(transaction, folder, place))) throw tooDeep('parent')
+/** `field`: names the folder to move to. @throws ApiError 400 for a folder that lies in this one, or would lie too deep */
+async function moveInto(transaction: Transaction, folder: FolderRow, to: number | null, field: string): Promise<void> {
+  const place = await folderOrRoot(transaction, to, field)
+  if (place !== null && isWithin(place, folder)) throw wrong(field, 'A folder cannot be moved into itself')
+  if (!(await moveFolder(transaction, folder, place))) throw tooDeep(field)
 }
 
 /** Files and folders that are moved or deleted together. */
@@ -102,7 +103,7 @@ export function moveMany(access: MediaAccess, { files, folders }: ManyMedia, to:
     checkSeesFolders(administrator)
     const moved: AdministratorAct[] = []
     for (const id of folders) moved.push(...(await moveOne(access, transaction, id, to)))
-    await moveFiles(transaction, files, await folderOrRoot(transaction, to))
+    await moveFiles(transaction, files, await folderOrRoot(transaction, to, 'folder'))
     await markFiles(transaction, files, administrator.id, now)
     for (const id of files) await watch?.happened(transaction, 'media.update', id)
     await noteAll(access, transaction, [...moved, ...actsOn('update', named, ['folder'])])
@@ -120,7 +121,7 @@ async function moveOne(
   await checkChangeable(transaction, administrator, 'upload_folders', [id])
   if (folder.parent === to) return []
   await checkName(transaction, to, folder.name, id)
-  await moveInto(transaction, folder, to)
+  await moveInto(transaction, folder, to, 'folder')
   await markFolder(transaction, id, administrator.id, administration.now())
   return [{ action: 'update', subject: 'folder', id: String(id), name: folder.name, fields: ['parent'] }]
 }

@@ -4,7 +4,7 @@ import { ApiError } from '../../errors/errors.js'
 import { openQueue } from '../../runtime/queue.js'
 import { asApiError, tooManyUploads } from '../receive.js'
 import type { ImageBounds } from './memory-needs.js'
-import type { CropBox, DerivedImage, ImageSettings, SourceImage, ToImageProcess } from './protocol.js'
+import type { CropBox, ImageSettings, SourceImage, ToImageProcess } from './protocol.js'
 import { type ImageWorker, type Outcome, startImageWorker } from './worker.js'
 
 /** The limits of image processing. */
@@ -29,11 +29,11 @@ export interface Images {
    */
   make(file: ImageFile, settings: ImageSettings): Promise<SourceImage | null>
   /**
-   * Writes a part of an image into the same folder; null for what cannot be cropped: other types, animated or too large images, and parts
-   * that are not in the image.
+   * Measures an image as it is shown, and writes a part of it into the same folder, as its encoding; null for types that are not processed.
+   * Without encoding: animated or too large images, and parts that are not in the image.
    * @throws as `make`
    */
-  crop(file: ImageFile, part: CropBox): Promise<DerivedImage | null>
+  crop(file: ImageFile, part: CropBox): Promise<SourceImage | null>
   close(): void
 }
 
@@ -92,8 +92,8 @@ export function openImages(limits: ImageLimits): Images {
     },
     crop: async ({ path, bytes, mime }, crop) => {
       if (mime === null || !imageTypes.test(mime)) return null
-      const settings = { sizeOptimization: false, responsiveDimensions: false, autoOrientation: false }
-      return (await queue.run(() => make({ path, bytes, mime, settings, crop }))).encoded
+      const settings = { sizeOptimization: false, responsiveDimensions: false, autoOrientation: true }
+      return queue.run(() => make({ path, bytes, mime, settings, crop }))
     },
     close: () => {
       for (const { since } of idle) clearTimeout(since)

@@ -78,7 +78,7 @@ const lists: readonly Resource[] = [
     admit: async ({ administrator }) => checkMediaRight(administrator, 'read'),
     handle: async (asked) => {
       const { files, fields } = asked.form
-      const infos = readFileInfos(fields.get('fileInfo'), files.length)
+      const infos = readFileInfos(fields.get('fileInfo'), files.length, 'refused')
       return respondFiles(asked, await addFiles(mediaOf(asked), files, infos, folderOf(fields.get('folder'))))
     },
     again: (asked, { ids }) => respondFiles(asked, ids.map(Number)),
@@ -163,7 +163,7 @@ const single: readonly Resource[] = [
       const { files, fields } = asked.form
       const [sent, ...others] = files
       if (others.length > 0) throw validationError('Cannot replace a file with multiple ones')
-      const [info] = readFileInfos(fields.get('fileInfo'), 1)
+      const [info] = readFileInfos(fields.get('fileInfo'), 1, 'refused')
       await replaceFile(mediaOf(asked), asked.params.id, sent!, info!)
       return respondFile(asked, asked.params.id)
     },
