@@ -56,11 +56,14 @@ async function detectType(path: string, head: Uint8Array): Promise<string | null
   const markup = text === null ? null : markupType(text)
   if (markup !== null) return markup
   const { fileTypeFromFile } = await import('file-type')
-  // A file that ends inside its header has no known type.
+  // A file that ends inside its header has no known type; of a PNG whose first chunks are broken the signature says enough.
   const found = await fileTypeFromFile(path).catch(() => undefined)
+  if (found === undefined && pngSignature.equals(head.subarray(0, pngSignature.length))) return 'image/png'
   if (found === undefined || (text !== null && startLikeText.has(found.mime))) return null
   return found.mime
 }
+
+const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex')
 
 /** Binary formats that start with two letters, with which a text may start as well. */
 const startLikeText = new Set(['image/bmp', 'application/x-msdownload'])

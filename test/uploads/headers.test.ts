@@ -55,6 +55,9 @@ const broken: Readonly<Record<string, () => Buffer | Promise<Buffer>>> = {
   'tiff: a directory of 2^64 - 1 entries, the largest byte first': () => bigTiff('MM', 16n, 2n ** 64n - 1n),
   'tiff: a directory at 2^63, the largest byte first': () => bigTiff('MM', 2n ** 63n),
   'tiff: a directory of 65,535 entries': () => tiff(8),
+  'png: two bytes behind the signature': () => Buffer.from('89504e470d0a1a0a0000', 'hex'),
+  'png: no chunk behind the signature': () => Buffer.concat([png.subarray(0, 8), Buffer.alloc(60, 1)]),
+  'png: the signature alone': () => png.subarray(0, 8),
 }
 /** What of these is a picture at all, and a broken one, others decide. */
 const odd: Readonly<Record<string, () => Buffer | Promise<Buffer>>> = {
