@@ -54,7 +54,10 @@ export async function createRole(writer: WriteDatabase, { name, description, act
   const type = typeOf(name)
   return writer.transaction(async (transaction) => {
     const [same] = await transaction.rows(sql`select id from up_roles where type = ${type} or name = ${name}`)
-    if (same !== undefined) throw new ApiError('ApplicationError', 'This attribute must be unique')
+    if (same !== undefined) {
+      const message = 'This attribute must be unique'
+      throw new ApiError('ApplicationError', message).about({ kind: 'fields', errors: [{ path: ['name'], message }] })
+    }
     const dates = { created_at: now, updated_at: now, published_at: now }
     const id = await insertRow(transaction, 'up_roles', {
       document_id: newDocumentId(),

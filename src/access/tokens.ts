@@ -48,7 +48,10 @@ export async function createToken(
 ): Promise<number> {
   const access_key = hashKey(salt, key)
   const [same] = await transaction.rows(sql`select id from strapi_api_tokens where name = ${token.name} or access_key = ${access_key}`)
-  if (same !== undefined) throw new ApiError('ApplicationError', 'A token with this name or key already exists')
+  if (same !== undefined) {
+    const message = 'A token with this name or key already exists'
+    throw new ApiError('ApplicationError', message).about({ kind: 'fields', errors: [{ path: ['name'], message }] })
+  }
   const dates = { created_at: now, updated_at: now, published_at: now }
   const id = await insertRow(transaction, 'strapi_api_tokens', {
     document_id: newDocumentId(),

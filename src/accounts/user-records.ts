@@ -30,17 +30,21 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
   const isTakenName = (database: RowReader) => (isBounded ? isIdentifier(database, username) : userByName(database, username).then(exists))
   await refuseTaken(accounts.database)
   const { input, errors } = readAttributes(accounts.input, type, { ...ordinaryAttributes(given), username, email, password }, true)
-  const sameName = (await isTakenName(accounts.database)) ? [fieldError('username', 'This attribute must be unique')] : []
+  const takenName = fieldError('username', 'This attribute must be unique')
+  const sameName = (await isTakenName(accounts.database)) ? [takenName] : []
   const noRole = await checkRole(accounts.database, role).then(
     () => [],
     (error: Error) => [fieldError('role', error.message)],
   )
-  if (input === null || sameName.length > 0) throw new ApiError('ApplicationError', messageOf([...errors, ...sameName, ...noRole]))
+  if (input === null || sameName.length > 0) {
+    const all = [...errors, ...sameName, ...noRole]
+    throw aboutFields(messageOf(all), all)
+  }
   const columns = await scalarColumns(input, accounts.passwords.hash)
   const { defaultLocale } = accounts
   const add = async (transaction: Transaction): Promise<number> => {
     await refuseTaken(transaction)
-    if (await isTakenName(transaction)) throw new ApiError('ApplicationError', 'This attribute must be unique')
+    if (await isTakenName(transaction)) throw aboutFields(takenName.message, [takenName])
     await checkUniqueAttributes(attributeWriting(accounts, transaction, defaultLocale), type, '', input)
     await checkRole(transaction, role)
     const id = await addUser(transaction, type, { ...columns, provider: 'local' }, role, accounts.now())
@@ -49,7 +53,7 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
     return id
   }
   const id = await accounts.writer.transaction(add).catch((error: unknown) => {
-    throw error instanceof ApiError && error.name === 'ValidationError' ? new ApiError('ApplicationError', error.message) : error
+    throw error instanceof ApiError && error.name === 'ValidationError' ? aboutFields(error.message, errorsIn(error)) : error
   })
   accounts.watch?.committed()
   return id
@@ -106,7 +110,27 @@ export async function deleteUser(accounts: AccountContext, id: number): Promise<
   })
 }
 
-const taken = (what: string): ApiError => new ApiError('ApplicationError', `${what} already taken`)
+/** An error about fields whose details do not say so, as in Strapi. */
+const aboutFields = (message: string, errors: readonly AboutField[]): ApiError =>
+  new ApiError('ApplicationError', message).about({
+    kind: 'fields',
+    errors: errors.map(({ path, message }) => ({ path: path.map(String), message })),
+  })
+
+interface AboutField {
+  readonly path: readonly PropertyKey[]
+  readonly message: string
+}
+
+/** The errors in the details of one. */
+const errorsIn = ({ details, situation }: ApiError): readonly AboutField[] =>
+  (details?.errors as readonly AboutField[] | undefined) ?? (situation?.kind === 'fields' ? situation.errors : [])
+
+function taken(what: 'Email' | 'Username'): ApiError {
+  const message = `${what} already taken`
+  return aboutFields(message, [{ path: [what.toLowerCase()], message }])
+}
+
 const exists = (found: User | null): boolean => found !== null
 const isAnother = (found: { readonly id: number } | null, id: number): boolean => found !== null && found.id !== id
 

@@ -79,7 +79,7 @@ export async function checkRole(database: RowReader, role: number): Promise<void
   const [found] = await database.rows(sql`select id from up_roles where id = ${role}`)
   if (found !== undefined) return
   const message = '1 relation(s) of type plugin::users-permissions.role associated with this entity do not exist'
-  throw new ApiError('ValidationError', message)
+  throw new ApiError('ValidationError', message).about({ kind: 'fields', errors: [{ path: ['role'], message }] })
 }
 
 /** Inserts a user with a role and returns the row id. Missing columns get the model's defaults. */

@@ -1,10 +1,11 @@
 // Roles of the content API, managed by administrators: what `octavo roles` does, with entries in the activity log.
 import { createRole, deleteRole, listRoles, type Role, updateRole } from '../access/roles.js'
 import type { RowReader } from '../database/database.js'
-import { ApiError, notFound } from '../errors/errors.js'
+import { notFound } from '../errors/errors.js'
 import { type ActingAdministrator, type AdministratorAct, notingWriter } from './activity.js'
 import { checkGrantable, type KnownActions } from './api-tokens.js'
 import type { Administration } from './context.js'
+import { nameTaken, withFieldPaths } from './field-errors.js'
 
 /** The values of a role to write. */
 export interface ApiRoleValues {
@@ -35,7 +36,7 @@ export async function createApiRole(
 ): Promise<number> {
   checkGrantable(known, actions)
   const writer = notingWriter(administration, actor, (id: number) => actOn('create', id, name))
-  return createRole(writer, { name, description: description ?? '', actions }, administration.now())
+  return withFieldPaths(() => createRole(writer, { name, description: description ?? '', actions }, administration.now()))
 }
 
 /** Changes a role. Actions that it has already may stay, whatever they are. @throws ApiError 400, 404 */
@@ -50,7 +51,7 @@ export async function changeApiRole(
   const added = (actions ?? []).filter((action) => !before.actions.includes(action))
   checkGrantable(known, added)
   if (name !== undefined && (await listRoles(administration.database)).some((role) => role.name === name && role.id !== id))
-    throw new ApiError('ApplicationError', 'A role with this name already exists')
+    throw nameTaken('role')
   const values = {
     ...(name === undefined ? {} : { name }),
     ...(description === undefined ? {} : { description }),

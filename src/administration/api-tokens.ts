@@ -10,6 +10,7 @@ import { ApiError, notFound, validationError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
 import { type ActingAdministrator, doAct } from './activity.js'
 import type { Administration } from './context.js'
+import { nameTaken, withFieldPaths } from './field-errors.js'
 
 /** An API token as administrators see it. Moments are milliseconds since 1970. */
 export interface ManagedToken {
@@ -100,7 +101,8 @@ export async function createManagedToken(
   const store = await storeOf(administration)
   const key = newKey()
   const id = await doAct(administration, actor, async (transaction, now) => {
-    const made = await createToken(transaction, store, key, { name, description, type, lifespan, actions }, now)
+    const values = { name, description, type, lifespan, actions }
+    const made = await withFieldPaths(() => createToken(transaction, store, key, values, now))
     return [{ action: 'create', subject: 'token', id: String(made), name, told: key }, made]
   })
   return { id, key }
@@ -121,7 +123,7 @@ export async function changeManagedToken(
     const allowed = actions ?? (wanted === 'custom' ? before.actions : [])
     if (type !== undefined || actions !== undefined) checkActions(known, wanted, allowed)
     const same = name === undefined ? [] : (await managedTokens(transaction)).filter((token) => token.name === name && token.id !== id)
-    if (same.length > 0) throw new ApiError('ApplicationError', 'A token with this name already exists')
+    if (same.length > 0) throw nameTaken('token')
     const given = { name, description, type }
     const values = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Record<string, string>
     const fields = [...Object.keys(values), ...(actions === undefined ? [] : ['actions'])]

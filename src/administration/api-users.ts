@@ -7,6 +7,7 @@ import { notFound } from '../errors/errors.js'
 import { fullAccess } from '../grants.js'
 import { type ActingAdministrator, type AdministratorAct, notingWriter } from './activity.js'
 import type { Administration } from './context.js'
+import { withFieldPaths } from './field-errors.js'
 
 /** A user as administrators see it. */
 export interface ManagedUser {
@@ -94,7 +95,7 @@ export function createManagedUser(
   values: UserValues & { readonly username: string },
 ): Promise<number> {
   const writer = notingWriter(administration, actor, (id: number) => actOn('create', id, values.username))
-  return createUser({ ...accounts, writer }, caller, bodyOf(values))
+  return withFieldPaths(() => createUser({ ...accounts, writer }, caller, bodyOf(values)))
 }
 
 /** Changes a user. A new password and blocking invalidate the user's tokens. @throws ApiError 400, 404 */
@@ -102,7 +103,7 @@ export async function changeManagedUser({ administration, accounts, actor }: Use
   const { username } = await managedUser(administration.database, id)
   const body = bodyOf(values)
   const writer = notingWriter(administration, actor, () => actOn('update', id, username, Object.keys(body)))
-  await updateUser({ ...accounts, writer }, caller, id, body)
+  await withFieldPaths(() => updateUser({ ...accounts, writer }, caller, id, body))
 }
 
 /** Deletes a user. @throws ApiError 404 */

@@ -16,6 +16,7 @@ import { consumerOf, readWebhooks, type Webhook } from '../events/webhooks/webho
 import { createWebhook, deleteWebhook, resendEvents, updateWebhook } from '../events/webhooks/write.js'
 import { type ActingAdministrator, type AdministratorAct, doAct } from './activity.js'
 import type { Administration } from './context.js'
+import { nameTaken } from './field-errors.js'
 
 /** A webhook with what has become of its events. */
 export interface ManagedWebhook extends Webhook {
@@ -64,7 +65,7 @@ async function existing(database: RowReader, id: number): Promise<Webhook> {
 async function check({ config }: Administration, database: RowReader, webhook: Omit<Webhook, 'id'>, id: number | null): Promise<void> {
   checkWebhook(webhook, openAddressRules(config.webhooks.allowPrivateAddresses, config.limits))
   const same = (await readWebhooks(database)).some((other) => other.name === webhook.name && other.id !== id)
-  if (same) throw new ApiError('ApplicationError', 'A webhook with this name already exists')
+  if (same) throw nameTaken('webhook')
 }
 
 /** Creates a webhook, and returns its id with its signing secret, which is shown once. @throws ApiError 400 */

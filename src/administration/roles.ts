@@ -7,6 +7,7 @@ import { newDocumentId } from '../model/document-id.js'
 import { type ActingAdministrator, doAct } from './activity.js'
 import { type AdministratorRole, superAdminCode } from './administrators.js'
 import type { Administration } from './context.js'
+import { nameTaken } from './field-errors.js'
 
 /** The roles that Strapi's panel makes where there are none, in its order. */
 const firstRoles = [
@@ -129,5 +130,5 @@ function checkOrdinary({ code }: ListedRole): void {
 
 async function checkName(database: RowReader, name: string, except: number | null): Promise<void> {
   const same = (await listAdministratorRoles(database)).find((role) => role.name === name && role.id !== except)
-  if (same !== undefined) throw new ApiError('ApplicationError', 'A role with this name already exists')
+  if (same !== undefined) throw nameTaken('role')
 }

@@ -106,11 +106,11 @@ function wrongAttribute(
     case 'component':
       return after.has(attribute.component as string) ? [] : mistake(`there is no component ${attribute.component}`)
     case 'dynamiczone': {
-      const unknown = (attribute.components as readonly string[]).filter((component) => !after.has(component))
+      const unknown = listOf(attribute.components).filter((component) => !after.has(component))
       return unknown.length === 0 ? [] : mistake(`there is no component ${unknown.join(', ')}`)
     }
     case 'enumeration':
-      return enumerationMistake(attribute.enum as readonly string[]).flatMap(mistake)
+      return enumerationMistake(listOf(attribute.enum)).flatMap(mistake)
     case 'customField':
       return current.customFields.has(attribute.customField as string)
         ? []
@@ -123,6 +123,10 @@ function wrongAttribute(
       return []
   }
 }
+
+/** The texts of a list; what is none, the checks of schemas refuse. */
+const listOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
 
 /** Names of values in GraphQL, which Strapi demands at its start. */
 const normalized = (value: string): string => slugify(value, { separator: '_', lowercase: false, decamelize: false })

@@ -39,6 +39,8 @@ export type Situation =
   | { readonly kind: 'data' }
   /** The body names documents or rows of this type that do not exist. */
   | { readonly kind: 'targets'; readonly uid: string; readonly named: readonly (string | number)[] }
+  /** What is wrong with which field. */
+  | { readonly kind: 'fields'; readonly errors: readonly { readonly path: readonly string[]; readonly message: string }[] }
   /** A form has no files in the field `files`, but in these. */
   | { readonly kind: 'files'; readonly fields: readonly string[] }
 

@@ -16,6 +16,8 @@ export interface ChangeRequest {
   /** What is changed, for the log of changes. */
   readonly summary: string
   readonly files: FileChanges
+  /** Where the files come from in the body of the request, by their paths in the project; absent: they are not in one. */
+  readonly places?: ReadonlyMap<string, readonly string[]>
   /** What the files were before; undefined: what is on disk. */
   readonly former?: FileChanges
   readonly renames?: readonly Rename[]

@@ -22,7 +22,7 @@ import {
 } from './change-log.js'
 import { type CountedPlan, countedPlan, onlyAdds } from './counted-plan.js'
 import { type DescribedPlan, describedPlan } from './described-plan.js'
-import { plain, refuseLosses, refuseTakenTables } from './refusals.js'
+import { refuseLosses, refuseTakenTables, unloadable } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
 import { differencesOf, storeSchemas } from './stored-schemas.js'
 import { requestToUndo, type UndoDecisions } from './undo.js'
@@ -215,7 +215,7 @@ async function planned(options: LiveModelOptions, inForce: Pick<InForce, 'model'
   const { version } = inForce.model
   if (request.version !== undefined && request.version !== version)
     throw new ApiError('PreconditionFailedError', `The model has the version ${version} by now. Plan the change again`, { version })
-  const loaded = await checkedModel(options, request.files)
+  const loaded = await checkedModel(options, request)
   const plan = await countedPlan(options.database, {
     ...{ from: inForce.model, to: loaded.model, renames: request.renames ?? [], restored: request.undoes?.kept ?? [] },
     choices: { ...request.choices, number: inForce.change + 1 },
@@ -273,9 +273,9 @@ export async function planOfFiles(options: LiveModelOptions): Promise<DescribedP
 }
 
 /** Loads the model that a change leads to. @throws ApiError 400 */
-async function checkedModel(options: LiveModelOptions, files: FileChanges): Promise<LoadedModel> {
-  const loaded = await load(options, files).catch((error: unknown) => {
-    throw new ApiError('ValidationError', plain(error, options.config.folder))
+async function checkedModel(options: LiveModelOptions, request: ChangeRequest): Promise<LoadedModel> {
+  const loaded = await load(options, request.files).catch((error: unknown) => {
+    throw unloadable(error, options.config.folder, request)
   })
   refuseTakenTables(loaded.model)
   await options.check(loaded.model).catch((error: unknown) => {

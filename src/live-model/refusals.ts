@@ -1,8 +1,11 @@
 // Refuses changes of the model: tables that two schemas would share, and what hides content that nobody agreed to hide.
+import { relative, sep } from 'node:path'
 import { describeTables } from '../database/schema/tables.js'
-import { ApiError } from '../errors/errors.js'
+import { ApiError, validationError } from '../errors/errors.js'
+import { fileAndPath, mistakesOf, type SchemaMistake, sentenceOf } from '../model/check.js'
 import type { Model } from '../model/types.js'
 import type { Rename } from '../model-plans/types.js'
+import type { ChangeRequest } from './change.js'
 import type { CountedContent } from './counted-plan.js'
 
 /** Refuses two schemas with one table, as Strapi would at its next start. @throws ApiError 400 */
@@ -14,8 +17,22 @@ export function refuseTakenTables(model: Model): void {
   }
 }
 
-/** The message of an error without the folder of the project. */
-export const plain = (error: unknown, folder: string): string => (error as Error).message.replaceAll(`${folder}/`, '')
+/** Why the model that a change leads to cannot be loaded, with the places in the body of the request where it has the schema. */
+export function unloadable(error: unknown, folder: string, { places = new Map() }: Pick<ChangeRequest, 'places'>): ApiError {
+  const inBody = ({ file, path }: SchemaMistake): readonly string[] | null => {
+    const place = places.get(relative(folder, file).split(sep).join('/'))
+    return place === undefined ? null : [...place, ...path.split('.')]
+  }
+  const mistakes = mistakesOf(error as Error)
+  const errors = mistakes.flatMap((mistake) => {
+    const path = inBody(mistake)
+    return path === null ? [] : [{ path, message: mistake.message, name: 'ValidationError' }]
+  })
+  // The file of a new schema is not there yet.
+  const said = errors.length === 0 ? (error as Error).message : sentenceOf(mistakes, (one) => inBody(one)?.join('.') ?? fileAndPath(one))
+  const message = said.replaceAll(`${folder}/`, '')
+  return validationError(message, errors.length === 0 ? {} : { errors })
+}
 
 /** Content by its names, with counts: `api::note.note.body (12)`. */
 export const named = (contents: readonly Pick<CountedContent, 'name' | 'count'>[]): string =>

@@ -8,7 +8,6 @@ import { attributeName, categoryName, isReservedAttribute, isReservedType, schem
 import { isBuiltin, type ProjectSchema, type SchemaContent } from '../content-type-builder/project-schemas.js'
 import { validationError } from '../errors/errors.js'
 import { schemaFilesOf } from '../model/load.js'
-import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import type { ChangeRequest } from './change.js'
 import { usedCustomFields } from './project-schemas.js'
@@ -59,38 +58,43 @@ export async function readSchemaRequest(folder: string, model: Model, sent: unkn
   const { data, renames, neverPublished, version } = checked(schemaRequest, sent, [])
   const uids = Object.keys(data)
   if (uids.length === 0) throw invalid(['data'], 'must name a schema')
-  const files = await filesOfSchemas(folder, data)
+  const { files, places } = await filesOfSchemas(folder, data)
   refuseUnstartable(model, data)
   return {
-    ...{ summary: uids.join(', '), files, renames, choices: { neverPublished }, agreed },
+    ...{ summary: uids.join(', '), files, places, renames, choices: { neverPublished }, agreed },
     ...(version === undefined ? {} : { version }),
   }
 }
 
-/** The files that schemas become. @throws ApiError 400 */
-async function filesOfSchemas(folder: string, data: Readonly<Record<string, object | null>>): Promise<FileChanges> {
+/** The files that schemas become, and which schema of the body each is of. @throws ApiError 400 */
+async function filesOfSchemas(
+  folder: string,
+  data: Readonly<Record<string, object | null>>,
+): Promise<Required<Pick<ChangeRequest, 'files' | 'places'>>> {
   const uids = Object.keys(data)
-  const places = await schemaFilesOf(folder)
+  const known = await schemaFilesOf(folder)
+  const places = new Map<string, readonly string[]>()
   const isTypeScript = existsSync(join(folder, 'tsconfig.json'))
   const codeOf = (uid: string) => (uid.startsWith('api::') ? codeFiles(uid, uid.slice(uid.indexOf('.') + 1), isTypeScript) : [])
   const files = new Map<string, string | null>()
   for (const uid of uids) {
     const schema = data[uid]!
-    const known = places.get(uid)
-    const place = known ?? placeOf(uid)
+    const former = known.get(uid)
+    const place = former ?? placeOf(uid)
     if (place === null)
       throw invalid(['data', uid], 'is no uid of a content-type (api::name.name) or component (category.name) of a project')
     if (schema === null) {
-      if (known === undefined) throw invalid(['data', uid], 'does not exist')
+      if (former === undefined) throw invalid(['data', uid], 'does not exist')
       files.set(place, null)
       for (const [path] of codeOf(uid)) if (existsSync(join(folder, path))) files.set(path, null)
       continue
     }
     const text = textOf(uid, schema)
     files.set(place, text)
-    if (known === undefined) for (const [path, code] of codeOf(uid)) if (!existsSync(join(folder, path))) files.set(path, code)
+    places.set(place, ['data', uid])
+    if (former === undefined) for (const [path, code] of codeOf(uid)) if (!existsSync(join(folder, path))) files.set(path, code)
   }
-  return files
+  return { files, places }
 }
 
 /** Refuses what this service could serve, and what Strapi does not start with. @throws ApiError 400 */

@@ -11,6 +11,28 @@ export interface SchemaFile {
   readonly schema: SchemaSource
 }
 
+/** A mistake at one path of a schema: `attributes.slug.targetField`. */
+export interface SchemaMistake extends Pick<Finding, 'path' | 'message'> {
+  /** The file of the schema. */
+  readonly file: string
+}
+
+/** The mistakes that errors of `checkSchemas` are about. */
+const mistakesOfErrors = new WeakMap<object, readonly SchemaMistake[]>()
+
+/** The mistakes that an error of `checkSchemas` is about; none for another error. */
+export const mistakesOf = (error: object): readonly SchemaMistake[] => mistakesOfErrors.get(error) ?? []
+
+/** The first mistakes as a sentence; `nameOf`: how it names their places. */
+export function sentenceOf(mistakes: readonly SchemaMistake[], nameOf: (mistake: SchemaMistake) => string): string {
+  const more = mistakes.length > maxShown ? ` (and ${mistakes.length - maxShown} more)` : ''
+  const sentences = mistakes.slice(0, maxShown).map((mistake) => `${nameOf(mistake)} ${mistake.message}`)
+  return `${sentences.join('; ')}${more}`
+}
+
+/** The place of a mistake, for whoever has the file. */
+export const fileAndPath = ({ file, path }: SchemaMistake): string => `${file}: ${path}`
+
 /** Names that Strapi accepts in a schema but ignores. */
 const ignoredNames = ['locale']
 /** The most errors in one message. */
@@ -27,15 +49,16 @@ export function checkSchemas(files: readonly SchemaFile[], all: readonly SchemaS
   const found = files.flatMap(({ file, schema }) =>
     findings(schema, sources).map(({ path, message, kind }) => ({
       isError: kind === 'wrong' || (kind === 'careless' && !isStrapis),
-      sentence: `${file}: ${path} ${message}`,
+      mistake: { file, path, message },
     })),
   )
-  const mistakes = found.filter(({ isError }) => isError).map(({ sentence }) => sentence)
+  const mistakes = found.filter(({ isError }) => isError).map(({ mistake }) => mistake)
   if (mistakes.length > 0) {
-    const more = mistakes.length > maxShown ? ` (and ${mistakes.length - maxShown} more)` : ''
-    throw new Error(`${mistakes.slice(0, maxShown).join('; ')}${more}`)
+    const error = new Error(sentenceOf(mistakes, fileAndPath))
+    mistakesOfErrors.set(error, mistakes)
+    throw error
   }
-  return found.map(({ sentence }) => sentence)
+  return found.map(({ mistake }) => `${fileAndPath(mistake)} ${mistake.message}`)
 }
 
 function findings(schema: SchemaSource, sources: ReadonlyMap<string, SchemaSource>): readonly Finding[] {

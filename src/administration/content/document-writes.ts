@@ -13,6 +13,7 @@ import { anewIn, copyOf } from './document-copy.js'
 import { viewerOf } from './document-view.js'
 import { fileIdsIn } from './found-links.js'
 import { historyKeeper } from './history-keeping.js'
+import { locating } from './located-errors.js'
 import { wholePopulate } from './shown-attributes.js'
 
 /** Which state of a document is meant: its revisions, one for each locale, or that it is not there. */
@@ -69,8 +70,8 @@ export async function createDocument(
   copiedFiles: ReadonlySet<number> = new Set(),
 ): Promise<string> {
   checkGiven(type, data)
-  const asked = { ...begun(access, type, 'create', locale, Object.keys(data)), copiedFiles }
-  const outcome = await access.writes({ ...asked, documentId: null, body: async () => ({ data }) })
+  const asked = { ...begun(access, type, 'create', locale, Object.keys(data)), documentId: null, copiedFiles, body: async () => ({ data }) }
+  const outcome = await locating(access, type, data, () => access.writes(asked))
   if (outcome === null) throw notFound()
   return outcome.documentId
 }
@@ -125,10 +126,9 @@ export async function updateDocument(
   data: Body,
   { fields, expected, keepsAlways = false, copiedFiles = new Set() }: UpdateTerms,
 ): Promise<void> {
-  const outcome = await access.writes({
-    ...{ ...begun(access, type, 'update', locale, fields, keepsAlways), documentId, expected, copiedFiles },
-    body: async () => ({ data }),
-  })
+  const begunUpdate = begun(access, type, 'update', locale, fields, keepsAlways)
+  const asked = { ...begunUpdate, documentId, expected, copiedFiles, body: async () => ({ data }) }
+  const outcome = await locating(access, type, data, () => access.writes(asked))
   if (outcome === null) throw notFound()
 }
 
