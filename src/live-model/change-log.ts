@@ -91,15 +91,36 @@ export const changesAfter = (database: RowReader, id: number): Promise<readonly 
 export const unfiledChanges = (database: RowReader): Promise<readonly RecordedChange[]> =>
   changesWhere(database, sql`is_filed = 0 and is_made = 1`)
 
-/** The change with this id, or the last one that is neither undone nor the undoing of another; null if there is none. */
+/**
+ * The change that is undone where this one is to be, or the last one that is in force (null); null if there is none. Where the undo of a change
+ * was undone, it is that which has put it in force again, and has kept aside what it hides.
+ */
 export async function changeToUndo(database: RowReader, wanted: number | null): Promise<RecordedChange | null> {
-  const which =
-    wanted === null
-      ? sql`id = (select max(id) from octavo_model_history where is_made = 1 and undoes = 0
-          and id not in (select undoes from octavo_model_history where is_made = 1))`
-      : sql`id = ${wanted} and is_made = 1`
-  const [change = null] = await changesWhere(database, which)
+  const made = await listChanges(database)
+  const inForce = inForceOf(made)
+  const id = wanted === null ? inForce.at(-1)?.last : (inForce.find(({ change }) => change === wanted)?.last ?? wanted)
+  if (id === undefined) return null
+  const [change = null] = await changesWhere(database, sql`id = ${id} and is_made = 1`)
   return change
+}
+
+/** The changes that are in force and undo no other, each with the one that put it in force last, in the order of these. */
+function inForceOf(made: readonly Pick<ListedChange, 'id' | 'undoes'>[]) {
+  /** What has undone a change last. */
+  const undoneBy = new Map(made.map(({ id, undoes }) => [undoes, id]))
+  return made
+    .filter(({ undoes }) => undoes === 0)
+    .flatMap(({ id: change }) => {
+      let last = change
+      for (;;) {
+        const undo = undoneBy.get(last)
+        if (undo === undefined) return [{ change, last }]
+        const again = undoneBy.get(undo)
+        if (again === undefined) return []
+        last = again
+      }
+    })
+    .sort((one, other) => one.last - other.last)
 }
 
 /** The change that is under way in steps, by this process or another, or that one did not finish. */
