@@ -6,8 +6,8 @@ import type { Database } from '../database/database.js'
 import type { Installations } from '../installation.js'
 import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
-import type { KeptPlace, PlanChoices, Rename } from '../model-plans/types.js'
-import type { CountedPlan } from './counted-plan.js'
+import type { PlanChoices, Rename } from '../model-plans/types.js'
+import type { CountedPlan, UndoneChange } from './counted-plan.js'
 import type { DescribedPlan } from './described-plan.js'
 import type { SchemaTexts } from './stored-schemas.js'
 
@@ -26,8 +26,7 @@ export interface ChangeRequest {
   readonly agreed: ReadonlySet<string>
   /** The version of the model that it was planned for; undefined: whichever is in force. */
   readonly version?: string
-  /** The change that it undoes, and what that kept aside. */
-  readonly undoes?: { readonly id: number; readonly kept: readonly KeptPlace[] }
+  readonly undoes?: UndoneChange
   readonly note?: NoteChange
 }
 

@@ -4,12 +4,23 @@ import type { Database, MainConnection } from '../database/database.js'
 import { hasColumns } from '../database/has-columns.js'
 import { ApiError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
+import { followed, inCommon, type MadeChange, type Undoing } from '../model-plans/followed.js'
 import { planModelChange } from '../model-plans/plan.js'
 import { withRestoration } from '../model-plans/restoration.js'
+import { type ReturningPlace, returnOf } from '../model-plans/returns.js'
 import { expressionOf, type SqlText } from '../model-plans/sql-text.js'
 import type { PlanStep } from '../model-plans/steps.js'
 import type { KeptPlace, ModelPlan, PlanChoices, Rename } from '../model-plans/types.js'
 import { besideLeftovers } from './leftovers.js'
+
+/** The change that another one undoes. */
+export interface UndoneChange {
+  readonly id: number
+  /** What it kept aside. */
+  readonly kept: readonly KeptPlace[]
+  /** It, and the changes that were made since, oldest first. */
+  readonly since: readonly MadeChange[]
+}
 
 /** What a change is planned from. */
 export interface ChangeToPlan {
@@ -17,8 +28,8 @@ export interface ChangeToPlan {
   readonly to: Model
   readonly renames: readonly Rename[]
   readonly choices: PlanChoices
-  /** What is given back to the model. */
-  readonly restored: readonly KeptPlace[]
+  /** What is undone, and given back to the model. */
+  readonly undoes: UndoneChange | null
 }
 
 /** What a change hides, or leaves as it is although the new model would not take it. */
@@ -42,11 +53,10 @@ export interface CountedPlan extends Pick<ModelPlan, 'changes' | 'steps' | 'resp
 }
 
 /** Plans a change and counts what it costs. @throws ApiError 400 if renames contradict the models, 409 if content cannot be given back */
-export async function countedPlan(database: Database, { from, to, renames, choices, restored }: ChangeToPlan): Promise<CountedPlan> {
+export async function countedPlan(database: Database, change: ChangeToPlan): Promise<CountedPlan> {
+  const { from, to, renames, choices, undoes } = change
   const plan = orRefused('ValidationError', () => planModelChange(from, to, renames, choices))
-  const there: KeptPlace[] = []
-  // Of rows that are kept aside there is no table where there were none.
-  for (const place of restored) if (place.kind !== 'rows' || (await hasColumns(database.main, place.as))) there.push(place)
+  const returned = undoes === null ? [] : await placesOf(database, change, undoes)
   const steps = await besideLeftovers(database, { from, to, number: choices.number ?? 1 }, plan.steps)
   const losses: CountedContent[] = []
   for (const { name, about, count } of plan.losses) losses.push({ name, about, count: await counted(database.main, count), exact: true })
@@ -60,12 +70,38 @@ export async function countedPlan(database: Database, { from, to, renames, choic
   }
   return {
     ...{ changes: plan.changes, responses: plan.responses },
-    steps: orRefused('ConflictError', () => withRestoration(steps, plan.restoreBefore, to, there)),
+    steps: orRefused('ConflictError', () => withRestoration(steps, plan.restoreBefore, to, returned)),
     losses: losses.filter(({ count }) => count > 0),
     conditions,
     kept: plan.kept,
     narrowed: [...new Set(narrowed)],
   }
+}
+
+/** What comes back, by its names of today. @throws ApiError 409 if it has no place, or would be lost */
+async function placesOf(
+  database: Database,
+  { from, to, renames }: Pick<ChangeToPlan, 'from' | 'to' | 'renames'>,
+  { kept, since }: UndoneChange,
+): Promise<readonly ReturningPlace[]> {
+  const undoing: Undoing = { own: since[0]!, later: since.slice(1), ...inCommon(from, to, renames) }
+  const isThere = (table: string) => hasColumns(database.main, table)
+  const places: ReturningPlace[] = []
+  for (const each of kept) {
+    // Of rows that are kept aside there is no table where there were none.
+    if (each.kind === 'rows' && !(await isThere(each.as))) continue
+    const { place, obstacles } = await returnOf(
+      orRefused('ConflictError', () => followed(each, undoing)),
+      undoing,
+      isThere,
+    )
+    for (const { count, about } of obstacles) {
+      const found = await counted(database.main, count)
+      if (found > 0) throw new ApiError('ConflictError', about(found))
+    }
+    places.push(place)
+  }
+  return places
 }
 
 function orRefused<Result>(name: 'ValidationError' | 'ConflictError', work: () => Result): Result {

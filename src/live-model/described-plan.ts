@@ -1,8 +1,9 @@
 // A plan for readers: the SQL of its steps, the rows that they go through, who sees what is new, and what may be meant as a rename.
 import { sql } from 'kysely'
 import type { Database, RowReader } from '../database/database.js'
-import type { Attribute, Model, Schema } from '../model/types.js'
+import type { Model, Schema } from '../model/types.js'
 import { possibleRenames } from '../model-plans/possible-renames.js'
+import { reaches } from '../model-plans/reach.js'
 import { countText, expressionOf } from '../model-plans/sql-text.js'
 import type { PlanStep } from '../model-plans/steps.js'
 import type { ModelChange, Rename } from '../model-plans/types.js'
@@ -142,18 +143,7 @@ function newIn(change: ModelChange, model: Model): readonly New[] {
     .filter(({ exposed }) => exposed)
     .flatMap(({ uid, attributes }) =>
       [...attributes.values()]
-        .filter((each) => reaches(each, schema, model, new Set()))
+        .filter((each) => reaches(each, schema, model))
         .map(({ name }) => ({ schema: uid, attribute: `${name} (${schema}.${attribute})` })),
     )
-}
-
-/** Whether the entries of an attribute may contain a component. */
-function reaches(attribute: Attribute, uid: string, model: Model, seen: Set<string>): boolean {
-  const within = attribute.kind === 'component' ? [attribute.component] : attribute.kind === 'dynamiczone' ? attribute.components : []
-  return within.some((each) => {
-    if (each === uid) return true
-    if (seen.has(each)) return false
-    seen.add(each)
-    return [...(model.components.get(each)?.attributes.values() ?? [])].some((nested) => reaches(nested, uid, model, seen))
-  })
 }

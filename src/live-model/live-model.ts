@@ -87,7 +87,7 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
         return { version: inForce.model.version, plan }
       }),
     change: (prepare) => inLine(() => change(prepare)),
-    undo: (id, decisions) => inLine(() => change(() => requestToUndo(options, id, decisions))),
+    undo: (id, decisions) => inLine(() => change(() => requestToUndo(options, inForce, id, decisions))),
   }
 }
 
@@ -217,7 +217,7 @@ async function planned(options: LiveModelOptions, inForce: Pick<InForce, 'model'
     throw new ApiError('PreconditionFailedError', `The model has the version ${version} by now. Plan the change again`, { version })
   const loaded = await checkedModel(options, request)
   const plan = await countedPlan(options.database, {
-    ...{ from: inForce.model, to: loaded.model, renames: request.renames ?? [], restored: request.undoes?.kept ?? [] },
+    ...{ from: inForce.model, to: loaded.model, renames: request.renames ?? [], undoes: request.undoes ?? null },
     choices: { ...request.choices, number: inForce.change + 1 },
   })
   return { loaded, plan }

@@ -26,7 +26,7 @@ export async function storedSchemas(database: RowReader): Promise<SchemaTexts | 
 }
 
 /** Changes also write code. */
-const isSchema = (path: string): boolean => path.endsWith('.json')
+export const isSchema = (path: string): boolean => path.endsWith('.json')
 
 /** What has to be written so that files with the first texts have the second ones. */
 export function differencesOf(from: SchemaTexts, to: SchemaTexts): FileChanges {

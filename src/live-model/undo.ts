@@ -1,8 +1,9 @@
 // Undoing a change of the model: the files get their former texts, renames go back, and what was kept aside is given back.
 import { ApiError, notFound } from '../errors/errors.js'
 import type { Rename } from '../model-plans/types.js'
-import type { ChangeRequest, LiveModelOptions } from './change.js'
+import type { ChangeRequest, InForce, LiveModelOptions } from './change.js'
 import { changeToUndo } from './change-log.js'
+import { changesSince } from './changes-since.js'
 import { formerTexts } from './write-files.js'
 
 /** What whoever undoes a change decides. */
@@ -10,10 +11,12 @@ export type UndoDecisions = Pick<ChangeRequest, 'agreed' | 'note'>
 
 /** Returns the request that undoes a change; null for `wanted`: the last one. @throws ApiError 404, 409 */
 export async function requestToUndo(
-  { config, database }: LiveModelOptions,
+  options: LiveModelOptions,
+  inForce: Pick<InForce, 'model' | 'texts'>,
   wanted: number | null,
   decisions: UndoDecisions,
 ): Promise<ChangeRequest> {
+  const { config, database } = options
   const change = await changeToUndo(database.main, wanted)
   if (change === null) throw notFound(wanted === null ? 'There is no change to undo' : `There is no change ${wanted}`)
   const { id, files, former, kept, renames } = change
@@ -22,7 +25,8 @@ export async function requestToUndo(
   const changed = [...files].filter(([path, text]) => now.get(path) !== text).map(([path]) => path)
   if (changed.length > 0)
     throw new ApiError('ConflictError', `The change ${id} cannot be undone: ${changed.join(', ')} was changed since`, { files: changed })
-  return { ...decisions, summary: `undo ${id}: ${change.summary}`, files: former, renames: renames.map(turned), undoes: { id, kept } }
+  const undoes = { id, kept, since: await changesSince(options, inForce, id) }
+  return { ...decisions, summary: `undo ${id}: ${change.summary}`, files: former, renames: renames.map(turned), undoes }
 }
 
 /** A rename the other way. The schema of an attribute is named as the later model does. */

@@ -5,7 +5,7 @@ import { type Conversion, conversionOf, isLossless } from './conversions.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
 import { keptWithin } from './kept.js'
 import { notConverting } from './not-converting.js'
-import type { AttributePair, SchemaPair } from './pairs.js'
+import type { AttributePair, Pairs, SchemaPair } from './pairs.js'
 import { countText, id, joinedText, sqlText } from './sql-text.js'
 import type { MovedColumn } from './steps.js'
 import { changeTable } from './table-changes.js'
@@ -24,11 +24,18 @@ function goesOn({ from, to }: AttributePair, uidIn: (uid: string) => string | un
   return from.kind !== 'relation' || to.kind !== 'relation' || uidIn(from.target) === to.target
 }
 
+/** The columns of attributes that both have, in both tables. */
+export const movedColumns = (pairs: Pairs, pair: SchemaPair): readonly MovedColumn[] =>
+  pairs
+    .attributes(pair)
+    .filter((each) => goesOn(each, pairs.uidIn))
+    .flatMap(({ from, to }) => columnsOf(from).map((column, index) => ({ from: column, to: columnsOf(to)[index]! })))
+
 /** Compares the tables of a type or component that both models have. */
 export function compareColumns(comparison: ModelComparison, pair: SchemaPair): PlanFindings {
   const { pairs, kept, tableBefore, tableAfter } = comparison
   const going = pairs.attributes(pair).filter((each) => goesOn(each, pairs.uidIn))
-  const own = going.flatMap(({ from, to }) => columnsOf(from).map((column, index) => ({ from: column, to: columnsOf(to)[index]! })))
+  const own = movedColumns(pairs, pair)
   const [from, to] = [tableBefore(pair.from.table), tableAfter(pair.to.table)]
   const named = new Set(from.columns.map(({ name }) => name))
   const system = systemColumns(pair).filter((column) => named.has(column))

@@ -46,7 +46,8 @@ export function compareEntries(comparison: ModelComparison, pair: SchemaPair): P
   ])
 }
 
-const entryColumns = ['id', 'entity_id', 'cmp_id', 'component_type', 'field', 'order'].map((name) => ({ from: name, to: name }))
+/** The columns of a table of entries, which are the same in all of them. */
+export const entryColumns = ['id', 'entity_id', 'cmp_id', 'component_type', 'field', 'order'].map((name) => ({ from: name, to: name }))
 
 function entriesTable({ kept, tableBefore, tableAfter }: ModelComparison, { from, to }: SchemaPair): PlanFindings {
   const [before, after] = [from.componentTable, to.componentTable]

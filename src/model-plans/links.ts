@@ -6,7 +6,7 @@ import { nothing, type PlanFindings, together } from './findings.js'
 import { keptTable, keptWithin } from './kept.js'
 import type { Pairs } from './pairs.js'
 import { countText, id, sqlText } from './sql-text.js'
-import type { MovedColumn } from './steps.js'
+import type { MovedColumn, TableMove } from './steps.js'
 import { changeTable, createTable, keepTable, replaceTable } from './table-changes.js'
 import type { PlanCondition, PlanLoss } from './types.js'
 
@@ -84,8 +84,8 @@ function matchLinks(pairs: Pairs, older: readonly OwnedLink[], newer: readonly O
 const seenFrom = (storage: LinkStorage, turned: boolean): LinkStorage =>
   turned ? { ...storage, here: storage.there, there: storage.here, order: storage.inverseOrder, inverseOrder: storage.order } : storage
 
-function changeLinks(comparison: ModelComparison, pair: LinkPair): PlanFindings {
-  const { kept, tableBefore, tableAfter } = comparison
+/** The columns of both tables that hold the same. */
+function columnsOf(pair: LinkPair): readonly MovedColumn[] {
   const [from, to] = [pair.from.storage, seenFrom(pair.to.storage, pair.turned)]
   const columns: MovedColumn[] = [
     { from: 'id', to: 'id' },
@@ -94,6 +94,20 @@ function changeLinks(comparison: ModelComparison, pair: LinkPair): PlanFindings 
   ]
   if (from.order !== null && to.order !== null) columns.push({ from: from.order, to: to.order })
   if (from.inverseOrder !== null && to.inverseOrder !== null) columns.push({ from: from.inverseOrder, to: to.inverseOrder })
+  return columns
+}
+
+/** Where the links of each table go that has some in both models. */
+export const movedLinks = (pairs: Pairs): readonly TableMove[] =>
+  matchLinks(pairs, ownedLinks(pairs.from), ownedLinks(pairs.to)).map((pair) => ({
+    ...{ from: pair.from.storage.table, to: pair.to.storage.table },
+    columns: columnsOf(pair),
+  }))
+
+function changeLinks(comparison: ModelComparison, pair: LinkPair): PlanFindings {
+  const { kept, tableBefore, tableAfter } = comparison
+  const [from, to] = [pair.from.storage, pair.to.storage]
+  const columns = columnsOf(pair)
   const [before, after] = [tableBefore(from.table), tableAfter(to.table)]
   const stays = !pair.turned && from.table === to.table && columns.every((column) => column.from === column.to)
   const steps = stays

@@ -5,8 +5,9 @@ import type { Attribute } from '../model/types.js'
 import { attributePath, type ModelComparison } from './context.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
 import { keptTable, keptWithin } from './kept.js'
-import { inOrder, type SchemaPair } from './pairs.js'
+import { inOrder, type Pairs, type SchemaPair } from './pairs.js'
 import { countText, id, listText, type SqlText, sqlText } from './sql-text.js'
+import type { MovedColumn, TableMove } from './steps.js'
 import { changeTable, createTable, keepTable, replaceTable } from './table-changes.js'
 
 /** The table of the links between files and what holds them. */
@@ -20,16 +21,43 @@ interface MorphTable extends OwnedMorph {
 
 const isTable = (morph: OwnedMorph): morph is MorphTable => morph.storage.kind === 'table'
 
+/** Finds the polymorphic relation of the newer model that goes on with one of the older. */
+const morphFinder =
+  (pairs: Pairs) =>
+  <Morph extends OwnedMorph>(from: Morph, newer: readonly Morph[]): Morph | undefined => {
+    const [uid, name] = [pairs.uidIn(from.shape.uid), pairs.nameIn(from.shape.uid, from.name)]
+    return newer.find((morph) => morph.shape.uid === uid && morph.name === name)
+  }
+
+const morphColumns = (from: MorphTable, to: MorphTable): readonly MovedColumn[] => [
+  { from: 'id', to: 'id' },
+  { from: 'field', to: 'field' },
+  ...(['here', 'id', 'type', 'order'] as const).map((what) => ({ from: from.storage[what], to: to.storage[what] })),
+]
+
+/** Where the links of each polymorphic table go that has some in both models. */
+export function movedMorphs(pairs: Pairs): readonly TableMove[] {
+  const newer = ownedMorphs(pairs.to).filter(isTable)
+  const findNewer = morphFinder(pairs)
+  return ownedMorphs(pairs.from)
+    .filter(isTable)
+    .flatMap((from) => {
+      const to = findNewer(from, newer)
+      return to === undefined ? [] : [{ from: from.storage.table, to: to.storage.table, columns: morphColumns(from, to) }]
+    })
+}
+
 /** Compares the tables of polymorphic relations. */
 export function compareMorphTables(comparison: ModelComparison): PlanFindings {
   const { pairs, kept, tableBefore, tableAfter } = comparison
   const newer = ownedMorphs(pairs.to).filter(isTable)
+  const findNewer = morphFinder(pairs)
   const filled = new Set<MorphTable>()
   const older = ownedMorphs(pairs.from)
     .filter(isTable)
     .map((from): PlanFindings => {
-      const [uid, name] = [pairs.uidIn(from.shape.uid), pairs.nameIn(from.shape.uid, from.name)]
-      const to = newer.find((morph) => morph.shape.uid === uid && morph.name === name)
+      const uid = pairs.uidIn(from.shape.uid)
+      const to = findNewer(from, newer)
       const before = tableBefore(from.storage.table)
       if (to === undefined) {
         const loss = {
@@ -41,10 +69,9 @@ export function compareMorphTables(comparison: ModelComparison): PlanFindings {
         return { ...nothing, steps: keepTable(before, kept, 'losesData'), losses: uid === undefined ? [] : [loss] }
       }
       filled.add(to)
-      const columns = (['here', 'id', 'type', 'order'] as const).map((what) => ({ from: from.storage[what], to: to.storage[what] }))
-      const all = [{ from: 'id', to: 'id' }, { from: 'field', to: 'field' }, ...columns]
+      const all = morphColumns(from, to)
       const after = tableAfter(to.storage.table)
-      const stays = before.name === after.name && columns.every((column) => column.from === column.to)
+      const stays = before.name === after.name && all.every((column) => column.from === column.to)
       const steps = stays
         ? changeTable({ from: before, to: after, columns: all, converted: new Set() }, kept)
         : replaceTable(before, after, all, kept)
@@ -94,14 +121,10 @@ export const tablesNamingTypes = (comparison: ModelComparison): readonly string[
 /** Every column of both layouts that names types of rows. */
 function namedTypes({ pairs }: ModelComparison) {
   const newer = ownedMorphs(pairs.to)
+  const findNewer = morphFinder(pairs)
   const morphs = ownedMorphs(pairs.from).flatMap((from) => {
-    const to = newer.find(
-      (morph) =>
-        morph.shape.uid === pairs.uidIn(from.shape.uid) &&
-        morph.name === pairs.nameIn(from.shape.uid, from.name) &&
-        morph.storage.kind === from.storage.kind,
-    )
-    if (to === undefined) return []
+    const to = findNewer(from, newer)
+    if (to === undefined || to.storage.kind !== from.storage.kind) return []
     const tableOf = ({ storage, shape }: OwnedMorph) => (storage.kind === 'table' ? storage.table : shape.table)
     const isPairs = from.storage.kind === 'table'
     return [{ before: tableOf(from), after: tableOf(to), columnBefore: from.storage.type, column: to.storage.type, isPairs }]

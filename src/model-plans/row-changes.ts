@@ -4,10 +4,11 @@ import { ownedLinks, ownedMorphs } from '../model/owners.js'
 import type { ContentType, Model, Schema } from '../model/types.js'
 import type { ModelComparison } from './context.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
+import { linksToHeirs } from './heirs.js'
 import { type KeptNames, keptRows } from './kept.js'
 import type { SchemaPair } from './pairs.js'
 import { countText, defaultLocale, id, joinedText, type SqlText, sqlText } from './sql-text.js'
-import type { DraftLinks, IncomingLinks } from './steps.js'
+import type { DraftLinks, IncomingLinks, PlanStep } from './steps.js'
 import type { KeptPlace, PlanLoss } from './types.js'
 
 /** Compares Draft & Publish and localization of a type that both models have. */
@@ -83,22 +84,11 @@ function passLinksOn(model: Model, type: ContentType, going: SqlText, which: Goi
   const isUnpublished = (shape: Schema) => which.draftsGo && !which.localesGo && shape.kind === 'contentType' && !shape.draftAndPublish
   return ownedLinks(model)
     .filter(({ shape, target }) => target.uid === type.uid && shape.uid !== type.uid && !isUnpublished(shape))
-    .map(({ storage: { table, here, there } }) => {
-      const [links, owner, target] = [id(table), id(here), id(there)]
-      const already = sqlText`exists (select 1 from ${links} as present where present.${owner} = link.${owner} and present.${target} = heir.id)`
-      const passed = sqlText`select min(link.id) as id from ${links} as link join ${id(type.table)} as gone on gone.id = link.${target} ${heir}
-        where gone.id in (select id from ${id(type.table)} where ${going}) and not ${already} group by link.${owner}, heir.id`
-      return passOn(
-        table,
-        there,
-        passed,
-        sqlText`(select min(heir.id) from ${id(type.table)} as gone ${heir} where gone.id = ${links}.${target})`,
-      )
+    .map(({ storage: { table, here: owner, there: target } }) => {
+      const isGone = sqlText`gone.id in (select id from ${id(type.table)} where ${going})`
+      return planned('heirs', 'slow', linksToHeirs({ table, owner, target }, { gone: sqlText`${id(type.table)}`, isGone, heir }))
     })
 }
-
-const passOn = (table: string, column: string, passed: SqlText, value: SqlText) =>
-  planned('heirs', 'slow', { kind: 'setValues', table, column, value, where: sqlText`id in (select id from (${passed}) as passed)` })
 
 const setRows = (table: string, column: string, value: SqlText | null, where: SqlText | null) =>
   planned('rows', 'slow', { kind: 'setValues', table, column, value, where })
@@ -178,13 +168,23 @@ function removeStale(model: Model, kept: KeptNames, type: ContentType): PlanFind
 }
 
 /** Every row becomes the published version of its document, and gets a draft. */
-function makeDrafts({ pairs, kept, tableAfter }: ModelComparison, type: ContentType): PlanFindings {
+const makeDrafts = ({ pairs, kept, tableAfter }: ModelComparison, type: ContentType): PlanFindings => ({
+  ...nothing,
+  steps: [
+    setRows(type.table, 'published_at', sqlText`coalesce(updated_at, created_at)`, isDraft),
+    ...removeStale(pairs.to, kept, type),
+    { phase: 'drafts', step: draftsOf(pairs.to, tableAfter, type) },
+  ],
+})
+
+/** The step that gives published rows of a type their drafts, and leads links to those where they should. */
+export function draftsOf(model: Model, tableAfter: ModelComparison['tableAfter'], type: ContentType): PlanStep {
   const columns = tableAfter(type.table).columns.map(({ name }) => name)
   const others = (table: string, known: readonly string[]) =>
     tableAfter(table)
       .columns.map(({ name }) => name)
       .filter((name) => name !== 'id' && !known.includes(name))
-  const links = ownedLinks(pairs.to)
+  const links = ownedLinks(model)
   const own: DraftLinks[] = links
     .filter(({ shape }) => shape.uid === type.uid)
     .map(({ target, storage: { table, here, there } }) => ({
@@ -194,7 +194,7 @@ function makeDrafts({ pairs, kept, tableAfter }: ModelComparison, type: ContentT
       others: others(table, [here, there]),
       within: target.uid === type.uid,
     }))
-  const morphs: DraftLinks[] = ownedMorphs(pairs.to).flatMap(({ shape, storage }) =>
+  const morphs: DraftLinks[] = ownedMorphs(model).flatMap(({ shape, storage }) =>
     shape.uid === type.uid && storage.kind === 'table'
       ? [
           {
@@ -219,19 +219,13 @@ function makeDrafts({ pairs, kept, tableAfter }: ModelComparison, type: ContentT
       ownersHaveDrafts: shape.kind === 'contentType' && shape.draftAndPublish,
     }))
   return {
-    ...nothing,
-    steps: [
-      setRows(type.table, 'published_at', sqlText`coalesce(updated_at, created_at)`, isDraft),
-      ...removeStale(pairs.to, kept, type),
-      planned('drafts', 'slow', {
-        kind: 'makeDrafts',
-        schema: type.uid,
-        table: type.table,
-        columns: columns.filter((name) => name !== 'id' && name !== 'published_at'),
-        entries: type.componentTable,
-        links: [...own, ...morphs],
-        incoming,
-      }),
-    ],
+    kind: 'makeDrafts',
+    schema: type.uid,
+    table: type.table,
+    columns: columns.filter((name) => name !== 'id' && name !== 'published_at'),
+    entries: type.componentTable,
+    links: [...own, ...morphs],
+    incoming,
+    risk: 'slow',
   }
 }

@@ -12,6 +12,13 @@ export interface MovedColumn {
   readonly to: string
 }
 
+/** A table of the older model, and the one of the newer that its rows go to, with the columns that both have. */
+export interface TableMove {
+  readonly from: string
+  readonly to: string
+  readonly columns: readonly MovedColumn[]
+}
+
 /** A link table as `makeDrafts` needs it: `here` has the rows that drafts are made of. */
 export interface DraftLinks {
   readonly table: string

@@ -5,8 +5,9 @@ import type { ModelComparison } from './context.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
 import { keptRows, keptTable } from './kept.js'
 import { inOrder } from './pairs.js'
+import { actionTables, isActionOf, keptPermissions, permissionsOf } from './permissions.js'
 import { tablesNamingTypes } from './polymorphic.js'
-import { countText, id, type SqlText, sqlText } from './sql-text.js'
+import { countText, id, sqlText } from './sql-text.js'
 import { createTable, keepTable } from './table-changes.js'
 
 /** Compares which types and components there are. */
@@ -36,7 +37,7 @@ function removeSchema(comparison: ModelComparison, schema: Schema): PlanFindings
   return {
     ...nothing,
     changes: [{ kind: 'schemaRemoved', schema: uid }],
-    steps: [...tablesOf(schema).flatMap((name) => keepTable(tableBefore(name), kept, 'losesData')), ...permissionsOf(uid, kept.rowsOf)],
+    steps: [...tablesOf(schema).flatMap((name) => keepTable(tableBefore(name), kept, 'losesData')), ...permissionsOf(uid, kept)],
     losses: [
       {
         name: uid,
@@ -48,37 +49,11 @@ function removeSchema(comparison: ModelComparison, schema: Schema): PlanFindings
         kept: [
           ...[...tablesOf(schema), ...pairsOf(pairs.from, uid)].map((name) => keptTable(kept, name)),
           ...tablesNamingTypes(comparison).map((name) => keptRows(kept, name)),
+          ...(kind === 'contentType' ? keptPermissions(kept) : []),
         ],
       },
     ],
   }
-}
-
-const actionTables = [
-  { table: 'up_permissions', links: 'up_permissions_role_lnk', here: 'permission_id' },
-  { table: 'strapi_api_token_permissions', links: 'strapi_api_token_permissions_token_lnk', here: 'api_token_permission_id' },
-] as const
-
-const isActionOf = (uid: string): SqlText => sqlText`substr(action, 1, ${uid.length + 1}) = ${`${uid}.`}`
-
-/** Permissions for a type that is gone go as in Strapi, which deletes them at a start; the rows are kept aside. */
-function permissionsOf(uid: string, keptAs: (table: string) => string): PlanFindings['steps'] {
-  const isOf = isActionOf(uid)
-  const rows = [
-    ...actionTables.flatMap(({ table, links, here }) => [
-      { table: links, where: sqlText`${id(here)} in (select id from ${id(table)} where ${isOf})` },
-      { table, where: isOf },
-    ]),
-    {
-      table: 'admin_permissions_role_lnk',
-      where: sqlText`${id('permission_id')} in (select id from ${id('admin_permissions')} where subject = ${uid})`,
-    },
-    { table: 'admin_permissions', where: sqlText`subject = ${uid}` },
-  ]
-  return [
-    ...rows.map(({ table, where }) => planned('keepRows', 'safe', { kind: 'keepRows', table, as: keptAs(table), where })),
-    ...rows.map(({ table, where }) => planned('deleteRows', 'safe', { kind: 'deleteRows', table, where })),
-  ]
 }
 
 /** Where rows of Strapi's or of our own name a type by its uid. */
