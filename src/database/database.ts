@@ -6,7 +6,7 @@ import type { Model } from '../model/types.js'
 import type { PlanStep } from '../model-plans/steps.js'
 import type { Dialect } from './dialect.js'
 import type { History } from './history.js'
-import type { ModelWork } from './model-work.js'
+import type { ModelWork, TakingBack } from './model-work.js'
 import type { ReadPlan } from './plan.js'
 import type { SchemaMismatches } from './schema/mismatches.js'
 import type { Signing } from './signing.js'
@@ -123,14 +123,16 @@ export interface Database {
    * is.
    */
   fit(model: Model): Promise<void>
-  /** Whether all steps of a change of the model are one transaction with the statement that makes it. */
-  readonly isModelWorkAtomic: boolean
   /**
    * Carries out a change of the model. Resolves to false, and changes nothing, where `work.isOutdated` selects a row. Reads and writes of
    * documents must not be under way.
-   * @throws ConfigError, ApiError 503; where it is atomic, nothing has happened then
+   * @throws ConfigError, ApiError 503; where all is one transaction, nothing has happened then
    */
   carryOut(work: ModelWork): Promise<boolean>
+  /**
+   * Takes back a change that was given up. Null where all steps of a change are one transaction with the statement that makes it.
+   */
+  readonly takeBack: ((work: TakingBack) => Promise<boolean>) | null
   /** The SQL of steps for readers, each with a list of statements; what the service computes is a comment. */
   describeSteps(steps: readonly PlanStep[]): Promise<readonly (readonly string[])[]>
   mismatches(model: Model): Promise<SchemaMismatches>

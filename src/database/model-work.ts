@@ -1,6 +1,7 @@
 // What a database is given to carry out the plan of a change of the content model.
 import type { RawBuilder } from 'kysely'
 import type { Model } from '../model/types.js'
+import type { ReversingStep } from '../model-plans/reversing.js'
 import type { PlanStep } from '../model-plans/steps.js'
 
 /** A change of the content model as a database carries it out. */
@@ -17,4 +18,14 @@ export interface ModelWork {
    * number. It is asked while no other process carries out the same.
    */
   readonly progress: { readonly done: RawBuilder<unknown>; note(done: number): RawBuilder<unknown> }
+  /**
+   * Where steps are committed one by one: the statement that gives the change up, because the step behind the first `done` ones cannot be
+   * executed; null: nothing leads back.
+   */
+  readonly giveUp?: (done: number) => RawBuilder<unknown> | null
+}
+
+/** A change that was given up, as a database takes it back. `make`: the statements that end it. */
+export interface TakingBack extends Pick<ModelWork, 'isOutdated' | 'make' | 'progress'> {
+  readonly steps: readonly ReversingStep[]
 }

@@ -3,6 +3,7 @@ import { type RawBuilder, sql } from 'kysely'
 import { inBookkeeping } from '../database/bookkeeping.js'
 import type { RowReader, WriteDatabase } from '../database/database.js'
 import type { FileChanges } from '../model/schema-files.js'
+import type { ReversingStep } from '../model-plans/reversing.js'
 import type { PlanStep } from '../model-plans/steps.js'
 import type { KeptPlace, Rename } from '../model-plans/types.js'
 
@@ -31,10 +32,12 @@ export interface RecordedChange extends Omit<NewChange, 'narrowed'> {
   readonly id: number
 }
 
-/** A change whose steps are committed one by one, and that is not made yet. */
-export interface UnfinishedChange extends RecordedChange {
-  readonly steps: readonly PlanStep[]
-}
+/** A change whose steps are committed one by one, and that is neither made nor taken back yet. */
+export type UnfinishedChange = RecordedChange &
+  (
+    | { readonly isGivenUp: false; readonly steps: readonly PlanStep[] }
+    | { readonly isGivenUp: true; readonly steps: readonly ReversingStep[] }
+  )
 
 /** A change of the model as it is listed. */
 export interface ListedChange extends Pick<RecordedChange, 'id' | 'version' | 'summary' | 'undoes'> {
@@ -58,16 +61,20 @@ interface ChangeRow {
   readonly undoes: number
   readonly moves: number
   readonly steps: string
+  readonly is_made: number
 }
 
-const columns = sql`id, version, summary, files, former, renames, kept, undoes, moves, steps`
+/** What `is_made` is of a change that is under way, that is made, and that was given up and is taken back. */
+const [underWay, isMade, isGivenUp] = [0, 1, -1]
+
+const columns = sql`id, version, summary, files, former, renames, kept, undoes, moves, steps, is_made`
 
 const textOf = (files: FileChanges): string => JSON.stringify(Object.fromEntries(files))
 const filesIn = (text: string): FileChanges => new Map(Object.entries(JSON.parse(text) as Record<string, string | null>))
 
 async function changesWhere(database: RowReader, condition: RawBuilder<unknown>): Promise<readonly UnfinishedChange[]> {
   const rows = await database.rows<ChangeRow>(sql`select ${columns} from octavo_model_history where ${condition} order by id`)
-  return rows.map(({ id, version, summary, files, former, renames, kept, undoes, moves, steps }) => ({
+  return rows.map(({ id, version, summary, files, former, renames, kept, undoes, moves, steps, is_made }) => ({
     ...{
       id: Number(id),
       version,
@@ -80,6 +87,7 @@ async function changesWhere(database: RowReader, condition: RawBuilder<unknown>)
     renames: JSON.parse(renames),
     kept: JSON.parse(kept),
     steps: JSON.parse(steps),
+    isGivenUp: Number(is_made) === isGivenUp,
   }))
 }
 
@@ -125,7 +133,7 @@ function inForceOf(made: readonly Pick<ListedChange, 'id' | 'undoes'>[]) {
 
 /** The change that is under way in steps, by this process or another, or that one did not finish. */
 export async function unfinishedChange(database: RowReader): Promise<UnfinishedChange | null> {
-  const [change = null] = await changesWhere(database, sql`is_made = 0`)
+  const [change = null] = await changesWhere(database, sql`is_made <> ${isMade}`)
   return change
 }
 
@@ -152,8 +160,25 @@ export async function lastChange(database: RowReader): Promise<number> {
 /** Selects a row if a change follows this one already. */
 export const isFollowed = (change: number): RawBuilder<unknown> => sql`select id from octavo_model_history where id > ${change} limit 1`
 
-/** Selects a row if this change is made. */
-export const isMade = (id: number): RawBuilder<unknown> => sql`select id from octavo_model_history where id = ${id} and is_made = 1`
+/** Selects a row unless this change is under way, or, with `givenUp`, is being taken back. */
+export const hasEnded = (id: number, givenUp = false): RawBuilder<unknown> =>
+  sql`select ended from (select count(*) as ended from octavo_model_history where id = ${id} and is_made = ${givenUp ? isGivenUp : underWay}) as found
+    where ended = 0`
+
+/** What has become of a change that was begun. */
+export async function stateOf(database: RowReader, id: number): Promise<'underWay' | 'made' | 'givenUp' | 'takenBack'> {
+  const [row] = await database.rows<{ is_made: number }>(sql`select is_made from octavo_model_history where id = ${id}`)
+  if (row === undefined) return 'takenBack'
+  const state = Number(row.is_made)
+  return state === isMade ? 'made' : state === isGivenUp ? 'givenUp' : 'underWay'
+}
+
+/** Gives a change up: from now on these steps are left, which take it back. */
+export const giveUpChange = (id: number, steps: readonly ReversingStep[]): RawBuilder<unknown> =>
+  sql`update octavo_model_history set is_made = ${isGivenUp}, steps = ${JSON.stringify(steps)}, done = 0 where id = ${id}`
+
+/** Ends a change that was taken back: there was none. */
+export const forgetChange = (id: number): RawBuilder<unknown> => sql`delete from octavo_model_history where id = ${id}`
 
 /** Makes a change that follows the change `follows`; with steps that are still to be committed one by one, it is only noted. */
 export const insertChange = (

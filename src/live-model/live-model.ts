@@ -26,6 +26,7 @@ import { refuseLosses, refuseTakenTables, unloadable } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
 import { differencesOf, storeSchemas } from './stored-schemas.js'
 import { requestToUndo, type UndoDecisions } from './undo.js'
+import { withdraw } from './withdraw.js'
 import { discardLeftovers, formerTexts, type StagedFiles, stageFiles } from './write-files.js'
 
 /** The model of a service that changes while it serves. */
@@ -256,11 +257,28 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
   const made = makeChange(options, inForce, { change, model, plan, notes }, (id) => putInForce(inForce, loaded, id))
   const id = await made.catch(async (error: unknown) => {
     await staged.discard().catch(() => {})
-    throw error
+    throw onlyAdds(plan) ? await withdrawn(options, inForce, plan, error) : error
   })
   await file(options, staged, id, summary)
   await store(options, inForce)
   return plan
+}
+
+/** Removes what a change has added that was not made; resolves to its error, which says what could not be removed. */
+async function withdrawn(options: LiveModelOptions, inForce: InForce, { steps }: CountedPlan, error: unknown): Promise<unknown> {
+  try {
+    // Another process may have made a change that uses it.
+    await follow(options, inForce)
+    const left = await withdraw(options.database, steps, inForce.model)
+    if (left.length === 0 || !(error instanceof ApiError)) return error
+    return new ApiError(error.name, `${error.message}. What was added to the database stays in it, without content: ${left.join(', ')}`, {
+      ...error.details,
+      left,
+    })
+  } catch (failure) {
+    options.log.warn({ err: failure }, 'what a change of the model has added may stay in the database, without content')
+    return error
+  }
 }
 
 /** Plans what leads from the model of the database to that of the files; null: nothing. @throws as `LiveModel.plan` */

@@ -2,7 +2,7 @@
 import type { PlanStep, Risk, StepAction } from './steps.js'
 import type { ModelChange, PlanCondition, PlanLoss } from './types.js'
 
-/** When steps run. Those that name a table before `renameTables` name it as the older model does. */
+/** When steps run. What is dropped goes last: nothing leads back from it. Those that name a table before `renameTables` name it as the older model does. */
 export const phases = [
   'keepRows',
   'heirs',
@@ -12,12 +12,12 @@ export const phases = [
   'renameColumns',
   'create',
   'move',
-  'drop',
   'indexes',
   'rows',
   'stale',
   'drafts',
   'bookkeeping',
+  'drop',
 ] as const
 
 /** One of `phases`. */

@@ -35,7 +35,9 @@ export function withRestoration(
   const made = new Set(steps.flatMap((step) => (step.kind === 'makeDrafts' ? [step.schema] : [])))
   const led = new Set(kept.flatMap(({ draftsSince }) => (draftsSince === undefined || made.has(draftsSince) ? [] : [draftsSince])))
   const leading = [...led].map((uid) => draftsOf(model, (name) => tables.get(name)!, model.types.get(uid)!))
-  return [...restoring.slice(0, at), ...back, ...restoring.slice(at), ...leading]
+  const all = [...restoring.slice(0, at), ...back, ...restoring.slice(at), ...leading]
+  // Nothing leads back from what is dropped.
+  return [...all.filter(({ kind }) => kind !== 'dropTable'), ...all.filter(({ kind }) => kind === 'dropTable')]
 }
 
 /** A conversion back gives the values that an earlier one led from. */

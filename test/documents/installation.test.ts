@@ -55,7 +55,7 @@ async function openGolden() {
     writes,
     main: openMainConnection(connection),
     fit: async () => {},
-    isModelWorkAtomic: true,
+    takeBack: null,
     carryOut: async () => false,
     describeSteps: async () => [],
     mismatches: async () => ({ types: [], columns: [], tables: [] }),

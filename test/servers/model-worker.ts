@@ -1,7 +1,7 @@
 // Carries out changes of a model on the database of a server, as a service does.
 import { type RawBuilder, sql } from 'kysely'
-import type { ModelWork } from '../../src/database/model-work.js'
-import { carryOutOnMysql } from '../../src/database/mysql/carry-out.js'
+import type { ModelWork, TakingBack } from '../../src/database/model-work.js'
+import { carryOutOnMysql, takeBackOnMysql } from '../../src/database/mysql/carry-out.js'
 import { objectsOf as mysqlObjectsOf } from '../../src/database/mysql/client.js'
 import { mysqlDialects } from '../../src/database/mysql/dialect.js'
 import { onClient, openPool as openMysqlPool } from '../../src/database/mysql/pool.js'
@@ -22,6 +22,8 @@ import type { ServerClient } from './server.js'
 /** A database of a server. */
 export interface ModelWorker {
   carryOut(work: ModelWork, wait?: number): Promise<boolean>
+  /** Takes back a change that was given up; only where steps are committed one by one. */
+  takeBack(work: TakingBack): Promise<boolean>
   /** The number in the only row and column `count` of a query. */
   count(query: RawBuilder<unknown>): Promise<number>
   mismatches(model: Model): Promise<SchemaMismatches>
@@ -58,6 +60,7 @@ async function onMysql(url: string): Promise<ModelWorker> {
   }
   return {
     carryOut: (work, wait = 2_000) => carryOutOnMysql({ settings, dialect, wait, waitForOthers: 5_000, failed: () => {} }, work),
+    takeBack: (work) => takeBackOnMysql({ settings, dialect, wait: 2_000, waitForOthers: 5_000, failed: () => {} }, work),
     count: async (query) => Number((await rows(query))[0]!.count),
     progress,
     done: async () => Number((await rows(progress.done))[0]?.done ?? 0),
@@ -77,6 +80,7 @@ async function onPostgres(url: string): Promise<ModelWorker> {
   return {
     carryOut: (work, wait = 2_000) =>
       carryOutOnPostgres({ settings, outcomes: openOutcomes(pool, statements), wait, failed: () => {} }, work),
+    takeBack: () => Promise.reject(new Error('Nothing is there to be taken back')),
     count: async (query) => Number((await rows(query))[0]!.count),
     progress,
     done: async () => Number((await rows(progress.done))[0]?.done ?? 0),

@@ -1,16 +1,18 @@
 // Carries out a change of the content model on MySQL or MariaDB: step by step, on a connection of its own. What ends it leaves the steps that
 // are done; the next try goes on behind them.
 import type { ServerSettings } from '../../config/database-server.js'
+import { copiedRows } from '../../model-plans/reversing.js'
 import { pause } from '../../runtime/clock.js'
 import type { Dialect } from '../dialect.js'
-import type { ModelWork } from '../model-work.js'
+import type { ModelWork, TakingBack } from '../model-work.js'
 import { unavailable } from '../unavailable.js'
 import { type Client, objectsOf } from './client.js'
-import { explained, isConflict, isConnectionLoss } from './errors.js'
+import { explained, isConflict, isConnectionLoss, isLasting } from './errors.js'
 import { releaseLock, takeLock } from './locks.js'
 import { onClient, openPool } from './pool.js'
 import { preparationError } from './prepare-database.js'
-import { type MysqlStepSession, runStep } from './run-model-steps.js'
+import { dropCopies } from './reversing-steps.js'
+import { type MysqlStepSession, runReversingStep, runStep } from './run-model-steps.js'
 import { execute, openStatements } from './statements.js'
 import { writeMysqlSql } from './words.js'
 
@@ -33,10 +35,14 @@ const [tries, pauseBetween] = [3, 500]
  * Carries out what is left of a change. Resolves to false, and changes nothing, where it is outdated.
  * @throws ApiError 503 where a table is in use for too long or the server is lost; steps that are noted are done then
  */
-export async function carryOutOnMysql(options: MysqlCarryingOut, work: ModelWork): Promise<boolean> {
+export const carryOutOnMysql = (options: MysqlCarryingOut, work: ModelWork): Promise<boolean> =>
+  onConnection(options, (client) => carryOutOn(client, options, work))
+
+/** Works on a connection of its own. */
+async function onConnection<Result>(options: MysqlCarryingOut, work: (client: Client) => Promise<Result>): Promise<Result> {
   const pool = openPool(options.settings, { max: 1, failed: options.failed })
   try {
-    return await onClient(pool, (client) => carryOutOn(client, options, work))
+    return await onClient(pool, work)
   } catch (error) {
     if (isConnectionLoss(error)) options.failed(error as Error)
     throw explained(preparationError(error))
@@ -45,7 +51,48 @@ export async function carryOutOnMysql(options: MysqlCarryingOut, work: ModelWork
   }
 }
 
-async function carryOutOn(client: Client, { dialect, wait, waitForOthers }: MysqlCarryingOut, work: ModelWork): Promise<boolean> {
+/**
+ * Takes back what was done of a change. Resolves to false, and changes nothing, where somebody else has done it.
+ * @throws ApiError 503 as `carryOutOnMysql`
+ */
+export const takeBackOnMysql = (options: MysqlCarryingOut, work: TakingBack): Promise<boolean> =>
+  onConnection(options, (client) =>
+    changing(client, options, work, async (session) => {
+      const { steps, progress } = work
+      for (let index = await doneOf(session, progress); index < steps.length; index++)
+        await tried(() => runReversingStep(session, { step: steps[index]!, done: progress.note(index + 1) }))
+    }),
+  )
+
+const carryOutOn = (client: Client, options: MysqlCarryingOut, work: ModelWork): Promise<boolean> =>
+  changing(client, options, work, async (session) => {
+    const { steps, model, progress, giveUp } = work
+    for (let index = await doneOf(session, progress); index < steps.length; index++) {
+      const step = steps[index]!
+      const [later, copies, done] = [steps.slice(index + 1), copiedRows(step, index), progress.note(index + 1)]
+      try {
+        await tried(() => runStep(session, { step, later, copies, model, done }))
+      } catch (error) {
+        const given = isLasting(error) ? giveUp?.(index) : undefined
+        if (given !== undefined && given !== null) await session.ask(given)
+        throw error
+      }
+    }
+  })
+
+/** How many steps earlier tries have finished. */
+async function doneOf({ ask }: MysqlStepSession, { done }: ModelWork['progress']): Promise<number> {
+  const [noted] = await ask(done)
+  return Number(noted?.done ?? 0)
+}
+
+/** Runs steps while nobody else changes tables, and then the statements that make it count. */
+async function changing(
+  client: Client,
+  { dialect, wait, waitForOthers }: MysqlCarryingOut,
+  { isOutdated, make }: Pick<ModelWork, 'isOutdated' | 'make'>,
+  work: (session: MysqlStepSession) => Promise<void>,
+): Promise<boolean> {
   // No column of moments is given a value here: what stands beside values need not be known.
   const statements = openStatements(dialect)
   const session: MysqlStepSession = {
@@ -59,16 +106,14 @@ async function carryOutOn(client: Client, { dialect, wait, waitForOthers }: Mysq
   if (!(await takeLock(client, 'prepare', waitForOthers)))
     throw unavailable('Another process changes the tables of the database; try again')
   try {
-    if ((await session.ask(work.isOutdated)).length > 0) return false
+    if ((await session.ask(isOutdated)).length > 0) return false
     // Rows go and come in an order of their own, and tables with them.
     await client.query(`set session foreign_key_checks = 0, lock_wait_timeout = ${Math.max(1, Math.ceil(wait / 1000))}`)
     // Writes that have looked at it before are waited for; later ones see the change.
     await tried(() => client.query("alter table octavo_model_history comment = ''"))
-    const { steps, model, progress } = work
-    const [noted] = await session.ask(progress.done)
-    for (let index = Number(noted?.done ?? 0); index < steps.length; index++)
-      await tried(() => runStep(session, { step: steps[index]!, later: steps.slice(index + 1), model, done: progress.note(index + 1) }))
-    for (const statement of work.make) await session.ask(statement)
+    await work(session)
+    await dropCopies(client)
+    for (const statement of make) await session.ask(statement)
     return true
   } finally {
     await releaseLock(client, 'prepare').catch(() => client.cut())

@@ -59,18 +59,25 @@ const isBadValue = (error: unknown): boolean =>
 /** A statement beyond what the server can execute: tables of a join, columns, its stack, the depth of selects. */
 const isTooComplex = (error: unknown): boolean => [1116, 1117, 1119, 1390, 1436, 1473].includes(numberOf(error))
 
+/** What failed fails again, however often it is tried: the server refuses it, or it is a mistake of ours. */
+export function isLasting(error: unknown): boolean {
+  if (error instanceof ApiError || [isConflict, isConnectionLoss, isCancelled, isRefusal].some((passes) => passes(error))) return false
+  return numberOf(error) > 0 || codeOf(error) === ''
+}
+
 /** The error as callers get it: 400 for their values, 503 for what may pass. Other errors are returned as they are. */
 export function explained(error: unknown): unknown {
   if (error instanceof ApiError) return error
-  if (isBadValue(error)) {
-    const refused = validationError('A value does not fit the type of its attribute')
-    refused.cause = error
-    return refused
-  }
-  if (isTooComplex(error)) return validationError('The request is too deep or too complex', {})
+  if (isBadValue(error)) return causedBy(validationError('A value does not fit the type of its attribute'), error)
+  if (isTooComplex(error)) return causedBy(validationError('The request is too deep or too complex', {}), error)
   if (isConflict(error)) return unavailable('Too many writes to the same documents, try again', error)
   if (isCancelled(error)) return unavailable('The database took too long', error)
   if (codeOf(error) === 'POOL_EXHAUSTED') return unavailable('Too many requests are waiting for the database', error)
   if (isConnectionLoss(error) || isRefusal(error)) return unavailable('The database is not available', error)
   return error
+}
+
+function causedBy(refused: ApiError, cause: unknown): ApiError {
+  refused.cause = cause
+  return refused
 }

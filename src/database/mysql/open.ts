@@ -13,7 +13,7 @@ import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
-import { carryOutOnMysql } from './carry-out.js'
+import { carryOutOnMysql, takeBackOnMysql } from './carry-out.js'
 import { readCatalog } from './catalog.js'
 import { describeMysqlStep } from './describe-step.js'
 import { createIndexes } from './indexes.js'
@@ -99,6 +99,14 @@ export async function openMysqlDatabase(
     opened.add(writes.close)
     const { modelChangeWait: wait, startWait: waitForOthers } = config.limits
     const carrying = { settings, dialect: statements.dialect, wait, waitForOthers, failed: health.failed }
+    const changingTables = (change: () => Promise<boolean>) =>
+      indexes.without(async () => {
+        try {
+          return await change()
+        } finally {
+          statements.learn(await onClient(reached.small, readCatalog))
+        }
+      })
     const main = openMainConnection((work) => onClient(reached.small, work, config.limits.readTimeout), statements, health.failed)
     return {
       reads,
@@ -108,15 +116,8 @@ export async function openMysqlDatabase(
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         await indexes.begin(wanted)
       },
-      isModelWorkAtomic: false,
-      carryOut: (work) =>
-        indexes.without(async () => {
-          try {
-            return await carryOutOnMysql(carrying, work)
-          } finally {
-            statements.learn(await onClient(reached.small, readCatalog))
-          }
-        }),
+      carryOut: (work) => changingTables(() => carryOutOnMysql(carrying, work)),
+      takeBack: (work) => changingTables(() => takeBackOnMysql(carrying, work)),
       describeSteps: (steps) => Promise.all(steps.map((step, index) => describeMysqlStep(step, steps.slice(index + 1)))),
       mismatches: (wanted) => onClient(reached.small, (client) => findSchemaMismatches(client, wanted)),
       trouble: health.trouble,

@@ -129,10 +129,10 @@ async function lackingIn(client: Client, model: Model, { sessions }: MysqlPrepar
   }
 }
 
-/** Whether a change of the model was begun whose steps are not all done. */
+/** Whether a change of the model was begun that is neither made nor taken back. */
 async function isBeingChanged(client: Client, { tables }: MysqlCatalog): Promise<boolean> {
   if (tables.get('octavo_model_history')?.some(({ name }) => name === 'is_made') !== true) return false
-  return (await client.query('select 1 from octavo_model_history where is_made = 0 limit 1')).rows.length > 0
+  return (await client.query('select 1 from octavo_model_history where is_made <> 1 limit 1')).rows.length > 0
 }
 
 const isPossible = (catalog: MysqlCatalog, { tables }: Lacking, index: Parameters<typeof isIndexable>[1]): boolean =>

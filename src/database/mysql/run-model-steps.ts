@@ -5,6 +5,7 @@ import type { Model } from '../../model/types.js'
 import type { Conversion } from '../../model-plans/conversions.js'
 import { isKept } from '../../model-plans/kept.js'
 import { renamedBy } from '../../model-plans/renamed.js'
+import type { CopiedRows, ReversingStep } from '../../model-plans/reversing.js'
 import { keptRowsStatement, rowStatement } from '../../model-plans/row-statements.js'
 import { expressionOf } from '../../model-plans/sql-text.js'
 import type { MovedColumn, PlanStep, StepNamed } from '../../model-plans/steps.js'
@@ -16,6 +17,7 @@ import { play, type ScriptRow, type ScriptWords } from '../step-script.js'
 import type { Client } from './client.js'
 import { fillMysqlColumn } from './fill-column.js'
 import { isDeclaredInPlace, lookAt, type PresentTables, statementsLeft, type TableStep } from './model-steps.js'
+import { copyStatement, putBackStatement, reversalsLeft, someRow, tableOfCopies } from './reversing-steps.js'
 
 /** The connection of a change. */
 export interface MysqlStepSession {
@@ -28,14 +30,23 @@ export interface MysqlStepSession {
 export interface MysqlStep {
   readonly step: PlanStep
   readonly later: readonly PlanStep[]
+  /** What is copied before it is changed, in case the change has to be taken back. */
+  readonly copies: readonly CopiedRows[]
   /** The new model. */
   readonly model: Model
   readonly done: RawBuilder<unknown>
 }
 
 /** Runs a step, or what an earlier try has left of it, and notes it. */
-export async function runStep(session: MysqlStepSession, { step, later, model, done }: MysqlStep): Promise<void> {
+export async function runStep(session: MysqlStepSession, { step, later, copies, model, done }: MysqlStep): Promise<void> {
   const there = lookAt(session.client)
+  const change = async (work: () => Promise<unknown>): Promise<void> => {
+    const copied = await tablesOfCopies(session, copies, there)
+    await inTransaction(session, done, async () => {
+      for (const rows of copied) await session.ask(copyStatement(rows))
+      await work()
+    })
+  }
   switch (step.kind) {
     case 'keepRows':
       return keepRows(session, step, done)
@@ -44,17 +55,58 @@ export async function runStep(session: MysqlStepSession, { step, later, model, d
       return moveRows(session, step, there, done)
     case 'deleteRows':
     case 'setValues':
-      return inTransaction(session, done, async () => {
+      return change(async () => {
         if (!isOfOthers(step.table) || (await there.table(step.table))) await session.ask(expressionOf(rowStatement(step)))
       })
     case 'makeDrafts':
-      return inTransaction(session, done, () => play(makeDrafts(step, model, wordsOf(session)), session.ask))
+      return change(() => play(makeDrafts(step, model, wordsOf(session)), session.ask))
     case 'renameInSettings':
-      return inTransaction(session, done, () => play(renameInSettings(step), session.ask))
+      return change(() => play(renameInSettings(step), session.ask))
     case 'storeContentTypes':
-      return inTransaction(session, done, () => play(storeContentTypes(step, model), session.ask))
+      return change(() => play(storeContentTypes(step, model), session.ask))
     default:
       return changeTables(session, step, there, later, done)
+  }
+}
+
+/** Makes tables for copies of rows that a step changes; those without such rows are left out. */
+async function tablesOfCopies(
+  { client, ask }: MysqlStepSession,
+  copies: readonly CopiedRows[],
+  there: PresentTables,
+): Promise<readonly CopiedRows[]> {
+  const filled: CopiedRows[] = []
+  for (const rows of copies) {
+    const isFilled = (!isOfOthers(rows.table) || (await there.table(rows.table))) && (await ask(someRow(rows))).length > 0
+    if (!isFilled) continue
+    await client.query(tableOfCopies(rows))
+    filled.push(rows)
+  }
+  return filled
+}
+
+/** Runs a step on the way back, or what an earlier try has left of it, and notes it. */
+export async function runReversingStep(
+  session: MysqlStepSession,
+  { step, done }: { readonly step: ReversingStep; readonly done: RawBuilder<unknown> },
+): Promise<void> {
+  const there = lookAt(session.client)
+  const { client } = session
+  switch (step.kind) {
+    case 'putRowsBack':
+      return inTransaction(session, done, async () => {
+        if (await there.table(step.from)) await client.query(putBackStatement(step.table, step.from, await there.columns(step.from)))
+      })
+    case 'deleteRows':
+      return inTransaction(session, done, () => session.ask(expressionOf(rowStatement(step))))
+    case 'dropColumn':
+    case 'putColumnBack':
+    case 'addForeignKey':
+      for await (const statement of reversalsLeft(step, there)) await client.query(statement)
+      await session.ask(done)
+      return
+    default:
+      return changeTables(session, step, there, [], done)
   }
 }
 

@@ -45,15 +45,16 @@ const isTooComplex = (code: string): boolean => code.startsWith('54')
 export function explained(error: unknown): unknown {
   if (error instanceof ApiError) return error
   const code = codeOf(error)
-  if (isBadValue(code)) {
-    const refused = validationError('A value does not fit the type of its attribute')
-    refused.cause = error
-    return refused
-  }
-  if (isTooComplex(code)) return validationError('The request is too deep or too complex', {})
+  if (isBadValue(code)) return causedBy(validationError('A value does not fit the type of its attribute'), error)
+  if (isTooComplex(code)) return causedBy(validationError('The request is too deep or too complex', {}), error)
   if (isConflict(error)) return unavailable('Too many writes to the same documents, try again', error)
   if (code === cancelled) return unavailable('The database took too long', error)
   if (isExhaustion(error)) return unavailable('Too many requests are waiting for the database', error)
   if (isConnectionLoss(error) || isRefusal(code)) return unavailable('The database is not available', error)
   return error
+}
+
+function causedBy(refused: ApiError, cause: unknown): ApiError {
+  refused.cause = cause
+  return refused
 }

@@ -119,7 +119,7 @@ export async function openPostgresDatabase(
         statements.forget()
         await indexes.begin(wanted)
       },
-      isModelWorkAtomic: true,
+      takeBack: null,
       carryOut: (work) => carryOutBeside(indexes, statements, carrying, work),
       describeSteps: async (steps) => steps.map(describePostgresStep),
       mismatches: (wanted) => findSchemaMismatches(reached.small, wanted),

@@ -79,7 +79,7 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
         await fitModel(connection, writer, wanted, config.auth.jwtManagement === 'refresh')
         await indexes.begin(wanted)
       },
-      isModelWorkAtomic: true,
+      takeBack: null,
       carryOut: (work) => writer.alone(() => carryOut(settings, work)),
       describeSteps: async (steps) => steps.map(describeSqliteStep),
       mismatches: async (wanted) => throughSchemaChanges(() => findSchemaMismatches(connection, wanted)),
