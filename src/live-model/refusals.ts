@@ -17,6 +17,9 @@ export function refuseTakenTables(model: Model): void {
   }
 }
 
+/** A message without the folder of the project. */
+export const plain = (message: string, folder: string): string => message.replaceAll(`${folder}/`, '')
+
 /** Why the model that a change leads to cannot be loaded, with the places in the body of the request where it has the schema. */
 export function unloadable(error: unknown, folder: string, { places = new Map() }: Pick<ChangeRequest, 'places'>): ApiError {
   const inBody = ({ file, path }: SchemaMistake): readonly string[] | null => {
@@ -30,8 +33,7 @@ export function unloadable(error: unknown, folder: string, { places = new Map() 
   })
   // The file of a new schema is not there yet.
   const said = errors.length === 0 ? (error as Error).message : sentenceOf(mistakes, (one) => inBody(one)?.join('.') ?? fileAndPath(one))
-  const message = said.replaceAll(`${folder}/`, '')
-  return validationError(message, errors.length === 0 ? {} : { errors })
+  return validationError(plain(said, folder), errors.length === 0 ? {} : { errors })
 }
 
 /** Content by its names, with counts: `api::note.note.body (12)`. */
