@@ -7,6 +7,7 @@ import type { PlanStep } from '../model-plans/steps.js'
 import type { Dialect } from './dialect.js'
 import type { History } from './history.js'
 import type { ModelWork, TakingBack } from './model-work.js'
+import type { DatabaseNames } from './names.js'
 import type { ReadPlan } from './plan.js'
 import type { SchemaMismatches } from './schema/mismatches.js'
 import type { Signing } from './signing.js'
@@ -118,6 +119,8 @@ export interface Database {
   readonly reads: ReadDatabase
   readonly writes: WriteDatabase
   readonly main: MainConnection
+  /** The names that it gives to tables and columns. */
+  readonly names: DatabaseNames
   /**
    * Adds the tables and columns that another model needs, and begins to create its indexes. Nothing is removed; what is there stays as it
    * is.

@@ -28,6 +28,8 @@ export interface ChangeRequest {
   readonly version?: string
   readonly undoes?: UndoneChange
   readonly note?: NoteChange
+  /** Where in the request schemas are, by their uids; undefined: it has none. */
+  readonly path?: readonly string[]
 }
 
 /** The statement that notes who makes a change. It is executed in the transaction that records the change. */

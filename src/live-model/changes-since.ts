@@ -37,10 +37,7 @@ export async function changesSince(
     try {
       return await loadModel(config.folder, config.privateAttributes, filesWithChanges(config.folder, differencesOf(texts, files)))
     } catch (error) {
-      throw new ApiError(
-        'ConflictError',
-        `The model before change ${id} cannot be read any more: ${plain((error as Error).message, config.folder)}`,
-      )
+      throw new ApiError('ConflictError', `The model before change ${id} cannot be read any more: ${plain(error, config.folder)}`)
     }
   }
 }

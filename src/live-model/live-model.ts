@@ -22,7 +22,7 @@ import {
 } from './change-log.js'
 import { type CountedPlan, countedPlan, onlyAdds } from './counted-plan.js'
 import { type DescribedPlan, describedPlan } from './described-plan.js'
-import { refuseLosses, refuseTakenTables, unloadable } from './refusals.js'
+import { plain, refuseLosses, refuseNames, unloadable } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
 import { differencesOf, storeSchemas } from './stored-schemas.js'
 import { requestToUndo, type UndoDecisions } from './undo.js'
@@ -190,6 +190,8 @@ async function reload(options: LiveModelOptions, inForce: InForce, inLine: (work
   await inLine(() => follow(options, inForce))
 }
 
+const notFollowed = (why: string): ApiError => new ApiError('ServiceUnavailableError', `The model was changed by another process, ${why}`)
+
 /** Follows the changes that other processes have made. @throws ApiError 503 if the files of this process lead to another model */
 async function follow(options: LiveModelOptions, inForce: InForce): Promise<void> {
   const { config, database, log } = options
@@ -198,10 +200,13 @@ async function follow(options: LiveModelOptions, inForce: InForce): Promise<void
   const last = changes.at(-1)
   if (last === undefined) return
   const files = filesOf(changes)
-  const next = await load(options, files)
-  if (next.model.version !== last.version)
-    throw new ApiError('ServiceUnavailableError', 'The model was changed by another process, whose files differ from those of this one')
-  await options.check(next.model)
+  const next = await load(options, files).catch((error: unknown) => {
+    throw notFollowed(`whose change this one cannot follow: ${plain(error, config.folder)}`)
+  })
+  if (next.model.version !== last.version) throw notFollowed('whose files differ from those of this one')
+  await options.check(next.model).catch((error: unknown) => {
+    throw error instanceof ConfigError ? notFollowed(`whose change the code of this one does not fit: ${error.message}`) : error
+  })
   await database.fit(next.model)
   putInForce(inForce, next, last.id)
   try {
@@ -216,7 +221,7 @@ async function planned(options: LiveModelOptions, inForce: Pick<InForce, 'model'
   const { version } = inForce.model
   if (request.version !== undefined && request.version !== version)
     throw new ApiError('PreconditionFailedError', `The model has the version ${version} by now. Plan the change again`, { version })
-  const loaded = await checkedModel(options, request)
+  const loaded = await checkedModel(options, inForce.model, request)
   const plan = await countedPlan(options.database, {
     ...{ from: inForce.model, to: loaded.model, renames: request.renames ?? [], undoes: request.undoes ?? null },
     choices: { ...request.choices, number: inForce.change + 1 },
@@ -291,11 +296,12 @@ export async function planOfFiles(options: LiveModelOptions): Promise<DescribedP
 }
 
 /** Loads the model that a change leads to. @throws ApiError 400 */
-async function checkedModel(options: LiveModelOptions, request: ChangeRequest): Promise<LoadedModel> {
-  const loaded = await load(options, request.files).catch((error: unknown) => {
+async function checkedModel(options: LiveModelOptions, former: Model, request: ChangeRequest): Promise<LoadedModel> {
+  const { files, path = [] } = request
+  const loaded = await load(options, files).catch((error: unknown) => {
     throw unloadable(error, options.config.folder, request)
   })
-  refuseTakenTables(loaded.model)
+  refuseNames(former, loaded.model, options.database.names, path)
   await options.check(loaded.model).catch((error: unknown) => {
     if (error instanceof ConfigError) throw new ApiError('ValidationError', `The code of the project does not fit: ${error.message}`)
     throw error

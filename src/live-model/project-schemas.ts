@@ -6,8 +6,11 @@ import { sql } from 'kysely'
 import { builtinTypes } from '../content-type-builder/builtin-types.js'
 import type { BuilderRequest, ProjectSchema, ProjectSchemas, SchemaContent } from '../content-type-builder/project-schemas.js'
 import type { MainConnection } from '../database/database.js'
+import { ApiError } from '../errors/errors.js'
 import { schemaFilesOf } from '../model/load.js'
+import { parseSchemaFile } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
+import { plain } from './refusals.js'
 
 /** Reads the schema files of a project, and what else a request depends on. */
 export async function readProjectSchemas(
@@ -15,7 +18,7 @@ export async function readProjectSchemas(
   { model, database, request }: { readonly model: Model; readonly database: MainConnection; readonly request: BuilderRequest },
 ): Promise<ProjectSchemas> {
   const schemas = new Map<string, ProjectSchema>(builtinTypes().map((schema) => [schema.uid, schema]))
-  for (const [uid, path] of await schemaFilesOf(folder)) schemas.set(uid, { uid, path, content: await contentOf(join(folder, path)) })
+  for (const [uid, path] of await schemaPlaces(folder)) schemas.set(uid, { uid, path, content: await contentOf(join(folder, path)) })
   const entries = await readdir(join(folder, 'src'), { withFileTypes: true, recursive: true }).catch(() => [])
   return {
     schemas,
@@ -28,8 +31,15 @@ export async function readProjectSchemas(
   }
 }
 
+/** The paths of the schema files of a project by uid. @throws ApiError 400 if one of them cannot be read */
+export async function schemaPlaces(folder: string): Promise<ReadonlyMap<string, string>> {
+  return schemaFilesOf(folder).catch((error: unknown) => {
+    throw new ApiError('ValidationError', plain(error, folder))
+  })
+}
+
 async function contentOf(file: string): Promise<SchemaContent> {
-  const { info = {}, attributes = {}, ...others } = JSON.parse(await readFile(file, 'utf8')) as Partial<SchemaContent>
+  const { info = {}, attributes = {}, ...others } = parseSchemaFile(await readFile(file, 'utf8')) as Partial<SchemaContent>
   return { ...others, info, attributes }
 }
 

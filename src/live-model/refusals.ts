@@ -1,24 +1,48 @@
-// Refuses changes of the model: tables that two schemas would share, and what hides content that nobody agreed to hide.
+// Refuses changes of the model: names that the database cannot give, and what hides content that nobody agreed to hide.
 import { relative, sep } from 'node:path'
+import type { DatabaseNames } from '../database/names.js'
 import { describeTables } from '../database/schema/tables.js'
 import { ApiError, validationError } from '../errors/errors.js'
 import { fileAndPath, mistakesOf, type SchemaMistake, sentenceOf } from '../model/check.js'
+import { schemasOf } from '../model/owners.js'
 import type { Model } from '../model/types.js'
 import type { Rename } from '../model-plans/types.js'
 import type { ChangeRequest } from './change.js'
 import type { CountedContent } from './counted-plan.js'
 
-/** Refuses two schemas with one table, as Strapi would at its next start. @throws ApiError 400 */
-export function refuseTakenTables(model: Model): void {
+/**
+ * Refuses names of a new model that the database cannot give: tables that two schemas would share, as Strapi would at its next start, and
+ * new names that it has for itself. `path`: where schemas are in the request. @throws ApiError 400
+ */
+export function refuseNames(from: Model, to: Model, names: DatabaseNames, path: readonly string[]): void {
+  const former = new Map(describeTables(from).map(({ name, columns }) => [name, new Set(columns.map((column) => column.name))]))
   const taken = new Set<string>()
-  for (const { name } of describeTables(model)) {
-    if (taken.has(name)) throw new ApiError('ValidationError', `The table ${name} is taken: two schemas or attributes would share it`)
-    taken.add(name)
+  for (const { name, columns } of describeTables(to)) {
+    const key = names.tellCaseApart ? name : name.toLowerCase()
+    if (taken.has(key)) throw refusedName(to, name, null, `The table ${name} is taken: two schemas or attributes would share it`, path)
+    taken.add(key)
+    const known = former.get(name)
+    if (known === undefined && names.ownTables.test(name))
+      throw refusedName(to, name, null, `The table ${name} has a name that the database keeps for itself`, path)
+    const own = columns.find((column) => names.ownColumns.has(column.name) && known?.has(column.name) !== true)
+    if (own !== undefined)
+      throw refusedName(to, name, own.name, `The column ${own.name} has a name that the database keeps for itself`, path)
   }
 }
 
-/** A message without the folder of the project. */
-export const plain = (message: string, folder: string): string => message.replaceAll(`${folder}/`, '')
+/** The refusal of a table, or of a column of it, with the place of the schema or attribute that has it. */
+function refusedName(model: Model, table: string, column: string | null, message: string, path: readonly string[]): ApiError {
+  const schema = schemasOf(model).findLast((each) => each.table === table)
+  if (schema === undefined) return new ApiError('ValidationError', message)
+  const attribute = [...schema.attributes.values()].find((each) => each.kind === 'scalar' && each.column === column)
+  const place = [...path, schema.uid, ...(attribute === undefined ? ['collectionName'] : ['attributes', attribute.name])]
+  return new ApiError('ValidationError', message, { errors: [{ path: place, message, name: 'ValidationError' }] })
+}
+
+/** The message of an error without the folder of the project. */
+export const plain = (error: unknown, folder: string): string => withoutFolder((error as Error).message, folder)
+
+const withoutFolder = (message: string, folder: string): string => message.replaceAll(`${folder}/`, '')
 
 /** Why the model that a change leads to cannot be loaded, with the places in the body of the request where it has the schema. */
 export function unloadable(error: unknown, folder: string, { places = new Map() }: Pick<ChangeRequest, 'places'>): ApiError {
@@ -33,7 +57,7 @@ export function unloadable(error: unknown, folder: string, { places = new Map() 
   })
   // The file of a new schema is not there yet.
   const said = errors.length === 0 ? (error as Error).message : sentenceOf(mistakes, (one) => inBody(one)?.join('.') ?? fileAndPath(one))
-  return validationError(plain(said, folder), errors.length === 0 ? {} : { errors })
+  return validationError(withoutFolder(said, folder), errors.length === 0 ? {} : { errors })
 }
 
 /** Content by its names, with counts: `api::note.note.body (12)`. */

@@ -7,10 +7,10 @@ import { takenTypeNames, unstartable } from '../content-type-builder/loadable.js
 import { attributeName, categoryName, isReservedAttribute, isReservedType, schemaPath } from '../content-type-builder/names.js'
 import { isBuiltin, type ProjectSchema, type SchemaContent } from '../content-type-builder/project-schemas.js'
 import { validationError } from '../errors/errors.js'
-import { schemaFilesOf } from '../model/load.js'
+import { schemaIndexes } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import type { ChangeRequest } from './change.js'
-import { usedCustomFields } from './project-schemas.js'
+import { schemaPlaces, usedCustomFields } from './project-schemas.js'
 
 const apiUid = /^api::([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
 const componentUid = /^([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
@@ -20,7 +20,12 @@ const reservedTable = /^(?:strapi|octavo)_/i
 const name = (pattern: RegExp, what: string) => z.string().regex(pattern, `must be ${what}`)
 const attributes = z.record(name(attributeName, 'a letter followed by letters, digits and _'), z.looseObject({ type: z.string() }))
 const info = z.looseObject({ displayName: z.string().min(1), description: z.string().optional() })
-const common = { collectionName: name(categoryName, 'a name of a table').optional(), options: z.looseObject({}).optional(), attributes }
+const common = {
+  collectionName: name(categoryName, 'a name of a table').optional(),
+  options: z.looseObject({}).optional(),
+  indexes: schemaIndexes.optional(),
+  attributes,
+}
 const type = z.looseObject({
   ...common,
   kind: z.enum(['collectionType', 'singleType']),
@@ -61,7 +66,7 @@ export async function readSchemaRequest(folder: string, model: Model, sent: unkn
   const { files, places } = await filesOfSchemas(folder, data)
   refuseUnstartable(model, data)
   return {
-    ...{ summary: uids.join(', '), files, places, renames, choices: { neverPublished }, agreed },
+    ...{ summary: uids.join(', '), files, places, renames, choices: { neverPublished }, agreed, path: ['data'] },
     ...(version === undefined ? {} : { version }),
   }
 }
@@ -72,7 +77,7 @@ async function filesOfSchemas(
   data: Readonly<Record<string, object | null>>,
 ): Promise<Required<Pick<ChangeRequest, 'files' | 'places'>>> {
   const uids = Object.keys(data)
-  const known = await schemaFilesOf(folder)
+  const known = await schemaPlaces(folder)
   const places = new Map<string, readonly string[]>()
   const isTypeScript = existsSync(join(folder, 'tsconfig.json'))
   const codeOf = (uid: string) => (uid.startsWith('api::') ? codeFiles(uid, uid.slice(uid.indexOf('.') + 1), isTypeScript) : [])

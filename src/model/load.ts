@@ -8,7 +8,7 @@ import { checkSchemas, type SchemaFile } from './check.js'
 import { corrected } from './corrected.js'
 import { linkModel } from './link.js'
 import { type Engine, isDangerous, needsEngine, preparePatterns } from './patterns.js'
-import { filesOnDisk, type SchemaFiles } from './schema-files.js'
+import { filesOnDisk, parseSchemaFile, type SchemaFiles } from './schema-files.js'
 import { kebabCase } from './schema-keys.js'
 import type { Model, SchemaSource } from './types.js'
 
@@ -16,6 +16,10 @@ import type { Model, SchemaSource } from './types.js'
 const attribute = z.preprocess(
   (value) => (typeof value === 'object' && value !== null && 'customField' in value ? { type: 'customField', ...value } : value),
   z.looseObject({ type: z.string() }),
+)
+/** Indexes of Strapi's database layer. */
+export const schemaIndexes = z.array(
+  z.looseObject({ name: z.string(), columns: z.array(z.string()).min(1), type: z.string().nullable().optional() }),
 )
 /** The parts that nothing can be made of if they are wrong; everything else is checked once all schemas are read. */
 const schemaFile = z.looseObject({
@@ -28,6 +32,7 @@ const schemaFile = z.looseObject({
   }),
   options: z.custom<SchemaSource['options']>().optional(),
   pluginOptions: z.custom<SchemaSource['pluginOptions']>().optional(),
+  indexes: schemaIndexes.optional(),
   attributes: z.record(z.string(), attribute).default({}),
 })
 
@@ -171,7 +176,7 @@ async function readSchema(files: SchemaFiles, file: string): Promise<z.infer<typ
   if (text === null) return null
   let json: unknown
   try {
-    json = JSON.parse(text)
+    json = parseSchemaFile(text)
   } catch (error) {
     throw new Error(`${file} is not valid JSON: ${(error as Error).message}`)
   }

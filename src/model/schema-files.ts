@@ -8,6 +8,9 @@ export interface FolderEntry {
   readonly isFolder: boolean
 }
 
+/** Parses the text of a schema file, which may begin with a byte order mark. @throws SyntaxError */
+export const parseSchemaFile = (text: string): unknown => JSON.parse(text.replace(/^\uFEFF/, ''))
+
 /** Reads folders and files by absolute paths. */
 export interface SchemaFiles {
   /** What is in a folder, sorted by name; empty if there is no such folder. */

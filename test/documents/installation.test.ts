@@ -1,4 +1,5 @@
 // What a request is answered by is one value: replaced as a whole, and closed when its last request has ended.
+
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/config.js'
 import type { Sink } from '../../src/database/answer/sink.js'
 import type { Database, PlanHandle, ReadDatabase, WriteDatabase } from '../../src/database/database.js'
+import { namesOf } from '../../src/database/names.js'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { prepareRead } from '../../src/database/sqlite/execute.js'
 import { defineFunctions } from '../../src/database/sqlite/functions.js'
@@ -54,6 +56,7 @@ async function openGolden() {
     reads,
     writes,
     main: openMainConnection(connection),
+    names: namesOf.sqlite,
     fit: async () => {},
     takeBack: null,
     carryOut: async () => false,

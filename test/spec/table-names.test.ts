@@ -1,7 +1,11 @@
-// Changes of the model that give tables the names of others, over HTTP.
+// Changes of the model that give tables the names of others, or names that cannot be given, and files that cannot be read, over HTTP.
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
+import { isOnPostgres, isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Answer, type Served, serveBeside, serveProject } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
 
 const full = 'may-do-everything'
@@ -158,4 +162,75 @@ rule('model-plans.5', 'a table changes its name in the case of letters only, and
   expect(await content('/api/notes', '/api/pages')).toEqual(before)
   await undo()
   expect(await content('/api/notes', '/api/pages')).toEqual(before)
+})
+
+/** Changes only what the request says. */
+const mistakes = async (data: object): Promise<unknown> => {
+  const refused = await change(data)
+  const planned = await send('POST', '/api/content-type-builder/plan', { data })
+  expect(planned.status, planned.text.slice(0, 300)).toBe(refused.status)
+  return [refused.status, refused.body.error?.details.errors?.[0]?.path]
+}
+
+rule('live-model.4', 'names that the database cannot give are refused', async () => {
+  const widget = (collectionName: string, attributes: object = { text }) => ({
+    'api::widget.widget': typeOf('widget', 'widgets', attributes, { collectionName }),
+  })
+  const table = [400, ['data', 'api::widget.widget', 'collectionName']]
+  if (!isOnPostgres) for (const name of ['NOTES', 'Notes']) expect([name, await mistakes(widget(name))]).toEqual([name, table])
+  if (!isOnServer) for (const name of ['sqlite_master', 'SQLITE_x']) expect([name, await mistakes(widget(name))]).toEqual([name, table])
+  if (isOnPostgres) {
+    for (const name of ['pg_class', 'pg_x']) expect([name, await mistakes(widget(name))]).toEqual([name, table])
+    for (const name of ['ctid', 'xmin', 'tableoid'])
+      expect(await mistakes(widget('widgets', { [name]: text }))).toEqual([400, ['data', 'api::widget.widget', 'attributes', name]])
+  }
+  const indexes = { ...widget('widgets')['api::widget.widget'], indexes: 'x' }
+  expect(await mistakes({ 'api::widget.widget': indexes })).toEqual([400, ['data', 'api::widget.widget', 'indexes']])
+  const nowhere = [{ name: 'widgets_nowhere', columns: ['nowhere'] }]
+  const refused = await change({ 'api::widget.widget': { ...indexes, indexes: nowhere } })
+  expect(refused.status, refused.text).toBe(409)
+  expect((await served.ask('/api/notes', { token: full })).status).toBe(200)
+})
+
+rule('live-model.4', 'a schema file that cannot be read is named, and one with a byte order mark can be', async () => {
+  const file = join(served.folder, 'src/api/tag/content-types/tag/schema.json')
+  const former = readFileSync(file, 'utf8')
+  const data = { 'api::page.page': typeOf('page', 'pages', { ...zone, more: text }) }
+  writeFileSync(file, '{ broken')
+  const type = { displayName: 'Book', singularName: 'book', pluralName: 'books', attributes: { text } }
+  for (const refused of [
+    await change(data),
+    await send('POST', '/api/content-type-builder/plan', { data }),
+    await send('POST', '/content-type-builder/content-types', { contentType: type }),
+  ]) {
+    expect(refused.status, refused.text).toBe(400)
+    expect(refused.body.error.message).toContain('src/api/tag/content-types/tag/schema.json')
+    expect(refused.body.error.message).not.toContain(served.folder)
+  }
+  writeFileSync(file, `\uFEFF${former}`)
+  const other = await serveBeside(served, secrets)
+  await other.close()
+  expect((await change(data)).status).toBe(200)
+  expect((await send('POST', '/content-type-builder/content-types', { contentType: type })).status).toBe(201)
+  writeFileSync(file, former)
+})
+
+rule('live-model.8', 'a process that cannot follow a change says why, until its files are repaired', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'octavo-test-'))
+  cpSync(served.folder, folder, { recursive: true })
+  const other = await serveBeside({ folder }, { ...secrets, ...served.sameDatabase })
+  try {
+    const file = join(folder, 'src/api/tag/content-types/tag/schema.json')
+    const former = readFileSync(file, 'utf8')
+    writeFileSync(file, '{ broken')
+    expect((await change({ 'api::page.page': typeOf('page', 'pages', { ...zone, further: text }) })).status).toBe(200)
+    const refused = await other.ask('/api/pages', { token: full })
+    expect(refused.status, refused.text).toBe(503)
+    expect(refused.body.error.message).toContain('src/api/tag/content-types/tag/schema.json is not valid JSON')
+    writeFileSync(file, former)
+    expect((await other.ask('/api/pages', { token: full })).status).toBe(200)
+  } finally {
+    await other.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
 })

@@ -8,6 +8,7 @@ import { openSigner } from '../answer/signed-addresses.js'
 import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
 import type { FillRows } from '../driver.js'
 import { openBackgroundIndexes } from '../indexing.js'
+import { namesOf } from '../names.js'
 import type { Prepared } from '../schema/lacking.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
@@ -112,6 +113,7 @@ export async function openMysqlDatabase(
       reads,
       writes,
       main,
+      names: namesOf.mysql,
       fit: async (wanted) => {
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         await indexes.begin(wanted)

@@ -10,6 +10,7 @@ import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
 import type { FillRows } from '../driver.js'
 import { type BackgroundIndexes, openBackgroundIndexes } from '../indexing.js'
 import type { ModelWork } from '../model-work.js'
+import { namesOf } from '../names.js'
 import type { Prepared } from '../schema/lacking.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
 import { openHealth } from '../server/health.js'
@@ -113,6 +114,7 @@ export async function openPostgresDatabase(
       reads,
       writes,
       main,
+      names: namesOf.postgres,
       fit: async (wanted) => {
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         // Another process may have changed the types of columns.

@@ -1,4 +1,5 @@
 // Opens the SQLite database of a project: for a service, for a command that writes, or only to look at it.
+
 import type { Database as Connection } from 'better-sqlite3'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.js'
@@ -8,6 +9,7 @@ import { elapsed } from '../../runtime/clock.js'
 import { openClosers } from '../../runtime/closers.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from '../database.js'
 import { openBackgroundIndexes } from '../indexing.js'
+import { namesOf } from '../names.js'
 import { describeIndexes } from '../schema/own-indexes.js'
 import type { Signing } from '../signing.js'
 import { startIndexing } from './background-indexes.js'
@@ -75,6 +77,7 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       reads: presence.guardReads(readers),
       writes: presence.guardWrites(writer),
       main: presence.guardMain(openMainConnection(connection)),
+      names: namesOf.sqlite,
       fit: async (wanted) => {
         await fitModel(connection, writer, wanted, config.auth.jwtManagement === 'refresh')
         await indexes.begin(wanted)

@@ -17,7 +17,7 @@ import { isOnSide, type StoredVersion } from './rows.js'
 const hidden = sql.table('octavo_pending_links')
 
 /** What a copy of links can rely on. */
-interface CopiedRows {
+interface NewCopies {
   /** The row that gets the links has none so far. */
   readonly isNew: boolean
   /** The row that has them was created by this very write: its links are the last in the lists of their targets. */
@@ -33,7 +33,7 @@ export function copyLinks(
   from: Owner,
   to: Owner,
   relations: readonly Relation[],
-  { isNew, isFromNew }: CopiedRows,
+  { isNew, isFromNew }: NewCopies,
 ): void {
   const { transaction, model, targetSide: copies, targetLocale: into } = writing
   for (const relation of relations) {
