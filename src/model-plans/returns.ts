@@ -4,7 +4,7 @@ import type { ContentType, Model } from '../model/types.js'
 import { type FollowedPlace, formerNames, type MadeChange, named, type Undoing } from './followed.js'
 import { keptNames } from './kept.js'
 import { reachesComponent } from './reach.js'
-import { countText, defaultLocale, id, type SqlText, sqlText } from './sql-text.js'
+import { defaultLocale, id, type SqlText, sqlText } from './sql-text.js'
 import type { KeptPlace } from './types.js'
 
 /** Rows of the targets of links that have gone since the links were kept aside. */
@@ -151,27 +151,35 @@ function obstaclesOfCopies(place: FollowedPlace, undoing: Undoing): readonly Obs
   // Entries and files lie in tables that are copied with all that is in them.
   if (component === undefined || place.kind === 'field' || place.kind === 'values') return []
   const names = new Map(formerNames(component.table, undoing).map(({ change, name }) => [change, name]))
-  const isUndone = new Set<number>()
-  for (const { id: own, undoes } of later.toReversed()) if (!isUndone.has(own)) isUndone.add(undoes)
-  const copying = later.findLast(
-    (change) =>
-      !isUndone.has(change.id) &&
-      !later.some(({ id: undone }) => undone === change.undoes) &&
-      change.pairs.schemas.some(({ from, to }) => {
-        const uid = change.pairs.schemas.find((pair) => pair.from.table === names.get(change))?.to.uid
-        const isMade = from.kind === 'contentType' && to.kind === 'contentType' && !from.draftAndPublish && to.draftAndPublish
-        return isMade && uid !== undefined && reachesComponent(to, uid, change.pairs.to)
-      }),
-  )
-  if (copying === undefined) return []
-  const where = place.kind === 'column' ? sqlText`${id(place.as)} is not null` : null
-  return [
-    {
-      count: countText(place.kind === 'column' ? tableNow(place.table, undoing) : place.as, where),
-      about: () =>
-        `Drafts that ${named(copying)} has made lack what change ${undoing.own.id} has kept aside of ${component.uid}. Undo change ${copying.id} first`,
-    },
-  ]
+  const isCopying = ({ change, name }: { readonly change: MadeChange; readonly name: string }): boolean => {
+    const { schemas, to: model } = change.pairs
+    const { from, to } = schemas.find((pair) => pair.from.table === name) ?? {}
+    const uid = schemas.find((pair) => pair.from.table === names.get(change))?.to.uid
+    if (from?.kind !== 'contentType' || to?.kind !== 'contentType' || uid === undefined) return false
+    return !from.draftAndPublish && to.draftAndPublish && reachesComponent(to, uid, model)
+  }
+  const inForce = changesInForce(later)
+  const where = place.kind === 'column' ? sqlText`${id(place.as)} is not null` : sqlText`1 = 1`
+  const held = id(place.kind === 'column' ? tableNow(place.table, undoing) : place.as)
+  return [...pairs.to.types.values()].flatMap((type): readonly Obstacle[] => {
+    const copying = formerNames(type.table, undoing).find((former) => inForce.has(former.change) && isCopying(former))?.change
+    if (copying === undefined) return []
+    const table = id(tableNow(type.table, undoing))
+    // A draft that was not made of its published version is older.
+    const made = sqlText`select count(*) as count from ${table} as published join ${table} as draft on draft.document_id = published.document_id
+      and coalesce(draft.locale, '') = coalesce(published.locale, '') and draft.published_at is null and draft.id > published.id
+      where published.published_at is not null and exists (select 1 from ${held} where ${where})`
+    const lack = `lack what change ${undoing.own.id} has kept aside of ${component.uid}. Undo change ${copying.id} first`
+    return [{ count: made, about: () => `Drafts of ${type.uid} that ${named(copying)} has made ${lack}` }]
+  })
+}
+
+/** The changes that neither were undone nor undo one of these. */
+function changesInForce(changes: readonly MadeChange[]): ReadonlySet<MadeChange> {
+  const ids = new Set(changes.map((change) => change.id))
+  const undone = new Set<number>()
+  for (const change of changes.toReversed()) if (!undone.has(change.id)) undone.add(change.undoes)
+  return new Set(changes.filter((change) => !undone.has(change.id) && !ids.has(change.undoes)))
 }
 
 /** The component whose contents lie in a table, or whose rows own what does. */

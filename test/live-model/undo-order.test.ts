@@ -258,6 +258,18 @@ test('model-plans.13: what copies of components would lack is not brought back t
   await undo(removed)
   const found = await read(`/api/order-pages/${id}?populate[seo][populate]=*`)
   expect([found.seo.words, found.seo.tags.length]).toEqual(['w', 1])
+  // Drafts that come back have the components that they had.
+  await change(page(on))
+  expect((await send(`/api/order-pages/${id}`, 'DELETE')).status).toBe(204)
+  const other = await made('/api/order-pages', { title: 'p', seo: { summary: 's', words: 'w', tags: [target] } })
+  const second = await change(page(off))
+  const third = await change(seo({}))
+  await undo(second)
+  await undo(third)
+  for (const status of ['draft', 'published']) {
+    const version = await read(`/api/order-pages/${other}?populate[seo][populate]=*&status=${status}`)
+    expect([version.seo.words, version.seo.tags.length], status).toEqual(['w', 1])
+  }
   expect(await damage()).toEqual([])
 }, 60_000)
 
