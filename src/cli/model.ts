@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
 import type { StartDecisions } from '../live-model/change.js'
-import { listChanges } from '../live-model/change-log.js'
+import { listChanges, type UnfinishedChange, unfinishedChange } from '../live-model/change-log.js'
 import type { CountedContent } from '../live-model/counted-plan.js'
 import type { DescribedPlan } from '../live-model/described-plan.js'
 import { openLiveModel, planOfFiles } from '../live-model/live-model.js'
@@ -75,23 +75,33 @@ function refusalOf({ message, details }: ApiError): string {
   return `Content would no longer be shown: ${named(losses)}. Nothing was changed. --agree ${names.join(',')} does it.`
 }
 
+const sameModel = 'The database has the model of the schema files.'
+
 /** Shows what the files would do. */
 export const planCommand = orExplain(async (folder: string, options: DecisionOptions) => {
-  const plan = await withModel(folder, decisionsOf(options), planOfFiles)
+  const plan = await withModel(folder, decisionsOf(options), async (open) => {
+    const unfinished = await unfinishedChange(open.database.main)
+    if (unfinished !== null)
+      throw new ConfigError(
+        `A change of the model is not finished: ${unfinished.summary}. Run npx octavo model apply, which finishes it, or takes it back where the database refuses it.`,
+      )
+    return planOfFiles(open)
+  })
   if (options.json === true) printJson(plan)
-  else if (plan === null) print('The database has the model of the schema files.')
+  else if (plan === null) print(sameModel)
   else printPlan(plan)
 })
 
-/** Makes the change of the files. */
+/** Makes the change of the files, and finishes one that was begun, or takes it back. */
 export const applyCommand = orExplain(async (folder: string, options: DecisionOptions) => {
   const change = await withModel(folder, decisionsOf(options), async (open) => {
-    const plan = await planOfFiles(open)
-    if (plan === null) return null
-    return (await (await openLiveModel(open)).history()).at(-1)!
+    const isUnfinished = (await unfinishedChange(open.database.main)) !== null
+    if (!isUnfinished && (await planOfFiles(open)) === null) return null
+    const { length } = await listChanges(open.database.main)
+    return (await (await openLiveModel(open)).history()).slice(length).at(-1) ?? null
   })
   if (options.json === true) printJson(change)
-  else print(change === null ? 'The database has the model of the schema files.' : `Change ${change.id} was made.`)
+  else print(change === null ? sameModel : `Change ${change.id} was made.`)
 })
 
 /** Undoes a change. */
@@ -110,17 +120,35 @@ export const undoCommand = orExplain(async (folder: string, options: DecisionOpt
   else print(`Change ${undone.undoes} was undone.`)
 })
 
-/** Lists the changes. */
+/** Lists the changes, and one that is neither made nor taken back yet. */
 export const historyCommand = orExplain(async (folder: string, { json }: ListOptions) => {
-  const changes = await lookIntoProject(folder, ({ database }) => listChanges(database))
+  const { changes, unfinished } = await lookIntoProject(folder, async ({ database }) => ({
+    changes: await listChanges(database),
+    unfinished: await unfinishedChange(database),
+  }))
   const undone = new Set(changes.map(({ undoes }) => undoes))
-  if (json === true) printJson(changes.map(({ madeAt, ...change }) => ({ ...change, madeAt: moment(madeAt) })))
+  if (json === true)
+    printJson([
+      ...changes.map(({ madeAt, ...change }) => ({ ...change, madeAt: moment(madeAt) })),
+      ...(unfinished === null ? [] : [unfinishedOf(unfinished)]),
+    ])
   else
     printTable(
       ['change', 'made', 'what', ''],
-      changes.map(({ id, madeAt, summary }) => [String(id), moment(madeAt), summary, undone.has(id) ? 'undone' : '']),
+      [
+        ...changes.map(({ id, madeAt, summary }) => [String(id), moment(madeAt), summary, undone.has(id) ? 'undone' : '']),
+        ...(unfinished === null ? [] : [[String(unfinished.id), '', unfinished.summary, stateOf(unfinished)]]),
+      ],
     )
 })
+
+const stateOf = ({ isGivenUp }: UnfinishedChange): string => (isGivenUp ? 'being taken back' : 'not finished')
+
+/** A change that is neither made nor taken back, as the others are listed. */
+const unfinishedOf = (change: UnfinishedChange) => {
+  const { id, version, summary, undoes } = change
+  return { id, version, summary, undoes, isFiled: false, madeAt: null, state: stateOf(change) }
+}
 
 function printPlan({ changes, responses, losses, conditions, steps, gains, possibleRenames }: DescribedPlan): void {
   print(`${counted(changes.length, 'change')} of the model:`)

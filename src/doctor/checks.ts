@@ -116,7 +116,9 @@ function checksOf(model: Model, tables: Tables, left: LeftByChanges): readonly C
   const isNarrowed = ({ shape, target, relation }: OwnedLink): boolean =>
     narrowed.has(`${shape.uid}.${relation.name}`) || (relation.inverse !== null && narrowed.has(`${target.uid}.${relation.inverse}`))
   const hasPendingLinks = tables.has('octavo_pending_links')
+  const unfinished = sql`select summary as example from octavo_model_history where is_made <> 1`
   return [
+    { name: 'no change of the model is unfinished', searches: tables.has('octavo_model_history') ? [unfinished] : [] },
     { name: 'every table of the content model exists', warning: true, searches: missingTables(model, tables) },
     { name: 'a document has at most one draft and one published row per locale', searches: types.map(duplicates) },
     { name: 'every row has a document id', searches: types.map(missingDocumentIds) },

@@ -6,6 +6,8 @@ export const remedies: Readonly<Record<string, string>> = {
     'Parts of the file cannot be read. Stop the service and restore a backup; sqlite3 FILE ".recover" may rescue some data.',
   'the tables can be read':
     'The list of tables cannot be read, so nothing else could be checked. Check the permissions of the file or the database user.',
+  'no change of the model is unfinished':
+    'Its tables are those of neither model. A start, or npx octavo model apply, finishes the change, or takes it back where the database refuses it.',
   'foreign keys reference existing rows':
     'Rows reference others that do not exist, so populate leaves them out. Save the documents that own them again, or delete the rows.',
   'a document has at most one draft and one published row per locale':

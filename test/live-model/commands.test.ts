@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
+import { isOnMysql } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveBeside, serveProject } from '../support/serve.js'
 
@@ -167,3 +168,45 @@ rule(
     }
   },
 )
+
+/** Notes a change whose first step can be done and whose second one cannot, as a process leaves it that ends at once. */
+async function leaveUnfinished(): Promise<void> {
+  const steps = [
+    { kind: 'renameColumn', table: 'notes', column: 'title', to: 'heading', risk: 'safe' },
+    { kind: 'renameTable', table: 'notes', to: 'files', risk: 'safe' },
+  ]
+  await served.sql(`insert into octavo_model_history
+      (follows, version, summary, files, former, renames, kept, narrowed, undoes, moves, steps, done, is_made, made_at, is_filed)
+    values (1000, 'none', 'what cannot be done', '{}', '{}', '[]', '[]', '[]', 0, 1, '${JSON.stringify(steps)}', 0, 0, 0, 0)`)
+}
+
+const doctor = () =>
+  spawnSync(process.execPath, [main, 'doctor', served.folder], {
+    encoding: 'utf8',
+    env: { ...process.env, ...secrets, ...served.sameDatabase },
+  })
+
+if (isOnMysql) {
+  rule('live-model.16', 'a change that is not finished is shown, and one that cannot be is taken back by a command', async () => {
+    const before = await afterStart()
+    await leaveUnfinished()
+    expect(octavo('history', served.folder).out).toMatch(/what cannot be done +not finished/)
+    const planned = octavo('plan', served.folder)
+    expect([planned.status, planned.error]).toEqual([1, expect.stringContaining('is not finished: what cannot be done')])
+    const examined = doctor()
+    expect(examined.status, examined.stdout).toBe(1)
+    expect(examined.stdout).toContain('no change of the model is unfinished')
+    const applied = octavo('apply', served.folder)
+    expect(applied.status, applied.error).toBe(0)
+    expect(octavo('history', served.folder).out).not.toContain('what cannot be done')
+    expect(octavo('plan', served.folder).status).toBe(0)
+    expect(await afterStart()).toEqual(before)
+  })
+
+  rule('live-model.9', 'a start takes back a change that cannot be finished', async () => {
+    const before = await afterStart()
+    await leaveUnfinished()
+    expect(await afterStart()).toEqual(before)
+    expect(await served.sql('select id from octavo_model_history where is_made <> 1')).toEqual([])
+  })
+}
