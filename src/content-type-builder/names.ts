@@ -49,9 +49,9 @@ export const componentTableName = (category: string, displayName: string): strin
 /** The table of a new type without a collectionName of its own. */
 export const typeTableName = (pluralName: string): string => slug(pluralName, '_')
 
-/** The uid of a type of src/api, or of a plugin. */
-export const typeUid = (singularName: string, plugin?: string): string =>
-  plugin === undefined ? `api::${singularName}.${singularName}` : `plugin::${plugin}.${singularName}`
+/** The uid of a type of src/api, or of a plugin; null and the empty text name none. */
+export const typeUid = (singularName: string, plugin?: string | null): string =>
+  plugin ? `plugin::${plugin}.${singularName}` : `api::${singularName}.${singularName}`
 
 /** The file of a new schema; null for types of the admin panel, which have none. */
 export function schemaPath(uid: string): string | null {

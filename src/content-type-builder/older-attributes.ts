@@ -8,7 +8,9 @@ import {
   type BodyPlace,
   each,
   flag,
+  inOrderOfKeys,
   inside,
+  inTurn,
   integer,
   isObject,
   keys,
@@ -32,7 +34,8 @@ type Row = (attribute: BodyObject, around: AttributeOwner) => Readonly<Record<st
 
 /** What the attributes of a body are checked against. */
 export interface AttributeOwner {
-  readonly kind: 'collectionType' | 'singleType' | 'component'
+  /** Null if the body says a kind that there is not. */
+  readonly kind: 'collectionType' | 'singleType' | 'component' | null
   readonly attributes: BodyObject
   /** The uids that relations may point at, in Strapi's order. */
   readonly targets: readonly string[]
@@ -72,9 +75,10 @@ const digits = nullable(
     that((value: string) => /^\d*$/.test(value), 'must match the following: "/^\\d*$/"'),
   ),
 )
+const emailForm = /^[^\s@]+@(?:[\p{L}\d](?:[\p{L}\d_~-]*[\p{L}\d])?\.)+\p{L}(?:[\p{L}\d_~-]*\p{L})?$/u
 const email = typed(
   'string',
-  that((value: string) => /^[^\s@]+@[^\s@.]+(?:\.[^\s@.]+)*$/.test(value), 'must be a valid email'),
+  that((value: string) => value === '' || emailForm.test(value), 'must be a valid email'),
 )
 const uniqueText = { default: text, required: flag, unique: flag, minLength: length }
 const moment: Row = () => ({ default: text, required: flag, unique: flag })
@@ -87,17 +91,16 @@ const longerThanMinimum =
       ? [mistake(at, 'maxLength must be greater or equal to minLength', value)]
       : []
 
-const enumValue: readonly BodyCheck[] = [
-  typed(
-    'string',
-    that((value: string) => !/^\d/.test(value), 'should not start with number'),
-  ),
-]
+const enumValue: BodyCheck = typed(
+  'string',
+  that((value: string) => !/^\d/.test(value), 'should not start with number'),
+  required(),
+)
 const enumValues: BodyCheck = typed(
   'array',
+  each(enumValue),
   atLeastOne,
   that((values: readonly unknown[]) => new Set(values).size === values.length, 'cannot contain duplicate values'),
-  each((value, at) => [...enumValue, required()].flatMap((check) => check(value, at))),
 )
 
 /** Whether a pattern of the request matches a text of the request, in bounded time; a pattern that takes too long matches nothing. */
@@ -108,21 +111,39 @@ function isMatch(source: string, value: string): boolean {
 }
 
 const uidForm = /^[A-Za-z0-9-_.~]*$/
-const uid: Row = ({ targetField, regex }, { attributes }) => {
+/** The default of a uid. With a regular expression, a default that is missing does not match. */
+const uidDefault = ({ targetField, regex }: BodyObject): BodyCheck => {
+  const isFree = (value: unknown): boolean => {
+    if (typeof value !== 'string') return typeof regex !== 'string'
+    return value === '' || (typeof regex === 'string' ? isMatch(regex, value) : uidForm.test(value))
+  }
+  return typed(
+    'string',
+    (value, at) =>
+      targetField && value !== undefined ? [mistake(at, 'cannot define a default UID if the targetField is set', value)] : [],
+    (value, at) => (isFree(value) ? [] : [mistake(at, `${at.label} must match the custom regex or the default one "${uidForm}"`, value)]),
+  )
+}
+
+const uid: Row = (attribute, { attributes }) => {
   const isText = ([, attribute]: readonly [string, unknown]) =>
     ['string', 'text'].includes((attribute as BodyObject | null)?.type as string)
   const texts = Object.entries(attributes).filter(isText)
-  const isFree = (value: string) => value === '' || (typeof regex === 'string' ? isMatch(regex, value) : uidForm.test(value))
+  const pair = that((texts: readonly unknown[]) => texts.length >= 2, 'field must have at least 2 items')
   return {
     targetField: [nullable(text), oneOf(texts.map(([name]) => name))],
-    default: targetField
-      ? (value, at) => (value === undefined ? [] : [mistake(at, 'cannot define a default UID if the targetField is set', value)])
-      : typed('string', that(isFree, 'must match the custom regex or the default one "/^[A-Za-z0-9-_.~]*$/"')),
+    default: uidDefault(attribute),
     minLength: length,
-    maxLength: typed('number', length, atMost(256)),
+    maxLength: typed('number', length, longerThanMinimum(attribute), atMost(256)),
     options: typed(
       'object',
-      keys({ separator: text, lowercase: flag, decamelize: flag, customReplacements: typed('array'), preserveLeadingUnderscore: flag }),
+      keys({
+        separator: text,
+        lowercase: flag,
+        decamelize: flag,
+        customReplacements: typed('array', each(typed('array', pair))),
+        preserveLeadingUnderscore: flag,
+      }),
     ),
     regex: text,
     required: flag,
@@ -138,11 +159,11 @@ const relationKinds = {
 const relation: Row = ({ relation, target, targetAttribute }, { kind, targets }) => {
   const isPolymorphic = relation === 'morphToOne' || relation === 'morphToMany'
   // Administrators have no other side; Strapi says so with the kinds that it would accept.
-  const isToAdministrator = target === 'admin::user' && typeof targetAttribute === 'string'
-  const kinds: readonly string[] = isToAdministrator ? ['oneToOne, oneToMany'] : relationKinds[kind]
+  const isToAdministrator = target === 'admin::user' && targetAttribute !== undefined
+  const kinds: readonly string[] = isToAdministrator ? ['oneToOne, oneToMany'] : kind === null ? [] : relationKinds[kind]
   return {
-    relation: [text, oneOf(kinds, true), required()],
-    target: isPolymorphic || relation === undefined ? text : [text, oneOf(targets), required()],
+    relation: typed('string', oneOf(kinds, true), required()),
+    target: isPolymorphic || relation === undefined ? nullable(text) : inTurn([text, oneOf(targets)], required()),
     targetAttribute: nullable(typed('string', matching(attributeName))),
     required: flag,
   }
@@ -155,7 +176,7 @@ const rows: Readonly<Record<string, Row>> = {
   media: () => ({
     multiple: flag,
     required: flag,
-    allowedTypes: typed('array', atLeastOne, each(oneOf(['images', 'videos', 'files', 'audios']))),
+    allowedTypes: typed('array', each(text, oneOf(['images', 'videos', 'files', 'audios'])), atLeastOne),
   }),
   string: (attribute) => ({ ...uniqueText, maxLength: typed('number', length, longerThanMinimum(attribute), atMost(255)), regex: text }),
   text: () => ({ ...uniqueText, maxLength: length, regex: text }),
@@ -181,8 +202,13 @@ const rows: Readonly<Record<string, Row>> = {
   boolean: () => ({ default: nullable(flag), required: flag }),
   relation,
   uid,
-  component: () => ({ component: [text, required()], repeatable: flag, required: flag, min: number, max: number }),
-  dynamiczone: () => ({ components: [listed, typed('array', atLeastOne, each(text))], required: flag, min: number, max: number }),
+  component: () => ({ component: typed('string', required()), repeatable: flag, required: flag, min: number, max: number }),
+  dynamiczone: () => ({
+    components: [listed, typed('array', each(typed('string', required())), atLeastOne)],
+    required: flag,
+    min: number,
+    max: number,
+  }),
   customField: () => ({}),
 }
 
@@ -191,11 +217,13 @@ const common = { configurable: nullable(flag), private: nullable(flag), pluginOp
 /** Checks all attributes of a type or component; names in `kept` are those of the file, and may be reserved ones. */
 export function checkAttributes(around: AttributeOwner, kept: BuilderAttributes, at: BodyPlace): readonly Mistake[] {
   const conflicting = new Set(sameColumns(Object.keys(around.attributes)))
-  return Object.entries(around.attributes).flatMap(([name, attribute]) => {
+  const found = Object.entries(around.attributes).map(([name, attribute]) => {
     const place = inside(at, name)
     const wrongName = nameMistake(name, Object.hasOwn(kept, name), conflicting)
-    return [...(wrongName === null ? [] : [mistake(place, wrongName, attribute)]), ...checkAttribute(attribute, around, place)]
+    const mistakes = checkAttribute(attribute, around, place)
+    return [name, [...mistakes, ...(wrongName === null ? [] : [mistake(place, wrongName, attribute)])]] as const
   })
+  return inOrderOfKeys(found, at)
 }
 
 function nameMistake(name: string, isKept: boolean, conflicting: ReadonlySet<string>): string | null {
@@ -210,8 +238,7 @@ function checkAttribute(attribute: unknown, around: AttributeOwner, at: BodyPlac
   const fields = attribute
   if (fields.type === undefined) return [mistake(at, 'Attribute must have either a type or a target', attribute)]
   const types = Object.keys(rows).filter((type) => around.kind !== 'component' || (type !== 'uid' && type !== 'dynamiczone'))
-  const type = [text, oneOf(types)].flatMap((check) => check(fields.type, inside(at, 'type')))
-  if (type.length > 0) return type
-  const row = rows[fields.type as string]!
-  return keys({ ...common, ...row(fields, around) })(fields, at)
+  const { type } = fields
+  const row = typeof type === 'string' && Object.hasOwn(rows, type) ? { ...common, ...rows[type]!(fields, around) } : {}
+  return keys({ type: [text, oneOf(types)], ...row })(fields, at)
 }

@@ -1,12 +1,11 @@
 // The bodies of the older routes: what is wrong with a type, its components, or the name of a category.
-
 import { snake } from '../model/names.js'
 import {
   type BodyCheck,
   type BodyObject,
   type BodyPlace,
+  entryOf,
   flag,
-  inside,
   isObject,
   keys,
   matching,
@@ -22,7 +21,7 @@ import {
   typed,
 } from './checks.js'
 import { categoryName, iconName, isReservedType, kebabCase, reservedTypes } from './names.js'
-import { checkAttributes } from './older-attributes.js'
+import { type AttributeOwner, checkAttributes } from './older-attributes.js'
 import { attributesOf, isComponentUid, type Mistake, type ProjectSchemas } from './project-schemas.js'
 
 /** The uids that relations may point at: collection types of plugins, of the project, of the admin panel. */
@@ -33,15 +32,10 @@ function targetsOf({ schemas }: ProjectSchemas): readonly string[] {
   return [...uids, '__self__', '__contentType__']
 }
 
-const category: readonly BodyCheck[] = [
-  typed(
-    'string',
-    that(
-      (value: string) => value === '' || categoryName.test(value),
-      'must start with a letter and only contain letters, numbers, dashes and underscores',
-    ),
-  ),
-]
+const categoryForm: BodyCheck = that(
+  (value: string) => value === '' || categoryName.test(value),
+  'must start with a letter and only contain letters, numbers, dashes and underscores',
+)
 const icon = nullable(
   typed(
     'string',
@@ -54,20 +48,15 @@ const icon = nullable(
 
 /** Checks `attributes`, which stands in `owner`. */
 const attributes =
-  (
-    current: ProjectSchemas,
-    kind: 'collectionType' | 'singleType' | 'component',
-    uid: string | undefined,
-    ...further: readonly BodyCheck[]
-  ): BodyCheck =>
+  (current: ProjectSchemas, kind: AttributeOwner['kind'], uid: string | undefined): BodyCheck =>
   (value, at) => {
-    const wrong = [typed('object'), ...further].flatMap((check) => check(value, at))
+    const wrong = typed('object', required('attributes.required'))(value, at)
     if (wrong.length > 0 || !isObject(value)) return wrong
     const kept = uid === undefined ? {} : attributesOf(current.schemas, uid)
     return checkAttributes({ kind, attributes: value, targets: targetsOf(current) }, kept, at)
   }
 
-function typeName(isNew: boolean, ...isFree: readonly ((name: string) => boolean)[]): readonly BodyCheck[] {
+function typeName(isNew: boolean, ...isFree: readonly ((name: string) => boolean)[]): BodyCheck {
   const free =
     (holds: (name: string) => boolean): BodyCheck =>
     (value, at) =>
@@ -78,8 +67,11 @@ function typeName(isNew: boolean, ...isFree: readonly ((name: string) => boolean
     typeof value === 'string' && isReservedType(value)
       ? [mistake(at, `Content Type name cannot be one of ${reservedTypes.join(', ')}`, value)]
       : []
-  const isKebab = that((value: string) => value === '' || kebabCase.test(value), 'is not in kebab case (an-example-of-kebab-case)')
-  return [typed('string', notEmpty, ...(isNew ? isFree.map(free) : []), isKebab, reserved), required()]
+  const isKebab = that(
+    (value: string) => value === '' || (kebabCase.test(value) && !/^\d/.test(value)),
+    'is not in kebab case (an-example-of-kebab-case)',
+  )
+  return typed('string', notEmpty, ...(isNew ? isFree.map(free) : []), reserved, isKebab, required())
 }
 
 function typeChecks(current: ProjectSchemas, type: BodyObject, uid: string | undefined): BodyCheck {
@@ -90,22 +82,26 @@ function typeChecks(current: ProjectSchemas, type: BodyObject, uid: string | und
   const isNoTable = (name: string) =>
     !types.some(({ collectionName }) => collectionName !== undefined && snake(collectionName) === snake(name))
   return keys({
-    displayName: [typed('string', notEmpty), required()],
-    singularName: typeName(isNew, isNoName),
-    pluralName: typeName(isNew, isNoName, isNoTable),
-    description: text,
-    draftAndPublish: flag,
     options: object,
     pluginOptions: object,
     collectionName: nullable(typed('string', matching(categoryName))),
-    kind: oneOf(['singleType', 'collectionType']),
-    attributes: attributes(current, type.kind === 'singleType' ? 'singleType' : 'collectionType', uid, required('attributes.required')),
+    attributes: attributes(current, kindOf(type), uid),
+    draftAndPublish: flag,
+    kind: [nullable(text), oneOf(['singleType', 'collectionType'])],
+    displayName: typed('string', notEmpty, required()),
+    singularName: typeName(isNew, isNoName),
+    pluralName: typeName(isNew, isNoName, isNoTable),
+    description: text,
   })
+}
+
+function kindOf({ kind = 'collectionType' }: BodyObject): 'collectionType' | 'singleType' | null {
+  return kind === 'collectionType' || kind === 'singleType' ? kind : null
 }
 
 const differentNames: BodyCheck = (value, at) => {
   const { singularName, pluralName } = value as BodyObject
-  if (typeof pluralName !== 'string' || pluralName === '' || pluralName !== singularName) return []
+  if (pluralName !== singularName) return []
   return [mistake(at, 'contentType: singularName and pluralName should be different', value)]
 }
 
@@ -124,11 +120,13 @@ const componentKeys = [
 function componentChecks(current: ProjectSchemas, uid: string | undefined, more: readonly string[]): BodyCheck {
   return (value, at) => [
     ...keys({
-      displayName: [typed('string', notEmpty), required('displayName.required')],
+      options: object,
+      pluginOptions: object,
+      attributes: attributes(current, 'component', uid),
+      displayName: typed('string', notEmpty, required('displayName.required')),
       icon,
       description: text,
-      category: [...category, required('category.required')],
-      attributes: attributes(current, 'component', uid, required('attributes.required')),
+      category: [nullable(typed('string', categoryForm)), required('category.required')],
     })(value, at),
     ...onlyKeys([...componentKeys, ...more])(value, at),
   ]
@@ -138,50 +136,56 @@ function componentChecks(current: ProjectSchemas, uid: string | undefined, more:
 const nestedComponents =
   (current: ProjectSchemas): BodyCheck =>
   (value, at) => {
-    const wrong = nullable(typed('array'))(value, at)
+    const wrong = typed('array')(value, at)
     if (wrong.length > 0 || !Array.isArray(value)) return wrong
-    return value.flatMap((component, index) => {
-      const place: BodyPlace = { path: [...at.path, String(index)], label: `${at.label}[${index}]` }
-      if (!isObject(component)) return typed('object')(component, place)
-      if ((component.uid === undefined) === (component.tmpUID === undefined))
-        return [mistake(place, 'Component must have a uid or a tmpUID', component)]
-      return componentChecks(current, component.uid as string | undefined, ['uid', 'tmpUID'])(component, place)
-    })
+    return value.flatMap((component, index) => nestedComponent(current, component, entryOf(at, index)))
   }
+
+function nestedComponent(current: ProjectSchemas, component: unknown, at: BodyPlace): readonly Mistake[] {
+  if (!isObject(component)) return typed('object')(component, at)
+  const { uid, tmpUID } = component
+  const mistakes = componentChecks(current, uid as string | undefined, ['uid', 'tmpUID'])(component, at)
+  const hasOneName = (uid === undefined) !== (tmpUID === undefined)
+  return hasOneName ? mistakes : [...mistakes, mistake(at, 'Component must have a uid or a tmpUID', component)]
+}
 
 const top: BodyPlace = { path: [], label: '' }
 
 /** What is wrong with the body of a type; `uid` names the type if there is one already. */
-export function typeMistakes(current: ProjectSchemas, body: BodyObject, uid?: string): readonly Mistake[] {
-  return [
-    ...object(body.contentType, inside(top, 'contentType')),
-    ...(isObject(body.contentType)
-      ? [typeChecks(current, body.contentType, uid), differentNames].flatMap((check) => check(body.contentType, inside(top, 'contentType')))
-      : []),
-    ...nestedComponents(current)(body.components, inside(top, 'components')),
-    ...onlyKeys(['contentType', 'components'])(body, top),
-  ]
-}
+export const typeMistakes = (current: ProjectSchemas, body: unknown, uid?: string): readonly Mistake[] =>
+  typed(
+    'object',
+    keys({
+      contentType: typed('object', (type, at) =>
+        isObject(type) ? [typeChecks(current, type, uid), differentNames].flatMap((check) => check(type, at)) : [],
+      ),
+      components: nestedComponents(current),
+    }),
+    onlyKeys(['contentType', 'components']),
+  )(body, top)
 
 /** What is wrong with the body of a component; `uid` names the component if there is one already. */
-export function componentMistakes(current: ProjectSchemas, body: BodyObject, uid?: string): readonly Mistake[] {
-  return [
-    ...object(body.component, inside(top, 'component')),
-    ...(isObject(body.component) ? componentChecks(current, uid, [])(body.component, inside(top, 'component')) : []),
-    ...nestedComponents(current)(body.components, inside(top, 'components')),
-    ...onlyKeys(['component', 'components'])(body, top),
-  ]
-}
+export const componentMistakes = (current: ProjectSchemas, body: unknown, uid?: string): readonly Mistake[] =>
+  typed(
+    'object',
+    keys({
+      component: typed('object', required(), componentChecks(current, uid, [])),
+      components: nestedComponents(current),
+    }),
+    onlyKeys(['component', 'components']),
+  )(body, top)
 
 /** What is wrong with the new name of a category. */
-export const categoryMistakes = (body: BodyObject): readonly Mistake[] =>
-  keys({
-    name: [
-      typed(
+export const categoryMistakes = (body: unknown): readonly Mistake[] =>
+  typed(
+    'object',
+    keys({
+      name: typed(
         'string',
         that((value: string) => value.length >= 3, 'must be at least 3 characters'),
-        ...category,
+        categoryForm,
+        required('name.required'),
       ),
-      required('name.required'),
-    ],
-  })(body, top)
+    }),
+    onlyKeys(['name']),
+  )(body, top)

@@ -1,7 +1,7 @@
 // The older routes of the content-type builder: one type, one component or one category at a time.
 import type { AttributeSource } from '../model/types.js'
 import { type NewAttributes, newAttributes, tidied } from './attributes.js'
-import { type BodyObject, isObject } from './checks.js'
+import { isObject } from './checks.js'
 import { categorySlug, componentTableName, componentUid } from './names.js'
 import { isUnreadable } from './older-attributes.js'
 import { categoryMistakes, componentMistakes, typeMistakes } from './older-bodies.js'
@@ -33,6 +33,8 @@ import {
 import { severalRows, unknownTarget } from './update-schema.js'
 
 type WithAttributes<Info> = Info & { readonly attributes: BuilderAttributes }
+/** A type of a body; `uid` can only repeat what its names say. */
+type SentType = WithAttributes<TypeInfo> & { readonly uid?: string }
 /** A component that a body brings along. */
 type NestedComponent = WithAttributes<ComponentInfo> & { readonly uid?: string; readonly tmpUID?: string }
 
@@ -58,7 +60,7 @@ export function changeOlderType(
   if (sent === null) return unreadableBody
   const mistakes = typeMistakes(current, sent, uid)
   if (mistakes.length > 0) return invalidBody(mistakes)
-  const type = sent.contentType as WithAttributes<TypeInfo>
+  const { contentType: type } = sent as { readonly contentType: SentType }
   if (
     uid !== undefined &&
     type.kind === 'singleType' &&
@@ -67,6 +69,7 @@ export function changeOlderType(
   )
     return refused(severalRows)
   const made = uid ?? createType(draft, type)
+  if (uid === undefined && (type.uid ?? made) !== made) return refused('contentType.invalidUID')
   if (uid !== undefined) changeType(draft, uid, type)
   return (
     withComponents(current, draft, sent, { uid: made, door: uid === undefined ? 'new' : 'changed', attributes: type.attributes }, made) ??
@@ -91,7 +94,7 @@ export function changeOlderComponent(
   if (sent === null) return unreadableBody
   const mistakes = componentMistakes(current, sent, uid)
   if (mistakes.length > 0) return invalidBody(mistakes)
-  const component = sent.component as NestedComponent
+  const { component } = sent as { readonly component: NestedComponent }
   const made = uid === undefined ? newComponent(draft, component) : changedComponent(draft, uid, component)
   if (typeof made !== 'string') return made
   const refusal = withComponents(
@@ -112,7 +115,7 @@ export function changeCategory(draft: Draft, method: string, name: string, body:
     for (const uid of components) deleteComponent(draft, uid)
     return accepted(200, { name })
   }
-  const mistakes = categoryMistakes(isObject(body) ? body : {})
+  const mistakes = categoryMistakes(body ?? {})
   if (mistakes.length > 0) return invalidBody(mistakes)
   const slug = categorySlug((body as { readonly name: string }).name)
   if (slug === name) return accepted(200, {})
@@ -123,13 +126,16 @@ export function changeCategory(draft: Draft, method: string, name: string, body:
 }
 
 /** The body, with attributes tidied for an update; null if Strapi cannot read it. */
-function prepared(body: unknown, key: 'contentType' | 'component', isUpdate: boolean): BodyObject | null {
-  if (!isObject(body) || body[key] === undefined) return null
+function prepared(body: unknown, key: 'contentType' | 'component', isUpdate: boolean): unknown {
+  const isAboutType = key === 'contentType'
+  if (Array.isArray(body)) return isAboutType && isUpdate ? null : body
+  if (!isObject(body)) return null
   const { [key]: main } = body
-  if (!isObject(main)) return body
+  if (main === undefined) return isAboutType ? null : body
+  if (!isObject(main)) return isAboutType && isUpdate ? null : body
   if (isUpdate && !isObject(main.attributes)) return null
-  const attributes = isObject(main.attributes) ? (main.attributes as BuilderAttributes) : undefined
-  if (attributes === undefined) return body
+  if (!isObject(main.attributes)) return body
+  const attributes = main.attributes as BuilderAttributes
   if (isUnreadable(attributes)) return null
   const isSound = Object.values(attributes).every(isObject)
   return isUpdate && isSound ? { ...body, [key]: { ...main, attributes: tidied(attributes) } } : body
@@ -160,8 +166,8 @@ interface Main {
 }
 
 /** Creates and changes the components that a body brings along, and sets the attributes of everything. */
-function withComponents(current: ProjectSchemas, draft: Draft, body: BodyObject, main: Main, type: string | undefined): Refusal | null {
-  const nested = (body.components ?? []) as readonly NestedComponent[]
+function withComponents(current: ProjectSchemas, draft: Draft, body: unknown, main: Main, type: string | undefined): Refusal | null {
+  const { components: nested = [] } = body as { readonly components?: readonly NestedComponent[] }
   const uids = new Map<string, string>()
   const all: Main[] = [main]
   for (const component of nested) {
@@ -177,11 +183,13 @@ function withComponents(current: ProjectSchemas, draft: Draft, body: BodyObject,
     const before = door === 'new' ? {} : attributesOf(current.schemas, from)
     wishes.set(uid, newAttributes(before, resolved(attributes, uids, uid, type)))
   }
+  // A new component is not there yet when its attributes are read.
+  const isKnown = (uid: string) => isComponentUid(uid) && draft.has(uid) && (main.door === 'changed' || uid !== main.uid)
   const before = new Map(current.schemas)
   for (const { uid } of all) if (!before.has(uid)) before.set(uid, draft.get(uid)!)
   for (const { attributes } of wishes.values())
     for (const attribute of Object.values(attributes))
-      if (attribute.type === 'component' && !draft.has(attribute.component as string)) return refused('component.notFound')
+      if (attribute.type === 'component' && !isKnown(attribute.component as string)) return refused('component.notFound')
   const unknown = unknownTarget(draft, wishes)
   if (unknown !== null) return refused(unknown)
   const mistakes = setAttributes(draft, before, wishes)

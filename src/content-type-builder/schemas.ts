@@ -12,7 +12,7 @@ export interface TypeInfo {
   readonly kind?: string | null
   readonly singularName?: string
   readonly pluralName?: string
-  readonly plugin?: string
+  readonly plugin?: string | null
   readonly collectionName?: string
   readonly draftAndPublish?: boolean
   readonly options?: Json

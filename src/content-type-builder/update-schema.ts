@@ -115,6 +115,6 @@ export const severalRows = 'You cannot convert a collectionType to a singleType 
 export function unknownTarget(draft: Draft, wishes: ReadonlyMap<string, NewAttributes>): string | null {
   for (const { attributes } of wishes.values())
     for (const { type, target } of Object.values(attributes))
-      if (type === 'relation' && typeof target === 'string' && !isTypeOf(draft, target)) return `Content type ${target} not found`
+      if (type === 'relation' && target !== undefined && !isTypeOf(draft, target as string)) return `Content type ${target} not found`
   return null
 }
