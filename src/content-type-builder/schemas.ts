@@ -45,7 +45,7 @@ export function createType(draft: Draft, info: TypeInfo): string {
     options: defined({ ...info.options, draftAndPublish }),
     pluginOptions: info.pluginOptions,
     attributes: {},
-    config,
+    config: config ?? undefined,
   })
   draft.set(uid, { uid, path: schemaPath(uid), content })
   return uid

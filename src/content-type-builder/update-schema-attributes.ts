@@ -37,7 +37,7 @@ const attribute = <Type extends string, Shape extends z.ZodRawShape>(type: Type,
 
 const texts = { default: text, minLength: length, maxLength: length, required: flag, unique: flag, regex }
 const isJson = (value: unknown): boolean => {
-  if (typeof value !== 'string') return value === null || ['number', 'object'].includes(typeof value)
+  if (typeof value !== 'string') return ['boolean', 'number', 'object'].includes(typeof value)
   try {
     JSON.parse(value)
     return true
@@ -69,9 +69,9 @@ const fraction = <Type extends string>(type: Type) =>
   attribute(type, { required: flag, unique: flag, default: number, min: number, max: number }).refine(atLeast('min', 'max'), minAndMax)
 
 const uid = attribute('uid', {
-  targetField: text,
+  targetField: text.nullable(),
   required: flag,
-  default: text,
+  default: text.nullable(),
   minLength: length,
   maxLength: length,
   options: z
@@ -79,15 +79,17 @@ const uid = attribute('uid', {
       separator: text,
       lowercase: flag,
       decamelize: flag,
-      customReplacements: z.array(z.tuple([z.string(), z.string()])).optional(),
+      customReplacements: z.array(z.array(z.string()).min(2).max(2)).optional(),
       preserveLeadingUnderscore: flag,
     })
     .optional(),
   regex,
-}).refine((value) => value.default === undefined || !value.targetField, {
-  path: ['default'],
-  message: 'Cannot define a default UID if the targetField is set',
 })
+  .refine((value) => typeof value.default !== 'string' || !value.targetField, {
+    path: ['default'],
+    message: 'Cannot define a default UID if the targetField is set',
+  })
+  .refine(atLeast('minLength', 'maxLength'), lengths)
 
 const zone = attribute('dynamiczone', { components: z.array(z.string()).min(1), required: flag, min: number, max: number }).refine(
   atLeast('min', 'max'),
@@ -104,7 +106,7 @@ const simple = [
       .min(1)
       .optional(),
   }),
-  attribute('string', texts).refine(atLeast('minLength', 'maxLength'), lengths),
+  attribute('string', { ...texts, default: text.nullable() }).refine(atLeast('minLength', 'maxLength'), lengths),
   attribute('text', texts).refine(atLeast('minLength', 'maxLength'), lengths),
   attribute('richtext', { required: flag, minLength: length, maxLength: length, default: text }).refine(
     atLeast('minLength', 'maxLength'),
@@ -140,31 +142,36 @@ const simple = [
 const toAdministrators = 'Relations to admin::user must be one of the following values: oneToOne, oneToMany without targetAttribute'
 /** Relations have an order of their own, and are never searchable. */
 const relationKeys = {
-  targetAttribute: z.string().nullish(),
   configurable: common.configurable,
   required: flag,
   private: common.private,
   pluginOptions: common.pluginOptions,
   conditions,
 }
+const targetAttribute = z.string().nullish()
+const relationOf = <Kind extends string, Inverse extends z.ZodType>(kinds: readonly Kind[], targetAttribute: Inverse) =>
+  z.object({
+    type: z.literal('relation'),
+    relation: z.enum(kinds),
+    target: z.string(),
+    // Strapi drops it, and then fails at every populate (content-type-builder.9).
+    morphBy: text,
+    targetAttribute,
+    ...relationKeys,
+  })
 const relation = <Kind extends string>(kinds: readonly Kind[]) =>
-  z
-    .object({
-      type: z.literal('relation'),
-      relation: z.enum(kinds),
-      target: z.string(),
-      // Strapi drops it, and then fails at every populate (content-type-builder.9).
-      morphBy: text,
-      ...relationKeys,
-    })
-    .refine((value) => value.target !== 'admin::user' || (!value.targetAttribute && /^oneTo/.test(value.relation)), {
-      path: ['relation'],
-      message: toAdministrators,
-    })
+  relationOf(kinds, targetAttribute).refine(
+    (value) => value.target !== 'admin::user' || (value.targetAttribute === undefined && /^oneTo/.test(value.relation)),
+    { path: ['relation'], message: toAdministrators },
+  )
 const polymorphic = z.object({
   type: z.literal('relation'),
   relation: z.enum(['morphToOne', 'morphToMany']),
-  target: text,
+  target: z
+    .string()
+    .nullish()
+    .transform((target) => target ?? undefined),
+  targetAttribute,
   ...relationKeys,
 })
 
@@ -179,4 +186,4 @@ export const collectionAttribute = z.union([
 /** What an attribute of a single type can be. */
 export const singleAttribute = z.union([...simple, uid, zone, relation(['oneToOne', 'oneToMany', 'morphOne', 'morphMany']), polymorphic])
 /** What an attribute of a component can be. */
-export const componentAttribute = z.union([...simple, relation(['oneToOne', 'oneToMany'])])
+export const componentAttribute = z.union([...simple, relationOf(['oneToOne', 'oneToMany'], z.unknown().optional())])

@@ -25,7 +25,7 @@ const changed = <Properties extends z.ZodType>(properties: Properties) =>
   ])
 
 /** A list without names that share a column, whose uids have a target. */
-const list = <Item extends z.ZodType>(item: Item, isNew: boolean) =>
+const list = <Item extends z.ZodType>(item: Item) =>
   z.array(item).superRefine((items, context) => {
     const attributes = items as unknown as readonly ListedAttribute[]
     const refuse = (message: string) => context.addIssue({ code: 'custom', message })
@@ -33,10 +33,10 @@ const list = <Item extends z.ZodType>(item: Item, isNew: boolean) =>
     const kept = attributes.filter(({ action }) => action !== 'delete').map(({ name }) => name)
     const deleted = attributes.filter(({ action }) => action === 'delete').map(({ name }) => name)
     if (sameColumns(kept).length > 0 || new Set([...kept, ...deleted]).size < attributes.length) refuse('Attributes must have unique names')
-    for (const { properties } of attributes) {
+    for (const { action, properties } of attributes) {
       if (properties?.type !== 'uid' || !properties.targetField) continue
       const target = attributes.find(({ name }) => name === properties.targetField)
-      if (target === undefined && isNew) refuse('Target does not exist')
+      if (target === undefined && action === 'create') refuse('Target does not exist')
       if (target !== undefined && !['string', 'text'].includes(target.properties?.type ?? '')) refuse('Invalid target type')
     }
   })
@@ -55,7 +55,6 @@ const common = {
   draftAndPublish: z.boolean(),
   options: json,
   pluginOptions: json,
-  collectionName: z.string().regex(categoryName).optional(),
 }
 
 const newType = <Kind extends string, Properties extends z.ZodType>(kind: Kind, properties: Properties) =>
@@ -66,25 +65,26 @@ const newType = <Kind extends string, Properties extends z.ZodType>(kind: Kind, 
       kind: z.literal(kind),
       singularName: kebab,
       pluralName: kebab,
-      plugin: z.string().regex(kebabCase).optional(),
+      plugin: z.string().min(1).regex(kebabCase).optional(),
+      collectionName: z.string().regex(categoryName).optional(),
       config: json,
-      attributes: list(created(properties), true),
+      attributes: list(created(properties)),
     })
     .refine((type) => type.singularName !== type.pluralName, {
       path: ['pluralName'],
       message: 'Singular and plural names must be different',
     })
 const changedType = <Kind extends z.ZodType, Properties extends z.ZodType>(kind: Kind, properties: Properties) =>
-  z.object({ action: z.literal('update'), ...common, kind, attributes: list(changed(properties), false) })
+  z.object({ action: z.literal('update'), ...common, kind, attributes: list(changed(properties)) })
 
 const component = {
   uid,
   displayName: z.string().min(1),
   icon: z.string().regex(iconName).or(z.literal('')).optional(),
   description: z.string().optional(),
-  category: z.string().regex(categoryName),
   pluginOptions: json,
 }
+const category = z.string().min(1).regex(categoryName)
 const deleted = z.object({ action: z.literal('delete'), uid })
 
 const body = z.object({
@@ -102,8 +102,13 @@ const body = z.object({
   components: z
     .array(
       z.union([
-        z.object({ action: z.literal('create'), ...component, attributes: list(created(componentAttribute), true) }),
-        z.object({ action: z.literal('update'), ...component, attributes: list(changed(componentAttribute), false) }),
+        z.object({ action: z.literal('create'), ...component, category, attributes: list(created(componentAttribute)) }),
+        z.object({
+          action: z.literal('update'),
+          ...component,
+          category: category.optional(),
+          attributes: list(changed(componentAttribute)),
+        }),
         deleted,
       ]),
     )
@@ -137,6 +142,7 @@ export interface ListedType extends ListedSchema {
 export interface ListedComponent extends ListedSchema {
   readonly action: 'create' | 'update'
   readonly icon?: string
+  /** Checked to be there (update-schema.ts). */
   readonly category: string
 }
 /** The data of a request to update-schema. */

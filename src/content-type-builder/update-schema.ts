@@ -75,7 +75,9 @@ function wrongComponent({ schemas }: ProjectSchemas, { components }: UpdateSchem
     }
     if (!isComponentUid(uid) || !schemas.has(uid)) return 'component.notFound'
     if (action === 'delete') continue
-    const moved = movedUid(uid, (component as ListedComponent).category)
+    const { category } = component as Partial<ListedComponent>
+    if (category === undefined) return 'Expected a string, got `undefined`'
+    const moved = movedUid(uid, category)
     if (moved !== uid && schemas.has(moved)) return 'component.edit.alreadyExists'
   }
   return null
