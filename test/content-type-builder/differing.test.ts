@@ -285,3 +285,15 @@ rule('content-type-builder.26', 'a component has a name', () => {
   const result = changeSchemas(project, { method: 'POST', path: '/content-type-builder/components', body: { component } })
   expect(reason(result)).toBe('component.invalidUID')
 })
+
+rule('content-type-builder.27', 'an empty name names nothing', () => {
+  for (const kind of ['oneToOne', 'oneToMany'])
+    expect(attributesOf(create({ writer: relation(kind, 'api::writer.writer', '') }), 'api::book.book')).toEqual({
+      writer: relation(kind, 'api::writer.writer'),
+    })
+})
+
+rule('content-type-builder.28', 'a type of a plugin is one type', () => {
+  const result = create({ title: { type: 'string' } }, { plugin: 'users-permissions' })
+  expect(result.kind === 'change' && [...result.files.keys()]).toEqual(['src/extensions/users-permissions/content-types/book/schema.json'])
+})
