@@ -27,8 +27,16 @@ export function changeSchemas(current: ProjectSchemas, request: BuilderRequest):
   if (mistakes.length > 0)
     return request.path.endsWith('/update-schema') ? refused(mistakes[0]!.message) : invalidBody(inBody(request, mistakes))
   const files = writtenFiles(current, draft)
-  return { kind: 'change', status: result.status, body: result.body, files, deleted: deletedFiles(current, draft, files), schemas: draft }
+  const { status, body } = result
+  const deleted = deletedFiles(current, draft, files)
+  return { kind: 'change', status, body, files, deleted, moved: movedComponents(draft), schemas: withoutMoves(draft) }
 }
+
+const movedComponents = (draft: Draft): ReadonlyMap<string, string> =>
+  new Map([...draft.values()].flatMap(({ uid, movedFrom }) => (movedFrom === undefined || movedFrom === uid ? [] : [[movedFrom, uid]])))
+
+/** The next request starts from the uids that there are now. */
+const withoutMoves = (draft: Draft): Draft => new Map([...draft].map(([uid, { movedFrom: _, ...schema }]) => [uid, schema]))
 
 /** Mistakes with paths in the body, in place of uids. */
 const inBody = ({ path }: BuilderRequest, mistakes: readonly Mistake[]): readonly Mistake[] =>

@@ -30,7 +30,7 @@ import {
   movedUid,
   type TypeInfo,
 } from './schemas.js'
-import { severalRows, unknownTarget } from './update-schema.js'
+import { unknownTarget } from './update-schema.js'
 
 type WithAttributes<Info> = Info & { readonly attributes: BuilderAttributes }
 /** A type of a body; `uid` can only repeat what its names say. */
@@ -106,6 +106,9 @@ export function changeOlderComponent(
   )
   return refusal ?? named(uid === undefined ? 201 : 200, made)
 }
+
+/** Strapi's sentence for a collection type with several rows that should become a single type. */
+const severalRows = 'You cannot convert a collectionType to a singleType when having multiple entries in DB'
 
 /** PUT and DELETE of /component-categories: all components of a category move, or go. */
 export function changeCategory(draft: Draft, method: string, name: string, body: unknown): Accepted | Refusal {

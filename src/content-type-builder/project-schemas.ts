@@ -30,6 +30,8 @@ export interface ProjectSchema {
   /** The file, relative to the project, with `/`. Null if there is none: a type of a plugin or of the admin panel. */
   readonly path: string | null
   readonly content: SchemaContent
+  /** The uid that a component had before the request moved it to another category. */
+  readonly movedFrom?: string
 }
 
 /** The schemas of a project, and what else decides on a change of them. */
@@ -44,7 +46,7 @@ export interface ProjectSchemas {
   readonly files: readonly string[]
   /** The uids of registered custom fields (`plugin::color-picker.color`). */
   readonly customFields: ReadonlySet<string>
-  /** The uids of types whose table holds more than one row; a draft and its published version are two. */
+  /** The uids of types whose table holds more than one row, for the older routes; a draft and its published version are two. */
   readonly typesWithSeveralRows: ReadonlySet<string>
 }
 
@@ -64,6 +66,8 @@ export interface SchemaChange {
   readonly files: ReadonlyMap<string, string>
   /** The files to delete, and the folders that are empty then (they end with `/`); a folder comes before what it holds. */
   readonly deleted: readonly string[]
+  /** The new uids of components that moved to another category, by their former ones. */
+  readonly moved: ReadonlyMap<string, string>
   /** All schemas after the change, by uid. */
   readonly schemas: ReadonlyMap<string, ProjectSchema>
 }
@@ -103,7 +107,7 @@ export const isBuiltin = (uid: string): boolean => builtin.has(uid)
 /** Replaces parts of a schema's content. A type of a plugin gets a file in src/extensions. */
 export function edit(draft: Draft, uid: string, changed: Partial<SchemaContent>): void {
   const schema = draft.get(uid)!
-  draft.set(uid, { uid, path: schema.path ?? schemaPath(uid), content: { ...schema.content, ...changed } })
+  draft.set(uid, { ...schema, path: schema.path ?? schemaPath(uid), content: { ...schema.content, ...changed } })
 }
 
 /** The attributes of a schema in `draft`; none if there is no such schema. */

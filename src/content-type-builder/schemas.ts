@@ -123,7 +123,7 @@ export function moveComponents(draft: Draft, uids: ReadonlyMap<string, string>):
   for (const [from, to] of uids) {
     const schema: ProjectSchema = draft.get(from)!
     draft.delete(from)
-    draft.set(to, { uid: to, path: schemaPath(to), content: schema.content })
+    draft.set(to, { uid: to, path: schemaPath(to), content: schema.content, movedFrom: schema.movedFrom ?? from })
   }
 }
 

@@ -83,7 +83,7 @@ function wrongComponent({ schemas }: ProjectSchemas, { components }: UpdateSchem
   return null
 }
 
-function wrongType({ schemas, typesWithSeveralRows }: ProjectSchemas, { contentTypes }: UpdateSchema): string | null {
+function wrongType({ schemas }: ProjectSchemas, { contentTypes }: UpdateSchema): string | null {
   for (const type of contentTypes) {
     const { action, uid } = type
     if (action === 'create') {
@@ -95,8 +95,6 @@ function wrongType({ schemas, typesWithSeveralRows }: ProjectSchemas, { contentT
     if (!isTypeOf(schemas, uid)) return 'contentType.notFound'
     if (uid.startsWith('admin::') || (action === 'delete' && isBuiltin(uid))) return `The type ${uid} is part of the system`
     if (action === 'update' && enablesDraftsBesideStatus(schemas.get(uid)!, type as ListedType)) return statusIsReserved
-    const isNowSingle = action === 'update' && (type as ListedType).kind === 'singleType'
-    if (isNowSingle && schemas.get(uid)!.content.kind !== 'singleType' && typesWithSeveralRows.has(uid)) return severalRows
   }
   return null
 }
@@ -109,9 +107,6 @@ const enablesDraftsBesideStatus = ({ content }: ProjectSchema, type: ListedType)
   content.options?.draftAndPublish !== true &&
   Object.hasOwn(content.attributes, 'status') &&
   Object.hasOwn(listedAttributes(type), 'status')
-
-/** Strapi's sentence for a collection type with several rows that should become a single type. */
-export const severalRows = 'You cannot convert a collectionType to a singleType when having multiple entries in DB'
 
 /** Strapi's sentence for a relation whose target is no type. */
 export function unknownTarget(draft: Draft, wishes: ReadonlyMap<string, NewAttributes>): string | null {

@@ -29,7 +29,9 @@ export function openContentTypeBuilder(folder: string, database: MainConnection,
       response = { status: result.status, body: result.body }
       if (result.kind === 'refusal') return null
       const deleted = result.deleted.filter((path) => !path.endsWith('/')).map((path) => [path, null] as const)
-      return { summary: `${request.method} ${request.path}`, files: new Map<string, string | null>([...result.files, ...deleted]), agreed }
+      const renames = [...result.moved].map(([from, to]) => ({ kind: 'component' as const, from, to }))
+      const files = new Map<string, string | null>([...result.files, ...deleted])
+      return { summary: `${request.method} ${request.path}`, files, renames, agreed }
     })
     return response!
   }

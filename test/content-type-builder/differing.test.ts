@@ -208,11 +208,12 @@ rule('content-type-builder.16', 'types of the system stay', () => {
     expect(reason(update([{ action: 'delete', uid }]))).toContain('part of the system')
 })
 
-rule('content-type-builder.17', 'a collection with several rows does not become a single type', () => {
-  const single = lonely({ name: { type: 'string' } }, { kind: 'singleType' })
-  expect(update([single]).status).toBe(200)
+rule('content-type-builder.17', 'a collection with several rows does not become a single type through the older routes', () => {
+  const contentType = { displayName: 'Lonely', singularName: 'lonely', pluralName: 'lonelies', kind: 'singleType', attributes: {} }
+  const request = { method: 'PUT', path: '/content-type-builder/content-types/api::lonely.lonely', body: { contentType } }
+  expect(changeSchemas(project, request).status).toBe(201)
   const current = { ...project, typesWithSeveralRows: new Set(['api::lonely.lonely']) }
-  expect(reason(update([single], [], current))).toBe(
+  expect(reason(changeSchemas(current, request))).toBe(
     'You cannot convert a collectionType to a singleType when having multiple entries in DB',
   )
 })
