@@ -40,6 +40,20 @@ export interface NewAttributes {
   readonly attributes: BuilderAttributes
   /** The name of the other side, by attribute. */
   readonly inverses: ReadonlyMap<string, string>
+  /** The key of the other side, where a request names it as files do. */
+  readonly sides: ReadonlyMap<string, SideKey>
+}
+
+/** The keys of files that name the other side of a relation: that of the side that owns it, and that of the one that does not. */
+export type SideKey = 'inversedBy' | 'mappedBy'
+
+/** The other side that a relation of a request names, and by which key. */
+function otherSide({ type, targetAttribute, inversedBy, mappedBy }: AttributeSource): readonly [name: string, key?: SideKey] | null {
+  if (type !== 'relation') return null
+  const isName = (name: unknown): name is string => typeof name === 'string' && name !== ''
+  if (targetAttribute !== undefined) return isName(targetAttribute) ? [targetAttribute] : null
+  if (isName(inversedBy)) return [inversedBy, 'inversedBy']
+  return isName(mappedBy) ? [mappedBy, 'mappedBy'] : null
 }
 
 /** Builds the attributes of a schema from those of a request. Attributes that are not configurable stay as they are and come first. */
@@ -54,10 +68,13 @@ export function newAttributes(before: BuilderAttributes, sent: BuilderAttributes
       return [name, keepColumn(scalarAttribute(attribute), earlier)] as const
     })
   const inverses = new Map<string, string>()
-  for (const [name, { type, targetAttribute }] of Object.entries(sent))
-    if (!fixedNames.has(name) && type === 'relation' && typeof targetAttribute === 'string' && targetAttribute !== '')
-      inverses.set(name, targetAttribute)
-  return { attributes: Object.fromEntries([...fixed, ...written]), inverses }
+  const sides = new Map<string, SideKey>()
+  for (const [name, attribute] of Object.entries(sent)) {
+    const [inverse, key] = (fixedNames.has(name) ? null : otherSide(attribute)) ?? []
+    if (inverse !== undefined) inverses.set(name, inverse)
+    if (key !== undefined) sides.set(name, key)
+  }
+  return { attributes: Object.fromEntries([...fixed, ...written]), inverses, sides }
 }
 
 /** An update takes out empty defaults, and targets of uids that are no attribute any more. */

@@ -1,6 +1,6 @@
 // The two sides of relations: what a changed attribute writes into the type that it points at, and what a removed one takes out there.
 import type { AttributeSource } from '../model/types.js'
-import type { NewAttributes } from './attributes.js'
+import type { NewAttributes, SideKey } from './attributes.js'
 import { relationAttribute } from './attributes.js'
 import { attributeName, isReservedAttribute, schemaPath } from './names.js'
 import {
@@ -72,7 +72,7 @@ export function setAttributes(draft: Draft, before: ReadonlyMap<string, ProjectS
       const attribute = attributeOf(draft, uid, name)
       if (attribute === undefined || written.has(`${uid} ${name}`)) continue
       const there = { uid: attribute.target as string, name: inverse }
-      const message = wrongName(attribute, here, there) ?? writeBothSides(change, attribute, here, there, written)
+      const message = wrongName(change, attribute, here, there) ?? writeBothSides(change, attribute, here, there, written)
       if (message !== null) mistakes.push({ path: [uid, name], message })
     }
   return mistakes
@@ -90,13 +90,45 @@ function takeOutOtherSides({ draft, before, wishes }: Change, uid: string, wish:
   }
 }
 
-function wrongName({ relation }: AttributeSource, here: RelationSide, there: RelationSide): string | null {
+function wrongName(change: Change, { relation }: AttributeSource, here: RelationSide, there: RelationSide): string | null {
+  const key = sideKey(change, here) ?? 'targetAttribute'
   if (opposite[relation as string] === undefined || isComponentUid(here.uid))
-    return `The attribute ${here.name} of ${here.uid} cannot have another side: remove targetAttribute`
+    return `The attribute ${here.name} of ${here.uid} cannot have another side: remove ${key}`
   if (!attributeName.test(there.name) || isReservedAttribute(there.name))
-    return `${JSON.stringify(there.name)} cannot be the name of an attribute of ${there.uid}: choose another targetAttribute`
-  return schemaPath(there.uid) === null ? `${there.uid} is part of the system: remove targetAttribute of ${here.name}` : null
+    return `${JSON.stringify(there.name)} cannot be the name of an attribute of ${there.uid}: choose another ${key}`
+  return schemaPath(there.uid) === null ? `${there.uid} is part of the system: remove ${key} of ${here.name}` : null
 }
+
+const sideKey = ({ wishes }: Change, { uid, name }: RelationSide): SideKey | undefined => wishes.get(uid)?.sides.get(name)
+const oppositeKey = { inversedBy: 'mappedBy', mappedBy: 'inversedBy' } as const
+
+/** The key that names the other side: what the request says about either side, or what the relation was until now. */
+function keyOf(change: Change, attribute: AttributeSource, here: RelationSide, there: RelationSide): SideKey {
+  const { before } = change
+  if (attribute.relation === 'oneToMany') return 'mappedBy'
+  if (attribute.relation === 'manyToOne') return 'inversedBy'
+  const [ours, theirs] = [sideKey(change, here), sideKey(change, there)]
+  if (ours !== undefined) return ours
+  if (theirs !== undefined) return oppositeKey[theirs]
+  const [wasHere, wasThere] = [attributeOf(before, here.uid, here.name), attributeOf(before, there.uid, there.name)]
+  const wasOwner =
+    isOtherSide(wasThere, here) && wasThere?.inversedBy === here.name && wasThere.relation === opposite[attribute.relation as string]
+  return wasOwner || (wasHere?.target === there.uid && wasHere.mappedBy !== undefined) ? 'mappedBy' : 'inversedBy'
+}
+
+/** True if a request declares both sides of a new relation, and the type of `there` comes after that of `here`. */
+function isForLaterType({ wishes, before }: Change, here: RelationSide, there: RelationSide): boolean {
+  const uids = [...wishes.keys()]
+  return (
+    isNewPair(before, here, there) &&
+    uids.indexOf(there.uid) > uids.indexOf(here.uid) &&
+    wishes.get(there.uid)!.inverses.get(there.name) === here.name
+  )
+}
+
+/** True if neither side was a relation, and they are of two types. */
+const isNewPair = (before: Change['before'], here: RelationSide, there: RelationSide): boolean =>
+  here.uid !== there.uid && [here, there].every(({ uid, name }) => attributeOf(before, uid, name)?.type !== 'relation')
 
 /** Writes a relation and its other side, whichever of both the request names; returns why it cannot. */
 function writeBothSides(
@@ -121,18 +153,17 @@ function writeBothSides(
     other === undefined || (claimed !== undefined && (claimed === here.name || attributeOf(draft, here.uid, claimed) === undefined))
   if (isItself || !isFree)
     return `The type ${there.uid} already has an attribute ${there.name}: choose another targetAttribute for ${here.name}`
-  if (other !== undefined && other.relation !== relation && wishes.has(there.uid)) {
+  if (isForLaterType(change, here, there)) return null
+  if (other !== undefined && other.relation !== relation && wishes.has(there.uid) && !isNewPair(before, here, there)) {
     const [changedHere, changedThere] = [attribute.relation !== wasHere?.relation, other.relation !== wasThere?.relation]
     if (changedHere && changedThere) return `${here.uid}.${here.name} and ${there.uid}.${there.name} do not fit together`
     if (changedThere) return null
   }
-  const wasOwner = isOtherSide(wasThere, here) && wasThere?.inversedBy === here.name && wasThere.relation === relation
-  const wasMapped = wasHere?.target === there.uid && wasHere.mappedBy !== undefined
-  const isMapped = attribute.relation === 'oneToMany' || (attribute.relation !== 'manyToOne' && (wasOwner || wasMapped))
-  const [ours, theirs] = isMapped ? ['mappedBy', 'inversedBy'] : ['inversedBy', 'mappedBy']
-  put(draft, here, { ...relationAttribute(attribute, undefined), [ours!]: there.name })
-  const isThere = isOtherSide(other, here) && other?.relation === relation && other[theirs!] === here.name
-  if (!isThere) put(draft, there, { ...relationAttribute({ type: 'relation', relation, target: here.uid }, other), [theirs!]: here.name })
+  const ours = keyOf(change, attribute, here, there)
+  const theirs = oppositeKey[ours]
+  put(draft, here, { ...relationAttribute(attribute, undefined), [ours]: there.name })
+  const isThere = isOtherSide(other, here) && other?.relation === relation && other[theirs] === here.name
+  if (!isThere) put(draft, there, { ...relationAttribute({ type: 'relation', relation, target: here.uid }, other), [theirs]: here.name })
   written.add(`${here.uid} ${here.name}`).add(`${there.uid} ${there.name}`)
   return null
 }

@@ -134,6 +134,22 @@ rule('content-type-builder.4', 'new types name each other with one side', () => 
   })
 })
 
+rule('content-type-builder.4', 'where two new types declare both sides, the later one decides', () => {
+  const both = (kind: string) =>
+    update([
+      newType('house', { street: relation(kind, 'api::street.street', 'houses') }),
+      newType('street', { houses: relation('manyToMany', 'api::house.house', 'street') }),
+    ])
+  for (const kind of ['manyToMany', 'manyToOne']) {
+    expect(attributesOf(both(kind), 'api::house.house')).toEqual({
+      street: { type: 'relation', relation: 'manyToMany', target: 'api::street.street', mappedBy: 'houses' },
+    })
+    expect(attributesOf(both(kind), 'api::street.street')).toEqual({
+      houses: { type: 'relation', relation: 'manyToMany', target: 'api::house.house', inversedBy: 'street' },
+    })
+  }
+})
+
 rule('content-type-builder.5', 'a removed side takes the other one along', () => {
   const { title, prequel } = project.schemas.get('api::story.story')!.content.attributes
   const story = { action: 'update', uid: 'api::story.story', displayName: 'Story', draftAndPublish: true }
@@ -287,14 +303,48 @@ rule('content-type-builder.26', 'a component has a name', () => {
   expect(reason(result)).toBe('component.invalidUID')
 })
 
-rule('content-type-builder.27', 'an empty name names nothing', () => {
+rule('content-type-builder.97', 'an empty name names nothing', () => {
   for (const kind of ['oneToOne', 'oneToMany'])
     expect(attributesOf(create({ writer: relation(kind, 'api::writer.writer', '') }), 'api::book.book')).toEqual({
       writer: relation(kind, 'api::writer.writer'),
     })
 })
 
-rule('content-type-builder.28', 'a type of a plugin is one type', () => {
+rule('content-type-builder.98', 'a type of a plugin is one type', () => {
   const result = create({ title: { type: 'string' } }, { plugin: 'users-permissions' })
   expect(result.kind === 'change' && [...result.files.keys()]).toEqual(['src/extensions/users-permissions/content-types/book/schema.json'])
+})
+
+const storyOf = (changed: Attributes) => {
+  const { info, attributes, pluginOptions, options } = project.schemas.get('api::story.story')!.content
+  const contentType = { ...info, ...options, pluginOptions, attributes: { ...attributes, ...changed } }
+  return changeSchemas(project, { method: 'PUT', path: '/content-type-builder/content-types/api::story.story', body: { contentType } })
+}
+
+rule('content-type-builder.27', 'a relation as the file has it changes nothing', () => {
+  const result = storyOf({})
+  const changed = result.kind === 'change' ? [...result.files].filter(([path, text]) => files.get(path) !== text) : result.body
+  expect(changed).toEqual([])
+})
+
+rule('content-type-builder.27', 'a new relation as files have it is written on both sides', () => {
+  const result = create({ writer: { ...relation('manyToOne', 'api::writer.writer'), inversedBy: 'books' } })
+  expect(attributesOf(result, 'api::book.book')).toMatchObject({ writer: { relation: 'manyToOne', inversedBy: 'books' } })
+  expect(attributesOf(result, 'api::writer.writer')).toMatchObject({ books: { target: 'api::book.book', mappedBy: 'writer' } })
+})
+
+rule('content-type-builder.27', 'the key says which side owns the relation', () => {
+  const self = (key: string, name: string) => ({ ...relation('manyToMany', '__self__'), [key]: name })
+  const result = create({ before: self('mappedBy', 'after'), after: self('inversedBy', 'before') })
+  expect(attributesOf(result, 'api::book.book')).toMatchObject({ before: { mappedBy: 'after' }, after: { inversedBy: 'before' } })
+})
+
+rule('content-type-builder.27', 'components have no relations with two sides', () => {
+  const component = {
+    category: 'shared',
+    displayName: 'Tag',
+    attributes: { notes: { ...relation('oneToMany', 'api::note.note'), mappedBy: 'tag' } },
+  }
+  const result = changeSchemas(project, { method: 'POST', path: '/content-type-builder/components', body: { component } })
+  expect(reason(result)).toBe('The attribute notes of shared.tag cannot have another side: remove mappedBy')
 })
