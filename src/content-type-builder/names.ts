@@ -45,7 +45,7 @@ export const categorySlug = (category: string): string => slug(category)
 export const componentUid = (category: string, displayName: string): string => `${slug(category)}.${slug(displayName)}`
 /** The table of a new component. */
 export const componentTableName = (category: string, displayName: string): string =>
-  `components_${slug(category, '_')}_${slug(pluralize(slug(displayName)), '_')}`
+  `components_${slug(category, '_')}_${slug(pluralize(displayName), '_')}`
 /** The table of a new type without a collectionName of its own. */
 export const typeTableName = (pluralName: string): string => slug(pluralName, '_')
 

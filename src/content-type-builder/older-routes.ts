@@ -184,7 +184,7 @@ function withComponents(current: ProjectSchemas, draft: Draft, body: unknown, ma
   const wishes = new Map<string, NewAttributes>()
   for (const { uid, from = uid, door, attributes } of all) {
     const before = door === 'new' ? {} : attributesOf(current.schemas, from)
-    wishes.set(uid, newAttributes(before, resolved(attributes, uids, uid, type)))
+    wishes.set(uid, newAttributes(before, resolved(attributes, uids, uid, uid === type ? undefined : type)))
   }
   // A new component is not there yet when its attributes are read.
   const isKnown = (uid: string) => isComponentUid(uid) && draft.has(uid) && (main.door === 'changed' || uid !== main.uid)
@@ -199,7 +199,7 @@ function withComponents(current: ProjectSchemas, draft: Draft, body: unknown, ma
   return mistakes.length > 0 ? invalidBody(mistakes) : null
 }
 
-/** Attributes with the uids that a body leaves open: `__self__`, `__contentType__` and those of new components. */
+/** Attributes with the uids that a body leaves open: `__self__`, those of new components, and `__contentType__` in these. */
 function resolved(
   attributes: BuilderAttributes,
   uids: ReadonlyMap<string, string>,

@@ -78,7 +78,10 @@ export function setAttributes(draft: Draft, before: ReadonlyMap<string, ProjectS
   return mistakes
 }
 
-/** Removes the other side of every relation that is removed or becomes another one. A schema that is named decides for itself. */
+/**
+ * Removes the other side of every relation that is removed or becomes another one. A schema that is named decides for itself; the side that
+ * owns the links stays, as a relation without another side, where the other one now leads to another type.
+ */
 function takeOutOtherSides({ draft, before, wishes }: Change, uid: string, wish: NewAttributes): void {
   for (const [name, old] of Object.entries(attributesOf(before, uid))) {
     const inverse = inverseName(old)
@@ -86,7 +89,12 @@ function takeOutOtherSides({ draft, before, wishes }: Change, uid: string, wish:
     const now = attributeOf(draft, uid, name)
     const stays = now?.type === 'relation' && now.relation === old.relation && now.target === old.target
     if (stays && wish.inverses.get(name) === inverse) continue
-    if (isOtherSide(attributeOf(draft, old.target, inverse), { uid, name })) remove(draft, { uid: old.target, name: inverse })
+    const other = attributeOf(draft, old.target, inverse)
+    const leadsElsewhere = now?.type === 'relation' && now.target !== old.target
+    if (!isOtherSide(other, { uid, name })) continue
+    const there = { uid: old.target, name: inverse }
+    if (leadsElsewhere && other!.inversedBy === name) put(draft, there, relationAttribute(other!, undefined))
+    else remove(draft, there)
   }
 }
 

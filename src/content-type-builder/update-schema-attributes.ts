@@ -167,11 +167,6 @@ const relation = <Kind extends string>(kinds: readonly Kind[]) =>
 const polymorphic = z.object({
   type: z.literal('relation'),
   relation: z.enum(['morphToOne', 'morphToMany']),
-  target: z
-    .string()
-    .nullish()
-    .transform((target) => target ?? undefined),
-  targetAttribute,
   ...relationKeys,
 })
 

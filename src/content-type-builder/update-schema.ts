@@ -3,6 +3,7 @@ import { listedAttributes, type NewAttributes, newAttributes, tidied } from './a
 import { componentTableName, componentUid, typeUid } from './names.js'
 import {
   attributesOf,
+  type BuilderAttributes,
   type Draft,
   isBuiltin,
   isComponentUid,
@@ -57,11 +58,20 @@ function componentWish(current: ProjectSchemas, draft: Draft, component: ListedC
 }
 
 function typeWish(current: ProjectSchemas, draft: Draft, type: ListedType): [string, NewAttributes] {
-  const attributes = listedAttributes(type)
+  const attributes = toItself(listedAttributes(type), type.uid)
   if (type.action === 'create') return [createType(draft, type), newAttributes({}, attributes)]
   changeType(draft, type.uid, type)
   return [type.uid, newAttributes(attributesOf(current.schemas, type.uid), tidied(attributes))]
 }
+
+/** Attributes with the type's uid in place of `__self__`. */
+const toItself = (attributes: BuilderAttributes, uid: string): BuilderAttributes =>
+  Object.fromEntries(
+    Object.entries(attributes).map(([name, attribute]) => [
+      name,
+      attribute.type === 'relation' && attribute.target === '__self__' ? { ...attribute, target: uid } : attribute,
+    ]),
+  )
 
 function wrongComponent({ schemas }: ProjectSchemas, { components }: UpdateSchema): string | null {
   const tables = new Set([...schemas.values()].map(({ content }) => content.collectionName))

@@ -2,6 +2,7 @@
 import { closest } from '../errors/did-you-mean.js'
 import { checkAttribute, checkColumns } from './check-attributes.js'
 import { careless, type Finding, unlikely, wrong } from './finding.js'
+import { snake } from './names.js'
 import { componentAttributes, documentAttributes, kebabCase, replacedAttributes, schemaKeys, schemaOptions } from './schema-keys.js'
 import type { SchemaSource } from './types.js'
 
@@ -138,9 +139,8 @@ const checkFlag = (path: string, value: unknown): readonly Finding[] =>
 
 function checkName({ kind, uid }: SchemaSource, name: string): readonly Finding[] {
   const isComponent = kind === 'component'
-  const plain = (one: string) => one.replaceAll('_', '').toLowerCase()
   const reserved: readonly string[] = isComponent ? componentAttributes : documentAttributes
-  const taken = reserved.find((one) => one === name || (!isComponent && plain(one) === plain(name)))
+  const taken = reserved.find((one) => one === name || (!isComponent && snake(one) === snake(name)))
   if (taken !== undefined) {
     const report = !isComponent && replacedAttributes.includes(name) ? careless : wrong
     return [report(`attributes.${name}`, `is not allowed: ${isComponent ? 'every component' : 'every document'} already has "${taken}"`)]

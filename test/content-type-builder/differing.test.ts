@@ -89,6 +89,34 @@ rule('content-type-builder.1', 'the other side of a relation to users is written
   expect(attributes.books).toEqual({ type: 'relation', relation: 'oneToMany', target: 'api::book.book', mappedBy: 'owner' })
 })
 
+rule('content-type-builder.1', 'the table of a component has the plural of its displayName', () => {
+  for (const [displayName, table] of [
+    ['Big Box', 'components_shared_big_boxes'],
+    ['Ä Ö', 'components_shared_ae_oe'],
+  ]) {
+    const component = { category: 'shared', displayName, attributes: {} }
+    const result = changeSchemas(project, { method: 'POST', path: '/content-type-builder/components', body: { component } })
+    const [text] = result.kind === 'change' ? result.files.values() : []
+    expect(JSON.parse(text!)).toMatchObject({ collectionName: table })
+  }
+})
+
+rule('content-type-builder.1', 'names that only look like those of the system are accepted', () => {
+  expect(create({ createdat: { type: 'string' } }).status).toBe(201)
+  expect(update([newType('book', { createdat: { type: 'string' } })]).status).toBe(200)
+})
+
+rule('content-type-builder.1', 'update-schema stores no target of a polymorphic relation', () => {
+  const about = relation('morphToMany', 'api::writer.writer')
+  expect(attributesOf(update([newType('book', { about })]), 'api::book.book')).toEqual({
+    about: { type: 'relation', relation: 'morphToMany' },
+  })
+})
+
+rule('content-type-builder.2', '__contentType__ is the type that a component comes with', () => {
+  expect(create({ next: relation('oneToOne', '__contentType__') }).body).toEqual({ error: 'Content type __contentType__ not found' })
+})
+
 rule('content-type-builder.2', 'any body is answered', () => {
   for (const body of [
     null,
@@ -123,6 +151,15 @@ rule('content-type-builder.3', 'both sides of a relation of a type to itself are
     next: { type: 'relation', relation: 'oneToOne', target: 'api::book.book', inversedBy: 'previous' },
     previous: { type: 'relation', relation: 'oneToOne', target: 'api::book.book', mappedBy: 'next' },
   })
+})
+
+rule('content-type-builder.3', 'a type may have a relation to itself with one side', () => {
+  for (const kind of ['oneToOne', 'manyToMany']) {
+    const alone = { ...relation(kind, '__self__'), targetAttribute: null }
+    const expected = { next: { type: 'relation', relation: kind, target: 'api::book.book' } }
+    expect(attributesOf(create({ next: alone }), 'api::book.book')).toEqual(expected)
+    expect(attributesOf(update([newType('book', { next: alone })]), 'api::book.book')).toEqual(expected)
+  }
 })
 
 rule('content-type-builder.4', 'new types name each other with one side', () => {
@@ -297,20 +334,29 @@ rule('content-type-builder.25', 'without draftAndPublish, draft & publish stays'
   expect(result.kind === 'change' && result.schemas.get('api::note.note')!.content.options).toEqual({ draftAndPublish: true })
 })
 
+rule('content-type-builder.25', 'without pluginOptions, localization stays', () => {
+  const { info, options, attributes, pluginOptions } = project.schemas.get('api::label.label')!.content
+  const { stories, ...others } = attributes
+  const all = listed({ ...others, stories: { ...stories!, targetAttribute: 'labels' } }, 'update')
+  const label = { action: 'update', uid: 'api::label.label', displayName: info.displayName, ...options, attributes: all }
+  const result = update([label])
+  expect(result.kind === 'change' && result.schemas.get('api::label.label')!.content.pluginOptions).toEqual(pluginOptions)
+})
+
 rule('content-type-builder.26', 'a component has a name', () => {
   const component = { category: 'shared', displayName: '???', attributes: {} }
   const result = changeSchemas(project, { method: 'POST', path: '/content-type-builder/components', body: { component } })
   expect(reason(result)).toBe('component.invalidUID')
 })
 
-rule('content-type-builder.97', 'an empty name names nothing', () => {
+rule('content-type-builder.29', 'an empty name names nothing', () => {
   for (const kind of ['oneToOne', 'oneToMany'])
     expect(attributesOf(create({ writer: relation(kind, 'api::writer.writer', '') }), 'api::book.book')).toEqual({
       writer: relation(kind, 'api::writer.writer'),
     })
 })
 
-rule('content-type-builder.98', 'a type of a plugin is one type', () => {
+rule('content-type-builder.30', 'a type of a plugin is one type', () => {
   const result = create({ title: { type: 'string' } }, { plugin: 'users-permissions' })
   expect(result.kind === 'change' && [...result.files.keys()]).toEqual(['src/extensions/users-permissions/content-types/book/schema.json'])
 })
@@ -347,4 +393,10 @@ rule('content-type-builder.27', 'components have no relations with two sides', (
   }
   const result = changeSchemas(project, { method: 'POST', path: '/content-type-builder/components', body: { component } })
   expect(reason(result)).toBe('The attribute notes of shared.tag cannot have another side: remove mappedBy')
+})
+
+rule('content-type-builder.28', 'attributes have any valid name', () => {
+  const constructor = { type: 'string' } as const
+  expect(attributesOf(create({ constructor }), 'api::book.book')).toEqual({ constructor })
+  expect(attributesOf(update([newType('book', { constructor })]), 'api::book.book')).toEqual({ constructor })
 })

@@ -317,6 +317,35 @@ rule('content-type-builder.18', 'a component that moves to another category keep
   await keepsAll('PUT', 'components/shared.tag', { component: tag })
 })
 
+rule('content-type-builder.5', 'a relation that leads to another type leaves the links of its other side', async () => {
+  const before = await content()
+  const attributes = listed({ ...writerAttributes, notes: relation('oneToMany', 'api::writer.writer', { targetAttribute: 'mentor' }) })
+  const type = { action: 'update', uid: 'api::writer.writer', draftAndPublish: false, displayName: 'Writer', attributes }
+  const made = await send(
+    '/content-type-builder/update-schema',
+    'POST',
+    { data: { contentTypes: [type], components: [] } },
+    'api::note.note.writer:inverseOrder',
+  )
+  expect(made.status, made.text).toBe(200)
+  const [writers, ...notes] = await content()
+  expect(notes).toEqual(before.slice(1))
+  expect(writers).toMatchObject([{ notes: [] }, { notes: [] }])
+  const [{ documentId }] = await read('/api/notes')
+  const [, other] = await read('/api/writers?sort=name')
+  const written = await write(`/api/notes/${documentId}?populate=writer`, { writer: other.documentId }, 'PUT')
+  expect(written.body.data.writer).toMatchObject({ documentId: other.documentId })
+  expect((await send('/api/content-type-builder/undo', 'POST', {})).status).toBe(200)
+})
+
+rule('content-type-builder.1', 'an attribute named createdat is not createdAt', async () => {
+  const info = { singularName: 'diary', pluralName: 'diaries', displayName: 'Diary' }
+  expect((await put({ 'api::diary.diary': { ...writer({ createdat: text }), collectionName: 'diaries', info } })).status).toBe(200)
+  const { body } = await write('/api/diaries', { createdat: 'May' })
+  expect([body.data.createdat, Date.parse(body.data.createdAt)]).toEqual(['May', expect.any(Number)])
+  expect(await read('/api/diaries?filters[createdat]=May&filters[createdAt][$notNull]=true&sort=createdat')).toHaveLength(1)
+})
+
 const refused: readonly [what: string, data: Schemas, message: string][] = [
   ['the table of another type', { 'api::note.note': note(noteAttributes, { collectionName: 'writers' }) }, 'writers'],
   ['a table of the system', { 'api::note.note': note(noteAttributes, { collectionName: 'strapi_migrations' }) }, 'reserved'],

@@ -13,7 +13,6 @@ import {
   type SettingsPart,
   type StoredMembers,
 } from '../../../administration/managed-settings.js'
-import type { Transaction } from '../../../database/database.js'
 import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
 import { expectedOf, orPresent } from '../revisions.js'
 
@@ -28,7 +27,11 @@ interface Part<Given extends z.ZodType, Shown extends z.ZodType> {
   readonly shown: Shown
   show(stored: StoredMembers): z.input<Shown>
   /** The new value. */
-  change(stored: StoredMembers, changes: ChangedMembers<z.output<Given>>, transaction: Transaction): ReturnType<SettingsChange['change']>
+  change(
+    stored: StoredMembers,
+    changes: ChangedMembers<z.output<Given>>,
+    transaction: Parameters<SettingsChange['change']>[1],
+  ): ReturnType<SettingsChange['change']>
 }
 
 /** The two resources of a part. */
