@@ -56,9 +56,12 @@ function otherSide({ type, targetAttribute, inversedBy, mappedBy }: AttributeSou
   return isName(mappedBy) ? [mappedBy, 'mappedBy'] : null
 }
 
-/** Builds the attributes of a schema from those of a request. Attributes that are not configurable stay as they are and come first. */
-export function newAttributes(before: BuilderAttributes, sent: BuilderAttributes): NewAttributes {
-  const fixed = Object.entries(before).filter(([, { configurable }]) => configurable === false)
+/**
+ * Builds the attributes of a schema from those of a request. Attributes that are not configurable, and those that Strapi brings along (`own`),
+ * stay as they are and come first.
+ */
+export function newAttributes(before: BuilderAttributes, sent: BuilderAttributes, own: readonly string[] = []): NewAttributes {
+  const fixed = Object.entries(before).filter(([name, { configurable }]) => configurable === false || own.includes(name))
   const fixedNames = new Set(fixed.map(([name]) => name))
   const written = Object.entries(sent)
     .filter(([name]) => !fixedNames.has(name))

@@ -38,14 +38,24 @@ const role: SchemaContent = {
   },
 }
 
-const known: Readonly<Record<string, SchemaContent>> = {
-  'plugin::users-permissions.user': user,
-  'plugin::users-permissions.role': role,
+/** Folders of the media library: their attributes are not marked, and may not be changed all the same. */
+const folder = (content: SchemaContent): SchemaContent => {
+  const { kind, collectionName, info, attributes, indexes } = content
+  return { kind, collectionName, info, options: {}, pluginOptions: role.pluginOptions, attributes, indexes }
+}
+
+const known: Readonly<Record<string, (content: SchemaContent) => SchemaContent>> = {
+  'plugin::users-permissions.user': () => user,
+  'plugin::users-permissions.role': () => role,
+  'plugin::upload.folder': folder,
 }
 
 /** The types that Strapi brings along, without files. Their own attributes cannot be changed by requests. */
 export const builtinTypes = (): ProjectSchema[] =>
-  builtinSchemas.map(({ uid, ...content }) => {
-    const attributes = Object.entries(content.attributes).map(([name, attribute]) => [name, { ...attribute, ...fixed }] as const)
-    return { uid, path: null, content: known[uid] ?? { ...content, attributes: Object.fromEntries(attributes) } }
-  })
+  builtinSchemas.map(({ uid, ...content }) => ({ uid, path: null, content: (known[uid] ?? notConfigurable)(content) }))
+
+/** A type with attributes that are not configurable; Strapi marks them behind their type. */
+function notConfigurable(content: SchemaContent): SchemaContent {
+  const attributes = Object.entries(content.attributes).map(([name, { type, ...others }]) => [name, { type, ...fixed, ...others }] as const)
+  return { ...content, attributes: Object.fromEntries(attributes) }
+}

@@ -9,6 +9,7 @@ import {
   type Accepted,
   attributesOf,
   type BuilderAttributes,
+  builtinAttributes,
   type Draft,
   isBuiltin,
   isComponentUid,
@@ -184,7 +185,7 @@ function withComponents(current: ProjectSchemas, draft: Draft, body: unknown, ma
   const wishes = new Map<string, NewAttributes>()
   for (const { uid, from = uid, door, attributes } of all) {
     const before = door === 'new' ? {} : attributesOf(current.schemas, from)
-    wishes.set(uid, newAttributes(before, resolved(attributes, uids, uid, uid === type ? undefined : type)))
+    wishes.set(uid, newAttributes(before, resolved(attributes, uids, uid, uid === type ? undefined : type), builtinAttributes(uid)))
   }
   // A new component is not there yet when its attributes are read.
   const isKnown = (uid: string) => isComponentUid(uid) && draft.has(uid) && (main.door === 'changed' || uid !== main.uid)

@@ -99,10 +99,13 @@ export type Draft = Map<string, ProjectSchema>
 /** True for `category.name`; uids of types contain `::`. */
 export const isComponentUid = (uid: string): boolean => !uid.includes('::')
 
-const builtin = new Set(builtinSchemas.map(({ uid }) => uid))
+const builtin = new Map(builtinSchemas.map(({ uid, attributes }) => [uid, Object.keys(attributes)]))
 
 /** True for types that Strapi brings along: they cannot be deleted, with or without a file in src/extensions. */
 export const isBuiltin = (uid: string): boolean => builtin.has(uid)
+
+/** The attributes that Strapi brings along for a type. */
+export const builtinAttributes = (uid: string): readonly string[] => builtin.get(uid) ?? []
 
 /** Replaces parts of a schema's content. A type of a plugin gets a file in src/extensions. */
 export function edit(draft: Draft, uid: string, changed: Partial<SchemaContent>): void {

@@ -85,8 +85,8 @@ export function setAttributes(draft: Draft, before: ReadonlyMap<string, ProjectS
 function takeOutOtherSides({ draft, before, wishes }: Change, uid: string, wish: NewAttributes): void {
   for (const [name, old] of Object.entries(attributesOf(before, uid))) {
     const inverse = inverseName(old)
-    if (inverse === undefined || old.configurable === false || typeof old.target !== 'string' || wishes.has(old.target)) continue
     const now = attributeOf(draft, uid, name)
+    if (inverse === undefined || now === old || typeof old.target !== 'string' || wishes.has(old.target)) continue
     const stays = now?.type === 'relation' && now.relation === old.relation && now.target === old.target
     if (stays && wish.inverses.get(name) === inverse) continue
     const other = attributeOf(draft, old.target, inverse)

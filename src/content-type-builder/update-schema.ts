@@ -4,6 +4,7 @@ import { componentTableName, componentUid, typeUid } from './names.js'
 import {
   attributesOf,
   type BuilderAttributes,
+  builtinAttributes,
   type Draft,
   isBuiltin,
   isComponentUid,
@@ -61,7 +62,7 @@ function typeWish(current: ProjectSchemas, draft: Draft, type: ListedType): [str
   const attributes = toItself(listedAttributes(type), type.uid)
   if (type.action === 'create') return [createType(draft, type), newAttributes({}, attributes)]
   changeType(draft, type.uid, type)
-  return [type.uid, newAttributes(attributesOf(current.schemas, type.uid), tidied(attributes))]
+  return [type.uid, newAttributes(attributesOf(current.schemas, type.uid), tidied(attributes), builtinAttributes(type.uid))]
 }
 
 /** Attributes with the type's uid in place of `__self__`. */

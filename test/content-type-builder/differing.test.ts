@@ -89,6 +89,17 @@ rule('content-type-builder.1', 'the other side of a relation to users is written
   expect(attributes.books).toEqual({ type: 'relation', relation: 'oneToMany', target: 'api::book.book', mappedBy: 'owner' })
 })
 
+rule('content-type-builder.1', 'the file of a folder marks no attributes', () => {
+  const result = create({ folders: relation('oneToMany', 'plugin::upload.folder', 'book') })
+  const text = result.kind === 'change' && result.files.get('src/extensions/upload/content-types/folder/schema.json')
+  const { options, pluginOptions, attributes } = JSON.parse(text as string)
+  expect({ options, pluginOptions }).toEqual({
+    options: {},
+    pluginOptions: { 'content-manager': { visible: false }, 'content-type-builder': { visible: false } },
+  })
+  expect(attributes.name).toEqual({ type: 'string', minLength: 1, required: true })
+})
+
 rule('content-type-builder.1', 'the table of a component has the plural of its displayName', () => {
   for (const [displayName, table] of [
     ['Big Box', 'components_shared_big_boxes'],
@@ -259,6 +270,17 @@ rule('content-type-builder.15', 'custom fields are registered', () => {
 rule('content-type-builder.16', 'types of the system stay', () => {
   for (const uid of ['admin::user', 'plugin::users-permissions.user'])
     expect(reason(update([{ action: 'delete', uid }]))).toContain('part of the system')
+})
+
+rule('content-type-builder.16', 'attributes that Strapi brings along stay', () => {
+  for (const name of ['file', 'folder']) {
+    const uid = `plugin::upload.${name}`
+    const before = project.schemas.get(uid)!.content.attributes
+    const type = { action: 'update', uid, displayName: name, draftAndPublish: false }
+    const result = update([{ ...type, attributes: listed({ name: { type: 'integer' }, note: { type: 'text' } }, 'update') }])
+    expect(attributesOf(result, uid)).toEqual({ ...before, note: { type: 'text' } })
+    expect(result.kind === 'change' && [...result.files.keys()]).toEqual([`src/extensions/upload/content-types/${name}/schema.json`])
+  }
 })
 
 rule('content-type-builder.17', 'a collection with several rows does not become a single type through the older routes', () => {
