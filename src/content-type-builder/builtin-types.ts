@@ -38,7 +38,7 @@ const role: SchemaContent = {
   },
 }
 
-/** Folders of the media library: their attributes are not marked, and may not be changed all the same. */
+/** Folders of the media library, whose attributes are not marked. */
 const folder = (content: SchemaContent): SchemaContent => {
   const { kind, collectionName, info, attributes, indexes } = content
   return { kind, collectionName, info, options: {}, pluginOptions: role.pluginOptions, attributes, indexes }
@@ -47,6 +47,7 @@ const folder = (content: SchemaContent): SchemaContent => {
 const known: Readonly<Record<string, (content: SchemaContent) => SchemaContent>> = {
   'plugin::users-permissions.user': () => user,
   'plugin::users-permissions.role': () => role,
+  'plugin::upload.file': (content) => notConfigurable({ ...content, info: { ...content.info, description: '' } }),
   'plugin::upload.folder': folder,
 }
 
@@ -54,8 +55,11 @@ const known: Readonly<Record<string, (content: SchemaContent) => SchemaContent>>
 export const builtinTypes = (): ProjectSchema[] =>
   builtinSchemas.map(({ uid, ...content }) => ({ uid, path: null, content: (known[uid] ?? notConfigurable)(content) }))
 
-/** A type with attributes that are not configurable; Strapi marks them behind their type. */
+/** A type with attributes that are not configurable; Strapi marks scalars behind their type, and relations at the end. */
 function notConfigurable(content: SchemaContent): SchemaContent {
-  const attributes = Object.entries(content.attributes).map(([name, { type, ...others }]) => [name, { type, ...fixed, ...others }] as const)
+  const attributes = Object.entries(content.attributes).map(([name, attribute]) => {
+    const { type, ...others } = attribute
+    return [name, type === 'relation' ? { ...attribute, ...fixed } : { type, ...fixed, ...others }] as const
+  })
   return { ...content, attributes: Object.fromEntries(attributes) }
 }

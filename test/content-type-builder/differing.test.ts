@@ -89,6 +89,15 @@ rule('content-type-builder.1', 'the other side of a relation to users is written
   expect(attributes.books).toEqual({ type: 'relation', relation: 'oneToMany', target: 'api::book.book', mappedBy: 'owner' })
 })
 
+rule('content-type-builder.1', 'the file of files marks attributes where Strapi does', () => {
+  const result = create({ file: relation('manyToOne', 'plugin::upload.file', 'books') })
+  const text = result.kind === 'change' && result.files.get('src/extensions/upload/content-types/file/schema.json')
+  const { info, attributes } = JSON.parse(text as string)
+  expect(info).toEqual({ singularName: 'file', pluralName: 'files', displayName: 'File', description: '' })
+  expect(JSON.stringify(attributes.name)).toBe('{"type":"string","configurable":false,"required":true}')
+  expect(JSON.stringify(attributes.related)).toBe('{"type":"relation","relation":"morphToMany","configurable":false}')
+})
+
 rule('content-type-builder.1', 'the file of a folder marks no attributes', () => {
   const result = create({ folders: relation('oneToMany', 'plugin::upload.folder', 'book') })
   const text = result.kind === 'change' && result.files.get('src/extensions/upload/content-types/folder/schema.json')
