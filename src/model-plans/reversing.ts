@@ -18,15 +18,15 @@ export type ReversingStep =
 export const copiesPrefix = 'octavo_before_'
 
 /** Rows that a step changes or deletes, and the table that has copies of them while the change is under way. */
-export interface CopiedRows {
+export interface RowsToCopy {
   readonly table: string
   readonly where: SqlText | null
   readonly as: string
 }
 
 /** The rows that step number `index` changes or deletes. */
-export function copiedRows(step: PlanStep, index: number): readonly CopiedRows[] {
-  const copies = (rows: readonly Omit<CopiedRows, 'as'>[]) =>
+export function copiedRows(step: PlanStep, index: number): readonly RowsToCopy[] {
+  const copies = (rows: readonly Omit<RowsToCopy, 'as'>[]) =>
     rows.map((each, place) => ({ ...each, as: `${copiesPrefix}${index}_${place}` }))
   const setting = (key: string) => ({ table: 'strapi_core_store_settings', where: sqlText`${id('key')} = ${key}` })
   switch (step.kind) {

@@ -52,6 +52,15 @@ async function prepareAndWarn(
   if (!isNew) warnOfDifferences(logger, added, await onClient(reached.small, (client) => findSchemaMismatches(client, model)))
 }
 
+/** Changes tables, and learns their columns anew. */
+async function learningAfter<Result>(change: () => Promise<Result>, { small, statements }: MysqlReached): Promise<Result> {
+  try {
+    return await change()
+  } finally {
+    statements.learn(await onClient(small, readCatalog))
+  }
+}
+
 /** Creates missing indexes of our own, on a connection that is closed afterwards. */
 function indexInBackground(settings: ServerSettings, model: Model, logger: Logger): () => Promise<void> {
   const pool = openPool(settings, { max: 1, failed: () => {} })
@@ -100,14 +109,7 @@ export async function openMysqlDatabase(
     opened.add(writes.close)
     const { modelChangeWait: wait, startWait: waitForOthers } = config.limits
     const carrying = { settings, dialect: statements.dialect, wait, waitForOthers, failed: health.failed }
-    const changingTables = (change: () => Promise<boolean>) =>
-      indexes.without(async () => {
-        try {
-          return await change()
-        } finally {
-          statements.learn(await onClient(reached.small, readCatalog))
-        }
-      })
+    const changingTables = (change: () => Promise<boolean>) => indexes.without(() => learningAfter(change, reached))
     const main = openMainConnection((work) => onClient(reached.small, work, config.limits.readTimeout), statements, health.failed)
     return {
       reads,

@@ -1,6 +1,6 @@
 // The steps that take back a change of the content model, in the words of MySQL and MariaDB, and the copies of rows that they need.
 
-import { type CopiedRows, copiesPrefix, type ReversingStep } from '../../model-plans/reversing.js'
+import { copiesPrefix, type ReversingStep, type RowsToCopy } from '../../model-plans/reversing.js'
 import { expressionOf, id, type SqlText, sqlText } from '../../model-plans/sql-text.js'
 import { type Column, quoted } from '../schema/table.js'
 import type { MysqlQueryable } from './catalog.js'
@@ -37,17 +37,17 @@ export async function* reversalsLeft(step: TableReversal, there: PresentTables):
 /** Whether more is said of a column than its type. */
 const isDeclaredMore = ({ notNull, default: standard }: Column): boolean => notNull || standard !== null
 
-const wordsOf = ({ table, where }: CopiedRows): SqlText =>
+const wordsOf = ({ table, where }: RowsToCopy): SqlText =>
   where === null ? sqlText`from ${id(table)}` : sqlText`from ${id(table)} where ${where}`
 
 /** Looks for a row that a step changes or deletes. */
-export const someRow = (rows: CopiedRows) => expressionOf(sqlText`select 1 as found ${wordsOf(rows)} limit 1`)
+export const someRow = (rows: RowsToCopy) => expressionOf(sqlText`select 1 as found ${wordsOf(rows)} limit 1`)
 
 /** Makes the table of copies; what an earlier try has left of it is empty. */
-export const tableOfCopies = ({ table, as }: CopiedRows): string => `create table if not exists ${quoted(as)} like ${quoted(table)}`
+export const tableOfCopies = ({ table, as }: RowsToCopy): string => `create table if not exists ${quoted(as)} like ${quoted(table)}`
 
 /** Copies the rows that a step changes or deletes. */
-export const copyStatement = (rows: CopiedRows) => expressionOf(sqlText`insert into ${id(rows.as)} select * ${wordsOf(rows)}`)
+export const copyStatement = (rows: RowsToCopy) => expressionOf(sqlText`insert into ${id(rows.as)} select * ${wordsOf(rows)}`)
 
 /** Writes copied rows to where they were. */
 export function putBackStatement(table: string, from: string, columns: readonly { readonly name: string }[]): string {

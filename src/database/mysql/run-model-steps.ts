@@ -5,7 +5,7 @@ import type { Model } from '../../model/types.js'
 import type { Conversion } from '../../model-plans/conversions.js'
 import { isKept } from '../../model-plans/kept.js'
 import { renamedBy } from '../../model-plans/renamed.js'
-import type { CopiedRows, ReversingStep } from '../../model-plans/reversing.js'
+import type { ReversingStep, RowsToCopy } from '../../model-plans/reversing.js'
 import { keptRowsStatement, rowStatement } from '../../model-plans/row-statements.js'
 import { expressionOf } from '../../model-plans/sql-text.js'
 import type { MovedColumn, PlanStep, StepNamed } from '../../model-plans/steps.js'
@@ -31,7 +31,7 @@ export interface MysqlStep {
   readonly step: PlanStep
   readonly later: readonly PlanStep[]
   /** What is copied before it is changed, in case the change has to be taken back. */
-  readonly copies: readonly CopiedRows[]
+  readonly copies: readonly RowsToCopy[]
   /** The new model. */
   readonly model: Model
   readonly done: RawBuilder<unknown>
@@ -72,10 +72,10 @@ export async function runStep(session: MysqlStepSession, { step, later, copies, 
 /** Makes tables for copies of rows that a step changes; those without such rows are left out. */
 async function tablesOfCopies(
   { client, ask }: MysqlStepSession,
-  copies: readonly CopiedRows[],
+  copies: readonly RowsToCopy[],
   there: PresentTables,
-): Promise<readonly CopiedRows[]> {
-  const filled: CopiedRows[] = []
+): Promise<readonly RowsToCopy[]> {
+  const filled: RowsToCopy[] = []
   for (const rows of copies) {
     const isFilled = (!isOfOthers(rows.table) || (await there.table(rows.table))) && (await ask(someRow(rows))).length > 0
     if (!isFilled) continue
