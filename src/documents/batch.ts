@@ -16,6 +16,8 @@ export interface BatchWrite extends BegunWrite {
   readonly ifMissing: 'fails' | 'passes'
   /** What becomes of all, if its document does not match the filters of the write. */
   readonly ifUnmatched: 'fails' | 'passes'
+  /** What errors call it; absent: its position, with what it does. */
+  readonly label?: string | undefined
 }
 
 type BatchResults = readonly (WriteResult | null)[]
@@ -23,7 +25,7 @@ type BatchResults = readonly (WriteResult | null)[]
 /**
  * Does what is asked in one transaction, in this order; with a key only if that was not committed before, and resolves to what it led to then.
  * Null: a document is not there, or no longer matches the filters of its write.
- * @throws ApiError whose `details.operation` is the position of the write that failed: nothing was written. 409, 422 for the key
+ * @throws ApiError that names the write that failed, by `details.operation` unless it has a label: nothing was written. 409, 422 for the key
  */
 export type DocumentBatch = (asked: readonly BatchWrite[], named?: IdempotencyKey | null) => Promise<BatchResults>
 
@@ -155,9 +157,10 @@ async function inOrder<Result>(
   return results
 }
 
-/** An error about one of several writes; others, such as a conflict that leads to another try, stay as they are. */
-function atOperation(index: number, { action, write: { type } }: BegunWrite, error: unknown): unknown {
+/** An error about one of several writes, which names it; others, such as a conflict that leads to another try, stay as they are. */
+function atOperation(index: number, { action, label, write: { type } }: BatchWrite, error: unknown): unknown {
   if (!(error instanceof ApiError) || error.status >= 500) return error
   const { name, message, details } = error
+  if (label !== undefined) return new ApiError(name, `${label}: ${message}`, details)
   return new ApiError(name, `Operation ${index} (${action} ${type.uid}): ${message}`, { ...details, operation: index })
 }

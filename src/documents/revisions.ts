@@ -48,13 +48,19 @@ export async function checkRevisions(
   const rows = documentId === null ? [] : revised(operation, await versionsOf(transaction, write.type, documentId))
   if ((rows.length === 0) !== (expected.length === 0)) throw changed()
   const isMeant = replacesOthers(operation) ? (one: string, other: string) => one === other : isSameRow
-  for (const { id } of rows) {
-    const revision = await revisionIn(context, transaction, write.type, id)
-    if (revision === null || !expected.some((each) => isMeant(each, revision))) throw changed()
+  const stale: StoredVersion[] = []
+  for (const row of rows) {
+    const revision = await revisionIn(context, transaction, write.type, row.id)
+    if (revision === null || !expected.some((each) => isMeant(each, revision))) stale.push(row)
   }
+  if (stale.length > 0) throw changed(operation.everywhere && write.type.localized ? stale : [])
 }
 
-const changed = (): ApiError => new ApiError('PreconditionFailedError', 'The document has changed since it was read')
+/** `versions`: those that have changed, where a write is about several. */
+function changed(versions: readonly StoredVersion[] = []): ApiError {
+  const locales = versions.map(({ locale }) => locale).join(', ')
+  return new ApiError('PreconditionFailedError', `${locales === '' ? '' : `${locales}: `}The document has changed since it was read`)
+}
 
 /** The revision of what a write has left, in the locale that it is about; null where that is none, or not one. */
 export async function revisionAfter(

@@ -64,6 +64,29 @@ rule('administration-content.1', 'lists have drafts with their state, and take t
   expect(titles(await ada.get(`${stories}?q=list pub`))).toEqual(['List published'])
   expect(titles(await ada.get(`${stories}?${only}&publicationFilter=modified`))).toEqual(['List changed'])
   expect(titles(await ada.get(`${stories}?${only}&locale=de`))).toEqual([])
+  // In all locales each row has the state of its own.
+  const german = await ada.send(
+    'PATCH',
+    `${stories}/${idOf(changed)}?locale=de`,
+    { changes: { title: 'List deutsch' } },
+    { 'if-none-match': '*' },
+  )
+  const statesOf = async (query: string) =>
+    (await ada.get(`${stories}?${only}&sort=title&${query}`)).body.data.map(
+      ({ title, state }: Record<string, string>) => `${title} ${state}`,
+    )
+  const english = ['List changed changed', 'List draft draft', 'List published published']
+  expect(await statesOf('locale=*&fields=title')).toEqual([english[0], 'List deutsch draft', ...english.slice(1)])
+  await ada.send('POST', `${stories}/${idOf(changed)}/publish?locale=de`, undefined, ifMatch(german))
+  expect(await statesOf('locale=*')).toEqual([english[0], 'List deutsch published', ...english.slice(1)])
+  expect(await statesOf('locale=de')).toEqual(['List deutsch published'])
+  expect(await statesOf('filters[locale]=de')).toEqual(['List deutsch published'])
+  for (const limit of ['0', '201', 'x', '-1', '1.5']) {
+    const { message, details } = (await ada.get(`${stories}?limit=${limit}`)).body.error
+    expect([message, details.errors[0].path]).toEqual(['limit must be a number from 1 to 200', ['limit']])
+  }
+  const unknown = (await ada.get(`${stories}/total?nothing=1`)).body.error
+  expect(unknown.details.errors).toMatchObject([{ path: [], message: 'Unrecognized key: "nothing"' }])
   for (const wrong of ['limit=0', 'limit=201', 'limit=x', 'page=1', 'pagination[page]=1', 'x=1', 'locale[0]=en', 'after=a&before=b'])
     expect([wrong, (await ada.get(`${stories}?${wrong}`)).status]).toEqual([wrong, 400])
   expect((await ada.get('/content/api::nothing.nothing')).status).toBe(404)
@@ -341,6 +364,71 @@ rule('administration-content.8', 'writes say which state they mean', async () =>
   expect((await ada.send('PATCH', path, changes, ifMatch(made))).status).toBe(404)
 })
 
+rule('administration-content.8', 'the message says what is required', async () => {
+  const path = `${stories}/${idOf(await make({ title: 'Required' }))}`
+  const messageOf = async (method: string, at: string, headers = {}) =>
+    (await ada.send(method, at, method === 'PATCH' ? { changes: {} } : undefined, headers)).body.error.message
+  const orNew = 'If-Match with the ETag of the document, or If-None-Match: * for a locale that the document does not have'
+  expect(await messageOf('PATCH', path)).toBe(`Say which state you mean: ${orNew}`)
+  expect(await messageOf('PATCH', path, { 'if-match': '*' })).toBe(
+    `If-Match: * does not say which state you mean: a revision is required, ${orNew}`,
+  )
+  // What makes nothing takes no other header.
+  for (const headers of [{}, { 'if-none-match': '*' }])
+    expect(await messageOf('POST', `${path}/publish`, headers)).toBe('Say which state you mean: If-Match with the ETag of the document')
+})
+
+rule('administration-content.16', 'a locale that the installation does not have is refused everywhere', async () => {
+  const made = await make({ title: 'Where' })
+  const at = `${stories}/${idOf(made)}`
+  const state = ifMatch(made)
+  const act = (action: string, more: object) => ada.send('POST', '/bulk', { action, type: story, ...more })
+  const asked: Readonly<Record<string, (locale: string) => Promise<Answer>>> = {
+    list: (locale) => ada.get(`${stories}?locale=${locale}`),
+    total: (locale) => ada.get(`${stories}/total?locale=${locale}`),
+    'list of a type without locales': (locale) => ada.get(`/content/${writer}?locale=${locale}`),
+    read: (locale) => ada.get(`${at}?locale=${locale}`),
+    create: (locale) => ada.send('POST', `${stories}?locale=${locale}`, { data: { title: 'x' } }),
+    change: (locale) => ada.send('PATCH', `${at}?locale=${locale}`, { changes: { title: 'x' } }, state),
+    make: (locale) => ada.send('PATCH', `${at}?locale=${locale}`, { changes: { title: 'x' } }, { 'if-none-match': '*' }),
+    delete: (locale) => ada.send('DELETE', `${at}?locale=${locale}`, undefined, state),
+    publish: (locale) => ada.send('POST', `${at}/publish?locale=${locale}`, undefined, state),
+    'publish in several': (locale) => ada.send('POST', `${at}/publish?locale=en,${locale}`, undefined, state),
+    unpublish: (locale) => ada.send('POST', `${at}/unpublish?locale=${locale}`, undefined, state),
+    discard: (locale) => ada.send('POST', `${at}/discard?locale=${locale}`, undefined, state),
+    clone: (locale) => ada.send('POST', `${at}/clone?locale=${locale}`, {}),
+    check: (locale) => ada.get(`${at}/check?locale=${locale}`),
+    fill: (locale) => ada.send('POST', `${at}/fill?locale=${locale}`, { from: 'en', fields: ['title'] }, state),
+    history: (locale) => ada.get(`${at}/history?locale=${locale}`),
+    version: (locale) => ada.get(`${at}/history/1?locale=${locale}`),
+    restore: (locale) => ada.send('POST', `${at}/history/1/restore?locale=${locale}`, {}, state),
+    links: (locale) => ada.get(`${at}/links/related?locale=${locale}`),
+    uses: (locale) => ada.get(`${at}/uses?locale=${locale}`),
+    choices: (locale) => ada.get(`/choices/${story}/related?locale=${locale}`),
+    'choices of a type without locales': (locale) => ada.get(`/choices/${story}/writer?locale=${locale}`),
+    bulk: (locale) => act('publish', { documents: [idOf(made)], locale }),
+  }
+  const refused = (path: readonly string[]) => ({ message: 'The locale "zz" does not exist', details: { errors: [{ path }] } })
+  for (const [name, ask] of Object.entries(asked)) {
+    const { status, body } = await ask('zz')
+    expect([name, status, body.error]).toMatchObject([name, 400, refused(['locale'])])
+  }
+  const filled = await ada.send('POST', `${at}/fill?locale=de`, { from: 'zz', fields: ['title'] }, { 'if-none-match': '*' })
+  expect([filled.status, filled.body.error]).toMatchObject([400, refused(['from'])])
+  const chosen = await act('publish', { where: { locale: 'zz' } })
+  expect([chosen.status, chosen.body.error]).toMatchObject([400, refused(['where', 'locale'])])
+  const elsewhere = await act('publish', { where: { locale: 'zz' }, locale: 'en' })
+  expect([elsewhere.status, elsewhere.body.error]).toMatchObject([400, refused(['where', 'locale'])])
+  const several = await ada.get(`${stories}?locale=de,en`)
+  expect([several.status, several.body.error]).toMatchObject([
+    400,
+    { message: 'Name one locale', details: { errors: [{ path: ['locale'] }] } },
+  ])
+  expect((await ada.get(at)).body.data).toMatchObject({ state: 'draft', locales: [{ locale: 'en' }] })
+  // Nothing was written, and a locale that is there is none the worse.
+  expect((await ada.get(`${at}?locale=de`)).body.data).toMatchObject({ revision: null, draft: null })
+})
+
 rule('administration-content.9', 'publications act in one locale, several or all', async () => {
   const made = await make({ title: 'Two languages' })
   const path = `${stories}/${idOf(made)}`
@@ -352,6 +440,16 @@ rule('administration-content.9', 'publications act in one locale, several or all
     412,
     'PreconditionFailedError',
   ])
+  // Errors name the locales that they are about.
+  for (const [locale, tags, named] of [
+    ['en,de', tagOf(made), 'de'],
+    ['en,de', tagOf(german), 'en'],
+    ['*', tagOf(german), 'en'],
+    ['*', '"x"', 'en, de'],
+  ]) {
+    const { message, details } = (await ada.send('POST', `${path}/publish?locale=${locale}`, undefined, { 'if-match': tags! })).body.error
+    expect([locale, message, Object.keys(details)]).toEqual([locale, `${named}: The document has changed since it was read`, ['document']])
+  }
   expect(await states()).toEqual(['de draft', 'en draft'])
   expect((await ada.send('POST', `${path}/publish?locale=en,de`, undefined, both)).status).toBe(200)
   expect(await states()).toEqual(['de published', 'en published'])
@@ -519,8 +617,20 @@ rule('administration-content.13', 'candidates and links are listed by cursors, a
   expect(named(next)).toEqual(['Target 3', 'Target 2', 'Target 1'])
   const last = await links(`limit=3&after=${next.body.meta.next}`)
   expect([named(last), last.body.meta.next]).toEqual([['Target 0'], null])
+  // And backwards.
+  expect([page.body.meta.previous, typeof page.body.meta.next]).toEqual([null, 'string'])
+  const back = await links(`limit=3&before=${last.body.meta.previous}`)
+  expect(named(back)).toEqual(named(next))
+  expect(back.body.meta).toEqual(next.body.meta)
+  const top = await links(`limit=3&before=${back.body.meta.previous}`)
+  expect([named(top), top.body.meta]).toEqual([named(page), page.body.meta])
+  const short = await links(`limit=200&before=${next.body.meta.previous}`)
+  expect([named(short), short.body.meta.previous]).toEqual([named(page), null])
+  expect(named(await links(`limit=1&before=${page.body.meta.next}`))).toEqual(['Target 5'])
+  expect((await links(`after=${page.body.meta.next}&before=${page.body.meta.next}`)).status).toBe(400)
   await ada.send('PATCH', `${stories}/${idOf(made)}`, { changes: { related: { disconnect: [targets[0]] } } }, ifMatch(made))
   expect((await links(`limit=3&after=${page.body.meta.next}`)).status).toBe(400)
+  expect((await links(`limit=3&before=${last.body.meta.previous}`)).status).toBe(400)
   expect((await ada.get(`${stories}/none/links/related`)).status).toBe(404)
   // A document shows the first links of each relation.
   const owner = idOf(await make({ name: 'Many' }, `/content/${writer}`))

@@ -68,6 +68,7 @@ rule('administration-layouts.1', 'a type has its attributes, components, layouts
     'heading',
     'body',
     'seo',
+    'source',
   ])
   expect(body.data.fields.update).toContain('secret')
   expect(body.data.actions).toEqual(['create', 'read', 'update', 'delete', 'publish'])

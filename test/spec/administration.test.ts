@@ -1,7 +1,10 @@
 // Sign-in of administrators, their sessions, and who is let in below /admin/api.
 import { createConfig, lintFromString } from '@redocly/openapi-core'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
+import type * as z from 'zod'
+import { refusalsOf } from '../../src/http/administration/declarations.js'
 import { resources } from '../../src/http/administration/resources.js'
+import { isTagged } from '../../src/http/administration/revisions.js'
 import {
   addAdministrator,
   adminPassword,
@@ -238,13 +241,13 @@ rule('administration.10', 'missing tables are named, and an administration that 
   }
   const off = await serveProject(files, { environment: secrets, config: { admin: { enabled: false } } })
   try {
-    expect((await all('x', off)).status).toBe(404)
+    expect((await off.ask('/admin/api/session/all')).status).toBe(404)
   } finally {
     await off.close()
   }
 })
 
-test('the description has every resource of the table', async () => {
+rule('administration.28', 'the description has every resource of the table', async () => {
   const { body } = await askAdmin(served, '/openapi.json', { token: ada.accessToken })
   const described = Object.entries(body.paths as Record<string, object>).flatMap(([path, operations]) =>
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`),
@@ -254,4 +257,103 @@ test('the description has every resource of the table', async () => {
   const problems = await lintFromString({ source: JSON.stringify(body), config })
   const shown = problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`)
   expect(shown.filter((problem) => !problem.startsWith('no-ambiguous-paths'))).toEqual([])
+})
+
+rule('administration.28', 'the description has the query, the headers and the statuses of every resource', async () => {
+  const { body } = await askAdmin(served, '/openapi.json', { token: ada.accessToken })
+  expect((await askAdmin(served, '/openapi.json')).status).toBe(401)
+  const operationOf = (method: string, path: string) => body.paths[path.replaceAll(/:(\w+)/g, '{$1}')][method.toLowerCase()]
+  const named = (method: string, path: string, place: string): string[] =>
+    operationOf(method, path)
+      .parameters.filter((parameter: { in: string }) => parameter.in === place)
+      .map(({ name }: { name: string }) => name)
+      .sort()
+  const list = 'filters sort fields populate q locale status publicationFilter hasPublishedVersion limit after before'.split(' ').sort()
+  expect(named('GET', '/content/:type', 'query')).toEqual(list)
+  expect(named('GET', '/content/:type/total', 'query')).toEqual(list)
+  expect(named('PATCH', '/content/:type/:document', 'header')).toEqual(['If-Match', 'If-None-Match'])
+  expect(named('POST', '/content/:type/:document/publish', 'header')).toEqual(['Idempotency-Key', 'If-Match'])
+  expect(named('POST', '/content/:type', 'header')).toEqual(['Idempotency-Key'])
+  expect(named('POST', '/model/apply', 'header')).toEqual(['octavo-agree'])
+  expect(named('POST', '/session', 'header')).toEqual(['Octavo-Admin', 'Origin'])
+  for (const resource of resources) {
+    const { method, path, answer } = resource
+    const { responses } = operationOf(method, path)
+    const isRead = method === 'GET' && answer !== null
+    const hasTag = (status: number | string) => responses[status]?.headers?.ETag !== undefined
+    const headers = named(method, path, 'header')
+    const at = `${method} ${path}`
+    expect([at, 428 in responses, 412 in responses || !(428 in responses)]).toEqual([at, headers.includes('If-Match'), true])
+    expect([at, 304 in responses, hasTag(resource.status)]).toEqual([at, isRead, isTagged(resource)])
+    expect([at, isRead ? headers.includes('If-None-Match') : true]).toEqual([at, true])
+    expect([at, Object.keys(responses).filter((status) => /^4|XX$/.test(status))]).toEqual([
+      at,
+      refusalsOf(resource)
+        .filter((status) => status < 500)
+        .map(String),
+    ])
+    // What the description lacks is refused.
+    if (resource.query === null) continue
+    expect([at, named(method, path, 'query')]).toEqual([at, Object.keys((resource.query as z.ZodObject).shape).sort()])
+    expect([at, resource.query.safeParse({ undescribed: '1' }).success]).toEqual([at, false])
+  }
+  // A limit is a number, although a query has texts.
+  const [limit] = operationOf('GET', '/admins').parameters.filter(({ name }: { name: string }) => name === 'limit')
+  expect(limit.schema).toEqual({ type: 'integer', minimum: 1, maximum: 200, default: 50 })
+})
+
+rule('administration.29', 'every read has an ETag, and is 304 for whoever has the response', async () => {
+  const reads = resources.filter(({ method, path }) => method === 'GET' && !path.includes(':'))
+  let tags = 0
+  for (const { path } of reads) {
+    const first = await askAdmin(served, path, { token: ada.accessToken })
+    if (first.status !== 200) continue
+    const etag = first.headers.get('etag')!
+    const again = await askAdmin(served, path, { token: ada.accessToken, headers: { 'if-none-match': `"x", W/${etag}` } })
+    expect([path, again.status, again.text, again.headers.get('etag')]).toEqual([path, 304, '', etag])
+    const other = await askAdmin(served, path, { token: ada.accessToken, headers: { 'if-none-match': '"x"' } })
+    expect([path, other.status]).toEqual([path, 200])
+    tags += 1
+  }
+  expect(tags).toBeGreaterThan(20)
+  const [role] = (await askAdmin(served, '/roles', { token: ada.accessToken })).body.data
+  for (const path of [`/roles/${role.id}/rights`, '/types/api::note.note/layout', '/admins/1', '/content/api::note.note?sort=title']) {
+    const etag = (await askAdmin(served, path, { token: ada.accessToken })).headers.get('etag')!
+    expect((await askAdmin(served, path, { token: ada.accessToken, headers: { 'if-none-match': etag } })).status).toBe(304)
+  }
+  const made = await askAdmin(served, '/content/api::note.note', {
+    method: 'POST',
+    token: ada.accessToken,
+    body: { data: { title: 'New' } },
+  })
+  const note = `/content/api::note.note/${made.body.data.documentId}`
+  expect((await askAdmin(served, note, { token: ada.accessToken, headers: { 'if-none-match': made.headers.get('etag')! } })).status).toBe(
+    304,
+  )
+})
+
+rule('administration.30', 'every refusal has details, and says in words what must be given', async () => {
+  const token = ada.accessToken
+  const send = (body: string, type = 'application/json') =>
+    served.ask('/admin/api/roles', { method: 'POST', token, body, headers: { 'content-type': type } })
+  for (const [body, status, name] of [
+    ['{', 400, 'SyntaxError'],
+    ['1', 400, 'SyntaxError'],
+    [JSON.stringify({ name: 'x'.repeat(2_000_000) }), 413, 'PayloadTooLargeError'],
+  ] as const)
+    expect((await send(body)).body.error).toMatchObject({ status, name, details: {} })
+  const wrong = async (path: string) => {
+    const { message, details } = (await askAdmin(served, path, { token })).body.error
+    return [message, details.errors[0].path]
+  }
+  expect(await wrong('/admins/abc')).toEqual(['This must be an id', ['id']])
+  expect(await wrong('/admins?limit=0')).toEqual(['limit must be a number from 1 to 200', ['limit']])
+  expect(await wrong('/activity?limit=201')).toEqual(['limit must be a number from 1 to 200', ['limit']])
+  expect(await wrong('/files?folder=abc')).toEqual(['This must be an id of a folder, or root', ['folder']])
+  const rights = await askAdmin(served, '/roles/1/rights', { method: 'PUT', token, body: { rights: [] } })
+  expect(rights.body.error.message).toBe('Say which state you mean: If-Match with the ETag of the rights of the role')
+  const layout = await askAdmin(served, '/types/api::note.note/layout', { token })
+  const { revision: _, ...unchanged } = layout.body.data
+  const put = await askAdmin(served, '/types/api::note.note/layout', { method: 'PUT', token, body: unchanged })
+  expect(put.body.error.message).toBe('Say which state you mean: If-Match with the ETag of the layout')
 })

@@ -1,6 +1,9 @@
 // Administrators for tests: written into the service's database while it serves, and signed in over HTTP.
 import { hashSync } from '@node-rs/bcrypt'
+import { refusalsOf } from '../../src/http/administration/declarations.js'
+import type { Resource } from '../../src/http/administration/resource.js'
 import { resources } from '../../src/http/administration/resources.js'
+import { isTagged } from '../../src/http/administration/revisions.js'
 import type { Answer, Served } from './serve.js'
 import type { Row, Value } from './statements.js'
 
@@ -88,7 +91,7 @@ export interface AdminAsked {
   readonly isForeign?: boolean
 }
 
-/** Asks the administration API, as its page does. Successful responses are compared with the table of resources. */
+/** Asks the administration API, as its page does. Responses are compared with the table of resources. */
 export async function askAdmin(served: Pick<Served, 'origin' | 'ask'>, path: string, asked: AdminAsked = {}): Promise<Answer> {
   const { method = 'GET', token, cookie, body, headers = {}, isForeign = false } = asked
   const answer = await served.ask(`/admin/api${path}`, {
@@ -97,24 +100,45 @@ export async function askAdmin(served: Pick<Served, 'origin' | 'ask'>, path: str
     ...(token === undefined ? {} : { token }),
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   })
-  if (answer.status < 300) checkAnswer(method, path, answer)
+  checkAnswer(method, path, answer)
   return answer
 }
 
-/** Checks a response by the schema of its resource. @throws Error if it is another one */
-function checkAnswer(method: string, path: string, { body, status }: Answer): void {
+/** The resource that a request is about; undefined: the table has none. */
+function resourceAt(method: string, path: string): Resource | undefined {
   const parts = path.split('?')[0]!.split('/')
   const matches = (own: string) => {
     const names = own.split('/')
     return names.length === parts.length && names.every((name, index) => name.startsWith(':') || name === parts[index])
   }
   const found = resources.filter((resource) => resource.method === method && matches(resource.path))
-  const resource = found.find(({ path: own }) => !own.includes(':')) ?? found[0]
-  if (resource === undefined) throw new Error(`The table has no ${method} ${path}`)
+  return found.find(({ path: own }) => !own.includes(':')) ?? found[0]
+}
+
+/** Checks a response by what its resource declares. @throws Error if it is another one */
+function checkAnswer(method: string, path: string, { body, headers, status }: Answer): void {
+  const resource = resourceAt(method, path)
+  if (resource === undefined) {
+    if (status >= 400) return
+    throw new Error(`The table has no ${method} ${path}`)
+  }
+  const said = `${method} ${path} (${resource.path})`
+  const hasTag = headers.get('etag') !== null
+  if (status < 400 && status !== 304 && hasTag !== isTagged(resource)) throw new Error(`${said} has ${hasTag ? 'an' : 'no'} ETag`)
+  if (status === 304) {
+    if (method !== 'GET' || resource.answer === null || !hasTag) throw new Error(`${said} is 304`)
+    return
+  }
+  if (status >= 400) {
+    if (status >= 500 ? status === 500 : !refusalsOf(resource).some((refusal) => refusal === status))
+      throw new Error(`${said} is ${status}, which it does not declare: ${JSON.stringify(body)}`)
+    if (typeof body?.error?.details !== 'object') throw new Error(`${said} has no details: ${JSON.stringify(body)}`)
+    return
+  }
   if (resource.status !== status && !(resource.goesOn === true && status === 202))
-    throw new Error(`${method} ${path} is ${status}, the table says ${resource.status}`)
+    throw new Error(`${said} is ${status}, the table says ${resource.status}`)
   if (resource.answer === null ? body !== null : !resource.answer.safeParse(body).success)
-    throw new Error(`${method} ${path}: ${JSON.stringify(resource.answer?.safeParse(body).error ?? 'it has content')}`)
+    throw new Error(`${said}: ${JSON.stringify(resource.answer?.safeParse(body).error ?? 'it has content')}`)
 }
 
 /** Signs in. @throws Error unless that succeeds */

@@ -75,7 +75,7 @@ export const unmatched: DocumentError = {
  */
 export async function documentsListed(access: ContentAccess, uid: string, where: ListedBy, most: number): Promise<readonly string[]> {
   const type = readableType(access, uid)
-  const rows = rowsOf(access, type, where)
+  const rows = await rowsOf(access, type, where, ['where', 'locale'])
   const found = new Set<string>()
   let position: { readonly id: number; readonly values: readonly unknown[] } | null = null
   for (;;) {

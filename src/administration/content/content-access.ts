@@ -5,8 +5,9 @@ import type { RowReader, Transaction } from '../../database/database.js'
 import type { DocumentBatch } from '../../documents/batch.js'
 import type { CheckPublications } from '../../documents/publication-checks.js'
 import type { DocumentReads, Find } from '../../documents/read/find.js'
+import { localeCodes } from '../../documents/read/locales.js'
 import type { DocumentWrites } from '../../documents/write.js'
-import { ApiError, forbidden, notFound } from '../../errors/errors.js'
+import { type ApiError, forbidden, notFound, validationError } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import type { ContentType } from '../../model/types.js'
 import { everyLocale } from '../../query/rest/document-version.js'
@@ -54,12 +55,52 @@ export interface DocumentName {
   readonly locale: string | null
 }
 
-/** The locale that a request names, or the default one. @throws ApiError 400 where it must be one and is not */
-export function localeOf({ defaultLocale }: ContentAccess, type: ContentType, given: string | undefined): string | null {
-  if (!type.localized) return null
-  if (given === undefined || given === '') return defaultLocale
-  if (given === '*' || given.includes(',')) throw new ApiError('ValidationError', 'Name one locale')
-  return given
+/** Where a request is wrong. */
+export const wrongAt = (path: readonly string[], message: string): ApiError =>
+  validationError(message, { errors: [{ path, message, name: 'ValidationError' }] })
+
+/** What knows the locales of an installation. */
+type KnowsLocales = Pick<ContentAccess, 'documents' | 'defaultLocale'>
+
+/** @throws ApiError 400 for a locale that the installation does not have; `path`: where the request names it */
+export async function checkLocales({ documents, defaultLocale }: KnowsLocales, names: readonly string[], path = ['locale']): Promise<void> {
+  const others = names.filter((name) => name !== defaultLocale)
+  const known = others.length === 0 ? [] : await localeCodes(documents, defaultLocale)
+  const unknown = others.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw wrongAt(path, `The locale "${unknown}" does not exist`)
+}
+
+/** The locale that a request names, or the default one; null on types without. @throws ApiError 400 for none of the installation */
+export async function localeOf(
+  access: KnowsLocales,
+  type: ContentType,
+  given: string | undefined,
+  path = ['locale'],
+): Promise<string | null> {
+  if (given === undefined || given === '') return type.localized ? access.defaultLocale : null
+  if (given === '*' || given.includes(',')) {
+    if (!type.localized) return null
+    throw wrongAt(path, 'Name one locale')
+  }
+  await checkLocales(access, [given], path)
+  return type.localized ? given : null
+}
+
+/** Locales that one request acts in at most. */
+const mostLocales = 100
+
+/** The locales that a request names: one, several, or every one that the document has (`*`). @throws ApiError 400 as `localeOf` */
+export async function localesOf(
+  access: KnowsLocales,
+  type: ContentType,
+  given: string | undefined,
+  path = ['locale'],
+): Promise<readonly (string | null)[]> {
+  if (given === '*') return [type.localized ? '*' : null]
+  const names = [...new Set((given ?? '').split(',').map((name) => name || access.defaultLocale))]
+  if (names.length > mostLocales) throw wrongAt(path, 'Too many locales')
+  await checkLocales(access, names, path)
+  return type.localized ? names : [null]
 }
 
 /** Queries of the service itself are as large as the model makes them. */

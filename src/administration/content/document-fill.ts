@@ -4,7 +4,7 @@ import type { Body } from '../../documents/input/types.js'
 import { notFound, validationError } from '../../errors/errors.js'
 import { isGranted, noAttributes } from '../../grants.js'
 import type { Attribute, ContentType } from '../../model/types.js'
-import { type ContentAccess, type DocumentName, findVersions, inLocale } from './content-access.js'
+import { type ContentAccess, checkLocales, type DocumentName, findVersions, inLocale, wrongAt } from './content-access.js'
 import { type Copying, copiedValue } from './document-copy.js'
 import { viewerOf } from './document-view.js'
 import { type Expected, updateDocument } from './document-writes.js'
@@ -31,12 +31,13 @@ export async function fillDocument(
   expected: Expected,
 ): Promise<void> {
   const { type, documentId, locale } = name
-  if (!type.localized || locale === null) throw wrong(['from'], `${type.uid} has no locales`)
-  if (from === locale) throw wrong(['from'], 'This is the locale that is filled')
+  if (!type.localized || locale === null) throw wrongAt(['from'], `${type.uid} has no locales`)
+  if (from === locale) throw wrongAt(['from'], 'This is the locale that is filled')
+  await checkLocales(access, [from], ['from'])
   const attributes = fields.map((field, index) => fillable(access, type, field, index))
   for (const side of [{ type, documentId, locale: from }, name]) {
     const [hidden] = await hiddenInDraft(access, side, fields)
-    if (hidden !== undefined) throw wrong(['fields', String(fields.indexOf(hidden))], `${hidden} has parts that you may not see`)
+    if (hidden !== undefined) throw wrongAt(['fields', String(fields.indexOf(hidden))], `${hidden} has parts that you may not see`)
   }
   const whole = wholePopulate(viewerOf(access), type)
   const populate = Object.fromEntries(fields.filter((field) => field in whole).map((field) => [field, whole[field]]))
@@ -55,9 +56,6 @@ export async function fillDocument(
   })
 }
 
-const wrong = (path: readonly string[], message: string) =>
-  validationError(message, { errors: [{ path, message, name: 'ValidationError' }] })
-
 const tooMany = (most: number) => validationError(`More than ${most} links, entries or files cannot be taken at once (limits.filledLinks)`)
 
 const pick = (source: Body, fields: readonly string[]): Body => Object.fromEntries(fields.map((field) => [field, source[field]]))
@@ -67,14 +65,14 @@ function fillable({ documents, grants }: ContentAccess, type: ContentType, field
   const path = ['fields', String(index)]
   const attribute = type.attributes.get(field)
   const readable = grants.content?.readable.get(type.uid) ?? noAttributes
-  if (attribute === undefined || !isGranted(readable, field) || !isWritable(type, attribute)) throw wrong(path, `Invalid key ${field}`)
+  if (attribute === undefined || !isGranted(readable, field) || !isWritable(type, attribute)) throw wrongAt(path, `Invalid key ${field}`)
   const { model } = documents.context
-  if (!('localized' in attribute) || !attribute.localized) throw wrong(path, `${field} is the same in all locales`)
+  if (!('localized' in attribute) || !attribute.localized) throw wrongAt(path, `${field} is the same in all locales`)
   const isPassword = attribute.kind === 'scalar' && attribute.type === 'password'
   const isShared = attribute.kind === 'relation' && isExclusive(attribute) && !model.types.get(attribute.target)!.localized
   if (isPassword || isShared || attribute.kind === 'morphTo' || attribute.kind === 'morphFrom')
-    throw wrong(path, `${field} cannot be taken from another locale`)
-  if (attribute.kind === 'relation' && !grants.may(`${attribute.target}.find`)) throw wrong(path, `Invalid key ${field}`)
+    throw wrongAt(path, `${field} cannot be taken from another locale`)
+  if (attribute.kind === 'relation' && !grants.may(`${attribute.target}.find`)) throw wrongAt(path, `Invalid key ${field}`)
   return attribute
 }
 

@@ -2,29 +2,30 @@
 import { notFound, validationError } from '../../errors/errors.js'
 import { type AttributeGrants, type ContentRights, grantedBelow, isGranted, noAttributes } from '../../grants.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/types.js'
-import type { Parameters } from '../../query/rest/parameters.js'
 import { type ContentAccess, type DocumentName, findVersions, inLocale, localeOf, readableType } from './content-access.js'
-import { cursorOf, positionOf, queryHash } from './cursors.js'
-import { type DocumentPage, limitOf, pageOfRows } from './document-list.js'
+import { type CursorPosition, cursorOf, queryHash } from './cursors.js'
+import { type DocumentPage, pageOfRows, placeOf, type WantedPage } from './document-list.js'
 import { type VersionData, viewerOf } from './document-view.js'
 import { linkAt } from './link-paths.js'
 import { namingAttribute, namingFields } from './shown-attributes.js'
 
 /** Which page of links, or of candidates. */
-export interface LinkQuery {
+export interface LinkQuery extends WantedPage {
   readonly q?: string | undefined
   readonly locale?: string | undefined
-  readonly limit?: string | undefined
-  readonly after?: string | undefined
-  readonly before?: string | undefined
 }
 
 /** Candidates for a relation, by their names: drafts where there are such. @throws ApiError 404, 403, 400 */
-export function listChoices(access: ContentAccess, uid: string, path: string, { q, locale, ...page }: LinkQuery): Promise<DocumentPage> {
+export async function listChoices(
+  access: ContentAccess,
+  uid: string,
+  path: string,
+  { q, locale, ...page }: LinkQuery,
+): Promise<DocumentPage> {
   const { target } = linkAt(access, readableType(access, uid), path)
   const name = namingAttribute(viewerOf(access), target)
-  const rows = { _q: q, status: 'draft', ...inLocale(localeOf(access, target, locale)) }
-  return pageOfRows(access, target, { rows, sort: name ?? 'id', fields: namingFields(viewerOf(access), target) }, page as Parameters)
+  const rows = { _q: q, status: 'draft', ...inLocale(await localeOf(access, target, locale)) }
+  return pageOfRows(access, target, { rows, sort: name ?? 'id', fields: namingFields(viewerOf(access), target) }, page)
 }
 
 /**
@@ -35,29 +36,33 @@ export async function listLinks(access: ContentAccess, name: DocumentName, path:
   const { type, documentId, locale } = name
   const { attribute, target, isOwn } = linkAt(access, type, path)
   if (!isOwn) throw validationError('Links inside of components come with the document', { path })
-  const limit = limitOf(query.limit)
+  const { limit } = query
   const hash = queryHash([type.uid, documentId, locale, path])
-  const { start, last } = startOf(hash, query.after)
-  // The row before the page comes along, to tell whether it still stands there.
-  const linkPage = { start: Math.max(0, start - 1), limit: limit + (start === 0 ? 1 : 2) }
+  const { position, backwards } = placeOf(hash, query)
+  const at = position === null ? null : linkOf(position)
+  const start = at === null ? 0 : backwards ? Math.max(0, at.index - limit) : at.index + 1
+  const end = at !== null && backwards ? at.index : start + limit
+  // The link of the cursor comes along, to tell whether it still stands there, and the one behind the page.
+  const first = at === null || backwards ? start : at.index
+  const linkPage = { start: first, limit: end - first + 1 }
   const populate = { [attribute.name]: { fields: namingFields(viewerOf(access), target) } }
   const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'], populate }
   const found = (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as VersionData | null
   if (found === null) throw notFound()
   const value = found[attribute.name]
   const links = (Array.isArray(value) ? value : value === null || value === undefined ? [] : [value]) as readonly VersionData[]
-  if (start > 0 && links[0]?.id !== last) throw validationError('The list has changed: begin again without the cursor')
-  const rest = start > 0 ? links.slice(1) : links
-  const data = rest.slice(0, limit)
-  const next = rest.length > limit ? cursorOf(hash, { id: start + limit, values: [data.at(-1)!.id] }) : null
-  return { data, meta: { limit, next, previous: null } }
+  if (at !== null && links[at.index - first]?.id !== at.id) throw validationError('The list has changed: begin again without the cursor')
+  const data = links.slice(start - first, end - first)
+  const cursorAt = (index: number) => cursorOf(hash, { id: index, values: [links[index - first]!.id] })
+  const isBefore = start > 0 && data.length > 0
+  const isAfter = links.length > end - first && data.length > 0
+  return { data, meta: { limit, next: isAfter ? cursorAt(end - 1) : null, previous: isBefore ? cursorAt(start) : null } }
 }
 
-function startOf(hash: string, after: string | undefined): { readonly start: number; readonly last: unknown } {
-  if (after === undefined) return { start: 0, last: null }
-  const { id, values } = positionOf(hash, after)
-  if (id < 1 || id > furthest || values.length !== 1) throw validationError('Invalid cursor')
-  return { start: id, last: values[0] }
+/** The link that a cursor names, by its place in the list and the row id of its target. @throws ApiError 400 */
+function linkOf({ id: index, values }: CursorPosition): { readonly index: number; readonly id: unknown } {
+  if (index < 0 || index > furthest || values.length !== 1) throw validationError('Invalid cursor')
+  return { index, id: values[0] }
 }
 
 /** Links of one attribute that can be paged through. */

@@ -4,13 +4,12 @@ import type { Find } from '../../documents/read/find.js'
 import { validationError } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
 import { type Parameters, parseParameters } from '../../query/rest/parameters.js'
-import { type ContentAccess, inLocale, readableType } from './content-access.js'
+import { publicationFilters } from '../../query/rest/versions.js'
+import { type ContentAccess, inLocale, localeOf, readableType } from './content-access.js'
 import { type CursorPosition, cursorOf, positionOf, queryHash } from './cursors.js'
 import type { VersionData } from './document-view.js'
 import { rowStates } from './locale-states.js'
 
-/** Rows of a page: at most, and unless asked for. */
-const [mostRows, usualRows] = [200, 50]
 /** Rows up to which a total is counted. */
 const mostCounted = 10_000
 
@@ -26,41 +25,54 @@ export interface BoundedTotal {
   readonly exact: boolean
 }
 
-const known = new Set(
-  ['filters', 'sort', 'fields', 'populate', 'q', 'locale', 'status', 'publicationFilter', 'hasPublishedVersion'].concat(
-    'limit',
-    'after',
-    'before',
-  ),
-)
-
-/** The query of a list. @throws ApiError 400 for parameters that it does not have */
-function readQuery(rawQuery: string): Parameters {
-  const given = parseParameters(rawQuery)
-  const unknown = Object.keys(given).find((name) => !known.has(name))
-  if (unknown !== undefined) throw validationError(`Invalid params: '${unknown}'`)
-  return given
+/** Which documents a list has. */
+export interface WantedRows {
+  readonly filters?: unknown
+  readonly q?: unknown
+  /** One, or `*`. */
+  readonly locale?: string | undefined
+  readonly status?: unknown
+  readonly publicationFilter?: unknown
+  readonly hasPublishedVersion?: unknown
 }
 
-/** What decides which rows a list has; drafts unless asked otherwise. */
-export function rowsOf(
-  { defaultLocale }: Pick<ContentAccess, 'defaultLocale'>,
+/** A page of a list: how many rows, and behind or before which cursor. */
+export interface WantedPage {
+  readonly limit: number
+  readonly after?: string | undefined
+  readonly before?: string | undefined
+}
+
+/** What a list is asked for. */
+export interface WantedList extends WantedRows, WantedPage {
+  readonly sort?: unknown
+  readonly fields?: unknown
+  readonly populate?: unknown
+}
+
+/** The values of `publicationFilter`. */
+export const knownPublicationFilters = publicationFilters
+
+/** A query string as nested data, as the content API reads it: `filters[title][$eq]=Tea`. */
+export const nestedQuery = (query: string): Parameters => parseParameters(query)
+
+/** What decides which rows a list has; drafts unless asked otherwise. @throws ApiError 400 for a locale that is not there */
+export async function rowsOf(
+  access: Pick<ContentAccess, 'documents' | 'defaultLocale'>,
   type: ContentType,
-  { filters, q, locale, status, ...more }: Parameters,
-): Parameters {
-  const { publicationFilter, hasPublishedVersion } = more
-  if (locale !== undefined && typeof locale !== 'string') throw validationError('locale must be a text')
-  const parameters = { filters, _q: q, status: status ?? 'draft', publicationFilter, hasPublishedVersion }
-  return { ...parameters, ...inLocale(type.localized ? (locale ?? defaultLocale) : null) }
+  { filters, q, locale, status, publicationFilter, hasPublishedVersion }: WantedRows,
+  localeAt = ['locale'],
+): Promise<Parameters> {
+  const chosen = locale === '*' && type.localized ? locale : await localeOf(access, type, locale, localeAt)
+  return { filters, _q: q, status: status ?? 'draft', publicationFilter, hasPublishedVersion, ...inLocale(chosen) }
 }
 
 /** Reads a page of a list. @throws ApiError 404, 403, 400 */
-export async function listDocuments(access: ContentAccess, uid: string, rawQuery: string): Promise<DocumentPage> {
+export async function listDocuments(access: ContentAccess, uid: string, query: WantedList): Promise<DocumentPage> {
   const type = readableType(access, uid)
-  const query = readQuery(rawQuery)
-  const rows = rowsOf(access, type, query)
-  const { sort, fields, populate, ...page } = query
-  const { data, meta } = await pageOfRows(access, type, { rows, sort, fields, populate }, page)
+  const rows = await rowsOf(access, type, query)
+  const { sort, fields, populate } = query
+  const { data, meta } = await pageOfRows(access, type, { rows, sort, fields, populate }, query)
   return { data: await withStates(access, type, data, rows), meta }
 }
 
@@ -74,14 +86,14 @@ export interface ShownRows {
   readonly constants?: Find['constants']
 }
 
-/** Reads a page of some rows; `page`: its `limit`, and `after` or `before`. @throws ApiError 400 */
+/** Reads a page of some rows. @throws ApiError 400 */
 export async function pageOfRows(
   { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
   type: ContentType,
   { rows, sort, fields, populate, constants }: ShownRows,
-  page: Parameters,
+  page: WantedPage,
 ): Promise<DocumentPage> {
-  const limit = limitOf(page.limit)
+  const { limit } = page
   const hash = queryHash([type.uid, rows, sort])
   const { position, backwards } = placeOf(hash, page)
   const found = (await documents.findData(grants, {
@@ -101,12 +113,11 @@ export async function pageOfRows(
 }
 
 /** Counts the rows of a list. @throws ApiError 404, 403, 400 */
-export async function countDocuments(access: ContentAccess, uid: string, rawQuery: string): Promise<BoundedTotal> {
+export async function countDocuments(access: ContentAccess, uid: string, query: WantedList): Promise<BoundedTotal> {
   const type = readableType(access, uid)
-  const query = readQuery(rawQuery)
   const { sort, fields, populate } = query
   // What has no effect on the number is looked at all the same.
-  const parameters = { ...rowsOf(access, type, query), sort, fields, populate }
+  const parameters = { ...(await rowsOf(access, type, query)), sort, fields, populate }
   return countRows(access, type, parameters)
 }
 
@@ -123,20 +134,14 @@ export async function countRows(
   return { total: Math.min(total, mostCounted), exact: total <= mostCounted }
 }
 
-/** The `limit` of a page. @throws ApiError 400 */
-export function limitOf(given: unknown): number {
-  if (given === undefined) return usualRows
-  const limit = typeof given === 'string' && /^\d{1,4}$/.test(given) ? Number(given) : 0
-  if (limit < 1 || limit > mostRows) throw validationError(`limit must be 1 to ${mostRows}`)
-  return limit
-}
-
-function placeOf(hash: string, { after, before }: Parameters): { readonly position: CursorPosition | null; readonly backwards: boolean } {
+/** Where a page lies: behind a row, or before it; null: at the beginning. @throws ApiError 400 */
+export function placeOf(
+  hash: string,
+  { after, before }: WantedPage,
+): { readonly position: CursorPosition | null; readonly backwards: boolean } {
   if (after !== undefined && before !== undefined) throw validationError('A page is after a cursor or before one, not both')
   const cursor = after ?? before
-  if (cursor === undefined) return { position: null, backwards: false }
-  if (typeof cursor !== 'string') throw validationError('Invalid cursor')
-  return { position: positionOf(hash, cursor), backwards: before !== undefined }
+  return { position: cursor === undefined ? null : positionOf(hash, cursor), backwards: before !== undefined }
 }
 
 /** What a row is sorted by, which it shows as `$0`, `$1`. */
@@ -151,11 +156,13 @@ async function withStates(
   access: ContentAccess,
   type: ContentType,
   rows: readonly VersionData[],
-  { locale, status }: Parameters,
+  { status }: Parameters,
 ): Promise<readonly VersionData[]> {
-  // Of a list in several locales each row would have to be asked for in its own.
-  if (!type.draftAndPublish || status !== 'draft' || locale === '*') return rows
-  const ids = rows.map(({ documentId }) => String(documentId))
-  const states = await rowStates(access, type, ids, locale === undefined ? {} : { locale })
-  return rows.map((row) => ({ ...row, state: states.get(String(row.documentId)) ?? 'draft' }))
+  if (!type.draftAndPublish || status !== 'draft') return rows
+  const stateOf = await rowStates(
+    access,
+    type,
+    rows.map(({ id }) => id as number),
+  )
+  return rows.map((row) => ({ ...row, state: stateOf(row.id as number) }))
 }

@@ -8,7 +8,7 @@ import { noAttributes, unionOf } from '../../grants.js'
 import type { ContentType } from '../../model/types.js'
 import type { HookAction } from '../../public/documents.js'
 import { type ChangedPaths, checkGiven, dataOf } from './changed-paths.js'
-import { type ContentAccess, type DocumentName, findVersions, inLocale, localeOf } from './content-access.js'
+import { type ContentAccess, type DocumentName, findVersions, inLocale, localesOf } from './content-access.js'
 import { anewIn, copyOf } from './document-copy.js'
 import { viewerOf } from './document-view.js'
 import { fileIdsIn } from './found-links.js'
@@ -134,17 +134,6 @@ export async function updateDocument(
 
 const changed = () => new ApiError('PreconditionFailedError', 'The document has changed since it was read')
 
-/** Locales that one request acts in at most. */
-const mostLocales = 100
-
-/** The locales that a request names: one, several, or every one that the document has. */
-export function localesOf(access: ContentAccess, type: ContentType, given: string | undefined): readonly (string | null)[] {
-  if (!type.localized || given === undefined || given === '*') return [given === '*' ? '*' : localeOf(access, type, given)]
-  const names = [...new Set(given.split(','))]
-  if (names.length > mostLocales) throw validationError('Too many locales')
-  return names.map((name) => localeOf(access, type, name))
-}
-
 /**
  * Deletes, publishes, unpublishes or discards in one locale, in several, or in all (`*`), in one transaction. `expected` null: in any state, and
  * in those of the locales that the document has.
@@ -156,13 +145,15 @@ export async function actOnDocument(
   { type, documentId, locale }: Omit<DocumentName, 'locale'> & { readonly locale: string | undefined },
   expected: Expected | null,
 ): Promise<void> {
-  const locales = localesOf(access, type, locale)
+  const locales = await localesOf(access, type, locale)
   const ifMissing = expected === null ? 'passes' : 'fails'
   const writes = locales.map((each) => ({ ...begun(access, type, action, type.localized ? each : null), documentId, expected, body: null }))
   const outcomes =
     writes.length === 1
       ? [await access.writes(writes[0]!)]
-      : await access.batch(writes.map((write) => ({ ...write, ifMissing, ifUnmatched: 'fails' as const })))
+      : await access.batch(
+          writes.map((write, index) => ({ ...write, ifMissing, ifUnmatched: 'fails' as const, label: locales[index] ?? undefined })),
+        )
   const missing = outcomes.filter((outcome) => outcome === null).length
   if (missing > 0 && (expected !== null || missing === outcomes.length)) throw notFound()
 }

@@ -51,33 +51,23 @@ function stateOf(draft: FoundVersion | null, published: FoundVersion | null, isM
   return { locale, state, updatedAt, publishedAt: published?.publishedAt ?? null }
 }
 
-/** The states of drafts of a list in one locale, by documentId. */
+/** The states of drafts of a list, in whichever locales they are, by their row ids. */
 export async function rowStates(
   { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
   type: ContentType,
-  documentIds: readonly string[],
-  locale: Parameters,
-): Promise<ReadonlyMap<string, DocumentState>> {
-  const read = async (more: Parameters) => {
+  ids: readonly number[],
+): Promise<(id: number) => DocumentState> {
+  const read = async (publicationFilter: string) => {
     const parameters = {
-      ...locale,
-      ...more,
-      fields: ['documentId'],
-      filters: { documentId: { $in: documentIds } },
-      limit: documentIds.length,
+      ...{ status: 'draft', publicationFilter, fields: ['documentId'], filters: { id: { $in: ids } }, limit: ids.length },
+      ...(type.localized ? { locale: '*' } : {}),
     }
     const found = await documents.findData(grants, {
       ...{ type, parameters, mode: 'many', action: `${type.uid}.find`, envelope: 'bare', paged: false },
     })
-    return new Set((found as readonly FoundVersion[]).map(({ documentId }) => documentId))
+    return new Set((found as readonly { readonly id: number }[]).map(({ id }) => id))
   }
-  if (documentIds.length === 0) return new Map()
-  const published = await read({ status: 'published' })
-  const modified = published.size === 0 ? published : await read({ status: 'draft', publicationFilter: 'modified' })
-  return new Map(
-    documentIds.map((id) => [
-      id,
-      published.has(id) ? (modified.has(id) ? ('changed' as const) : ('published' as const)) : ('draft' as const),
-    ]),
-  )
+  const published = ids.length === 0 ? new Set<number>() : await read('has-published-version')
+  const modified = published.size === 0 ? published : await read('modified')
+  return (id) => (published.has(id) ? (modified.has(id) ? 'changed' : 'published') : 'draft')
 }

@@ -3,9 +3,8 @@ import type { Body } from '../../documents/input/types.js'
 import type { PublicationError } from '../../documents/publication-checks.js'
 import { notFound, validationError } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
-import { type ContentAccess, findVersions, inLocale } from './content-access.js'
+import { type ContentAccess, findVersions, inLocale, localesOf } from './content-access.js'
 import { viewerOf } from './document-view.js'
-import { localesOf } from './document-writes.js'
 import { type FoundLink, hasMoreThan, linksOf, targetsOf } from './found-links.js'
 import { localeStates } from './locale-states.js'
 import { wholePopulate } from './shown-attributes.js'
@@ -31,10 +30,10 @@ export async function checkDocument(
   documentId: string,
   given: string | undefined,
 ): Promise<readonly LocaleCheck[]> {
+  const named = await localesOf(access, type, given)
   const there = (await localeStates(access, type, documentId)).map(({ locale }) => locale)
   if (there.length === 0) throw notFound()
   if (!type.draftAndPublish) throw validationError(`${type.uid} has no drafts`)
-  const named = localesOf(access, type, given)
   const locales = named.includes('*') ? there : named
   if (locales.some((locale) => !there.includes(locale))) throw notFound()
   const errors = await access.checks({ grants: access.grants, type, documentId, locales })

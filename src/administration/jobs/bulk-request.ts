@@ -4,8 +4,8 @@ import type { Transaction } from '../../database/database.js'
 import { forbidden, notFound, validationError } from '../../errors/errors.js'
 import { type ActingAdministrator, type AdministratorAct, type KeepActs, noteActivity } from '../activity.js'
 import { actOn, type BulkAct, type DocumentError, documentsListed, type ListedBy } from '../content/bulk.js'
-import { type ContentAccess, readableType } from '../content/content-access.js'
-import { localesOf, verbs } from '../content/document-writes.js'
+import { type ContentAccess, localesOf, readableType } from '../content/content-access.js'
+import { verbs } from '../content/document-writes.js'
 import type { Administration } from '../context.js'
 import type { Administrator } from '../identify.js'
 import { type BulkJob, endJob, insertJob, readJob } from './job-rows.js'
@@ -36,12 +36,13 @@ export interface BulkAsker {
 }
 
 /** Refuses what no document can be done to. @throws ApiError 400, 403, 404 */
-export function checkAct(access: ContentAccess, { action, type: uid, locale, documents, where }: BulkRequest): void {
+export async function checkAct(access: ContentAccess, { action, type: uid, locale, documents, where }: BulkRequest): Promise<void> {
   const type = readableType(access, uid)
   const needed = `${uid}.${action === 'discardDraft' ? 'discard' : action}`
   if (!access.grants.may(needed)) throw forbidden(needed)
   if (action !== 'delete' && !type.draftAndPublish) throw validationError(`${uid} has no drafts`)
-  localesOf(access, type, locale ?? undefined)
+  const isOfList = locale !== null && where?.locale === locale
+  await localesOf(access, type, locale ?? undefined, isOfList ? ['where', 'locale'] : ['locale'])
   if ((documents === null) === (where === null)) throw validationError('Say either documents or where')
 }
 
@@ -55,7 +56,7 @@ export async function actOnMany(
   asker: BulkAsker,
   request: BulkRequest,
 ): Promise<BulkOutcome> {
-  checkAct(access, request)
+  await checkAct(access, request)
   const { bulkAtOnce, bulkDocuments } = access.limits
   const { writer } = administration
   const { type, where } = request

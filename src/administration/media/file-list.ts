@@ -85,7 +85,7 @@ const readsFor = (access: MediaAccess) => ({ documents: access.documents, grants
 /** Reads a page of the files that the administrator may see. @throws ApiError 403, 400 */
 export function listFiles(access: MediaAccess, query: FileQuery, { sort, limit, after, before }: FilePage): Promise<DocumentPage> {
   const constants = fileConstants(access.signsAddresses)
-  const page = { limit: String(limit), after, before }
+  const page = { limit, after, before }
   return pageOfRows(readsFor(access), typeOf(access), { rows: { filters: filtersOf(query) }, sort, ...shown, constants }, page)
 }
 

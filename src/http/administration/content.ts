@@ -4,6 +4,7 @@ import { type ContentAccess, type DocumentName, localeOf, readableType } from '.
 import { type DocumentView, viewDocument } from '../../administration/content/document-view.js'
 import { openContent } from '../../administration/content/opened-content.js'
 import { ApiError, forbidden, notFound } from '../../errors/errors.js'
+import type { HeaderInput } from './headers.js'
 import { type AdmittedRequest, type Answered, answer } from './resource.js'
 import { tagOf } from './revisions.js'
 
@@ -12,8 +13,17 @@ export const typeInput = z.string().max(200)
 const documentInput = z.string().min(1).max(255)
 /** The parameters of the path of a document. */
 export const byDocument = z.strictObject({ type: typeInput, document: documentInput })
+const localeInput = z.string().max(1_000).optional()
 /** One locale, in a query; the default one where it is absent. */
-export const localeQuery = z.strictObject({ locale: z.string().max(1_000).optional() })
+export const localeQuery = z.strictObject({ locale: localeInput.describe('The code of a locale; the default one unless it is given') })
+/** One locale, several, or all. */
+export const localesQuery = z.strictObject({
+  locale: localeInput.describe('One locale, several separated by commas, or `*` for all; the default one unless it is given'),
+})
+/** Writes that mean a state of a document. */
+export const ofDocument: HeaderInput = { state: { of: 'the document' } }
+/** The same, where a locale that the document does not have can be made. */
+export const ofDocumentOrNew: HeaderInput = { state: { of: 'the document', orNew: 'a locale that the document does not have' } }
 /** Attributes of a document. */
 export const attributesInput = z.record(z.string().max(500), z.unknown())
 /** A version of a document in a response. */
@@ -61,13 +71,13 @@ export const admitTo =
   }
 
 /** The document that a path and a query name. @throws ApiError 404, 403, 400 */
-export function documentNamed(
+export async function documentNamed(
   access: ContentAccess,
   params: z.output<typeof byDocument>,
   { locale }: z.output<typeof localeQuery>,
-): DocumentName {
+): Promise<DocumentName> {
   const type = readableType(access, params.type)
-  return { type, documentId: params.document, locale: localeOf(access, type, locale) }
+  return { type, documentId: params.document, locale: await localeOf(access, type, locale) }
 }
 
 /** The document that a path and a query name as a response, with its ETag. @throws ApiError 404, 403, 400 */
@@ -75,7 +85,7 @@ export async function namedResponse(
   asked: AdmittedRequest<z.output<typeof byDocument>, z.output<typeof localeQuery>>,
 ): Promise<Answered<{ data: DocumentView }>> {
   const access = await contentOf(asked)
-  return documentResponse(access, documentNamed(access, asked.params, asked.query))
+  return documentResponse(access, await documentNamed(access, asked.params, asked.query))
 }
 
 /** A document as a response, with its ETag. @throws ApiError 404 where it does not exist for the administrator */

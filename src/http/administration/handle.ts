@@ -4,19 +4,20 @@ import type { Administration } from '../../administration/context.js'
 import type { Administrator } from '../../administration/identify.js'
 import { hasMediaRight } from '../../administration/media/media-rights.js'
 import { checkPasswordAge } from '../../administration/password-age.js'
-import { forbidden, notFound } from '../../errors/errors.js'
+import { ApiError, forbidden, notFound } from '../../errors/errors.js'
 import { holding } from '../../installation.js'
 import type { MountContext } from '../backend.js'
 import { send } from '../handle-request.js'
 import { type AdmitModel, onModelInForce } from '../model-in-force.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
-import { readInput } from './input.js'
+import { type CheckedInput, readInput } from './input.js'
 import { withForm } from './media.js'
 import { handleOnce } from './once.js'
 import { checkOwnPage } from './own-page.js'
 import type { AdmittedRequest, Answered, Resource, ResourceRequest } from './resource.js'
 import { resources } from './resources.js'
+import { tagged } from './revisions.js'
 import { type FoundPlace, methodsOf, openRouting } from './routing.js'
 
 /** Handles a request to a path below the prefix. */
@@ -48,12 +49,22 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
         const actor = { administrator, address: request.ip }
         const service = { administration, installation, leaveInstallation, parts }
         const asking = { ...service, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
-        const answered = await limited(resource, asking, place)
+        const answered = tagged(resource, request.headers, await limited(resource, asking, place))
         return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
       })
     }
-    return handle(null).catch((error: unknown) => onModelInForce(request, reply, error, handle))
+    return handle(null)
+      .catch((error: unknown) => onModelInForce(request, reply, error, handle))
+      .catch((error: unknown) => {
+        throw withDetails(error)
+      })
   }
+}
+
+/** An error with `details`, which those of the content API may lack, as Strapi's do. */
+function withDetails(error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.details !== null) return error
+  return new ApiError(error.name, error.message, {}, error.retryAfter)
 }
 
 /** Returns the administrator who asks; null for a resource that asks for none. @throws ApiError 401, 403 */
@@ -72,11 +83,7 @@ async function admitted(administration: Administration, resource: Resource, requ
 }
 
 /** Handles a request within the limit of attempts of its address. @throws ApiError 429 */
-function limited(
-  resource: Resource,
-  asking: Omit<ResourceRequest, 'params' | 'query' | 'body' | 'form' | 'rawQuery' | 'administrator'>,
-  place: FoundPlace,
-) {
+function limited(resource: Resource, asking: Omit<ResourceRequest, keyof CheckedInput | 'form' | 'administrator'>, place: FoundPlace) {
   const { attempts } = resource
   const work = async (): Promise<Answered<unknown>> => {
     const input = await readInput(resource, asking, place.params)

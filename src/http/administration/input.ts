@@ -1,29 +1,31 @@
 // Checks the parameters, the query and the body of a request by the schemas of its resource.
 import type { IncomingMessage } from 'node:http'
 import * as z from 'zod'
+import { nestedQuery } from '../../administration/content/document-list.js'
 import { ApiError, mistakenInput, validationError } from '../../errors/errors.js'
 import { readBody } from '../body-parser.js'
+import { type GivenHeaders, readHeaders } from './headers.js'
 import type { Resource, ResourceRequest } from './resource.js'
 
 /** The most errors of one request that are told. */
 const mostErrors = 100
 
 /** The checked input of a request. */
-export type CheckedInput = Pick<ResourceRequest, 'params' | 'query' | 'body' | 'rawQuery'>
+export type CheckedInput = Pick<ResourceRequest, 'params' | 'query' | 'body' | keyof GivenHeaders>
 
-/** Reads and checks what a request sends. @throws ApiError 400 with all errors; what `readBody` throws */
+/** Reads and checks what a request sends. @throws ApiError 400 with all errors; 428; what `readBody` throws */
 export async function readInput(
   resource: Resource,
   { parts, request }: Pick<ResourceRequest, 'parts' | 'request'>,
   given: Readonly<Record<string, string>>,
 ): Promise<CheckedInput> {
-  const { params, query } = resource
+  const { params, query, isNested } = resource
   const [, rawQuery = ''] = /\?(.*)$/s.exec(request.raw.url ?? '') ?? []
   return {
     params: checkedInput(params, given),
-    rawQuery,
-    query: query === null ? undefined : checkedInput(query, parametersOf(rawQuery)),
+    query: query === null ? undefined : checkedInput(query, isNested === true ? nestedQuery(rawQuery) : parametersOf(rawQuery)),
     body: await checkedBody(resource, parts, request),
+    ...readHeaders(request.raw, resource),
   }
 }
 
@@ -37,13 +39,13 @@ function parametersOf(rawQuery: string): Readonly<Record<string, string>> {
 
 const noMembers = z.strictObject({})
 
+/** Whether the body of a request to a resource is read: also where it takes no members. */
+export const readsBody = ({ method, body, form }: Resource): boolean => form === undefined && (body !== null || method !== 'GET')
+
 /** A POST of which every member of the body may be absent needs no body; what has none takes no members. @throws ApiError 400 */
-async function checkedBody(
-  { method, body, form }: Resource,
-  parts: ResourceRequest['parts'],
-  request: ResourceRequest['request'],
-): Promise<unknown> {
-  if (form !== undefined || (body === null && method === 'GET')) return undefined
+async function checkedBody(resource: Resource, parts: ResourceRequest['parts'], request: ResourceRequest['request']): Promise<unknown> {
+  if (!readsBody(resource)) return undefined
+  const { method, body } = resource
   const mayBeAbsent = body === null || isOptionalBody(method, body)
   if (mayBeAbsent && isEmpty(request.raw)) return body?.parse({})
   const given = await jsonBody(parts, request)

@@ -1,13 +1,12 @@
 // Requests with an Idempotency-Key: what tells one from another, and what is answered for one that was done before.
 import { doOnce } from '../../administration/once.js'
 import { digestOf } from '../../uploads/receive.js'
-import { idempotencyKeyOf } from '../idempotency-key.js'
 import type { MultipartBody } from '../multipart.js'
 import type { Answered, Resource, ResourceRequest } from './resource.js'
 
-/** Handles a request; with an `Idempotency-Key`, where its resource takes one, only once. @throws ApiError 400, 409, 422 */
+/** Handles a request; with an `Idempotency-Key`, where its resource takes one, only once. @throws ApiError 409, 422 */
 export async function handleOnce({ handle, again }: Resource, asked: ResourceRequest): Promise<Answered<unknown>> {
-  const once = again === undefined ? null : idempotencyKeyOf(asked.request.raw, 'administration')
+  const { once } = asked
   if (again === undefined || once === null) return handle(asked)
   const request = JSON.stringify([once.request, asked.body ?? null, asked.form === undefined ? null : await contentOf(asked.form)])
   return doOnce<Answered<unknown>>(

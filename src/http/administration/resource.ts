@@ -10,16 +10,19 @@ import type { Installation } from '../../installation.js'
 import type { MountContext } from '../backend.js'
 import type { MultipartBody } from '../multipart.js'
 import type { Reply } from '../request-context.js'
+import type { GivenHeaders, HeaderInput } from './headers.js'
+import type { RefusalStatus } from './refusals.js'
 
 /**
  * Who may ask. `anybody`: no credentials are looked at. `page`: the same, but only the page of the service, whose requests set or send the
- * cookie. `administrator`: everybody who is signed in. `superAdministrator`: who has the role of super administrators. An action: administrators with a
+ * cookie. `administrator`: everybody who is signed in. `byRoles`: the same, and what is asked for is held to what their roles allow. `superAdministrator`: who has the role of super administrators. An action: administrators with a
  * role that allows it, on all documents of a type if it is about one; `onFiles`: it is about files, so its conditions are looked at with each of them.
  */
 export type Who =
   | 'anybody'
   | 'page'
   | 'administrator'
+  | 'byRoles'
   | 'superAdministrator'
   | { readonly action: string; readonly on?: WholeType; readonly onFiles?: true }
 
@@ -30,7 +33,7 @@ export interface CountedAttempts {
 }
 
 /** Everything that the handler of a resource needs. */
-export interface ResourceRequest<Params = unknown, Query = unknown, Body = unknown> {
+export interface ResourceRequest<Params = unknown, Query = unknown, Body = unknown> extends GivenHeaders {
   /** Who asks; only resources for administrators may read it. */
   readonly administrator: Administrator
   /** The same for the activity log. */
@@ -40,8 +43,6 @@ export interface ResourceRequest<Params = unknown, Query = unknown, Body = unkno
   readonly body: Body
   /** The form with files; only resources that have one may read it. */
   readonly form: MultipartBody
-  /** The raw query string without the question mark. */
-  readonly rawQuery: string
   readonly administration: Administration
   /** What the whole request is answered by. */
   readonly installation: Installation
@@ -80,6 +81,10 @@ export interface Resource {
   readonly params: z.ZodType
   /** Of the query, whose parameters are texts; null: the query is not looked at. */
   readonly query: z.ZodType | null
+  /** Parameters of the query may be nested, as in the content API: `filters[title][$eq]=Tea`. */
+  readonly isNested?: boolean
+  /** The headers that it looks at, besides the `Idempotency-Key` of what can be answered `again`. */
+  readonly headers: HeaderInput
   /** Of the JSON body; null: there is none. */
   readonly body: z.ZodType | null
   /** Of a form with files in place of a body: `files`, and fields. */
@@ -88,6 +93,10 @@ export interface Resource {
   readonly goesOn?: boolean
   /** The status of the response: 200, 201 or 204. */
   readonly status: number
+  /** Besides the responses to reads, and to writes that mean a state: the response has an ETag. */
+  readonly isTagged?: boolean
+  /** Statuses of refusals besides those that follow from the rest, such as 403 where rights depend on what is asked for. */
+  readonly refusals?: readonly RefusalStatus[]
   /** Of the JSON of the response; null: it has no content. */
   readonly answer: z.ZodType | null
   /** Checks rights beyond `who`, before a form is read, and also where the request was done before. @throws ApiError 403, 404 */
@@ -106,7 +115,9 @@ export interface ResourceInput<
   Query extends z.ZodType | null,
   Body extends z.ZodType | null,
   Answer extends z.ZodType | null,
-> extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret' | 'goesOn' | 'form'> {
+> extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret' | 'goesOn' | 'form'>,
+    Pick<Resource, 'isNested' | 'isTagged' | 'refusals'> {
+  readonly headers?: HeaderInput
   readonly params?: Params
   readonly query?: Query
   readonly body?: Body
@@ -130,9 +141,10 @@ export function resource<
   Query extends z.ZodType | null = null,
   Body extends z.ZodType | null = null,
 >(input: ResourceInput<Params, Query, Body, Answer>): Resource {
-  const { params, query, body, answer, status, ...rest } = input
+  const { params, query, headers = {}, body, answer, status, ...rest } = input
   return {
     ...rest,
+    headers,
     params: params ?? texts,
     query: query ?? null,
     body: body ?? null,

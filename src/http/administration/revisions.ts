@@ -1,60 +1,30 @@
-// The headers by which a request says which state of a document it means, and by which a response tells it.
-
+// The ETags of responses: what a write means by `If-Match`, and by what a read says that the client has the response already.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { DocumentView } from '../../administration/content/document-view.js'
 import { ApiError } from '../../errors/errors.js'
 import { hasVersion } from '../conditional.js'
-import { type Answered, answer } from './resource.js'
+import { type Answered, answer, type Resource } from './resource.js'
 
-/** Revisions that one request names at most. */
-const mostRevisions = 100
+const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)
 
-/**
- * A tag: the revision of the draft, and behind a point what tells the whole response from others of the same draft. Compressed responses
- * have its weak form, which names the same revision.
- */
-const tag = /^(?:W\/)?"([\w-]{1,64})(?:\.[\w-]{1,64})?"$/
+/** The ETag of a document: its revision, and behind a point what tells the whole response from others of the same draft. */
+export const tagOf = (view: DocumentView): string => `"${view.revision ?? 'none'}.${hashOf(view).slice(0, 16)}"`
 
-/**
- * The revisions that a write expects; none where it says that the document is not there (`If-None-Match: *`).
- * @throws ApiError 428 for a request that says neither
- */
-export function expectedOf(headers: IncomingHttpHeaders): readonly string[] {
-  const given = headers['if-match']
-  if (given === undefined) {
-    if (headers['if-none-match'] === '*') return []
-    throw required()
-  }
-  const tags = given.split(',').slice(0, mostRevisions)
-  const revisions = tags.flatMap((one) => tag.exec(one.trim())?.[1] ?? [])
-  // What is no tag of ours can be that of no document.
-  return revisions.length === 0 ? [given.trim() === '*' ? refuse() : 'none'] : revisions
-}
+/** A value as a response that clients may keep, and ask again whether it is the same. */
+export const kept = <Value>(data: Value): Answered<{ data: Value }> => answer({ data }, { 'cache-control': 'private, no-cache' })
 
-const required = (): ApiError =>
-  new ApiError(
-    'PreconditionRequiredError',
-    'Say which state you mean: If-Match with the ETag of the document, or If-None-Match: * for a new locale',
-  )
-const refuse = (): never => {
-  throw required()
-}
+/** Whether a resource responds with an ETag. */
+export const isTagged = ({ method, answer: content, headers, isTagged: isToo }: Resource): boolean =>
+  content !== null && (method === 'GET' || headers.state !== undefined || isToo === true)
 
-/** The ETag of a document. */
-export function tagOf(view: DocumentView): string {
-  const whole = createHash('sha256').update(JSON.stringify(view)).digest('base64url').slice(0, 16)
-  return `"${view.revision ?? 'none'}.${whole}"`
-}
-
-/** Whether the client has this response already. */
-export const isKnown = (headers: IncomingHttpHeaders, view: DocumentView): boolean => hasVersion(headers, tagOf(view)) === true
-
-/** A value as a response with an ETag of all of it; 304 for a client that has it. */
-export function versioned<Value>(headers: IncomingHttpHeaders, data: Value): Answered<{ data: Value }> {
-  const etag = `"${createHash('sha256').update(JSON.stringify(data)).digest('base64url').slice(0, 22)}"`
-  const sent = { etag, 'cache-control': 'private, no-cache' }
-  return hasVersion(headers, etag) === true ? { status: 304, headers: sent } : answer({ data }, sent)
+/** The response to a read with its ETag, of all of it unless it has one of its own; 304 for a client that has it. */
+export function tagged({ method }: Resource, given: IncomingHttpHeaders, answered: Answered<unknown>): Answered<unknown> {
+  const { value, headers = {} } = answered
+  if (method !== 'GET' || value === undefined) return answered
+  const { etag = `"${hashOf(value)}"` } = headers
+  const sent = { ...headers, etag }
+  return hasVersion(given, String(etag)) === true ? { status: 304, headers: sent } : { ...answered, headers: sent }
 }
 
 /**

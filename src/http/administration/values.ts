@@ -6,11 +6,21 @@ import { passwordProblem } from '../../administration/accounts.js'
 /** A moment in a response: ISO 8601 in UTC. */
 export const moment = z.iso.datetime()
 
-/** A row id in a path. */
+/** A row id in a path or a query. */
 export const rowIdInput = z
   .string()
-  .regex(/^[1-9]\d{0,14}$/)
+  .regex(/^[1-9]\d{0,14}$/, { error: 'This must be an id' })
+  .meta({ type: 'integer', minimum: 1, pattern: undefined })
   .transform(Number)
+
+/** A folder in a query: its row id, or the root. */
+export const folderInput = z.string().regex(/^(?:root|[1-9]\d{0,14})$/, { error: 'This must be an id of a folder, or root' })
+
+/** Rows of a page at most. */
+const mostRows = 200
+/** Rows of a page unless it is asked for others. */
+const usualRows = 50
+const limitError = { error: `limit must be a number from 1 to ${mostRows}` }
 
 /** The parameters of a path that ends with a row id. */
 export const byId = z.strictObject({ id: rowIdInput })
@@ -41,10 +51,11 @@ export const pageInput = {
   after: z.string().max(200).optional(),
   limit: z
     .string()
-    .regex(/^[1-9]\d{0,2}$/)
+    .regex(/^[1-9]\d{0,2}$/, limitError)
+    .meta({ type: 'integer', minimum: 1, maximum: mostRows, default: usualRows, pattern: undefined })
     .transform(Number)
-    .pipe(z.number().max(200))
-    .default(50),
+    .pipe(z.number().max(mostRows, limitError))
+    .default(usualRows),
 }
 
 /** `meta` of a list with pages: where the next one begins. */

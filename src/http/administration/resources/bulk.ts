@@ -109,10 +109,10 @@ function respondOutcome({ parts }: ResourceRequest, { results, job }: BulkOutcom
 export const bulkResources: readonly Resource[] = [
   resource({
     ...{ method: 'POST', path: '/bulk', summary: 'Publish, unpublish, discard or delete many documents, one by one' },
-    ...{ who: 'administrator', body, goesOn: true, answer: outcomeAnswer },
+    ...{ who: 'byRoles', body, goesOn: true, refusals: [404, 429], answer: outcomeAnswer },
     admit: async (asked) => {
       const { administration, administrator, body: wanted } = asked
-      checkAct(await contentOf(asked), requestOf(wanted))
+      await checkAct(await contentOf(asked), requestOf(wanted))
       if (wanted.action === 'delete') checkPasswordAge(administration, administrator)
     },
     handle: async (asked) => {

@@ -2,9 +2,7 @@
 import * as z from 'zod'
 import { localeOf, readableType } from '../../../administration/content/content-access.js'
 import { countDocuments, listDocuments } from '../../../administration/content/document-list.js'
-import { viewDocument } from '../../../administration/content/document-view.js'
 import { actOnDocument, changeDocument, cloneDocument, createDocument } from '../../../administration/content/document-writes.js'
-import { notFound } from '../../../errors/errors.js'
 import {
   admitTo,
   attributesInput,
@@ -14,13 +12,16 @@ import {
   documentNamed,
   documentResponse,
   localeQuery,
+  localesQuery,
   namedResponse,
+  ofDocument,
+  ofDocumentOrNew,
   orChanged,
   typeInput,
   versionAnswer,
 } from '../content.js'
+import { listQuery } from '../list-query.js'
 import { type Answered, answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { expectedOf, isKnown, tagOf } from '../revisions.js'
 
 const byType = z.strictObject({ type: typeInput })
 
@@ -33,25 +34,27 @@ const newDocument = (
 
 const lists: readonly Resource[] = [
   resource({
-    ...{ method: 'GET', path: '/content/:type', summary: 'List documents, by cursors', who: 'administrator' },
-    params: byType,
+    ...{ method: 'GET', path: '/content/:type', summary: 'List documents, by cursors', who: 'byRoles' },
+    ...{ params: byType, query: listQuery, isNested: true },
     answer: z.strictObject({
       data: z.array(versionAnswer),
       meta: z.strictObject({ limit: z.int(), next: z.string().nullable(), previous: z.string().nullable() }),
     }),
     handle: async (asked) => {
-      const { data, meta } = await listDocuments(await contentOf(asked), asked.params.type, asked.rawQuery)
+      const { data, meta } = await listDocuments(await contentOf(asked), asked.params.type, asked.query)
       return answer({ data: data as z.input<typeof versionAnswer>[], meta })
     },
   }),
   resource({
-    ...{ method: 'GET', path: '/content/:type/total', summary: 'Count the documents of a list, up to 10,000', who: 'administrator' },
-    params: byType,
+    ...{ method: 'GET', path: '/content/:type/total', summary: 'Count the documents of a list, up to 10,000', who: 'byRoles' },
+    ...{ params: byType, query: listQuery, isNested: true },
     answer: z.strictObject({ data: z.strictObject({ total: z.int(), exact: z.boolean() }) }),
-    handle: async (asked) => answer({ data: await countDocuments(await contentOf(asked), asked.params.type, asked.rawQuery) }),
+    handle: async (asked) => answer({ data: await countDocuments(await contentOf(asked), asked.params.type, asked.query) }),
   }),
   resource({
-    ...{ method: 'POST', path: '/content/:type', summary: 'Create a document', who: 'administrator', status: 201 },
+    ...{ method: 'POST', path: '/content/:type', summary: 'Create a document', who: 'byRoles', status: 201 },
+    // A single type may have its document.
+    ...{ isTagged: true, refusals: [412] },
     params: byType,
     query: localeQuery,
     body: z.strictObject({ data: attributesInput }),
@@ -60,7 +63,7 @@ const lists: readonly Resource[] = [
     handle: async (asked) => {
       const access = await contentOf(asked)
       const type = readableType(access, asked.params.type)
-      const locale = localeOf(access, type, asked.query.locale)
+      const locale = await localeOf(access, type, asked.query.locale)
       const documentId = await createDocument(access, type, locale, asked.body.data)
       return (await documentResponse(access, { type, documentId, locale })) as never
     },
@@ -70,37 +73,33 @@ const lists: readonly Resource[] = [
 
 const documents: readonly Resource[] = [
   resource({
-    ...{ method: 'GET', path: '/content/:type/:document', summary: 'Read a document', who: 'administrator' },
+    ...{ method: 'GET', path: '/content/:type/:document', summary: 'Read a document', who: 'byRoles' },
     ...{ params: byDocument, query: localeQuery, answer: documentAnswer },
     handle: async (asked) => {
       const access = await contentOf(asked)
-      const view = await viewDocument(access, documentNamed(access, asked.params, asked.query))
-      if (view === null) throw notFound()
-      const headers = { etag: tagOf(view) }
-      return (isKnown(asked.request.headers, view) ? { status: 304, headers } : answer({ data: view }, headers)) as never
+      return (await documentResponse(access, await documentNamed(access, asked.params, asked.query))) as never
     },
   }),
   resource({
-    ...{ method: 'PATCH', path: '/content/:type/:document', summary: 'Change a draft at some paths', who: 'administrator' },
-    ...{ params: byDocument, query: localeQuery, body: z.strictObject({ changes: attributesInput }), answer: documentAnswer },
+    ...{ method: 'PATCH', path: '/content/:type/:document', summary: 'Change a draft at some paths', who: 'byRoles' },
+    ...{ headers: ofDocumentOrNew, params: byDocument, query: localeQuery, body: z.strictObject({ changes: attributesInput }) },
+    answer: documentAnswer,
     handle: async (asked) => {
       const access = await contentOf(asked)
-      const name = documentNamed(access, asked.params, asked.query)
-      const expected = expectedOf(asked.request.headers)
+      const name = await documentNamed(access, asked.params, asked.query)
       return orChanged(access, name, async () => {
-        await changeDocument(access, name, asked.body.changes, expected)
+        await changeDocument(access, name, asked.body.changes, asked.expected)
         return documentResponse(access, name) as never
       })
     },
   }),
   resource({
-    ...{ method: 'DELETE', path: '/content/:type/:document', summary: 'Delete a document in a locale, or in all', who: 'administrator' },
-    ...{ params: byDocument, query: localeQuery, answer: null },
+    ...{ method: 'DELETE', path: '/content/:type/:document', summary: 'Delete a document in a locale, or in all', who: 'byRoles' },
+    ...{ headers: ofDocument, params: byDocument, query: localesQuery, answer: null },
     handle: async (asked) => {
       const { access, shown } = await actedOn(asked)
-      const expected = expectedOf(asked.request.headers)
       return orChanged(access, shown, async () => {
-        await actOnDocument(access, 'delete', { ...shown, locale: asked.query.locale }, expected)
+        await actOnDocument(access, 'delete', { ...shown, locale: asked.query.locale }, asked.expected)
         return nothing()
       })
     },
@@ -110,14 +109,20 @@ const documents: readonly Resource[] = [
       method: 'POST',
       path: '/content/:type/:document/clone',
       summary: 'Copy a draft to a new document',
-      who: 'administrator',
+      who: 'byRoles',
       status: 201,
     },
-    ...{ params: byDocument, query: localeQuery, body: z.strictObject({ data: attributesInput.default({}) }), answer: documentAnswer },
+    ...{
+      isTagged: true,
+      params: byDocument,
+      query: localeQuery,
+      body: z.strictObject({ data: attributesInput.default({}) }),
+      answer: documentAnswer,
+    },
     admit: admitTo('create'),
     handle: async (asked) => {
       const access = await contentOf(asked)
-      const name = documentNamed(access, asked.params, asked.query)
+      const name = await documentNamed(access, asked.params, asked.query)
       const documentId = await cloneDocument(access, name, asked.body.data)
       return (await documentResponse(access, { ...name, documentId })) as never
     },
@@ -148,14 +153,13 @@ async function actedOn(asked: ResourceRequest<z.output<typeof byDocument>, z.out
 
 const acts = publications.map(({ path, action, summary }) =>
   resource({
-    ...{ method: 'POST', path: `/content/:type/:document/${path}`, summary, who: 'administrator' },
-    ...{ params: byDocument, query: localeQuery, answer: documentAnswer },
+    ...{ method: 'POST', path: `/content/:type/:document/${path}`, summary, who: 'byRoles' },
+    ...{ headers: ofDocument, params: byDocument, query: localesQuery, answer: documentAnswer },
     admit: admitTo(path),
     handle: async (asked) => {
       const { access, shown } = await actedOn(asked)
-      const expected = expectedOf(asked.request.headers)
       return orChanged(access, shown, async () => {
-        await actOnDocument(access, action, { ...shown, locale: asked.query.locale }, expected)
+        await actOnDocument(access, action, { ...shown, locale: asked.query.locale }, asked.expected)
         return documentResponse(access, shown) as never
       })
     },

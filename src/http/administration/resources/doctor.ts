@@ -15,6 +15,7 @@ const check = z.strictObject({
 export const doctorResources: readonly Resource[] = [
   resource({
     ...{ method: 'GET', path: '/doctor', summary: 'Check the database and the files, as octavo doctor does', who: 'superAdministrator' },
+    refusals: [503],
     answer: z.strictObject({ data: z.strictObject({ sound: z.boolean(), checks: z.array(check) }) }),
     handle: async ({ parts, installation }) => {
       const { sound, checks } = await parts.backend.administration.doctor.examine(installation.model)

@@ -13,12 +13,13 @@ import {
   documentNamed,
   documentResponse,
   localeQuery,
+  localesQuery,
   namedResponse,
+  ofDocumentOrNew,
   orChanged,
   typeInput,
 } from '../content.js'
 import { answer, type Resource, resource } from '../resource.js'
-import { expectedOf } from '../revisions.js'
 
 const text = z.string()
 const locale = text.nullable()
@@ -47,7 +48,7 @@ export const editingResources: readonly Resource[] = [
       path: '/content/:type/:document/check',
       summary: 'List what would refuse a publication, and links that would wait',
     },
-    ...{ who: 'administrator', params: byDocument, query: localeQuery, answer: z.strictObject({ data: z.array(check) }) },
+    ...{ who: 'byRoles', params: byDocument, query: localesQuery, answer: z.strictObject({ data: z.array(check) }) },
     handle: async (asked) => {
       const access = await contentOf(asked)
       const checks = await checkDocument(access, readableType(access, asked.params.type), asked.params.document, asked.query.locale)
@@ -61,22 +62,21 @@ export const editingResources: readonly Resource[] = [
   }),
   resource({
     ...{ method: 'POST', path: '/content/:type/:document/fill', summary: 'Take attributes of another locale into a draft' },
-    ...{ who: 'administrator', params: byDocument, query: localeQuery, answer: documentAnswer },
+    ...{ who: 'byRoles', headers: ofDocumentOrNew, params: byDocument, query: localeQuery, answer: documentAnswer },
     body: z.strictObject({ from: z.string().min(1).max(255), fields: z.array(name).min(1).max(1_000) }),
     admit: admitTo('update'),
     handle: async (asked) => {
       const access = await contentOf(asked)
-      const document = documentNamed(access, asked.params, asked.query)
-      const expected = expectedOf(asked.request.headers)
+      const document = await documentNamed(access, asked.params, asked.query)
       return orChanged(access, document, async () => {
-        await fillDocument(access, document, asked.body, expected)
+        await fillDocument(access, document, asked.body, asked.expected)
         return documentResponse(access, document) as never
       })
     },
     again: (asked) => namedResponse(asked) as never,
   }),
   resource({
-    ...{ method: 'POST', path: '/uid/:type/:attribute', summary: 'Make a free uid of a text', who: 'administrator' },
+    ...{ method: 'POST', path: '/uid/:type/:attribute', summary: 'Make a free uid of a text', who: 'byRoles' },
     params: z.strictObject({ type: typeInput, attribute: name }),
     body: z.strictObject({ text: z.string().max(10_000), document: z.string().min(1).max(255).optional() }),
     answer: z.strictObject({ data: z.strictObject({ uid: text }) }),

@@ -9,17 +9,15 @@ import { checkPasswordAge } from '../../../administration/password-age.js'
 import { validationError } from '../../../errors/errors.js'
 import { readFileInfos } from '../../../uploads/file-info.js'
 import { versionAnswer } from '../content.js'
+import { cursorInput } from '../list-query.js'
 import { fileAnswer, idInput, mediaOf } from '../media.js'
 import { answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { byId, pageInput } from '../values.js'
+import { byId, folderInput, pageInput } from '../values.js'
 
 const may = (action: keyof typeof mediaActions) => ({ action: mediaActions[action], onFiles: true as const })
 
 const query = {
-  folder: z
-    .string()
-    .regex(/^(?:root|[1-9]\d{0,14})$/)
-    .optional(),
+  folder: folderInput.optional(),
   q: z.string().max(500).optional(),
   kind: z.enum(fileKinds).optional(),
   mime: z.string().max(255).optional(),
@@ -28,7 +26,6 @@ const query = {
     .transform(() => true as const)
     .optional(),
 }
-const cursor = z.string().max(10_000).optional()
 
 const one = z.strictObject({ data: fileAnswer.extend({ may: z.array(z.enum(['update', 'download', 'copyLink'])) }) })
 
@@ -48,7 +45,7 @@ const lists: readonly Resource[] = [
     query: z.strictObject({
       ...query,
       sort: z.enum(fileSorts).default('createdAt:desc'),
-      ...{ limit: pageInput.limit, after: cursor, before: cursor },
+      ...{ limit: pageInput.limit, after: cursorInput, before: cursorInput },
     }),
     answer: z.strictObject({
       data: z.array(fileAnswer),
@@ -85,6 +82,7 @@ const lists: readonly Resource[] = [
   }),
   resource({
     ...{ method: 'POST', path: '/files/bulk', summary: 'Move or delete files and folders, all or none', who: may('update'), status: 204 },
+    ...{ refusals: [404, 409] },
     body: z.strictObject({
       action: z.enum(['move', 'delete']),
       files: ids,

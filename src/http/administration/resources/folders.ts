@@ -8,7 +8,7 @@ import { listFolders, readFolder } from '../../../uploads/folders.js'
 import { idOfCursor, pageOf } from '../cursors.js'
 import { folderAnswer, idInput, mediaOf, shownFolder } from '../media.js'
 import { answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { byId, pageInput, pageMeta } from '../values.js'
+import { byId, folderInput, pageInput, pageMeta } from '../values.js'
 
 const may = (action: keyof typeof mediaActions) => ({ action: mediaActions[action], onFiles: true as const })
 
@@ -33,10 +33,7 @@ export const folderResources: readonly Resource[] = [
   resource({
     ...{ method: 'GET', path: '/folders', summary: 'List folders: all, or those in one', who: may('read') },
     query: z.strictObject({
-      parent: z
-        .string()
-        .regex(/^(?:root|[1-9]\d{0,14})$/)
-        .optional(),
+      parent: folderInput.optional(),
       q: z.string().max(500).optional(),
       ...pageInput,
     }),
@@ -71,6 +68,7 @@ export const folderResources: readonly Resource[] = [
   }),
   resource({
     ...{ method: 'DELETE', path: '/folders/:id', summary: 'Delete a folder; with all that lies in it if that is said', who: may('update') },
+    refusals: [409],
     ...{ params: byId, query: z.strictObject({ withContent: z.enum(['true', 'false']).default('false') }), answer: null },
     handle: async (asked) => {
       const withContent = asked.query.withContent === 'true'

@@ -10,11 +10,11 @@ import {
   documentResponse,
   localeQuery,
   namedResponse,
+  ofDocument,
   orChanged,
 } from '../content.js'
 import { idOfCursor, pageOf } from '../cursors.js'
 import { answer, type Resource, resource } from '../resource.js'
-import { expectedOf } from '../revisions.js'
 import { moment, momentOf, pageInput, pageMeta, rowIdInput } from '../values.js'
 
 const name = z.string().nullable()
@@ -31,12 +31,12 @@ const byVersion = byDocument.extend({ id: rowIdInput })
 export const historyResources: readonly Resource[] = [
   resource({
     ...{ method: 'GET', path: '/content/:type/:document/history', summary: 'List versions of a document that were kept, the latest first' },
-    ...{ who: 'administrator', params: byDocument, query: localeQuery.extend(pageInput) },
+    ...{ who: 'byRoles', refusals: [501], params: byDocument, query: localeQuery.extend(pageInput) },
     answer: z.strictObject({ data: z.array(z.strictObject(version)), meta: pageMeta }),
     handle: async (asked) => {
       const { after, limit, locale } = asked.query
       const access = await contentOf(asked)
-      const document = documentNamed(access, asked.params, { locale })
+      const document = await documentNamed(access, asked.params, { locale })
       const list = ['history', document.type.uid, document.documentId, document.locale]
       const page = pageOf(
         await listHistory(access, document, { before: idOfCursor(after, list), limit: limit + 1 }),
@@ -49,27 +49,26 @@ export const historyResources: readonly Resource[] = [
   }),
   resource({
     ...{ method: 'GET', path: '/content/:type/:document/history/:id', summary: 'Read a version of a document that was kept' },
-    ...{ who: 'administrator', params: byVersion, query: localeQuery },
+    ...{ who: 'byRoles', refusals: [501], params: byVersion, query: localeQuery },
     answer: z.strictObject({ data: z.strictObject({ ...version, data: z.looseObject({}) }) }),
     handle: async (asked) => {
       const access = await contentOf(asked)
       const { id, ...params } = asked.params
-      const { data, ...kept } = await readHistory(access, documentNamed(access, params, asked.query), id)
+      const { data, ...kept } = await readHistory(access, await documentNamed(access, params, asked.query), id)
       return answer({ data: { ...shown(kept), data } })
     },
   }),
   resource({
     ...{ method: 'POST', path: '/content/:type/:document/history/:id/restore', summary: 'Give a draft what a version had' },
-    ...{ who: 'administrator', params: byVersion, query: localeQuery, answer: documentAnswer },
+    ...{ who: 'byRoles', headers: ofDocument, refusals: [501], params: byVersion, query: localeQuery, answer: documentAnswer },
     body: z.strictObject({ fields: z.array(z.string().min(1).max(255)).min(1).max(1_000).optional() }),
     admit: admitTo('update'),
     handle: async (asked) => {
       const access = await contentOf(asked)
       const { id, ...params } = asked.params
-      const document = documentNamed(access, params, asked.query)
-      const expected = expectedOf(asked.request.headers)
+      const document = await documentNamed(access, params, asked.query)
       return orChanged(access, document, async () => {
-        await restoreHistory(access, document, id, { fields: asked.body.fields ?? null, expected })
+        await restoreHistory(access, document, id, { fields: asked.body.fields ?? null, expected: asked.expected })
         return documentResponse(access, document) as never
       })
     },

@@ -6,11 +6,11 @@ import { ApiError } from '../../../errors/errors.js'
 import type { NoteChange, PrepareChange } from '../../../live-model/change.js'
 import type { Gain } from '../../../live-model/described-plan.js'
 import { readSchemaRequest, schemaRequest } from '../../../live-model/schema-request.js'
-import { agreedTo, refuseLocked, shownChange, withPlan } from '../../model-changes.js'
+import { refuseLocked, shownChange, withPlan } from '../../model-changes.js'
 import { describeComponents, describeTypes } from '../../shown-schemas.js'
 import { idOfCursor, pageOf } from '../cursors.js'
 import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { versioned } from '../revisions.js'
+import { kept } from '../revisions.js'
 import { moment, pageInput, pageMeta } from '../values.js'
 
 const reads = { action: 'plugin::content-type-builder.read' }
@@ -53,10 +53,10 @@ const noteOf =
 
 /** The change that a request asks for. What changes the model waits for requests under way, so this one is none from here on. */
 function preparation(asked: ResourceRequest, body: object): PrepareChange {
-  const { parts, request, leaveInstallation } = asked
+  const { parts, agreed, leaveInstallation } = asked
   leaveInstallation()
   return async (model) => ({
-    ...(await readSchemaRequest(parts.config.folder, model, body, agreedTo(request))),
+    ...(await readSchemaRequest(parts.config.folder, model, body, agreed)),
     note: noteOf(asked, 'update'),
   })
 }
@@ -86,7 +86,7 @@ const changes: readonly Resource[] = [
   }),
   resource({
     ...{ method: 'POST', path: '/model/apply', summary: 'Make a change of the model, as it was planned', who: 'superAdministrator' },
-    ...{ isStrong: true, body: appliedBody, answer: made },
+    ...{ isStrong: true, headers: { agrees: true }, refusals: [412, 503], body: appliedBody, answer: made },
     handle: async (asked) => {
       const { parts, body } = asked
       refuseLocked(parts.config)
@@ -98,12 +98,13 @@ const changes: readonly Resource[] = [
   }),
   resource({
     ...{ method: 'POST', path: '/model/undo', summary: 'Undo a change of the model, or the last one', who: 'superAdministrator' },
-    ...{ isStrong: true, body: z.strictObject({ change: z.int().positive().nullable().default(null) }), answer: made },
+    ...{ isStrong: true, headers: { agrees: true }, refusals: [404, 503] },
+    ...{ body: z.strictObject({ change: z.int().positive().nullable().default(null) }), answer: made },
     handle: async (asked) => {
-      const { parts, body, request, leaveInstallation } = asked
+      const { parts, body, agreed, leaveInstallation } = asked
       refuseLocked(parts.config)
       leaveInstallation()
-      const decisions = { agreed: agreedTo(request), note: noteOf(asked, 'undo') }
+      const decisions = { agreed, note: noteOf(asked, 'undo') }
       return answer({ data: withPlan(await parts.backend.modelChanges.live.undo(body.change, decisions)) } as never)
     },
   }),
@@ -116,8 +117,8 @@ export const modelResources: readonly Resource[] = [
     answer: z.strictObject({
       data: z.strictObject({ version: text, isLocked: z.boolean(), types: z.array(shownSchema), components: z.array(shownSchema) }),
     }),
-    handle: async ({ installation: { model }, parts, request }) =>
-      versioned(request.headers, {
+    handle: async ({ installation: { model }, parts }) =>
+      kept({
         ...{ version: model.version, isLocked: !parts.config.modelChanges },
         ...{ types: describeTypes(model), components: describeComponents(model) },
       }),

@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { readPermissions } from '../../../administration/permission-rows.js'
 import { replaceRights, rightsOfRole } from '../../../administration/role-rights.js'
 import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { expectedOf, orPresent } from '../revisions.js'
+import { orPresent } from '../revisions.js'
 import { byId } from '../values.js'
 
 const name = z.string().min(1).max(255)
@@ -52,15 +52,16 @@ export const rightsResources: readonly Resource[] = [
   }),
   resource({
     ...{ method: 'PUT', path: '/roles/:id/rights', summary: 'Replace what a role allows', who: { action: 'admin::roles.update' } },
-    ...{ isStrong: true, params: byId, body: z.strictObject({ rights: z.array(right).max(10_000) }), answer: rights },
+    ...{ isStrong: true, headers: { state: { of: 'the rights of the role' } } },
+    ...{ params: byId, body: z.strictObject({ rights: z.array(right).max(10_000) }), answer: rights },
     handle: async (asked) => {
-      const { administration, administrator, actor, installation, params, body, request } = asked
+      const { administration, administrator, actor, installation, params, body, expected } = asked
       const { isSuperAdmin, roles, may } = administrator
       const rows = await readPermissions(
         administration.database,
         roles.map(({ id }) => id),
       )
-      const wanted = { role: params.id, revisions: expectedOf(request.headers), rights: body.rights }
+      const wanted = { role: params.id, revisions: expected, rights: body.rights }
       return orPresent(
         may(readAction),
         () => replaceRights(administration, actor, { isSuperAdmin, rows, may }, installation.model, wanted),

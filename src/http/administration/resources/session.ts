@@ -66,6 +66,7 @@ export const sessionResources: readonly Resource[] = [
   }),
   resource({
     ...{ method: 'POST', path: '/session/refresh', summary: 'Exchange the cookie for new tokens', who: 'page', isSecret: true },
+    refusals: [401],
     attempts: { name: 'refresh', counted: 'failures' },
     body: z.strictObject({}),
     answer: signedInAnswer,

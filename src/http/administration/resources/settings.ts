@@ -14,7 +14,7 @@ import {
   type StoredMembers,
 } from '../../../administration/managed-settings.js'
 import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { expectedOf, orPresent } from '../revisions.js'
+import { orPresent } from '../revisions.js'
 
 /** A part of the settings: what it is called, who may read and change it, how it is shown and given. */
 interface Part<Given extends z.ZodType, Shown extends z.ZodType> {
@@ -55,10 +55,10 @@ function partResources<Given extends z.ZodType, Shown extends z.ZodType>(part: P
     }),
     resource({
       ...{ method: 'PUT', path, summary: `Replace the settings of ${what}`, who: { action: update }, isStrong },
-      ...{ body: given, answer: one },
+      ...{ headers: { state: { of: 'the settings' } }, body: given, answer: one },
       handle: async (asked) => {
-        const { administration, administrator, actor, body, request } = asked
-        const wanted = { part: name, revisions: expectedOf(request.headers), change: changing(body as z.output<Given>) }
+        const { administration, administrator, actor, body, expected } = asked
+        const wanted = { part: name, revisions: expected, change: changing(body as z.output<Given>) }
         return (await orPresent(
           administrator.may(read),
           () => changeSettings(administration, actor, wanted),

@@ -5,7 +5,7 @@ import { hasRights, rightsOf } from '../../../administration/rights.js'
 import { readLocales } from '../../../documents/read/locales.js'
 import type { ContentType, Model } from '../../../model/types.js'
 import { type Resource, type ResourceRequest, resource } from '../resource.js'
-import { versioned } from '../revisions.js'
+import { kept } from '../revisions.js'
 
 const shownType = z.strictObject({
   uid: z.string(),
@@ -95,6 +95,6 @@ export const startResources: readonly Resource[] = [
     ...{ method: 'GET', path: '/start', summary: 'Read all that the shell needs: me, types, locales, rights, settings, versions' },
     who: 'administrator',
     answer: z.strictObject({ data: start }),
-    handle: async (asked) => versioned(asked.request.headers, await startOf(asked)),
+    handle: async (asked) => kept(await startOf(asked)),
   }),
 ]

@@ -6,7 +6,7 @@ import { readShownType } from '../../../administration/layouts/shown-type.js'
 import type { Schema } from '../../../model/types.js'
 import { typeInput } from '../content.js'
 import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { expectedOf, orPresent, versioned } from '../revisions.js'
+import { kept, orPresent } from '../revisions.js'
 
 const name = z.string().min(1).max(255)
 const words = z.string().max(10_000)
@@ -81,8 +81,8 @@ async function respondLayout({ administration, installation }: ResourceRequest, 
 export const typeResources: readonly Resource[] = [
   resource({
     ...{ method: 'GET', path: '/types/:type', summary: 'Read a type: attributes, components, layout, and what one may do' },
-    ...{ who: 'administrator', params: byType, answer: z.strictObject({ data: typeAnswer }) },
-    handle: async ({ administration, administrator, installation, params, request }) => {
+    ...{ who: 'byRoles', params: byType, answer: z.strictObject({ data: typeAnswer }) },
+    handle: async ({ administration, administrator, installation, params }) => {
       const found = await readShownType(administration.database, installation.model, administrator, params.type)
       const { uid, singularName, pluralName, singleType, draftAndPublish, localized } = found.type
       const data = {
@@ -99,21 +99,21 @@ export const typeResources: readonly Resource[] = [
         fields: { read: [...found.fields.read], create: [...found.fields.create], update: [...found.fields.update] },
         actions: [...found.actions],
       }
-      return versioned(request.headers, data)
+      return kept(data)
     },
   }),
   resource({
     ...{ method: 'GET', path: '/types/:type/layout', summary: 'Read the list and edit settings of a type or component' },
-    ...{ who: 'administrator', params: byType, answer: one },
+    ...{ who: 'byRoles', params: byType, answer: one },
     handle: (asked) => respondLayout(asked, configurable(asked.installation.model, asked.administrator, asked.params.type)),
   }),
   resource({
     ...{ method: 'PUT', path: '/types/:type/layout', summary: 'Replace the list and edit settings of a type or component' },
-    ...{ who: 'administrator', params: byType, body: layoutInput, answer: one },
+    ...{ who: 'byRoles', headers: { state: { of: 'the layout' } }, params: byType, body: layoutInput, answer: one },
     handle: async (asked) => {
-      const { administration, administrator, actor, installation, params, body, request } = asked
+      const { administration, administrator, actor, installation, params, body, expected } = asked
       const schema = configurable(installation.model, administrator, params.type)
-      const wanted = { revisions: expectedOf(request.headers), layout: body as Layout }
+      const wanted = { revisions: expected, layout: body as Layout }
       return orPresent(
         true,
         () => replaceLayout(administration, actor, installation.model, schema, wanted),
