@@ -3,7 +3,7 @@
 // same on servers.
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { removeProject } from '../live-model/changing-project.js'
-import { copyOf, countedKills, type Ground, killAtSteps, kinds, newBase } from './killed-changes.js'
+import { copyOf, countedKills, type Ground, killAtSteps, kindsInOneTransaction, newBase } from './killed-changes.js'
 
 let base: string
 const kills: Record<string, number> = {}
@@ -22,7 +22,7 @@ async function newGround(): Promise<Ground> {
 }
 
 describe.concurrent('live-model.9: killed at any step of a change, the model is the former one or the new one', () => {
-  test.each(Object.keys(kinds))(
+  test.each(kindsInOneTransaction)(
     '%s',
     async (name) => {
       const ground = await newGround()
