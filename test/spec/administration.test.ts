@@ -285,6 +285,8 @@ rule('administration.28', 'the description has the query, the headers and the st
     const at = `${method} ${path}`
     expect([at, 428 in responses, 412 in responses || !(428 in responses)]).toEqual([at, headers.includes('If-Match'), true])
     expect([at, 304 in responses, hasTag(resource.status)]).toEqual([at, isRead, isTagged(resource)])
+    const isOnce = resource.again !== undefined
+    expect([at, headers.includes('Idempotency-Key'), 409 in responses || !isOnce, 422 in responses]).toEqual([at, isOnce, true, isOnce])
     expect([at, isRead ? headers.includes('If-None-Match') : true]).toEqual([at, true])
     expect([at, Object.keys(responses).filter((status) => /^4|XX$/.test(status))]).toEqual([
       at,

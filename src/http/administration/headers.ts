@@ -5,7 +5,6 @@ import type { Once } from '../../documents/operation.js'
 import { ApiError } from '../../errors/errors.js'
 import { idempotencyKeyOf } from '../idempotency-key.js'
 import { agreedTo } from '../model-changes.js'
-import type { Resource } from './resource.js'
 
 /** The state that a write means, by its revision in `If-Match`. */
 export interface MeantState {
@@ -15,7 +14,7 @@ export interface MeantState {
   readonly orNew?: string
 }
 
-/** The headers that a resource looks at. */
+/** The headers that a resource looks at, besides the `Idempotency-Key` of what can be answered `again`. */
 export interface HeaderInput {
   readonly state?: MeantState
   /** `octavo-agree` names the content that it may hide. */
@@ -31,10 +30,10 @@ export interface GivenHeaders {
   readonly agreed: ReadonlySet<string>
 }
 
-/** Reads the headers of a request. @throws ApiError 400, 428 */
-export function readHeaders(request: IncomingMessage, { again, headers: { state, agrees } }: Resource): GivenHeaders {
+/** Reads the headers of a request; `isOnce`: also its key. @throws ApiError 400, 428 */
+export function readHeaders(request: IncomingMessage, { state, agrees }: HeaderInput, isOnce: boolean): GivenHeaders {
   return {
-    once: again === undefined ? null : idempotencyKeyOf(request, 'administration'),
+    once: isOnce ? idempotencyKeyOf(request, 'administration') : null,
     expected: state === undefined ? [] : expectedOf(request.headers, state),
     agreed: agrees === true ? agreedTo(request) : new Set(),
   }

@@ -19,13 +19,13 @@ export async function readInput(
   { parts, request }: Pick<ResourceRequest, 'parts' | 'request'>,
   given: Readonly<Record<string, string>>,
 ): Promise<CheckedInput> {
-  const { params, query, isNested } = resource
+  const { params, query, isNested, headers, again } = resource
   const [, rawQuery = ''] = /\?(.*)$/s.exec(request.raw.url ?? '') ?? []
   return {
     params: checkedInput(params, given),
     query: query === null ? undefined : checkedInput(query, isNested === true ? nestedQuery(rawQuery) : parametersOf(rawQuery)),
     body: await checkedBody(resource, parts, request),
-    ...readHeaders(request.raw, resource),
+    ...readHeaders(request.raw, headers, again !== undefined),
   }
 }
 
