@@ -139,7 +139,9 @@ rule('rights.17', 'a file that may not be seen cannot be linked, in the words of
       }
     }
     const both = await create(desk, { gallery: [theirs, absent], cover: others })
-    expect(both.body.error.message).toMatch(/^3 relation\(s\) of type plugin::upload\.file/)
+    // One for each attribute that names one of them.
+    const messages = both.body.error.details.errors.map(({ message }: { message: string }) => message)
+    expect(messages).toEqual([expect.stringMatching(/^3 relation\(s\) of type plugin::upload\.file/), messages[0]])
   }
   expect((await served.sql('SELECT id FROM pages')).length).toBe(1)
 })
