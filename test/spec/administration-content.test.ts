@@ -314,7 +314,7 @@ rule('administration-content.7', 'changes are made at paths, and what is not nam
   }
   const misplaced = await ada.send('PATCH', path, { changes: { locale: 'de' } }, ifMatch(changed))
   expect(misplaced.body.error.details.errors[0]).toMatchObject({
-    path: ['changes', 'locale'],
+    path: ['locale'],
     message: expect.stringContaining('?locale='),
   })
   for (const changes of [
@@ -490,11 +490,7 @@ rule('administration-content.10', 'data that sets nothing is refused', async () 
   const data = { title: 'Misplaced', locale: 'de', publishedAt: '2020-01-01T00:00:00.000Z', data: {} }
   const refused = await ada.send('POST', stories, { data })
   expect(refused.status).toBe(400)
-  expect(refused.body.error.details.errors.map(({ path }: { path: string[] }) => path)).toEqual([
-    ['data', 'locale'],
-    ['data', 'publishedAt'],
-    ['data', 'data'],
-  ])
+  expect(refused.body.error.details.errors.map(({ path }: { path: string[] }) => path)).toEqual([['locale'], ['publishedAt'], ['data']])
   const made = await make({ title: 'Original' })
   expect((await ada.send('POST', `${stories}/${idOf(made)}/clone`, { data: { locale: 'de' } })).status).toBe(400)
   expect((await ada.get(`${stories}/total?filters[title]=Misplaced`)).body.data.total).toBe(0)

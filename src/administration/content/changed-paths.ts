@@ -46,7 +46,7 @@ export function dataOf(
   return entryOf({ model, shape: type, readable }, root, row ?? {}, '')
 }
 
-const wrong = (path: string, message: string) => mistakenInput([{ path: ['changes', path], message }])
+const wrong = (path: string, message: string) => mistakenInput([{ path: path.split('/'), message }])
 const nowhere = (path: string) => wrong(path, `The path ${path} leads nowhere`)
 const overlapping = (path: string) => wrong(path, `The path ${path} stands below another one`)
 const localeAsked = 'The locale is a parameter of the query, such as ?locale=en'
@@ -56,7 +56,7 @@ export function checkGiven(type: ContentType, data: Body): void {
   const mistakes = Object.keys(data)
     .filter((name) => isBeside(type, name))
     .map((name) => ({
-      path: ['data', name],
+      path: [name],
       message: name === 'locale' ? localeAsked : `${type.uid} has no attribute ${name} that can be given`,
     }))
   if (mistakes.length > 0) throw mistakenInput(mistakes)
