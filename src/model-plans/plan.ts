@@ -53,6 +53,8 @@ function keptBy(steps: readonly PlanStep[], losses: readonly PlanLoss[]): readon
 function ordered({ steps }: PlanFindings): readonly PlanStep[] {
   return phases.flatMap((phase) => {
     const here = steps.filter((each) => each.phase === phase).map(({ step }) => step)
+    // Tables go aside after what is said of them by their former names.
+    if (phase === 'aside') return [...here.filter(({ kind }) => kind !== 'keepTable'), ...here.filter(({ kind }) => kind === 'keepTable')]
     if (phase === 'renameTables') return renamedTables(here)
     return phase === 'keepRows' || phase === 'deleteRows' ? mergedByTable(here) : here
   })
