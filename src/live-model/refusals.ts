@@ -2,7 +2,7 @@
 import { relative, sep } from 'node:path'
 import type { DatabaseNames } from '../database/names.js'
 import { describeTables } from '../database/schema/tables.js'
-import { ApiError, validationError } from '../errors/errors.js'
+import { ApiError, mistakenInput, validationError } from '../errors/errors.js'
 import { fileAndPath, mistakesOf, type SchemaMistake, sentenceOf } from '../model/check.js'
 import { schemasOf } from '../model/owners.js'
 import type { Model } from '../model/types.js'
@@ -36,7 +36,7 @@ function refusedName(model: Model, table: string, column: string | null, message
   if (schema === undefined) return new ApiError('ValidationError', message)
   const attribute = [...schema.attributes.values()].find((each) => each.kind === 'scalar' && each.column === column)
   const place = [...path, schema.uid, ...(attribute === undefined ? ['collectionName'] : ['attributes', attribute.name])]
-  return new ApiError('ValidationError', message, { errors: [{ path: place, message, name: 'ValidationError' }] })
+  return mistakenInput([{ path: place, message }])
 }
 
 /** The message of an error without the folder of the project. */

@@ -5,8 +5,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addToken, insert, secrets } from '../spec/callers.js'
 import { type Answer, removeProject, type Served, serveProject } from '../support/serve.js'
+import { agreed, send as ask, token } from './changing-project.js'
 
-const token = 'changes-the-model'
 const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 const text = { type: 'string' }
 const relation = (kind: string, target: string, more: object = {}) => ({
@@ -53,25 +53,11 @@ afterAll(async () => {
   await removeProject(served.folder)
 })
 
-const send = (path: string, method: string, body?: unknown, agree: readonly string[] = []): Promise<Answer> =>
-  served.ask(path, {
-    ...{ method, token },
-    headers: { 'content-type': 'application/json', ...(agree.length === 0 ? {} : { 'octavo-agree': agree.join(',') }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
+const send = (path: string, method: string, body?: unknown): Promise<Answer> => ask(served, { path, method, body })
 
 /** Sends a change, and agrees to what it hides. */
 async function change(data: object, path = 'schemas', method = 'PUT'): Promise<void> {
-  const url = `/api/content-type-builder/${path}`
-  let answer = await send(url, method, { data })
-  const losses = answer.body?.error?.details?.losses as readonly { readonly name: string }[] | undefined
-  if (losses !== undefined)
-    answer = await send(
-      url,
-      method,
-      { data },
-      losses.map(({ name }) => name),
-    )
+  const answer = await agreed(served, { path: `/api/content-type-builder/${path}`, method, body: { data } })
   expect(answer.status, answer.text).toBe(200)
 }
 const undo = (): Promise<void> => change({}, 'undo', 'POST')

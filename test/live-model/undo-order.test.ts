@@ -6,8 +6,8 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addToken, insert, secrets } from '../spec/callers.js'
 import { type Answer, removeProject, type Served, serveProject } from '../support/serve.js'
+import { agreed as agree, send as ask, token } from './changing-project.js'
 
-const token = 'changes-the-model'
 const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 const text = { type: 'string' }
 const relation = (kind: string, target: string) => ({ type: 'relation', relation: kind, target: `api::${target}.${target}` })
@@ -39,26 +39,11 @@ afterAll(async () => {
   await removeProject(served.folder)
 })
 
-const send = (path: string, method: string, body?: unknown, agree: readonly string[] = []): Promise<Answer> =>
-  served.ask(path, {
-    ...{ method, token },
-    headers: { 'content-type': 'application/json', ...(agree.length === 0 ? {} : { 'octavo-agree': agree.join(',') }) },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  })
+const send = (path: string, method: string, body?: unknown): Promise<Answer> => ask(served, { path, method, body })
 
 /** Sends a change, and agrees to what it hides. */
-async function agreed(name: string, method: string, body: object): Promise<Answer> {
-  const url = `/api/content-type-builder/${name}`
-  const answer = await send(url, method, body)
-  const losses = answer.body?.error?.details?.losses as readonly { readonly name: string }[] | undefined
-  if (losses === undefined) return answer
-  return send(
-    url,
-    method,
-    body,
-    losses.map((loss) => loss.name),
-  )
-}
+const agreed = (name: string, method: string, body: object): Promise<Answer> =>
+  agree(served, { path: `/api/content-type-builder/${name}`, method, body })
 
 const changes = async (): Promise<readonly { readonly id: number; readonly undoes: number }[]> =>
   (await send('/api/content-type-builder/changes', 'GET')).body.data

@@ -7,7 +7,7 @@ import type { CheckPublications } from '../../documents/publication-checks.js'
 import type { DocumentReads, Find } from '../../documents/read/find.js'
 import { localeCodes } from '../../documents/read/locales.js'
 import type { DocumentWrites } from '../../documents/write.js'
-import { type ApiError, forbidden, notFound, validationError } from '../../errors/errors.js'
+import { type ApiError, forbidden, mistakenInput, notFound } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import type { ContentType } from '../../model/types.js'
 import { everyLocale } from '../../query/rest/document-version.js'
@@ -56,8 +56,7 @@ export interface DocumentName {
 }
 
 /** Where a request is wrong. */
-export const wrongAt = (path: readonly string[], message: string): ApiError =>
-  validationError(message, { errors: [{ path, message, name: 'ValidationError' }] })
+export const wrongAt = (path: readonly string[], message: string): ApiError => mistakenInput([{ path, message }])
 
 /** What knows the locales of an installation. */
 type KnowsLocales = Pick<ContentAccess, 'documents' | 'defaultLocale'>

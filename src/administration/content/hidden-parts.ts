@@ -14,19 +14,21 @@ export const unrestricted = (access: ContentAccess): ContentAccess => ({
 
 /** Of these attributes, those whose entries have more in `whole` than in `seen`. */
 export const partlyHidden = ({ attributes }: ContentType, fields: readonly string[], seen: Body, whole: Body): readonly string[] =>
-  fields.filter((field) => {
-    const kind = attributes.get(field)?.kind
-    return (kind === 'component' || kind === 'dynamiczone') && JSON.stringify(seen[field]) !== JSON.stringify(whole[field])
-  })
+  partsIn(attributes, fields).filter((field) => JSON.stringify(seen[field]) !== JSON.stringify(whole[field]))
+
+const partsIn = (attributes: ContentType['attributes'], fields: readonly string[]): readonly string[] =>
+  fields.filter((field) => ['component', 'dynamiczone'].includes(String(attributes.get(field)?.kind)))
 
 /** Of these attributes of a draft, those whose entries have parts that the administrator does not see: attributes, or links. */
 export async function hiddenInDraft(access: ContentAccess, name: DocumentName, fields: readonly string[]): Promise<readonly string[]> {
   const { type, documentId, locale } = name
+  const parts = partsIn(type.attributes, fields)
+  if (parts.length === 0) return []
   const read = async (as: ContentAccess): Promise<Body> => {
     const whole = wholePopulate({ ...viewerOf(as), onlyIds: true }, type)
-    const populate = Object.fromEntries(fields.filter((field) => field in whole).map((field) => [field, whole[field]]))
+    const populate = Object.fromEntries(parts.filter((field) => field in whole).map((field) => [field, whole[field]]))
     const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'], populate }
     return ((await findVersions(as, { type, mode: 'first', documentId, parameters })) ?? {}) as Body
   }
-  return partlyHidden(type, fields, await read(access), await read(unrestricted(access)))
+  return partlyHidden(type, parts, await read(access), await read(unrestricted(access)))
 }

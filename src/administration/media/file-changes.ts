@@ -1,6 +1,6 @@
 // Changes of files by administrators: each is one transaction with its rights, its events and its entry in the log.
 import type { Transaction } from '../../database/database.js'
-import { notFound, validationError } from '../../errors/errors.js'
+import { mistakenInput, notFound } from '../../errors/errors.js'
 import type { FileInfo } from '../../uploads/file-info.js'
 import { type FolderPlace, folderOfFile, markFiles, moveFiles, readFolder } from '../../uploads/folders.js'
 import type { CropBox } from '../../uploads/images/protocol.js'
@@ -14,10 +14,7 @@ import { checkChangeable, checkMediaRight } from './media-rights.js'
 /** The folder with this id, which `field` names; null: the root. @throws ApiError 400 where there is none */
 export async function folderOrRoot(transaction: Transaction, id: number | null, field: string): Promise<FolderPlace | null> {
   const folder = id === null ? null : await readFolder(transaction, id)
-  if (id !== null && folder === null) {
-    const message = 'There is no such folder'
-    throw validationError(message, { errors: [{ path: [field], message, name: 'ValidationError' }] })
-  }
+  if (id !== null && folder === null) throw mistakenInput([{ path: [field], message: 'There is no such folder' }])
   return folder
 }
 

@@ -1,6 +1,6 @@
 // Folders of the media library: made, renamed, moved and deleted, and many files and folders at once.
 import type { Transaction } from '../../database/database.js'
-import { ApiError, notFound, validationError } from '../../errors/errors.js'
+import { ApiError, mistakenInput, notFound } from '../../errors/errors.js'
 import { newDocumentId } from '../../model/document-id.js'
 import {
   deleteFolders,
@@ -24,8 +24,7 @@ import { actsOn, folderOrRoot, noteAll, scopeOf } from './file-changes.js'
 import { type MediaAccess, watchedWriter } from './media-access.js'
 import { checkChangeable, checkContent, checkMediaRight, checkSeesFolders } from './media-rights.js'
 
-const wrong = (field: string, message: string): ApiError =>
-  validationError(message, { errors: [{ path: [field], message, name: 'ValidationError' }] })
+const wrong = (field: string, message: string): ApiError => mistakenInput([{ path: [field], message }])
 const tooDeep = (field: string): ApiError => wrong(field, 'The folder would lie too deep')
 
 /** Makes a folder, and returns its id; `parent` null: in the root. @throws ApiError 403, 400 */
