@@ -64,6 +64,9 @@ export const limits = z.strictObject({
   cachedPlans: z.int().positive().max(most).default(1_000),
   cachedPlanCharacters: z.int().positive().max(most).default(8_000_000),
   cachedQueries: z.int().positive().max(most).default(2_000),
+  /** Bytes of all cached responses of reads, and of one that is cached. `cacheBytes: 0` turns the cache off. */
+  cacheBytes: z.int().nonnegative().max(mostBytes).default(64_000_000),
+  cachedAnswerBytes: z.int().positive().max(mostBytes).default(1_000_000),
   /** Cached descriptions of the API, one for each set of permissions that asks for it. */
   cachedDescriptions: z.int().positive().max(most).default(20),
   /** Cached tokens and users. */

@@ -4,6 +4,7 @@ import type { RawBuilder } from 'kysely'
 import type { Logger } from 'pino'
 import type { Model } from '../model/types.js'
 import type { PlanStep } from '../model-plans/steps.js'
+import type { CommitWatch } from './cache/table-changes.js'
 import type { Dialect } from './dialect.js'
 import type { History } from './history.js'
 import type { ModelWork, TakingBack } from './model-work.js'
@@ -23,6 +24,17 @@ export interface ReadBytes {
   readonly bytes: Uint8Array
   /** Gives the memory back; may be called more than once. */
   release(): void
+  /** Set where the bytes are kept in memory for others who ask for the same. */
+  readonly kept?: KeptForms
+}
+
+/** What is kept along with the bytes of an answer. */
+export interface KeptForms {
+  /** The `contentHash` of the bytes. */
+  readonly hash: string
+  /** Another form of the same bytes, such as compressed ones, by its name. */
+  form(name: string): Uint8Array | undefined
+  keep(name: string, form: Uint8Array): void
 }
 
 /** Null: one row was asked for and is not there. */
@@ -35,11 +47,12 @@ export interface ReadDatabase {
   /** Forgets a plan that fell out of the cache. */
   unregister(known: PlanHandle): void
   /**
-   * Executes a plan in one snapshot. A read for which `isGone` returns true is not begun, and ended where it is under way.
+   * Executes a plan in one snapshot, which contains whatever was acknowledged before `since` (`elapsed`; before this call where it is absent).
+   * A read for which `isGone` returns true is not begun, and ended where it is under way.
    * @throws ApiError 503 when too many reads wait or one takes too long, 400 when the answer exceeds its limit, 499 when its
    * client is gone.
    */
-  execute(known: PlanHandle, values: readonly unknown[], isGone?: () => boolean): Promise<ReadAnswer>
+  execute(known: PlanHandle, values: readonly unknown[], isGone?: () => boolean, since?: number): Promise<ReadAnswer>
   close(): Promise<void>
 }
 
@@ -119,6 +132,8 @@ export interface Database {
   readonly reads: ReadDatabase
   readonly writes: WriteDatabase
   readonly main: MainConnection
+  /** What is known of all commits; null where it cannot be known in time. */
+  readonly commits: CommitWatch | null
   /** The names that it gives to tables and columns. */
   readonly names: DatabaseNames
   /**

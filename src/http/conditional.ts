@@ -1,5 +1,8 @@
 // Conditional requests (RFC 9110, section 13): whether the client has a version already, or means this very version.
 import type { IncomingHttpHeaders } from 'node:http'
+import type { ReadBytes } from '../documents/read/find.js'
+import { contentHash } from '../runtime/content-hash.js'
+import { okBytes, type Reply, type RequestContext } from './request-context.js'
 
 /** A version of what is sent: its strong ETag with quotes, and when it was changed, in whole seconds. */
 export interface SentVersion {
@@ -25,4 +28,17 @@ export function isUnchanged(headers: IncomingHttpHeaders, { tag, changed }: Sent
 export function rangeApplies(headers: IncomingHttpHeaders, { tag, changed }: SentVersion): boolean {
   const condition = headers['if-range']
   return condition === undefined || condition === tag || Date.parse(String(condition)) === changed.getTime()
+}
+
+/**
+ * The reply to a read: 304 where the client has these bytes. Caches may keep it, and ask each time whether it is still the one: those of
+ * everybody where the request has no credentials (RFC 9111, section 5.2.2).
+ */
+export function okRead({ request }: Pick<RequestContext, 'request'>, bytes: ReadBytes): Reply {
+  const tag = `"${bytes.kept?.hash ?? contentHash(bytes.bytes)}"`
+  const scope = request.headers.authorization === undefined ? 'public' : 'private'
+  const headers = { etag: tag, 'cache-control': `${scope}, no-cache` }
+  if (hasVersion(request.headers, tag) !== true) return { ...okBytes(bytes), headers }
+  bytes.release()
+  return { status: 304, headers }
 }

@@ -5,6 +5,7 @@ import type { Asker } from '../documents/read/around.js'
 import type { ProjectScopes } from '../documents/scopes.js'
 import { forbidden } from '../errors/errors.js'
 import { holding, type Installation } from '../installation.js'
+import { elapsed } from '../runtime/clock.js'
 import type { MountContext } from './backend.js'
 import { readBody } from './body-parser.js'
 import { addConnectionClose } from './connections.js'
@@ -44,6 +45,7 @@ export async function handleRequest(
 ): Promise<FastifyReply> {
   const { config, backend, hinting } = parts
   const started = performance.now()
+  const since = elapsed()
   const identified = await backend.identification.identify(admission.identifies ? request.headers.authorization : undefined)
   return holding(backend.installations.enter(identified.access.defaultLocale), async (installation, leaveInstallation) => {
     admit?.(installation.model)
@@ -51,12 +53,12 @@ export async function handleRequest(
     const asker = askerOf(caller, request.id)
     Object.assign(request, { callerName: nameOf(asker), model: installation.model } satisfies Partial<LoggedRequest>)
     if (admission.action !== null && !caller.grants.may(admission.action)) {
-      hinting?.watch(request, createContext(parts, request, { caller, access, asker, leaveInstallation }, installation))
+      hinting?.watch(request, createContext(parts, request, { caller, access, asker, leaveInstallation, since }, installation))
       throw forbidden(admission.action)
     }
     const scoped = backend.scopes === null ? caller : await withinScopes(backend.scopes, caller, admission, asker)
     const ready = performance.now()
-    const context = createContext(parts, request, { caller: scoped, access, asker, leaveInstallation }, installation)
+    const context = createContext(parts, request, { caller: scoped, access, asker, leaveInstallation, since }, installation)
     const result = await work(hinting === null ? context : hinting.watch(request, context))
     if (!config.production) addTiming(reply, started, ready)
     return send(parts, request, reply, result)
@@ -79,10 +81,10 @@ function rawQuery(request: FastifyRequest): string {
 }
 
 /** Who asks, and by which rules. */
-type Asking = Pick<RequestContext, 'caller' | 'access' | 'asker' | 'leaveInstallation'>
+type Asking = Pick<RequestContext, 'caller' | 'access' | 'asker' | 'leaveInstallation' | 'since'>
 
 function createContext({ config, backend, bodies }: MountContext, request: FastifyRequest, asking: Asking, installation: Installation) {
-  const { caller, access, asker, leaveInstallation } = asking
+  const { caller, access, asker, leaveInstallation, since } = asking
   const format = request.headers['strapi-response-format'] === 'v4' ? ('nested' as const) : ('flat' as const)
   // Every property by name: a spread here costs each request tens of microseconds.
   return {
@@ -105,6 +107,7 @@ function createContext({ config, backend, bodies }: MountContext, request: Fasti
     // Responses in the nested format have no source maps, as in Strapi.
     markSources: request.headers['strapi-encode-source-maps'] === 'true' && format === 'flat' ? backend.markSources : null,
     request: request.raw,
+    since,
     isGone: () => request.raw.socket.destroyed,
     beginBody: () => bodies.begin(request.ip),
     body: () => readBody(request.raw, request.ip, bodies, config.limits),

@@ -42,6 +42,8 @@ export interface RequestContext {
   readonly asker: Asker
   /** The request itself, for routes that read its headers, address or stream. */
   readonly request: IncomingMessage
+  /** When the request arrived (`elapsed`). */
+  readonly since: number
   /** True once the client has closed the connection. */
   isGone(): boolean
   /** Starts to count the memory of an incomplete body. */

@@ -56,6 +56,7 @@ async function openGolden() {
     reads,
     writes,
     main: openMainConnection(connection),
+    commits: null,
     names: namesOf.sqlite,
     fit: async () => {},
     takeBack: null,

@@ -115,6 +115,7 @@ export async function openMysqlDatabase(
       reads,
       writes,
       main,
+      commits: null,
       names: namesOf.mysql,
       fit: async (wanted) => {
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)

@@ -1,6 +1,7 @@
 // Small statements beside the reads of content, and the look whether anything was committed.
+
+import { shared } from '../../runtime/shared-calls.js'
 import type { MainConnection } from '../database.js'
-import { shared } from '../server/look.js'
 import { lossRetrier } from '../server/retry.js'
 import { type Connection, type Executed, execute, objectsOf, type Statements } from './connection.js'
 import { writePostgresSql } from './dialect.js'

@@ -114,6 +114,7 @@ export async function openPostgresDatabase(
       reads,
       writes,
       main,
+      commits: null,
       names: namesOf.postgres,
       fit: async (wanted) => {
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)

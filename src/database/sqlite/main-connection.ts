@@ -7,14 +7,20 @@ import { writeSql } from './dialect.js'
 /** Prepared statements that are kept. */
 const kept = 100
 
-export function openMainConnection(database: Database.Database): MainConnection {
+/** Returns what changes whenever anything is committed, here or elsewhere. */
+export function commitVersion(database: Database.Database): () => unknown {
   // The version changes when another connection commits, `total_changes` when this one writes.
   const version = database.prepare('select (select data_version from pragma_data_version) + total_changes()').pluck()
+  return () => throughSchemaChanges(() => version.get())
+}
+
+export function openMainConnection(database: Database.Database): MainConnection {
+  const version = commitVersion(database)
   const prepared = keepStatements(database, kept)
-  let seen = throughSchemaChanges(() => version.get())
+  let seen = version()
   return {
     changed: () => {
-      const now = throughSchemaChanges(() => version.get())
+      const now = version()
       if (now === seen) return false
       seen = now
       return true

@@ -7,19 +7,19 @@ import { ConfigError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
 import { elapsed } from '../../runtime/clock.js'
 import { openClosers } from '../../runtime/closers.js'
+import { openTableChanges } from '../cache/table-changes.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from '../database.js'
 import { openBackgroundIndexes } from '../indexing.js'
 import { namesOf } from '../names.js'
 import { describeIndexes } from '../schema/own-indexes.js'
-import type { Signing } from '../signing.js'
 import { startIndexing } from './background-indexes.js'
 import { carryOut } from './carry-out.js'
+import { openDependentTables, watchCommits } from './commit-watch.js'
 import { openSqlite, openSqliteReader, openSqliteToLook, throughSchemaChanges, waitForLock } from './connection.js'
 import { describeSqliteStep } from './describe-step.js'
 import { sqliteDialect } from './dialect.js'
 import { codeOf, isDamage } from './errors.js'
 import { openPresence } from './file/presence.js'
-import type { FileIdentities } from './file/watch.js'
 import { fitModel } from './fit-model.js'
 import { createIndexes } from './indexes.js'
 import { inspectSqlite } from './inspection.js'
@@ -28,7 +28,7 @@ import { openProjectFile } from './project-file.js'
 import { openReaders } from './readers/pool.js'
 import { findSchemaMismatches } from './schema-mismatches.js'
 import { isUnprepared } from './sync-schema.js'
-import { openWriter, type SqliteWriter } from './writer/writer.js'
+import { openWriter, type SqliteWriter, type WriterOptions } from './writer/writer.js'
 
 /**
  * Opens the database of a service: one connection for small statements, reader threads, a writer thread that starts with the first
@@ -55,12 +55,10 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       presence.note(error)
       logger.error({ err: error }, message)
     }
+    const { readerThreads, maxReaderThreads } = settings
     const readers = await openReaders(
       {
-        sqlite: settings,
-        signing,
-        readers: settings.readerThreads,
-        maxReaders: settings.maxReaderThreads,
+        ...{ sqlite: settings, signing, readers: readerThreads, maxReaders: maxReaderThreads },
         readQueue: limits.readQueue,
         heavyReadQueue: limits.heavyReadQueue,
         readTimeout: limits.readTimeout,
@@ -71,12 +69,14 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       failed('a reader thread failed'),
     )
     opened.add(readers.close)
-    const writer = startWriter(config, signing, presence.files, logger, failed('the writer thread failed'))
+    const changes = openTableChanges(openDependentTables(connection))
+    const writer = startWriter(config, { signing, files: presence.files, changes }, logger, failed('the writer thread failed'))
     opened.add(writer.close)
     return {
       reads: presence.guardReads(readers),
       writes: presence.guardWrites(writer),
       main: presence.guardMain(openMainConnection(connection)),
+      commits: presence.guardCommits(watchCommits(connection, changes, writer)),
       names: namesOf.sqlite,
       fit: async (wanted) => {
         await fitModel(connection, writer, wanted, config.auth.jwtManagement === 'refresh')
@@ -97,16 +97,14 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
 
 function startWriter(
   { database: sqlite, limits }: Config,
-  signing: Signing | null,
-  files: FileIdentities,
+  around: Pick<WriterOptions, 'signing' | 'files' | 'changes'>,
   logger: Logger,
   failed: (error: Error) => void,
 ): SqliteWriter {
   return openWriter(
     {
       sqlite,
-      signing,
-      files,
+      ...around,
       // A document as large as its body is answered, whatever the limits are.
       writtenBytes: Math.max(limits.writtenBytes, limits.bodyBytes * 4),
       writeQueue: limits.writeQueue,
@@ -132,7 +130,10 @@ export async function openSqliteForCommand(config: Config, model: Model, fill: F
   const { writeQueue, writeTimeout } = config.limits
   // A command that cannot write says so by the error of its write.
   const writes = openWriter(
-    { sqlite: config.database, signing: null, files: null, writtenBytes: Number.MAX_SAFE_INTEGER, writeQueue, writeTimeout },
+    {
+      ...{ sqlite: config.database, signing: null, files: null, writtenBytes: Number.MAX_SAFE_INTEGER, writeQueue, writeTimeout },
+      changes: openTableChanges(() => new Map()),
+    },
     () => {},
   )
   return {

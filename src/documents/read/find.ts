@@ -1,6 +1,6 @@
 // Reading documents: the query string is read once per caller and text, the plan is compiled once per shape, and then
 // only values travel.
-import type { ReadAnswer, ReadBytes, ReadDatabase } from '../../database/database.js'
+import type { KeptForms, ReadAnswer, ReadBytes, ReadDatabase } from '../../database/database.js'
 import { forbidden } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { fullAccess } from '../../grants.js'
@@ -15,7 +15,7 @@ import type { Plans } from './plans.js'
 import { readRevised } from './revision.js'
 import type { WhichRow, WholeRow } from './whole-document.js'
 
-export type { ReadBytes }
+export type { KeptForms, ReadBytes }
 
 /** A read of a type's documents. `action` must be granted; the query string says the rest. */
 export interface Find extends Wanted {
@@ -26,6 +26,8 @@ export interface Find extends Wanted {
   readonly asker?: Asker
   /** True once nobody waits for the answer; a read that is given none is always waited for. */
   readonly isGone?: () => boolean
+  /** When the request arrived (`elapsed`): the answer contains what was acknowledged before; absent: before this call. */
+  readonly since?: number
 }
 
 /** Adds what the project takes for granted where a request says nothing. */
@@ -88,12 +90,12 @@ export function openDocumentReads(
 ): DocumentReads {
   /** Reads with the policies and hooks of the project around it. */
   async function findWithin(around: AroundReads, asker: Asker, grants: Grants, wanted: Find): Promise<ReadAnswer> {
-    const { type, query, identity, envelope, isGone, format = 'flat' } = wanted
+    const { type, query, identity, envelope, isGone, since, format = 'flat' } = wanted
     const given = parseParameters(query)
     const asked = askedOf(asker, grants, wanted, addDefaults === null ? given : addDefaults(type, given))
     const parameters = await around.before(asked)
     const { plan, values, identityAt } = plans.forRequest(readRequest(context, grants, wanted, parameters), envelope)
-    const answer = await database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone)
+    const answer = await database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone, since)
     return around.after === null ? answer : around.after({ ...asked, parameters }, answer, format)
   }
 
@@ -121,7 +123,7 @@ export function openDocumentReads(
       if (!caller.may(wanted.action)) throw forbidden(wanted.action)
       const around = wanted.asker === undefined ? null : (aroundReads?.(wanted.type.uid) ?? null)
       if (around !== null) return findWithin(around, wanted.asker!, caller, wanted)
-      const { type, mode, format = 'flat', envelope, paged = true, query, identity, isGone } = wanted
+      const { type, mode, format = 'flat', envelope, paged = true, query, identity, isGone, since } = wanted
       const text = `${caller.key} ${type.uid} ${mode} ${format} ${envelope} ${paged} ${identity?.attribute} ${query}`
       const { plan, values, identityAt } = plans.forQueryString(
         text,
@@ -131,7 +133,7 @@ export function openDocumentReads(
         },
         envelope,
       )
-      return database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone)
+      return database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone, since)
     },
   }
   return documents

@@ -5,6 +5,7 @@ import type { ReadBytes } from '../../documents/read/find.js'
 import { notFound } from '../../errors/errors.js'
 import type { ContentType, Model } from '../../model/types.js'
 import type { HookAction } from '../../public/documents.js'
+import { okRead } from '../conditional.js'
 import { idempotencyKeyOf } from '../idempotency-key.js'
 import type { Reply, RequestContext } from '../request-context.js'
 import { created, noContent, okBytes } from '../request-context.js'
@@ -37,17 +38,17 @@ export function openContentMethods(leftOut: LeftOutRoutes | null): ContentMethod
 /** Handles a request to a content-type's endpoint. */
 export async function handleContent(type: ContentType, method: string, context: RequestContext): Promise<Reply> {
   if (method !== 'GET' && method !== 'HEAD') return write(type, method, context)
-  const { caller, documents, params, query, format, isGone } = context
+  const { caller, documents, params, query, format, isGone, since } = context
   const { documentId } = params
   const one = type.singleType || documentId !== undefined
   const response = await documents.find(caller.grants, {
-    ...{ type, query, format, envelope: 'data', isGone, asker: context.asker },
+    ...{ type, query, format, envelope: 'data', isGone, since, asker: context.asker },
     action: `${type.uid}.${documentId === undefined ? 'find' : 'findOne'}`,
     mode: one ? 'first' : 'many',
     ...(documentId === undefined ? {} : { identity: { attribute: 'documentId' as const, value: documentId, wins: true } }),
   })
   if (response === null) throw notFound()
-  return okBytes(context.markSources === null ? response : await withSourceMaps(type, response, context))
+  return okRead(context, context.markSources === null ? response : await withSourceMaps(type, response, context))
 }
 
 /** Adds source maps to a response if the client asked for them. */

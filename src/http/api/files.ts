@@ -5,15 +5,16 @@ import { forbidden, notFound, validationError } from '../../errors/errors.js'
 import { fileType } from '../../model/link.js'
 import { readFileInfos } from '../../uploads/file-info.js'
 import type { MediaLink } from '../../uploads/rows.js'
+import { okRead } from '../conditional.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
-import { ok, okBytes } from '../request-context.js'
+import { ok } from '../request-context.js'
 
 function findFiles(context: RequestContext, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
-  const { documents, caller, query, isGone } = context
+  const { documents, caller, query, isGone, since } = context
   const type = documents.context.model.types.get(fileType)!
   const constants = fileConstants(context.signsAddresses)
-  return documents.find(caller.grants, { type, action: `plugin::upload.content-api.${action}`, query, constants, isGone, ...wanted })
+  return documents.find(caller.grants, { type, action: `plugin::upload.content-api.${action}`, query, constants, isGone, since, ...wanted })
 }
 
 /** Reads a file for the response to a write, independent of the caller's read permissions. */
@@ -26,13 +27,13 @@ export const fileRoutes: readonly Route[] = [
     method: 'GET',
     path: '/upload/files',
     action: 'plugin::upload.content-api.find',
-    handle: async (context) => okBytes((await findFiles(context, 'find', { mode: 'many', paged: false, envelope: 'bare' }))!),
+    handle: async (context) => okRead(context, (await findFiles(context, 'find', { mode: 'many', paged: false, envelope: 'bare' }))!),
   },
   {
     method: 'GET',
     path: '/upload/files/page',
     action: 'plugin::upload.content-api.findPage',
-    handle: async (context) => okBytes((await findFiles(context, 'findPage', { mode: 'many', envelope: 'data' }))!),
+    handle: async (context) => okRead(context, (await findFiles(context, 'findPage', { mode: 'many', envelope: 'data' }))!),
   },
   {
     method: 'GET',
@@ -42,7 +43,7 @@ export const fileRoutes: readonly Route[] = [
       const identity = { attribute: 'id' as const, value: rowId(context.params.id!) }
       const file = await findFiles(context, 'findOne', { mode: 'first', identity, narrowed: false, envelope: 'bare' })
       if (file === null) throw notFound('file.notFound')
-      return okBytes(file)
+      return okRead(context, file)
     },
   },
   {

@@ -5,6 +5,7 @@ import { createUser, deleteUser, updateUser } from '../../accounts/user-records.
 import type { Find, ReadBytes } from '../../documents/read/find.js'
 import { notFound, unauthorized } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
+import { okRead } from '../conditional.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
 import { created, noContent, ok, okBytes } from '../request-context.js'
 import { rowId } from './files.js'
@@ -39,13 +40,13 @@ export const usersAndRolesRoutes: readonly Route[] = [
     method: 'GET',
     path: '/users',
     action: `${userType}.find`,
-    handle: async (context) => okBytes((await findUsers(context, 'find', { mode: 'many' }))!),
+    handle: async (context) => okRead(context, (await findUsers(context, 'find', { mode: 'many' }))!),
   },
   {
     method: 'GET',
     path: '/users/count',
     action: `${userType}.count`,
-    handle: async (context) => okBytes((await findUsers(context, 'count', { mode: 'many', envelope: 'count' }))!),
+    handle: async (context) => okRead(context, (await findUsers(context, 'count', { mode: 'many', envelope: 'count' }))!),
   },
   {
     method: 'GET',

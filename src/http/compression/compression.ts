@@ -1,6 +1,7 @@
 // Compresses responses and says so in their headers. Responses that contain secrets stay as they are: their length would say something
 // about what is in them (BREACH).
 import type { FastifyReply } from 'fastify'
+import type { KeptForms } from '../../documents/read/find.js'
 import { isSecret } from '../headers-and-cors.js'
 import type { Reply } from '../request-context.js'
 import { type Coding, isCompressible, leastCompressed, openCodings } from './coding.js'
@@ -19,11 +20,15 @@ export function openCompression(limits: CompressionLimits): Compression {
   const codingOf = openCodings()
   const compress = openCompress(limits)
 
-  async function compressed(reply: FastifyReply, given: Uncompressed): Promise<Uint8Array | null> {
+  async function compressed(reply: FastifyReply, given: Uncompressed, kept?: KeptForms): Promise<Uint8Array | null> {
     if (given.bytes.length < leastCompressed || isSecret(reply.request)) return null
     const coding = codingOf(String(reply.request.headers['accept-encoding'] ?? ''))
-    const packed = coding === null ? null : await compress(given, coding)
-    if (packed !== null) markCompressed(reply, coding!, packed.length)
+    const known = coding === null ? undefined : kept?.form(coding)
+    const packed = coding === null ? null : (known ?? (await compress(given, coding)))
+    if (packed === null) return null
+    // Of a client that has gone there are no bytes.
+    if (known === undefined && packed.length > 0) kept?.keep(coding!, packed)
+    markCompressed(reply, coding!, packed.length)
     return packed
   }
 
@@ -32,8 +37,15 @@ export function openCompression(limits: CompressionLimits): Compression {
   return {
     result: async (reply, result) => {
       if (result.bytes === undefined) return result
-      const packed = await compressed(reply, { ...result.bytes, isGone: isGone(reply) })
-      return packed === null ? result : { ...result, bytes: { bytes: packed, release: () => {} } }
+      const { bytes, headers } = result
+      const packed = await compressed(reply, { ...bytes, isGone: isGone(reply) }, bytes.kept)
+      if (packed === null) return result
+      const tag = headers?.etag
+      return {
+        ...result,
+        bytes: { bytes: packed, release: () => {} },
+        ...(tag === undefined ? {} : { headers: { ...headers, etag: weak(String(tag)) } }),
+      }
     },
     payload: async (reply, payload) => {
       if (reply.request.headers['accept-encoding'] === undefined || !mayCompress(reply)) return payload
@@ -56,6 +68,8 @@ function mayCompress(reply: FastifyReply): boolean {
 function markCompressed(reply: FastifyReply, coding: Coding, length: number): void {
   reply.header('content-encoding', coding).header('content-length', length).removeHeader('accept-ranges')
   const tag = reply.getHeader('etag')
-  // The same document in other bytes: a strong tag would promise the same bytes.
-  if (typeof tag === 'string' && !tag.startsWith('W/')) reply.header('etag', `W/${tag}`)
+  if (typeof tag === 'string') reply.header('etag', weak(tag))
 }
+
+/** The ETag of the same document in other bytes: a strong one would promise the same bytes. */
+const weak = (tag: string): string => (tag.startsWith('W/') ? tag : `W/${tag}`)

@@ -1,6 +1,7 @@
 // Watches the files of an open database, and guards what reads and writes it: once the files are not those that were opened, nothing is
 // read or written.
 import type Database from 'better-sqlite3'
+import type { CommitWatch } from '../../cache/table-changes.js'
 import type { MainConnection, ReadDatabase, WriteDatabase } from '../../database.js'
 import { type Health, openHealth } from './health.js'
 import { type FileIdentities, identifyFiles, watchFiles } from './watch.js'
@@ -10,6 +11,7 @@ export interface Presence extends Pick<Health, 'trouble' | 'isLost' | 'note'> {
   guardReads(database: ReadDatabase): ReadDatabase
   guardWrites(database: WriteDatabase): WriteDatabase
   guardMain(connection: MainConnection): MainConnection
+  guardCommits(watch: CommitWatch): CommitWatch
   close(): void
 }
 
@@ -50,6 +52,13 @@ export function openPresence(connection: Database.Database, now: () => number, r
         } catch (error) {
           throw health.understood(error)
         }
+      },
+    }),
+    guardCommits: (watch) => ({
+      changes: watch.changes,
+      look: (since) => {
+        health.check()
+        return watch.look(since)
       },
     }),
     close: () => clearInterval(timer),

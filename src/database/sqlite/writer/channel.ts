@@ -12,6 +12,7 @@ export type Order =
   | { readonly kind: 'begin'; readonly change: number | null }
   | { readonly kind: 'rollback' }
   | { readonly kind: 'flush' }
+  | { readonly kind: 'look' }
   | { readonly kind: 'close' }
   | { readonly kind: 'commit'; readonly more: boolean }
   | { readonly kind: 'rows' | 'run' | 'follow'; readonly sql: string; readonly parameters: readonly unknown[] }
@@ -73,7 +74,8 @@ function openEncoder(): (numbered: NumberedOrder) => ToWriter {
       case 'begin':
         return { id, ...order }
       case 'rollback':
-        return { id, kind: 'rollback' }
+      case 'look':
+        return { id, kind: order.kind }
       case 'flush':
       case 'close':
         return order
@@ -101,6 +103,7 @@ function openPendingRequests(): PendingRequests {
       if ('code' in message) request?.reject(asApiError(message.code, message.message))
       else if ('bytes' in message) request?.resolve((message.bytes === null ? null : { bytes: message.bytes, release: () => {} }) as never)
       else if ('statements' in message) request?.resolve(message.statements as never)
+      else if ('isAlone' in message) request?.resolve(message.isAlone as never)
       else request?.resolve(('rows' in message ? message.rows : message.changed) as never)
     },
     rejectAll: (cause) => {
@@ -208,6 +211,8 @@ function openChannel(data: WriterData, died: (error: Error) => void): Channel {
 export interface WriterThread {
   /** The connection to the thread, which is started unless it runs. */
   running(): Channel
+  /** True if nobody else has committed since this was last asked, as far as the thread can tell: false where none runs. */
+  isAlone(): Promise<boolean>
   /** Sends an order that has no answer, if a thread was started; with `later` together with the next one. */
   tell(order: Order, later?: boolean): void
   /** Ends the thread after the orders that were sent. */
@@ -224,6 +229,7 @@ export function openWriterThread(data: WriterData, starting: () => void, died: (
       channel = openChannel(data, died)
       return channel
     },
+    isAlone: async () => channel?.isOpen() === true && channel.ask<boolean>({ kind: 'look' }),
     tell: (order, later) => channel?.tell(order, later),
     close: async () => channel?.close(),
   }

@@ -43,6 +43,8 @@ export type ToWriter =
       /** At most `writtenBytes`. */
       readonly isBounded: boolean
     }
+  /** Whether anybody else has committed since it was last asked. */
+  | { readonly id: number; readonly kind: 'look' }
   | { readonly kind: 'forget'; readonly plan: number }
   /** No transaction comes next: what shares a commit is committed. */
   | { readonly kind: 'flush' }
@@ -56,6 +58,7 @@ export type FromWriter =
   | { readonly id: number; readonly changed: Inserted }
   | { readonly id: number; readonly bytes: Uint8Array | null }
   | { readonly id: number; readonly statements: number }
+  | { readonly id: number; readonly isAlone: boolean }
   | { readonly id: number; readonly code: string; readonly message: string }
 
 /** What the thread tells of a statement that changed rows: also the id of the last one that was inserted. */

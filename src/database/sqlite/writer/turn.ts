@@ -1,6 +1,8 @@
 // A turn of the writer: one transaction on its thread, from the begin to the commit or the rollback, and what it knows of the writes
 // before it.
+import type { RawBuilder } from 'kysely'
 import { elapsed } from '../../../runtime/clock.js'
+import { beginNoting, type TableChanges } from '../../cache/table-changes.js'
 import type { Transaction } from '../../database.js'
 import type { History } from '../../history.js'
 import { unavailable } from '../../unavailable.js'
@@ -59,12 +61,21 @@ function beginHistory(generation: Generation): { readonly history: History; comm
   }
 }
 
-/**
- * Begins a transaction, which must be over at `deadline` (`elapsed`). None may be under way. `change`: as in `WriteDatabase.transaction`, null
- * for none.
- */
-export function beginTurn(channel: Channel, deadline: number, generation: Generation, change: number | null): WriterTurn {
+/** What a transaction is begun with. */
+export interface WriterTurnOptions {
+  /** When it must be over (`elapsed`). */
+  readonly deadline: number
+  readonly generation: Generation
+  /** As in `WriteDatabase.transaction`; null for none. */
+  readonly change: number | null
+  /** Notes the tables that it changes, before its commit is acknowledged. */
+  readonly changes: TableChanges
+}
+
+/** Begins a transaction. None may be under way. */
+export function beginTurn(channel: Channel, { deadline, generation, change, changes }: WriterTurnOptions): WriterTurn {
   const { history, committing } = beginHistory(generation)
+  const changed = beginNoting(changes)
   let state: TurnState = { kind: 'open' }
 
   /** Why nothing can be sent any more; null: it can. */
@@ -82,16 +93,23 @@ export function beginTurn(channel: Channel, deadline: number, generation: Genera
     return answer
   }
 
+  function written(query: RawBuilder<unknown>): { readonly sql: string; readonly parameters: readonly unknown[] } {
+    const statement = writeSql(query)
+    changed.add(statement.sql)
+    return statement
+  }
+
   ask({ kind: 'begin', change }, true)
   return {
     transaction: {
       dialect: sqliteDialect,
       history,
-      rows: (query) => ask({ kind: 'rows', ...writeSql(query) }),
-      run: (query) => ask({ kind: 'run', ...writeSql(query) }),
-      insert: async (query) => (await ask<Inserted>({ kind: 'run', ...writeSql(query) })).id,
+      rows: (query) => ask({ kind: 'rows', ...written(query) }),
+      run: (query) => ask({ kind: 'run', ...written(query) }),
+      insert: async (query) => (await ask<Inserted>({ kind: 'run', ...written(query) })).id,
       follow: (query) => {
-        if (refusal() === null) channel.tell({ kind: 'follow', ...writeSql(query) }, true)
+        const statement = written(query)
+        if (refusal() === null) channel.tell({ kind: 'follow', ...statement }, true)
       },
       defer: async (last) => void (await last),
       read: (plan, parameters, isBounded = false) => ask({ kind: 'read', plan, parameters, isBounded }),
@@ -102,8 +120,8 @@ export function beginTurn(channel: Channel, deadline: number, generation: Genera
       state = { kind: 'over' }
       committing()
       const committed = channel.ask<number>({ kind: 'commit', more })
-      // The next turn begins before anyone waits for this.
-      committed.catch(() => {})
+      // Before anyone else hears of it; also where it failed, or where that is not known. The next turn begins before anyone waits for this.
+      committed.then(changed.note, changed.note)
       return committed
     },
     rollback: async () => {

@@ -113,6 +113,9 @@ function answer(message: Extract<ToWriter, { readonly id: number }>): void {
       rollback()
       answers.push({ id, rows: [] })
       return
+    case 'look':
+      answers.push({ id, isAlone: isAlone() })
+      return
     default:
       remember(message)
       if (broken !== null) {
@@ -129,6 +132,16 @@ function answer(message: Extract<ToWriter, { readonly id: number }>): void {
         if (kind !== 'follow') throw error
       }
   }
+}
+
+/** The version of what other connections have committed, when it was last looked at. */
+let seen: unknown = null
+
+/** Whether no other connection has committed since the last call; false for the first one. */
+function isAlone(): boolean {
+  const before = seen
+  seen = prepared('select data_version from pragma_data_version').pluck().get()
+  return seen === before
 }
 
 /** What is told once is known from then on, also where the transaction that told it cannot go on. */

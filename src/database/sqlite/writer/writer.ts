@@ -1,6 +1,7 @@
 // The one writer of a SQLite database: transactions wait in line for a thread of their own, so that neither statements nor
 // the disk hold up requests. `BEGIN IMMEDIATE`, one at a time; a commit is on disk when it is acknowledged.
 import { elapsed } from '../../../runtime/clock.js'
+import type { TableChanges } from '../../cache/table-changes.js'
 import type { Transaction, WriteDatabase } from '../../database.js'
 import type { Signing } from '../../signing.js'
 import type { SqliteOptions } from '../connection.js'
@@ -21,6 +22,8 @@ export interface WriterOptions {
   readonly signing: Signing | null
   /** The files that the service has opened: nothing is acknowledged once they are not at their place; null: not looked at. */
   readonly files: FileIdentities | null
+  /** Notes the tables that each transaction changes. */
+  readonly changes: TableChanges
   /** Is told after each commit how many statements the driver ran for the transaction, its begin and its commit included. */
   readonly committed?: (statements: number) => void
 }
@@ -29,6 +32,8 @@ export interface WriterOptions {
 export interface SqliteWriter extends WriteDatabase {
   /** Takes a turn in which the thread writes nothing: `work` writes by a connection of its own. @throws ApiError 503 if too many wait */
   alone<Result>(work: () => Promise<Result>): Promise<Result>
+  /** True if nobody else has committed since the last call, as far as is known. What it has committed itself is noted before it resolves. */
+  isAlone(): Promise<boolean>
 }
 
 /** What a transaction leads to. Its turn is over before it is on disk: the next one begins while the disk still writes. */
@@ -61,7 +66,7 @@ async function workIn<Result>(
  * `failed` hears of threads that died; what they were doing is answered with 503.
  */
 export function openWriter(options: WriterOptions, failed: (error: Error) => void): SqliteWriter {
-  const { sqlite, signing, files, writtenBytes, writeQueue, writeTimeout } = options
+  const { sqlite, signing, files, writtenBytes, writeQueue, writeTimeout, changes } = options
   const counts = options.committed !== undefined
   const thread = openWriterThread({ sqlite, signing, files, writtenBytes, counts }, forget, failed)
   const generation: Generation = { current: 0 }
@@ -85,7 +90,7 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
     const deadline = elapsed() + writeTimeout
     const { result, committed } = await line.take(async (): Promise<Committing<Result>> => {
       if (elapsed() > deadline) throw tooSlow()
-      const done = await workIn(beginTurn(thread.running(), deadline, generation, change), work, () => line.length() > 1)
+      const done = await workIn(beginTurn(thread.running(), { deadline, generation, change, changes }), work, () => line.length() > 1)
       isHolding = done.isHeld
       return done
     })
@@ -106,6 +111,7 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
         flush()
         return work()
       }),
+    isAlone: thread.isAlone,
     register: (plan) => ({ id: ++plans, plan }),
     unregister: (plan) => thread.tell({ kind: 'forget', plan }, true),
     close: async () => {

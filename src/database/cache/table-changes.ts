@@ -1,0 +1,87 @@
+// Which tables were changed, and when: a count of changes, and the last one of each table. Everything that is kept of reads is valid until a
+// later change of a table that it was read from.
+import { changedTables } from './named-tables.js'
+
+/** The changes of tables, in their order. */
+export interface TableChanges {
+  /** The number of changes so far. */
+  now(): number
+  /** Counts a change of these tables, and of those whose rows are deleted with theirs. */
+  note(tables: Iterable<string>): void
+  /** Counts a change of unknown extent: it may concern every table. */
+  noteAll(): void
+  /** The last change that may concern one of these tables; 0: there was none. */
+  lastOf(tables: ReadonlySet<string>): number
+}
+
+/** What is known of the commits of all processes. */
+export interface CommitWatch {
+  readonly changes: TableChanges
+  /**
+   * Notes the changes of all commits that were acknowledged before `since` (`elapsed`), whoever made them. True: that is done; false: they
+   * cannot be known now.
+   */
+  look(since: number): true | Promise<boolean>
+}
+
+/** The tables that one transaction changes. */
+export interface Noting {
+  /** Adds those that a statement changes. */
+  add(statement: string): void
+  /** Counts a change of all that were added; none where there are none. */
+  note(): void
+}
+
+/** Begins to collect what a transaction changes. */
+export function beginNoting(changes: TableChanges): Noting {
+  const tables = new Set<string>()
+  let isKnown = true
+  return {
+    add: (statement) => {
+      const changed = changedTables(statement)
+      if (changed === null) isKnown = false
+      else for (const table of changed) tables.add(table)
+    },
+    note: () => {
+      if (!isKnown) changes.noteAll()
+      else if (tables.size > 0) changes.note(tables)
+    },
+  }
+}
+
+/** For a table, those whose rows the database changes or deletes where rows of it are deleted. */
+export type DependentTables = ReadonlyMap<string, readonly string[]>
+
+/** Opens the changes of a database. `dependents` is called for each change. */
+export function openTableChanges(dependents: () => DependentTables): TableChanges {
+  const last = new Map<string, number>()
+  let count = 0
+  let lastOfAll = 0
+  return {
+    now: () => count,
+    note: (tables) => {
+      count++
+      for (const table of withDependents(tables, dependents())) last.set(table, count)
+    },
+    noteAll: () => {
+      lastOfAll = ++count
+      last.clear()
+    },
+    lastOf: (tables) => {
+      let found = lastOfAll
+      // Plans name many columns; what was changed since the start is often less.
+      if (last.size < tables.size) {
+        for (const [table, change] of last) if (change > found && tables.has(table)) found = change
+      } else for (const table of tables) found = Math.max(found, last.get(table) ?? 0)
+      return found
+    },
+  }
+}
+
+/** The tables with all those that depend on them, whatever the way. */
+function withDependents(tables: Iterable<string>, dependents: DependentTables): ReadonlySet<string> {
+  const all = new Set(tables)
+  // What is added meanwhile is visited too.
+  for (const table of all) for (const dependent of dependents.get(table) ?? []) all.add(dependent)
+  return all
+}

@@ -1,0 +1,56 @@
+// What was committed to a SQLite database, by table. The writer of this service notes what it changes; the database says whether anybody
+// committed, and the writer's connection whether anybody else did.
+import type Database from 'better-sqlite3'
+import { shared } from '../../runtime/shared-calls.js'
+import type { CommitWatch, DependentTables, TableChanges } from '../cache/table-changes.js'
+import { throughSchemaChanges } from './connection.js'
+import { commitVersion } from './main-connection.js'
+import type { SqliteWriter } from './writer/writer.js'
+
+/** Milliseconds for which a read waits for the writer to say who has committed. */
+const patience = 5
+
+/** Watches the commits to the database of `connection`. */
+export function watchCommits(connection: Database.Database, changes: TableChanges, writer: Pick<SqliteWriter, 'isAlone'>): CommitWatch {
+  const version = commitVersion(connection)
+  let seen: unknown = null
+  const ask = shared(async () => {
+    const now = version()
+    const isAlone = await writer.isAlone().catch(() => false)
+    if (!isAlone) changes.noteAll()
+    seen = now
+    return true
+  })
+  return {
+    changes,
+    look: () => {
+      if (version() === seen) return true
+      const late = new Promise<boolean>((resolve) => setTimeout(resolve, patience, false).unref())
+      return Promise.race([ask(), late])
+    },
+  }
+}
+
+/** Returns a function that looks up the foreign keys, again where tables were made or changed since. */
+export function openDependentTables(connection: Database.Database): () => DependentTables {
+  const version = connection.prepare('select schema_version from pragma_schema_version').pluck()
+  let seen: unknown = null
+  let found: DependentTables = new Map()
+  return () => {
+    const now = throughSchemaChanges(() => version.get())
+    if (now !== seen) found = throughSchemaChanges(() => dependentTables(connection))
+    seen = now
+    return found
+  }
+}
+
+function dependentTables(connection: Database.Database): DependentTables {
+  const keys = connection
+    .prepare(
+      `select f."table" as above, t.name as below from sqlite_schema t join pragma_foreign_key_list(t.name) f where t.type = 'table'`,
+    )
+    .all() as readonly { readonly above: string; readonly below: string }[]
+  const found = new Map<string, string[]>()
+  for (const { above, below } of keys) found.set(above, [...(found.get(above) ?? []), below])
+  return found
+}

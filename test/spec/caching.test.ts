@@ -1,0 +1,222 @@
+// docs/spec/caching.md: no response is stale, whoever has written; ETags, and what caches may keep.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { isOnServer } from '../support/databases.js'
+import { rule } from '../support/rule.js'
+import { type Answer, goldenTokens, type Served, serveBeside, serveGolden } from '../support/serve.js'
+import { grant, revoke } from './callers.js'
+
+const token = goldenTokens().full!
+const json = { 'content-type': 'application/json' }
+
+let served: Served
+let beside: Served
+beforeAll(async () => {
+  served = await serveGolden({ config: { limits: { cachedAnswerBytes: 400_000 } } })
+  beside = await serveBeside(served)
+})
+afterAll(async () => {
+  await beside.service.close()
+  await served.close()
+})
+
+const write = (at: Served, method: string, path: string, data?: object): Promise<Answer> =>
+  at.ask(`/api/${path}`, { method, token, ...(data === undefined ? {} : { headers: json, body: JSON.stringify({ data }) }) })
+
+/** What a path says in both processes, asked twice in each: the second time from memory where something is kept. */
+async function said(path: string): Promise<string> {
+  const texts: string[] = []
+  for (const at of [served, beside, served, beside]) texts.push((await at.ask(`/api/${path}`, { token })).text)
+  expect(new Set(texts).size, path).toBe(1)
+  return texts[0]!
+}
+
+rule('caching.1', 'each kind of write is in the next read, in this process and in another one', async () => {
+  const made = await write(served, 'POST', 'articles', { title: 'first' })
+  const { documentId } = made.body.data
+  const author = (await write(served, 'POST', 'authors', { name: 'an author' })).body.data.documentId
+  const paths = [
+    `articles/${documentId}?populate=*`,
+    `articles/${documentId}?status=draft&populate=*`,
+    'articles?filters[title][$contains]=first&status=draft&fields=title&populate[tags][fields]=name&populate[author][populate]=*',
+    'articles?sort=updatedAt:desc&pagination[pageSize]=1&status=draft&populate[cover]=true&populate[localizations]=true',
+    `authors/${author}?populate[articles][fields]=title`,
+    'tags?populate[articles][count]=true&pagination[pageSize]=3&sort=createdAt:desc',
+    'articles?filters[tags][name][$eq]=a%20new%20tag&status=draft',
+  ]
+  const steps: readonly [string, string, object?][] = [
+    ['PUT', `articles/${documentId}?status=draft`, { title: 'second' }],
+    ['PUT', `articles/${documentId}?status=draft`, { author }],
+    ['POST', 'tags', { name: 'a new tag' }],
+    ['POST', `articles/${documentId}/actions/unpublish`],
+    ['PUT', `authors/${author}`, { articles: { set: [] } }],
+    ['PUT', `articles/${documentId}?status=draft`, { title: 'first again', seo: { metaTitle: 'a title of a component' } }],
+    ['POST', `articles/${documentId}/actions/publish`],
+    ['PUT', `articles/${documentId}?locale=fr&status=draft`, { title: 'premier' }],
+    ['PUT', `authors/${author}`, { name: 'another name' }],
+    ['DELETE', `articles/${documentId}?locale=fr`],
+    ['DELETE', `articles/${documentId}`],
+  ]
+  const fresh = await serveBeside(served)
+  try {
+    for (const [index, [method, path, data]] of steps.entries()) {
+      await Promise.all(paths.map(said))
+      const at = index % 2 === 0 ? served : beside
+      const answer = await write(at, method, path, data)
+      expect([method, path, answer.status < 300], answer.text).toEqual([method, path, true])
+      for (const asked of paths) expect(await said(asked), `${asked} after ${method} ${path}`).toBe(await uncached(fresh, asked))
+    }
+  } finally {
+    await fresh.service.close()
+  }
+})
+
+let salt = 0
+/** What a path says to someone who is the first to ask: an empty filter makes it another read. */
+async function uncached(at: Served, path: string): Promise<string> {
+  const { text } = await at.ask(`/api/${path}${path.includes('?') ? '&' : '?'}filters[$or][0][id][$gt]=${-++salt}`, { token })
+  return text
+}
+
+rule('caching.1', 'what another program writes is in the next read', async () => {
+  const { documentId } = (await write(served, 'POST', 'tags', { name: 'by hand 0' })).body.data
+  for (let number = 1; number < 20; number++) {
+    await said(`tags/${documentId}`)
+    await served.sql('UPDATE tags SET name = ? WHERE document_id = ?', `by hand ${number}`, documentId)
+    expect(await said(`tags/${documentId}`)).toContain(`"by hand ${number}"`)
+    // Between two writes of the service, and right behind one.
+    await write(served, 'PUT', `tags/${documentId}`, { name: `by hand ${number} of the service` })
+    await served.sql('UPDATE tags SET name = ? WHERE document_id = ?', `again ${number}`, documentId)
+    expect(await said(`tags/${documentId}`)).toContain(`"again ${number}"`)
+  }
+})
+
+rule('caching.1', 'a reader never gets less than what was acknowledged before it asked, while several processes write', async () => {
+  const { documentId } = (await write(served, 'POST', 'authors', { name: '0' })).body.data
+  let acknowledged = 0
+  let isOver = false
+  const numberOf = ({ body }: Answer): number => Number(body.data.name)
+  const readers = [served, beside, served, beside].map(async (at) => {
+    let seen = 0
+    let count = 0
+    while (!isOver) {
+      const before = acknowledged
+      const read = numberOf(await at.ask(`/api/authors/${documentId}`, { token }))
+      expect(read).toBeGreaterThanOrEqual(Math.max(before, seen))
+      seen = read
+      count++
+    }
+    return count
+  })
+  for (let number = 1; number <= 150; number++) {
+    const answer = await write(number % 3 === 0 ? beside : served, 'PUT', `authors/${documentId}`, { name: String(number) })
+    expect(answer.status, answer.text).toBe(200)
+    acknowledged = number
+    // Now and then nothing is written, so that something is kept.
+    if (number % 10 === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  isOver = true
+  for (const count of await Promise.all(readers)) expect(count).toBeGreaterThan(20)
+})
+
+const readable = [
+  '/api/articles?populate=*&sort=id',
+  '/api/articles/gs092liserx3lbaaglvq3g8a',
+  '/api/homepage',
+  '/api/upload/files?sort=id',
+  '/api/upload/files/1',
+  '/api/users?sort=id',
+]
+
+rule('caching.2', 'the tag of a response is that of its body: the same in every process, and 304 for who has it', async () => {
+  for (const path of readable) {
+    const answers = [await served.ask(path, { token }), await served.ask(path, { token }), await beside.ask(path, { token })]
+    const tags = new Set(answers.map(({ status, headers }) => `${status} ${headers.get('etag')}`))
+    expect(tags.size, path).toBe(1)
+    const etag = answers[0]!.headers.get('etag')!
+    expect(etag).toMatch(/^"[\w-]{27}"$/)
+    for (const method of ['GET', 'HEAD']) {
+      for (const known of [etag, `"another", ${etag}`, `W/${etag}`, '*']) {
+        const unchanged = await served.ask(path, { method, token, headers: { 'if-none-match': known } })
+        expect([path, known, unchanged.status, unchanged.text, unchanged.headers.get('etag')]).toEqual([path, known, 304, '', etag])
+        expect(unchanged.headers.get('cache-control')).toBe('private, no-cache')
+        expect(unchanged.headers.get('vary')).toContain('Authorization')
+      }
+      const other = await served.ask(path, { method, token, headers: { 'if-none-match': '"another"' } })
+      expect([path, method, other.status, other.headers.get('etag')]).toEqual([path, method, 200, etag])
+    }
+  }
+})
+
+rule('caching.2', 'another body has another tag: after a write, for another caller, in another format', async () => {
+  const path = '/api/articles?populate=*&sort=id'
+  const tagOf = async (headers: Record<string, string> = {}, by: string | undefined = token) =>
+    (await served.ask(path, { headers, ...(by === undefined ? {} : { token: by }) })).headers.get('etag')
+  const tags = [await tagOf(), await tagOf({ 'strapi-response-format': 'v4' }), await tagOf({ 'strapi-encode-source-maps': 'true' })]
+  const made = await write(served, 'POST', 'articles', { title: 'that changes the tag' })
+  tags.push(await tagOf())
+  expect(new Set(tags).size).toBe(4)
+  await write(served, 'DELETE', `articles/${made.body.data.documentId}`)
+  expect(await tagOf()).toBe(tags[0])
+})
+
+rule('caching.3', 'caches of everybody may keep what needs no credentials, others their own, and errors have no tag', async () => {
+  const open = await served.ask('/api/articles')
+  expect([open.status, open.headers.get('cache-control')]).toEqual([200, 'public, no-cache'])
+  const own = await served.ask('/api/articles', { token })
+  expect(own.headers.get('cache-control')).toBe('private, no-cache')
+  for (const path of ['/api/articles/nothing-has-this-id', '/api/articles?sort=nothing', '/api/nothing']) {
+    const { status, headers } = await served.ask(path, { token, headers: { 'if-none-match': '*' } })
+    expect(status).toBeGreaterThanOrEqual(400)
+    expect(headers.get('etag')).toBeNull()
+  }
+})
+
+rule('caching.4', 'a compressed response has the weak form of the tag, the first time and from memory', async () => {
+  const path = '/api/articles?populate=*&sort=title'
+  const etag = (await served.ask(path, { token })).headers.get('etag')!
+  for (const coding of ['gzip', 'br', 'gzip', 'br']) {
+    const { headers, body } = await served.ask(path, { token, headers: { 'accept-encoding': coding } })
+    expect([headers.get('etag'), headers.get('content-encoding')]).toEqual([`W/${etag}`, coding])
+    expect(body.data.length).toBeGreaterThan(0)
+    const unchanged = await served.ask(path, { token, headers: { 'accept-encoding': coding, 'if-none-match': `W/${etag}` } })
+    expect([unchanged.status, unchanged.text]).toEqual([304, ''])
+  }
+})
+
+rule('caching.5', 'what is too large to be kept, and a service that keeps nothing, say the same', async () => {
+  const none = await serveBeside(served)
+  try {
+    for (const path of readable) {
+      const texts = [await served.ask(path, { token }), await served.ask(path, { token }), await none.ask(path, { token })]
+      expect(new Set(texts.map(({ text }) => text)).size, path).toBe(1)
+    }
+  } finally {
+    await none.service.close()
+  }
+})
+
+rule('caching.6', 'after a change of permissions the next request sees what it may see then', async () => {
+  const path = '/api/articles?populate[author]=true&pagination[pageSize]=2&sort=id'
+  const authors = async () => (await served.ask(path)).text.includes('"author"')
+  const before = await authors()
+  for (let round = 0; round < 5; round++) {
+    await (before ? revoke : grant)(served, 'public', 'api::author.author.find')
+    expect(await authors()).toBe(!before)
+    await (before ? grant : revoke)(served, 'public', 'api::author.author.find')
+    expect(await authors()).toBe(before)
+  }
+})
+
+test.skipIf(isOnServer)('caching.5: addresses of private files are signed anew, whatever else is kept', async () => {
+  const at = await serveGolden({
+    config: { uploads: { storage: { provider: 'local', private: true, signedUrlExpires: 30 } } },
+  })
+  try {
+    const address = async () => (await at.ask('/api/upload/files?sort=id', { token })).text
+    const first = await address()
+    expect(first).toContain('signature=')
+    await expect.poll(address, { timeout: 10_000, interval: 200 }).not.toBe(first)
+  } finally {
+    await at.close()
+  }
+})
