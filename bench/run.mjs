@@ -1,4 +1,4 @@
-// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write,bodies,builds,scopes,compression] [--seconds 5] [--connections 32]
+// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write,bodies,builds,scopes,compression,cached] [--seconds 5] [--connections 32]
 // [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--database postgres [--network 1]] [--against FOLDER] [--json FILE]
 
 import { writeFileSync } from 'node:fs'
@@ -7,6 +7,7 @@ import { measureBeside } from './beside.mjs'
 import { measureBodies } from './bodies.mjs'
 import { measureBoot } from './boot.mjs'
 import { measureBuilds } from './builds.mjs'
+import { measureCached } from './cached.mjs'
 import { measureCompression } from './compression.mjs'
 import { measureGrowth } from './growth.mjs'
 import { addNetwork } from './postgres.mjs'
@@ -54,6 +55,7 @@ const parts = {
   builds: measureBuilds,
   scopes: measureScopes,
   compression: measureCompression,
+  cached: measureCached,
 }
 
 const chosen = values.only.split(',')

@@ -82,11 +82,16 @@ export function chooseDatabase(chosen) {
 
 export const isOnPostgres = () => client === 'postgres'
 
-/** @param {Options & { readers?: number, indexes?: boolean, environment?: Record<string, string> }} options */
-export async function startOctavo({ database, times = 1, readers = 2, indexes = false, environment = {}, ...rest } = {}) {
+/**
+ * `cacheBytes`: none unless it says otherwise, so that every read is executed.
+ * @param {Options & { readers?: number, indexes?: boolean, cacheBytes?: number, environment?: Record<string, string> }} options
+ */
+export async function startOctavo({ database, times = 1, readers = 2, indexes = false, cacheBytes = 0, environment = {}, ...rest } = {}) {
   const folder = temporaryFolder()
   const project = join(folder, 'project')
   cpSync(goldenProject, project, { recursive: true })
+  const settings = join(project, 'octavo.config.json')
+  writeFileSync(settings, JSON.stringify({ ...JSON.parse(readFileSync(settings, 'utf8')), limits: { cacheBytes } }))
   return launch({
     name: isOnPostgres() ? 'Octavo' : `Octavo, ${readers} reader${readers === 1 ? '' : 's'}`,
     command: [octavo, 'start', project],

@@ -18,7 +18,7 @@ afterEach(async () => {
 })
 
 async function up(limits: object, articles = 0): Promise<string> {
-  folder = await copyGolden({ limits, api: { rest: { maxLimit: 100_000 } } })
+  folder = await copyGolden({ limits: { ...limits, cacheBytes: 0 }, api: { rest: { maxLimit: 100_000 } } })
   if (articles > 0) grow(`${folder}/.tmp/data.db`, articles)
   child = start(folder)
   return child.origin

@@ -9,7 +9,7 @@ import { grow } from './grow.js'
 let [folder, origin]: string[] = []
 let child: Child
 beforeAll(async () => {
-  folder = await copyGolden({ limits: { readTimeout: 60_000 } })
+  folder = await copyGolden({ limits: { readTimeout: 60_000, cacheBytes: 0 } })
   grow(join(folder, '.tmp', 'data.db'), 20_000)
   child = start(folder)
   origin = await child.origin

@@ -6,6 +6,9 @@ import { copyGolden, remove, start } from './child.js'
 import { converse, type Exchange } from './connection.js'
 import { grow } from './grow.js'
 
+/** Every read goes to the threads. */
+const uncached = { config: { limits: { cacheBytes: 0 } } }
+
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 
 const median = (exchanges: readonly Exchange[]): number => {
@@ -14,7 +17,7 @@ const median = (exchanges: readonly Exchange[]): number => {
 }
 
 test('beside scans of sixty thousand articles a single document is found sooner than they are', async () => {
-  const served = await serveGolden()
+  const served = await serveGolden(uncached)
   try {
     expect(grow(served.database, 60_000)).toBeGreaterThanOrEqual(60_000)
     const list = await served.ask('/api/articles?fields=title&pagination[pageSize]=50')
@@ -40,7 +43,7 @@ test('beside scans of sixty thousand articles a single document is found sooner 
 })
 
 test('reads that would take hours are ended: others are answered afterwards, and the service can stop', async () => {
-  const folder = await copyGolden({ limits: { readTimeout: 700 } })
+  const folder = await copyGolden({ limits: { readTimeout: 700, cacheBytes: 0 } })
   const child = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1', OCTAVO_DATABASE_MAX_READER_THREADS: '2' })
   try {
     const origin = await child.origin
@@ -68,7 +71,7 @@ test('reads that would take hours are ended: others are answered afterwards, and
 const deepFilter = 'filters[tags][articles][tags][articles][tags][articles][tags][articles][title][$contains]'
 
 test('filters through eight relations take no longer than their links, and leave the threads to others', async () => {
-  const served = await serveGolden()
+  const served = await serveGolden(uncached)
   try {
     // Where they took minutes they were 503, and so was everybody else.
     const deep = await Promise.all(
@@ -82,7 +85,7 @@ test('filters through eight relations take no longer than their links, and leave
 })
 
 test('reads whose clients have left are given up: a light one does not wait for them', async () => {
-  const served = await serveGolden()
+  const served = await serveGolden(uncached)
   try {
     grow(served.database, 60_000)
     const { body } = await served.ask('/api/articles?fields=title&pagination[pageSize]=1')
@@ -108,7 +111,10 @@ test('reads whose clients have left are given up: a light one does not wait for 
 })
 
 test('a read that is over its time gives its thread back', async () => {
-  const served = await serveGolden({ config: { limits: { readTimeout: 150 } }, environment: { OCTAVO_DATABASE_MAX_READER_THREADS: '2' } })
+  const served = await serveGolden({
+    config: { limits: { readTimeout: 150, cacheBytes: 0 } },
+    environment: { OCTAVO_DATABASE_MAX_READER_THREADS: '2' },
+  })
   try {
     grow(served.database, 200_000)
     // Each row's sort key is found through three relations, of two hundred thousand rows.
