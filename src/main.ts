@@ -5,6 +5,7 @@ import { createRequire } from 'node:module'
 import { Command } from 'commander'
 import { addAdminCommands } from './cli/program/admins.js'
 import { addArchiveCommands } from './cli/program/archives.js'
+import { addBackupCommands } from './cli/program/backups.js'
 import { addCompareCommand } from './cli/program/compare.js'
 import { addDescriptionCommands } from './cli/program/descriptions.js'
 import { addDevelopmentCommands } from './cli/program/development.js'
@@ -30,6 +31,7 @@ const topics = [
   addDescriptionCommands,
   addModelCommands,
   addArchiveCommands,
+  addBackupCommands,
   addCompareCommand,
   addTokenCommands,
   addUserCommands,

@@ -67,6 +67,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'accounts',
     'administration',
     'archive',
+    'backup',
     'compare',
     'project-code',
     'doctor',
@@ -77,6 +78,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'database/open',
   ],
   archive: ['uploads', 'database', 'database/schema'],
+  backup: ['uploads', 'doctor', 'live-model', 'database', 'database/open', 'database/sqlite'],
   index: ['service'],
   'project-model': ['live-model', 'installation', 'http', 'schedules', 'seed', 'documents', 'database', 'database/open'],
   service: [

@@ -4,11 +4,11 @@ import { driverOf } from '../database/open.js'
 import type { CheckResult } from '../doctor/checks.js'
 import { examine } from '../doctor/examine.js'
 import { type PendingLink, pendingLinks } from '../doctor/pending-links.js'
-import { remedies } from '../doctor/remedies.js'
 import { reportOf, verdictOf } from '../doctor/report.js'
 import type { ExaminedProject } from '../doctor/searches.js'
 import type { Model } from '../model/types.js'
 import { onDatabase, orExplain } from './explain-error.js'
+import { linesOfFinding } from './finding-lines.js'
 import { checkDatabase, print } from './project.js'
 import { loadWithoutSecrets, readProjectFolder } from './project-folder.js'
 
@@ -35,7 +35,7 @@ async function diagnose(config: Config, model: Model, options: DoctorOptions): P
     const wrong = found.filter((result) => verdictOf(result) === 'wrong').length
     if (options.json === true) print(JSON.stringify(await jsonOf(found, options.links === true ? project : null), null, 2))
     else {
-      for (const line of found.flatMap(linesOf)) print(line)
+      for (const line of found.flatMap(linesOfFinding)) print(line)
       if (options.links === true) for (const line of await pendingLinkReport(project)) print(line)
       print(wrong === 0 ? 'No problems found.' : `${wrong} of ${found.length} checks found problems.`)
     }
@@ -51,19 +51,6 @@ async function pendingLinkReport(project: ExaminedProject): Promise<readonly str
   } catch (error) {
     return [`Pending links cannot be read: ${(error as Error).message}`]
   }
-}
-
-function linesOf(result: CheckResult): readonly string[] {
-  const { name, count, examples } = result
-  const verdict = verdictOf(result)
-  const more = count > examples.length ? [`               … and ${count - examples.length} more`] : []
-  const remedy = count > 0 && Object.hasOwn(remedies, name) ? [`               → ${remedies[name]}`] : []
-  return [
-    `${(verdict === 'wrong' ? 'WRONG' : verdict).padEnd(5)} ${String(count).padStart(7)}  ${name}`,
-    ...examples.map((example) => `               ${example}`),
-    ...more,
-    ...remedy,
-  ]
 }
 
 /** The findings as JSON; `project`: with its pending links. */

@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
+import { refuseUnfinishedRestore } from '../backup/unfinished-restore.js'
 import { type Config, loadConfig } from '../config/config.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
@@ -52,6 +53,7 @@ export async function readProjectFolder(
 ): Promise<ProjectFiles> {
   const config = await load(folder)
   checkProject(config.folder)
+  refuseUnfinishedRestore(config)
   await check(config, folder)
   return { config, model: await loadModel(config.folder, config.privateAttributes) }
 }

@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import type { Logger } from 'pino'
+import { refuseUnfinishedRestore } from '../backup/unfinished-restore.js'
 import { type Config, loadConfig } from '../config/config.js'
 import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
@@ -60,6 +61,7 @@ async function listen(folder: string, options: StartOptions, watched: (shutdown:
   watched(shutdown)
   endWithParent(() => process.kill(process.pid, 'SIGTERM'))
   checkProject(given.folder)
+  refuseUnfinishedRestore(given)
   if (options.replaces !== true) await checkPort(given)
   const driver = await driverOf(given)
   driver.refuseLost(given, strapiEvidence(given.folder))

@@ -3,7 +3,7 @@ import type { Config } from '../config/config.js'
 import type { Model } from '../model/types.js'
 import type { Leaving } from './additions.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from './database.js'
-import type { RowReplacement, RowSource, RowTarget } from './rows.js'
+import type { FileSnapshot, RowReplacement, RowSource, RowTarget } from './rows.js'
 
 /** Reports an index before it is created: its name, how many were missing, how many of them exist now. */
 export type ReportIndex = (name: string, done: number, missing: number) => void
@@ -43,6 +43,8 @@ export interface Driver {
   snapshotOf(config: Config, longest?: number): Promise<DatabaseView>
   /** Opens the rows for reads that all belong to one snapshot, also while a service writes. */
   rows(config: Config): Promise<RowSource>
+  /** The same where the database is one file, which can be copied as it is; null on a server. */
+  readonly fileSnapshot: ((config: Config) => Promise<FileSnapshot>) | null
   /** Opens the rows to replace them; the database is prepared as for a service, and filled if the project is new. */
   replacement(config: Config, model: Model, fill: FillDatabase): Promise<RowReplacement>
   /** Opens the database to remove what Octavo has added. `actions`: those that only Octavo has. */

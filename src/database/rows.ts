@@ -51,6 +51,13 @@ export interface RowSource {
   close(): Promise<void>
 }
 
+/** A snapshot of a database that is one file. */
+export interface FileSnapshot {
+  readonly rows: RowSource
+  /** Copies the snapshot into a new file, while others write to the database. `report`: pages that are copied, and all of them. */
+  copyTo(file: string, report: (done: number, total: number) => void): Promise<void>
+}
+
 /** A value as a column can hold it, and why it differs from what was given. */
 export interface Fitted {
   readonly value: RowValue

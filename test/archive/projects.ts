@@ -53,13 +53,14 @@ export interface Ended {
   readonly err: string
 }
 
-const progress = /^(?:exporting|unpacking|checking|removing|writing|storing) .*\n/gm
+const progress = /^(?:exporting|unpacking|checking|removing|writing|storing|backing up|verifying|restoring) .*\n/gm
 
 export type Environment = Readonly<Record<string, string>>
 
-/** Starts a command. Its folder for files is `uploads`. */
-export function begin(words: readonly string[], environment: Environment = {}) {
-  const child = spawn(process.execPath, [command, ...words], {
+/** Starts a command. Its folder for files is `uploads`. `under`: a program that starts it. */
+export function begin(words: readonly string[], environment: Environment = {}, under: readonly string[] = []) {
+  const [program, ...given] = [...under, process.execPath, command, ...words]
+  const child = spawn(program!, given, {
     env: { PATH: process.env.PATH, NODE_ENV: 'production', UPLOADS_DIR: 'uploads', ...environment },
     cwd: tmpdir(),
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -78,7 +79,8 @@ export function begin(words: readonly string[], environment: Environment = {}) {
 }
 
 /** Runs a command to its end. */
-export const run = (words: readonly string[], environment: Environment = {}): Promise<Ended> => begin(words, environment).ended
+export const run = (words: readonly string[], environment: Environment = {}, under: readonly string[] = []): Promise<Ended> =>
+  begin(words, environment, under).ended
 
 /** Exports a project into a plain archive, and returns its path. */
 export async function exported({ folder }: Project, ...options: readonly string[]): Promise<string> {

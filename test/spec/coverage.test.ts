@@ -24,6 +24,7 @@ const named = new Set(
     'account',
     'uploads',
     'archive',
+    'backup',
     'attacks',
     'browser',
     'start',

@@ -1,5 +1,5 @@
 // A server that speaks S3, with a door in front of it that can be slow, silent or in trouble.
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -18,6 +18,10 @@ export interface S3Server {
   readonly seen: string[]
   /** Keys of the objects in the bucket. */
   keys(): readonly string[]
+  /** The text of an object, which can be changed or removed behind the door. */
+  read(key: string): string
+  put(key: string, text: string): void
+  remove(key: string): void
   /** The metadata that an object was stored with. */
   metadata(key: string): Readonly<Record<string, string>>
   close(): Promise<void>
@@ -52,6 +56,11 @@ export async function startS3(): Promise<S3Server> {
         .filter((name) => name.endsWith(object))
         .map((name) => name.slice(0, -object.length))
         .sort(),
+    read: (key: string) => readFileSync(join(root, key + object), 'utf8'),
+    put: (key: string, text: string) => writeFileSync(join(root, key + object), text),
+    remove: (key: string) => {
+      for (const name of readdirSync(root)) if (name.startsWith(`${key}._S3rver`)) rmSync(join(root, name))
+    },
     metadata: (key: string) => JSON.parse(readFileSync(join(root, `${key}._S3rver_metadata.json`), 'utf8')) as Record<string, string>,
     close: async () => {
       door.closeAllConnections()

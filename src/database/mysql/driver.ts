@@ -22,6 +22,7 @@ export const mysqlDriver = (firstRows: (locale: string, model: Model, fill: Fill
   lookInto: lookIntoMysql,
   snapshotOf: snapshotOfMysql,
   rows: mysqlRows,
+  fileSnapshot: null,
   replacement: (config, model, fill) => mysqlReplacement(config, model, firstRows(config.initialLocale, model, fill)),
   leaving: leavingMysql,
   createMissingIndexes: async (config, model, report) => {

@@ -22,6 +22,7 @@ export const postgresDriver = (firstRows: (locale: string, model: Model, fill: F
   lookInto: lookIntoPostgres,
   snapshotOf: snapshotOfPostgres,
   rows: postgresRows,
+  fileSnapshot: null,
   replacement: (config, model, fill) => postgresReplacement(config, model, firstRows(config.initialLocale, model, fill)),
   leaving: leavingPostgres,
   createMissingIndexes: async (config, model, report) => {

@@ -5,7 +5,7 @@ import { faultOf } from './errors.js'
 import { leavingSqlite } from './leaving.js'
 import { createSqliteIndexes, lockSqlite, lookIntoSqlite, openSqliteDatabase, openSqliteForCommand, snapshotOfSqlite } from './open.js'
 import { refuseLostDatabase } from './project-file.js'
-import { sqliteReplacement, sqliteRows } from './project-rows.js'
+import { sqliteFileSnapshot, sqliteReplacement, sqliteRows } from './project-rows.js'
 
 export const sqliteDriver: Driver = {
   exists: ({ database }) => existsSync(database.filename),
@@ -17,6 +17,7 @@ export const sqliteDriver: Driver = {
   lookInto: async (config) => lookIntoSqlite(config),
   snapshotOf: async (config) => snapshotOfSqlite(config),
   rows: async (config) => sqliteRows(config),
+  fileSnapshot: async (config) => sqliteFileSnapshot(config),
   replacement: sqliteReplacement,
   leaving: async (config, actions) => leavingSqlite(config, actions),
   createMissingIndexes: async (config, model, report) => createSqliteIndexes(config, model, report),

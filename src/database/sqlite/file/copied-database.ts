@@ -1,0 +1,46 @@
+// A copy of a database that lies by itself: one file without a log, and without the rows that mean something only beside running processes.
+import Database from 'better-sqlite3'
+import { ConfigError } from '../../../errors/errors.js'
+import { quoted } from '../../schema/table.js'
+import { isDamage } from '../errors.js'
+
+/**
+ * Removes all rows of `tables` from a copy, for good, checks all of it, and makes it one file.
+ * @throws ConfigError if the copy is damaged
+ */
+export function settleCopy(file: string, tables: readonly string[]): void {
+  const database = new Database(file, { fileMustExist: true })
+  try {
+    database.pragma('secure_delete = ON')
+    const has = database.prepare("select 1 from sqlite_schema where type = 'table' and name = ?")
+    database.transaction(() => {
+      for (const table of tables) if (has.get(table) !== undefined) database.exec(`delete from ${quoted(table)}`)
+    })()
+    checkCopy(database, file)
+    database.pragma('journal_mode = DELETE')
+  } catch (error) {
+    throw isDamage(error) ? damaged(file, (error as Error).message) : error
+  } finally {
+    database.close()
+  }
+}
+
+/** Checks all of a database that nobody writes to. @throws ConfigError if it is damaged */
+export function checkDatabaseFile(file: string): void {
+  const database = new Database(file, { fileMustExist: true, readonly: true })
+  try {
+    checkCopy(database, file)
+  } catch (error) {
+    throw isDamage(error) ? damaged(file, (error as Error).message) : error
+  } finally {
+    database.close()
+  }
+}
+
+function checkCopy(database: Database.Database, file: string): void {
+  const found = database.pragma('integrity_check(3)') as readonly { readonly integrity_check: string }[]
+  const lines = found.map(({ integrity_check: line }) => line)
+  if (lines[0] !== 'ok') throw damaged(file, lines.join(', '))
+}
+
+const damaged = (file: string, how: string): ConfigError => new ConfigError(`The database ${file} is damaged (${how})`)

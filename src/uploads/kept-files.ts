@@ -1,0 +1,151 @@
+// Keeps the files of the uploads folder as they are at a moment, by links of their own, and finds out which of them have changed since.
+// Replacements and deletions only change names, so a link keeps the bytes.
+import { randomUUID } from 'node:crypto'
+import { type Dirent, linkSync, lstatSync, readdirSync, readFileSync, rmSync, type Stats } from 'node:fs'
+import { join } from 'node:path'
+import { openStagingFolder } from './staging.js'
+
+/** A file as it was kept. */
+export interface KeptFile {
+  readonly path: string
+  /** False: the path is not a link of our own, and the file is another one by now. */
+  isUnchanged(): boolean
+}
+
+/** Files that are kept. */
+export interface KeptFiles {
+  /** Keeps these files as they are now, in place of what was kept under their names. Names without a file are not kept. */
+  keep(names: Iterable<string>): void
+  /** The names of all files in the folder but hidden ones. */
+  names(): readonly string[]
+  /** Those of these names whose files have come, gone or been replaced since they were kept. */
+  changed(names: Iterable<string>): readonly string[]
+  /**
+   * Replacements that are committed and not in their places yet, of those with these ids: keeps the new files under the names that they
+   * take.
+   */
+  keepCommitted(swaps: ReadonlySet<string>): void
+  /** Null: the name has no file. */
+  find(name: string): KeptFile | null
+  close(): Promise<void>
+}
+
+interface Kept {
+  readonly path: string
+  readonly identity: string
+}
+
+/** Replaced files are other files; what is written in place shows in the time and the size. */
+const identityOf = ({ dev, ino, mtimeMs, size }: Stats): string => `${dev}:${ino}:${mtimeMs}:${size}`
+
+/** Null: there is no file, but something else or nothing. */
+function identityAt(path: string): string | null {
+  const stats = lstatSync(path, { throwIfNoEntry: false })
+  return stats?.isFile() === true ? identityOf(stats) : null
+}
+
+/** Opens the folder. Where it takes no links, files are read where they are. */
+export async function openKeptFiles(uploads: string): Promise<KeptFiles> {
+  const staging = await openStagingFolder(uploads).catch(() => null)
+  const kept = new Map<string, Kept>()
+
+  /** Keeps the file at `from` under a name. */
+  function keepAt(name: string, from: string): void {
+    const identity = identityAt(from)
+    if (identity !== null && kept.get(name)?.identity === identity) return
+    const former = kept.get(name)
+    if (former !== undefined && former.path !== join(uploads, name)) rmSync(former.path, { force: true })
+    kept.delete(name)
+    if (identity === null) return
+    const link = linkedFrom(from)
+    // The file may have been replaced between the look and the link.
+    const found = link === null ? identity : identityAt(link)
+    if (found !== null) kept.set(name, { path: link ?? from, identity: found })
+  }
+
+  function linkedFrom(from: string): string | null {
+    if (staging === null) return null
+    const path = join(staging.folder, `${randomUUID()}.kept`)
+    try {
+      linkSync(from, path)
+      return path
+    } catch {
+      return null
+    }
+  }
+
+  return {
+    keep: (names) => {
+      for (const name of names) keepAt(name, join(uploads, name))
+    },
+    names: () =>
+      entriesOf(uploads)
+        .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+        .map(({ name }) => name),
+    changed: (names) => [...names].filter((name) => identityAt(join(uploads, name)) !== (kept.get(name)?.identity ?? null)),
+    keepCommitted: (swaps) => {
+      if (swaps.size === 0) return
+      for (const [from, to] of waiting(uploads, swaps)) {
+        const path = join(uploads, from)
+        // One that is not there any more has just taken its place.
+        keepAt(to, identityAt(path) === null ? join(uploads, to) : path)
+      }
+    },
+    find: (name) => {
+      const file = kept.get(name)
+      return file === undefined ? null : { path: file.path, isUnchanged: () => identityAt(file.path) === file.identity }
+    },
+    close: async () => staging?.close(),
+  }
+}
+
+/** What is in a folder, which may be missing. */
+function entriesOf(folder: string): readonly Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw error
+  }
+}
+
+/** The files of replacements with these ids, from the journals of all processes. */
+function waiting(uploads: string, swaps: ReadonlySet<string>): readonly (readonly [from: string, to: string])[] {
+  const root = join(uploads, '.octavo')
+  const folders = entriesOf(root).filter((entry) => entry.isDirectory())
+  return folders.flatMap(({ name }) =>
+    notesIn(join(root, name)).flatMap((text) => {
+      const swap = swapOf(text)
+      return swap !== null && swaps.has(swap.id) ? swap.moves : []
+    }),
+  )
+}
+
+/** Folders and notes may go at any moment. */
+function notesIn(folder: string): readonly string[] {
+  try {
+    const names = readdirSync(folder).filter((name) => name.endsWith('.note'))
+    return names.flatMap((name) => {
+      try {
+        return [readFileSync(join(folder, name), 'utf8')]
+      } catch {
+        return []
+      }
+    })
+  } catch {
+    return []
+  }
+}
+
+interface Swap {
+  readonly id: string
+  readonly moves: readonly (readonly [string, string])[]
+}
+
+function swapOf(text: string): Swap | null {
+  try {
+    return (JSON.parse(text) as { readonly swap?: Swap }).swap ?? null
+  } catch {
+    return null
+  }
+}
