@@ -200,7 +200,7 @@ async function stage(config: Config, { folder, manifest }: CheckedBackup, { stam
   const { staged, stagedDatabase } = placesOf(config, stamp)
   const copy = async (file: BackupFile, to: string, mode?: number): Promise<void> =>
     expectSame(file, await copyFile(await pathInBackup(folder, file), to, mode))
-  const objects = await missingObjects(config, manifest.files)
+  const objects = await missingObjects(config, manifest.files, options.replace)
   await mkdir(staged, { recursive: true, mode: 0o700 })
   for (const [index, file] of manifest.files.entries()) {
     options.report({ what: 'files', done: index, total: manifest.files.length })
@@ -215,8 +215,11 @@ async function stage(config: Config, { folder, manifest }: CheckedBackup, { stam
   return objects
 }
 
-/** Those that the storage lacks, or has with other content. @throws ConfigError if the project does not use their storage */
-async function missingObjects(config: Config, files: readonly BackupFile[]): Promise<BackupFile[]> {
+/**
+ * Those that the storage lacks, or has with other content.
+ * @throws ConfigError if the project does not use their storage, or other content may not be replaced
+ */
+async function missingObjects(config: Config, files: readonly BackupFile[], mayReplace: boolean): Promise<BackupFile[]> {
   const objects = files.filter(({ object }) => object !== undefined)
   if (objects.length === 0) return []
   const storages = await openStorages(config.uploadsFolder, config.storage, config.limits, () => {})
@@ -228,7 +231,12 @@ async function missingObjects(config: Config, files: readonly BackupFile[]): Pro
       storageOf(storages.of, provider)
       const found = await stored.find({ name: basename(file.path), url, provider })
       const isSame = found !== null && (await readStream(found.open())).sha256 === file.sha256
-      if (!isSame) missing.push(file)
+      if (isSame) continue
+      if (found !== null && !mayReplace)
+        throw new ConfigError(
+          `The object ${basename(file.path)} is not that of the backup. To put it aside: --replace. Nothing was changed`,
+        )
+      missing.push(file)
     }
     return missing
   } finally {

@@ -1,5 +1,5 @@
 // docs/spec/backups.md: backups beside a service that is written to, restored elsewhere (R62).
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { begin, emptyFolder, fresh, golden, type Project, removeAll, run } from '../archive/projects.js'
@@ -131,6 +131,18 @@ rule('backups.3', 'a file that is replaced or deleted after the snapshot is in t
   // Nothing is left of the links.
   const left = readdirSync(join(project.folder, 'uploads', '.octavo'), { recursive: true, encoding: 'utf8' })
   expect(left.filter((name) => name.endsWith('.kept'))).toEqual([])
+})
+
+rule('backups.1', 'the schemas are those of the model that the database has, not those of files that were changed since', async () => {
+  const schema = 'src/api/city/content-types/city/schema.json'
+  const file = join(project.folder, schema)
+  const before = readFileSync(file, 'utf8')
+  const { attributes, ...rest } = JSON.parse(before)
+  writeFileSync(file, JSON.stringify({ ...rest, attributes: { ...attributes, later: { type: 'string' } } }))
+  const path = join(emptyFolder(), 'backup')
+  expect(await run(['backup', project.folder, '--to', path])).toMatchObject({ status: 0, err: '' })
+  writeFileSync(file, before)
+  expect(readFileSync(join(path, 'project', schema), 'utf8')).toBe(before)
 })
 
 rule('backups.8', 'a restore over a project that is served is refused', async () => {

@@ -2,11 +2,11 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { newContent, oldContent, schemas, settled } from '../archive/harbour.js'
+import { harbour, newContent, oldContent, schemas, settled } from '../archive/harbour.js'
 import { emptyFolder, exported, fresh, type Project, removeAll, run } from '../archive/projects.js'
 import { rule } from '../support/rule.js'
 import { type S3Server, startS3, storedAt } from '../uploads/s3-server.js'
-import { copyOf, expectSound } from './backed-up.js'
+import { expectSound } from './backed-up.js'
 
 let s3: S3Server
 beforeAll(async () => {
@@ -35,9 +35,13 @@ rule(
     const bytes = readFileSync(join(backup, 'objects', 'heron.txt'))
 
     // One object is lost, the other one has another content.
-    const target = copyOf(project)
+    const target = await harbour(schemas())
+    configure(target, config)
     s3.remove('heron.txt')
     s3.put('tern.txt', 'damaged')
+    const refused = await run(['restore', backup, target.folder], environment as never)
+    expect(refused).toMatchObject({ status: 1, err: expect.stringContaining('The object tern.txt is not that of the backup') })
+    expect(s3.keys()).toEqual(['tern.txt'])
     const restored = await run(['restore', backup, target.folder, '--replace'], environment as never)
     expect(restored).toMatchObject({ status: 0, err: '' })
     const aside = s3.keys().find((name) => name.startsWith('replaced-'))!

@@ -153,6 +153,18 @@ describeSqlite('restores', 'a server keeps its former database: test/servers/bac
     expect(readFileSync(join(kept.folder, path('boat')), 'utf8')).toBe(before)
   })
 
+  rule('backups.9', 'R13: a restore that meets a full disk leaves the project as it was, and says so', async () => {
+    const project = copyOf(older)
+    const before = await stateOf(project)
+    const full = await run(['restore', backup, project.folder, '--replace'], {}, ['prlimit', '--fsize=100000'])
+    expect([full.status, full.err]).toEqual([
+      1,
+      expect.stringMatching(/^octavo: The backup cannot be restored: .*\. Nothing was changed\n$/),
+    ])
+    expect(await stateOf(project)).toEqual(before)
+    expect(madeIn(project)).toEqual([])
+  })
+
   rule('backups.9', 'R10: a restore that is killed at any step leaves the old state, or is finished by the next one', async () => {
     const [old, expected] = [await stateOf(older), await stateOf(newer)]
     const rehearsal = copyOf(older)

@@ -6,6 +6,7 @@ import { differences } from '../archive/content.js'
 import { harbour, newContent, schemas } from '../archive/harbour.js'
 import { begin, emptyFolder, removeAll, run } from '../archive/projects.js'
 import { everythingIn, filesIn } from '../backup/backed-up.js'
+import { openProxy } from './proxy.js'
 import { describeServers, environmentOf } from './server.js'
 
 afterAll(removeAll)
@@ -62,16 +63,18 @@ describeServers('backups', (server) => {
     const target = await server().createDatabase()
     const elsewhere = await elsewhereOf()
     const note = join(elsewhere, 'uploads', '.octavo-restore.json')
-    const { child, ended } = begin(['restore', backup, elsewhere], environmentOf(target))
-    const rows = async () => {
-      const counts = await server()
-        .run(target, 'select count(*) as count from boats')
-        .catch(() => [{ count: 0 }])
-      return Number(counts[0]!.count)
-    }
-    while (child.exitCode === null && (await rows()) === 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    const way = await openProxy(target)
+    const { child, ended } = begin(['restore', backup, elsewhere], environmentOf(way.url))
+    await new Promise<void>((reached) => {
+      way.watch = ({ text }, link) => {
+        if (!/insert into .?files\b/i.test(text)) return
+        link.stall()
+        reached()
+      }
+    })
     child.kill('SIGKILL')
     expect(await ended).toMatchObject({ status: null })
+    await way.close()
     expect(JSON.parse(readFileSync(note, 'utf8'))).toMatchObject({ phase: 'rows' })
     expect(await octavo(target, 'doctor', elsewhere)).toMatchObject({
       status: 1,
