@@ -30,6 +30,7 @@ import { examplesOf } from './http/pages/examples.js'
 import { createServer, type HttpServer } from './http/server.js'
 import { holding, openInstallations } from './installation.js'
 import { openContentTypeBuilder } from './live-model/builder-request.js'
+import { prepareManagement } from './management/prepare.js'
 import { newDocumentId } from './model/document-id.js'
 import type { Model } from './model/types.js'
 import { openInForce } from './project-model.js'
@@ -78,6 +79,7 @@ export async function createService(config: Config, logger?: Logger): Promise<Se
 }
 
 async function open(config: Config, logger: Logger, opened: Closers): Promise<Service> {
+  const management = await prepareManagement(config, logger, opened)
   const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
   const signing = signingOf(config)
@@ -120,11 +122,10 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     version,
     hints: config.hints ? await hintsOf(logger) : null,
     health: database.trouble,
-    library: uploads.library,
-    checkAddress: uploads.checkAddress,
+    ...{ library: uploads.library, checkAddress: uploads.checkAddress },
     signsAddresses: signing !== null,
   }
-  const server = await openServing(config, database, backend, logger)
+  const server = management.beside(await openServing(config, database, backend, logger), database.trouble)
   opened.add(server.close)
   return {
     get model() {
@@ -182,7 +183,8 @@ async function openServing(config: Config, { main, writes }: Database, backend: 
     return address
   }
   const close: HttpServer['close'] = async (delay) => void (await Promise.all([administration.close(), server.close(delay)]))
-  if (config.schedules.length === 0) return { listen, close }
+  const { state } = server
+  if (config.schedules.length === 0) return { listen, state, close }
   const { openSchedules } = await import('./schedules/schedules.js')
   const services = backend.services(theProject(0, null))
   const schedules = openSchedules(config.schedules, { database: main, writer: writes, services, log, limits: config.limits })
@@ -192,6 +194,7 @@ async function openServing(config: Config, { main, writes }: Database, backend: 
       await schedules.start()
       return address
     },
+    state,
     close: async (delay) => void (await Promise.all([schedules.close(), close(delay)])),
   }
 }

@@ -4,8 +4,10 @@ import { createServer } from 'node:net'
 import type { Logger } from 'pino'
 import { refuseUnfinishedRestore } from '../backup/unfinished-restore.js'
 import { type Config, loadConfig } from '../config/config.js'
+import { type ManagementConfig, managementVariables } from '../config/management.js'
 import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
+import { describePortProblem } from '../errors/port-problem.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
 import { adaptYoungGeneration, fastProfile, smallProfile } from '../runtime/gc.js'
@@ -46,26 +48,31 @@ async function serve(folder: string, options: StartOptions, watched: (shutdown: 
     await listen(folder, options, watched)
   } catch (error) {
     if (process.env.LOG_LEVEL === 'debug') process.stderr.write(`${(error as Error).stack ?? String(error)}\n`)
-    throw new ConfigError(describeStartError(error as StartError))
+    throw new ConfigError(describePortProblem(error as NodeJS.ErrnoException, { port: 'PORT', host: 'HOST' }))
   }
 }
 
 async function listen(folder: string, options: StartOptions, watched: (shutdown: Shutdown) => void): Promise<void> {
-  const given = { ...(await loadConfig(folder)), allowsNewDatabase: options.new === true }
+  const loaded = await loadConfig(folder)
+  const isDevelopment = options.serving !== undefined
+  // In development, another project may have the management port, which nothing depends on.
+  const management = loaded.management === null ? null : { ...loaded.management, isRequired: !isDevelopment }
+  const given = { ...loaded, management, allowsNewDatabase: options.new === true }
   const { limits } = given
   const log = openLog({ level: given.logLevel, bytes: limits.logBytes, batches: given.production })
   const { logger } = log
   log.takeOver()
   // `octavo dev` replaces its processes at every change.
-  const shutdown = watchShutdown(log, options.serving === undefined ? 'info' : 'debug')
+  const shutdown = watchShutdown(log, isDevelopment ? 'debug' : 'info')
   watched(shutdown)
   endWithParent(() => process.kill(process.pid, 'SIGTERM'))
   checkProject(given.folder)
   refuseUnfinishedRestore(given)
   if (options.replaces !== true) await checkPort(given)
+  if (management?.isRequired === true) await checkManagementPort(management)
   const driver = await driverOf(given)
   driver.refuseLost(given, strapiEvidence(given.folder))
-  const { config, service } = await open(given, logger).catch((error: StartError) => {
+  const { config, service } = await open(given, logger).catch((error: Error) => {
     throw driver.faultOf(error) === null ? error : new ConfigError(`The database ${driver.nameOf(given)} cannot be used: ${error.message}.`)
   })
   warnOfRelations(logger, service.model)
@@ -110,22 +117,18 @@ async function open(given: Config, logger: Logger): Promise<{ readonly config: C
  * Listens briefly, so that a port in use is reported before the project is touched. A race is still reported when the service listens.
  * `exclusive`: in a process of `octavo dev`, this socket is not the shared one.
  */
-async function checkPort({ host, port }: Config): Promise<void> {
+async function checkPort({ host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
   const server = createServer((socket) => socket.destroy()).listen({ host, port, exclusive: true })
   await once(server, 'listening')
   server.close()
   await once(server, 'close')
 }
 
-type StartError = NodeJS.ErrnoException & { readonly port?: number; readonly address?: string; readonly hostname?: string }
-
-/** Describes an error of the start so that the operator can fix it. */
-function describeStartError({ code = '', syscall, message, port, address, hostname }: StartError): string {
-  if (code === 'EADDRINUSE') return `Port ${port} is in use by another process. Stop that process, or set PORT to another port.`
-  if (code === 'EACCES' && syscall === 'listen') return `Port ${port} needs elevated privileges. Set PORT to a number above 1023.`
-  if (code === 'EADDRNOTAVAIL') return `HOST is "${address}", which is not an address of this machine.`
-  if (syscall === 'getaddrinfo') return `HOST is "${hostname}", which is not an address of this machine.`
-  return message
+/** Does the same for the management port. @throws ConfigError */
+async function checkManagementPort(management: ManagementConfig): Promise<void> {
+  await checkPort(management).catch((error: NodeJS.ErrnoException) => {
+    throw new ConfigError(describePortProblem(error, managementVariables))
+  })
 }
 
 function warnOfRelations(logger: Logger, { skippedRelations }: Model): void {

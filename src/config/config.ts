@@ -30,6 +30,7 @@ import {
 } from './files.js'
 import { eventSettings, hookSettings, webhookSettings } from './hooks.js'
 import { limits } from './limits.js'
+import { type ManagementConfig, managementOf, managementSettings } from './management.js'
 import { isLoopback, type NetworkConfig, networkOf } from './network.js'
 import { httpSettings } from './response-headers.js'
 import { routesSettings } from './routes.js'
@@ -76,6 +77,7 @@ const file = z.strictObject({
   schedules: scheduleSettings.default([]),
   events: eventSettings.prefault({}),
   webhooks: webhookSettings.prefault({}),
+  management: managementSettings.prefault({}),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
   limits: limits.prefault({}),
 })
@@ -114,6 +116,8 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   /** Responses are compressed for clients that accept it. */
   readonly compression: boolean
   readonly logLevel: string
+  /** Where probes reach the service; null: there is no management port. */
+  readonly management: ManagementConfig | null
   readonly hooks: readonly Hook[]
   /** By uid, what the project decides for a content-type. */
   readonly types: Readonly<Record<string, TypeSettings>>
@@ -253,6 +257,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },
     ...{ corsOrigins: given.cors.origins, corsHeaders: given.cors.headers, responseHeaders: given.http.headers },
     ...{ startPage: given.startPage, compression: given.compression },
+    management: managementOf(environment, given.management, network.port),
     logLevel: logLevelOf(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     hooks: given.hooks,
     types: given.types as Config['types'],

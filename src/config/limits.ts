@@ -219,6 +219,8 @@ export const limits = z.strictObject({
    * sending traffic. Defaults to 5,000 in production, and to 0 in development or if only this machine can reach the service.
    */
   drainDelay: z.int().min(0).max(longest).optional(),
+  /** Milliseconds by which the event loop may be late before `/live` of the management port reports 503. */
+  eventLoopLag: z.int().positive().max(longest).default(5_000),
   /** Bytes of log lines buffered while the output is slow, full or closed; further lines are dropped and counted. */
   logBytes: z.int().positive().max(mostBytes).default(1_048_576),
 })

@@ -40,6 +40,8 @@ import { watchUnsent } from './unsent-responses.js'
 export interface HttpServer {
   /** Starts to listen and returns the URL. */
   listen(): Promise<string>
+  /** Whether it listens, and is not about to stop. */
+  state(): 'starting' | 'serving' | 'draining'
   /** Keeps serving for `delay` milliseconds while `/_health` returns 503, then stops listening, waits for requests in flight, and closes. */
   close(delay: number): Promise<void>
 }
@@ -120,6 +122,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
       const { address, port } = app.server.address() as AddressInfo
       return `http://${address === '0.0.0.0' || address === '::' ? 'localhost' : address.includes(':') ? `[${address}]` : address}:${port}`
     },
+    state: () => (connections.isDraining() ? 'draining' : app.server.listening ? 'serving' : 'starting'),
     close: async (delay) => {
       streams?.close()
       const closed = await connections.drain(delay)

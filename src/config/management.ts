@@ -1,0 +1,49 @@
+// The management port: where operators' tools ask for the state of the service, apart from its clients.
+import * as z from 'zod'
+import { ConfigError } from '../errors/errors.js'
+import { type Environment, integerOf } from './environment.js'
+
+/** The management port; absent: there is none. */
+export const managementSettings = z.strictObject({
+  /** Where to listen; 0: a free port, which the log names. */
+  port: z.int().min(0).max(65_535).optional(),
+  host: z.string().default('127.0.0.1'),
+})
+
+/** Where the management port listens. */
+export interface ManagementConfig {
+  readonly host: string
+  readonly port: number
+  /** True: a port in use ends the start; false: the service goes on without the port. */
+  readonly isRequired: boolean
+}
+
+/** The environment variables that say where the management port listens. */
+export const managementVariables = { port: 'OCTAVO_MANAGEMENT_PORT', host: 'OCTAVO_MANAGEMENT_HOST' } as const
+
+/** Bounds of the management port, which are not part of the configuration. */
+export const managementLimits = {
+  connections: 100,
+  /** Bytes of the request line and headers. */
+  headerBytes: 8_192,
+  /** Milliseconds for a whole request, between two of one connection, and for the last responses when the port is closed. */
+  requestTimeout: 5_000,
+  idleTimeout: 5_000,
+  closing: 500,
+} as const
+
+/** Completes where the management port listens; null: nowhere. `servicePort`: that of the service. @throws ConfigError that names the invalid value */
+export function managementOf(
+  environment: Environment,
+  given: z.output<typeof managementSettings>,
+  servicePort: number,
+): ManagementConfig | null {
+  const { OCTAVO_MANAGEMENT_HOST } = environment
+  const port = integerOf(environment, 'OCTAVO_MANAGEMENT_PORT', 0, 65_535) ?? given.port
+  if (port === undefined) return null
+  if (port === servicePort && port !== 0) {
+    const source = environment.OCTAVO_MANAGEMENT_PORT === undefined ? 'management.port' : 'OCTAVO_MANAGEMENT_PORT'
+    throw new ConfigError(`${source} is ${port}, which is the port of the service itself. Choose another one.`)
+  }
+  return { host: OCTAVO_MANAGEMENT_HOST ?? given.host, port, isRequired: true }
+}

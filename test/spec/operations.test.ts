@@ -1,0 +1,116 @@
+// The management port on a real service: probes, what it refuses, and that it is only there where it is configured.
+import { renameSync } from 'node:fs'
+import { connect } from 'node:net'
+import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { isOnServer } from '../support/databases.js'
+import { askManagement, managed, managementOrigin } from '../support/management.js'
+import { rule } from '../support/rule.js'
+import { type Served, serveProject } from '../support/serve.js'
+import { access, contentType, plain, reading, seeded } from './library.js'
+
+const notes = { ...contentType('note', { name: { type: 'string' } }), ...seeded('note', plain({ first: {} })), ...access(reading('note')) }
+
+/** Holds the event loop up for so many milliseconds. */
+function block(milliseconds: number): void {
+  const end = performance.now() + milliseconds
+  while (performance.now() < end);
+}
+
+let served: Served
+let isBlocking: () => void
+const blocking = new Promise<void>((resolve) => {
+  isBlocking = resolve
+})
+beforeAll(async () => {
+  const route = {
+    method: 'GET',
+    path: '/block',
+    auth: false,
+    handle: async () => {
+      isBlocking()
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      block(1_500)
+      return {}
+    },
+  } as const
+  served = await serveProject(notes, { config: { ...managed, limits: { eventLoopLag: 400 } }, code: { routes: [route] } })
+})
+afterAll(() => served.close())
+
+rule('operations.1', 'there is a management port only where it is configured, and its paths are not those of the service', async () => {
+  expect(managementOrigin(served.log)).not.toBeNull()
+  for (const path of ['/live', '/ready']) {
+    expect((await askManagement(served, path)).status, path).toBe(200)
+    expect((await served.ask(path)).status, path).toBe(404)
+  }
+  expect((await askManagement(served, '/api/notes')).status).toBe(404)
+  expect((await served.ask('/_health')).status).toBe(204)
+  const without = await serveProject(notes)
+  expect(managementOrigin(without.log)).toBeNull()
+  await without.close()
+})
+
+rule('operations.2', 'GET /live is 503 while the event loop is late, and 200 again afterwards', async () => {
+  const live = await askManagement(served, '/live')
+  expect([live.status, live.body.status]).toEqual([200, 'live'])
+  const blocked = served.ask('/api/block')
+  await blocking
+  // Sent before the event loop is blocked or while it is: the response comes with the first turn after it.
+  await vi.waitFor(
+    async () => {
+      const { status, body } = await askManagement(served, '/live')
+      expect(status).toBe(503)
+      expect(body.status).toBe('late')
+      expect(body.eventLoopLag).toBeGreaterThan(400)
+    },
+    { timeout: 20_000, interval: 20 },
+  )
+  expect((await blocked).status).toBe(200)
+  await vi.waitFor(async () => expect((await askManagement(served, '/live')).status).toBe(200), { timeout: 20_000, interval: 50 })
+})
+
+rule('operations.3', 'GET /ready is 200, and 503 with the failing parts while the database cannot be used', async () => {
+  const ready = await askManagement(served, '/ready')
+  expect([ready.status, ready.body]).toEqual([200, { status: 'ready' }])
+  if (isOnServer) return
+  const sick = await serveProject(notes, { config: managed })
+  renameSync(sick.database, `${sick.database}.away`)
+  await vi.waitFor(
+    async () => {
+      const { status, body } = await askManagement(sick, '/ready')
+      expect(status).toBe(503)
+      expect(body).toEqual({ status: 'not ready', failing: [{ part: 'database', problem: expect.stringMatching(/data\.db is gone/) }] })
+    },
+    { timeout: 20_000, interval: 50 },
+  )
+  expect((await sick.ask('/_health')).status).toBe(503)
+  expect((await askManagement(sick, '/live')).status).toBe(200)
+  await sick.close()
+})
+
+/** Sends bytes to the management port, and resolves to all that comes until it closes the connection. */
+function exchange(sent: string): Promise<string> {
+  const { port } = new URL(managementOrigin(served.log)!)
+  return new Promise((resolve) => {
+    let received = ''
+    const socket = connect(Number(port), '127.0.0.1', () => socket.write(sent))
+    socket.on('data', (bytes) => {
+      received += bytes
+    })
+    socket.on('error', () => {})
+    socket.on('close', () => resolve(received))
+  })
+}
+
+rule('operations.5', 'other paths are 404, other methods 405, and what is sent is bounded', async () => {
+  for (const path of ['/', '/metricsx', '/live/', '/%', '/_health']) expect((await askManagement(served, path)).status, path).toBe(404)
+  for (const method of ['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH']) {
+    const { status, headers } = await askManagement(served, '/live', { method })
+    expect([method, status, headers.get('allow')]).toEqual([method, 405, 'GET, HEAD'])
+  }
+  const head = await askManagement(served, '/ready?verbose', { method: 'HEAD' })
+  expect([head.status, head.text, head.headers.get('cache-control')]).toEqual([200, '', 'no-store'])
+  expect(await exchange(`GET /live HTTP/1.1\r\nHost: a\r\nX-Long: ${'a'.repeat(10_000)}\r\n\r\n`)).toMatch(/^HTTP\/1\.1 431 /)
+  expect(await exchange('GET /live HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\nab')).toMatch(/^HTTP\/1\.1 200 /)
+  expect(await exchange('GET /live HTTP/1.1\r\nHost:')).toMatch(/^HTTP\/1\.1 408 /)
+})
