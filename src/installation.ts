@@ -26,6 +26,7 @@ import type { Model } from './model/types.js'
 import { contracts } from './query/contract.js'
 import type { ReadContext } from './query/rest/read.js'
 import { beginExclusion, type Exclusion } from './runtime/exclusion.js'
+import type { Metrics } from './runtime/metrics.js'
 import type { FileWatch } from './uploads/library.js'
 
 /** Immutable. Everything in it belongs to the same model and default locale. */
@@ -100,6 +101,8 @@ export interface InstallationOptions {
   readonly recording: Recording
   /** What accounts need apart from the installation. */
   readonly accounts: AccountParts
+  /** Where writes are reported to; null: nothing is measured. */
+  readonly metrics: Metrics | null
 }
 
 interface Opened {
@@ -209,7 +212,7 @@ export function openInstallations(options: InstallationOptions): Installations {
 }
 
 function open(
-  { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts }: InstallationOptions,
+  { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts, metrics }: InstallationOptions,
   { keys, inSync }: Lasting,
   { model, change, defaultLocale }: InstalledModel,
 ): Opened {
@@ -223,7 +226,7 @@ function open(
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
   const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
   const revisionKey = revisionKeyOf(config)
-  const writing = { read: context, revisionKey, database: writes, limits, hashPassword, hooks, policies, outbox, inSync, input }
+  const writing = { read: context, revisionKey, database: writes, limits, hashPassword, hooks, policies, outbox, metrics, inSync, input }
   const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
   return {
     installation: {

@@ -31,6 +31,7 @@ import { createServer, type HttpServer } from './http/server.js'
 import { holding, openInstallations } from './installation.js'
 import { openContentTypeBuilder } from './live-model/builder-request.js'
 import { prepareManagement } from './management/prepare.js'
+import type { Measuring } from './metrics/measuring.js'
 import { newDocumentId } from './model/document-id.js'
 import type { Model } from './model/types.js'
 import { openInForce } from './project-model.js'
@@ -79,21 +80,12 @@ export async function createService(config: Config, logger?: Logger): Promise<Se
 }
 
 async function open(config: Config, logger: Logger, opened: Closers): Promise<Service> {
-  const management = await prepareManagement(config, logger, opened)
-  const mail = openMailer(config.mail, config.logsEmails, logger)
-  opened.add(mail.close)
-  const signing = signingOf(config)
-  const { database, liveModel } = await openInForce(config, logger, signing, opened)
-  const jwts = openJwts(config.secrets.jwtSecret)
-  const events = await eventsOf(config, database, logger)
-  opened.add(events.close)
-  const identification = await identificationOf(config, database, { jwts, logger, watched: [events.watched, liveModel.watched] })
-  const uploads = await uploadsOf(config, database, logger)
-  opened.add(uploads.close)
-  const accounts = accountContext(config, database, { identification, jwts, mail, log: logger })
+  const parts = await openParts(config, logger, opened)
+  const { management, database, liveModel, signing, events, identification, uploads, library, accounts } = parts
+  const { metrics } = management.measuring
   const defaultLocale = async () => (await identification.access()).defaultLocale
   const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale(), true), work)
-  const services = openContentServices(config, { withInstallation, library: uploads.library, signsAddresses: signing !== null })
+  const services = openContentServices(config, { withInstallation, library, signsAddresses: signing !== null })
   const { scopes, ...code } = codeOf(config, services, logger)
   const installations = openInstallations({
     config,
@@ -105,7 +97,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     ...code,
     reportDropped: reportDroppedTo(logger),
     recording: events.recording,
-    accounts,
+    ...{ accounts, metrics },
   })
   opened.add(installations.close)
   liveModel.serve(installations)
@@ -122,10 +114,11 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     version,
     hints: config.hints ? await hintsOf(logger) : null,
     health: database.trouble,
-    ...{ library: uploads.library, checkAddress: uploads.checkAddress },
+    ...{ library, checkAddress: uploads.checkAddress, metrics },
     signsAddresses: signing !== null,
   }
-  const server = management.beside(await openServing(config, database, backend, logger), database.trouble)
+  const sources = { activity: database.activity, modelChange: liveModel.changeInForce, backlog: events.backlog }
+  const server = management.beside(await openServing(config, database, backend, logger), database.trouble, sources)
   opened.add(server.close)
   return {
     get model() {
@@ -137,6 +130,26 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     examples: () => exampleRequests(config, installations.model(), identification),
     close: ({ delay = 0 } = {}) => opened.close(delay),
   }
+}
+
+/** Opens what a service consists of below its installations: the management port, the database, and what reads and writes it by itself. */
+async function openParts(config: Config, logger: Logger, opened: Closers) {
+  const management = await prepareManagement(config, version, logger, opened)
+  const { measuring } = management
+  const mail = openMailer(config.mail, config.logsEmails, logger)
+  opened.add(mail.close)
+  const signing = signingOf(config)
+  const { database, liveModel } = await openInForce(config, logger, signing, opened)
+  const jwts = openJwts(config.secrets.jwtSecret)
+  const events = await eventsOf(config, measuring.database(database, 'outbox'), logger)
+  opened.add(events.close)
+  const watched = [events.watched, liveModel.watched]
+  const identification = await identificationOf(config, measuring.database(database, 'auth'), { jwts, logger, watched })
+  const uploads = await uploadsOf(config, measuring.database(database, 'uploads'), logger)
+  opened.add(uploads.close)
+  const accounts = accountContext(config, measuring.database(database, 'accounts'), { identification, jwts, mail, log: logger, measuring })
+  const library = measuring.library(uploads.library)
+  return { management, database: measuring.database(database), liveModel, signing, events, identification, uploads, library, accounts }
 }
 
 /** Logs where a value was not stored. */
@@ -249,11 +262,20 @@ const uploadsOf = (config: Config, { main, writes }: Database, logger: Logger): 
     storageFailed: (error) => logger.error({ err: error }, 'the file storage rejected a request'),
   })
 
+/** What accounts share with the rest of the service. */
+interface AccountSources {
+  readonly identification: Identification
+  readonly jwts: Jwts
+  readonly mail: Mailer
+  readonly log: Logger
+  readonly measuring: Measuring
+}
+
 /** Opens what accounts need. */
 function accountContext(
   config: Config,
   { main, writes }: Database,
-  { identification, jwts, mail, log }: { identification: Identification; jwts: Jwts; mail: Mailer; log: Logger },
+  { identification, jwts, mail, log, measuring }: AccountSources,
 ): AccountParts {
   const { auth, limits, secrets } = config
   const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.rateLimitKeys) : openCounters(limits.rateLimitKeys)
@@ -262,7 +284,7 @@ function accountContext(
     writer: writes,
     jwts,
     mail,
-    limiter: openLimiter(counters, limits.authRateLimit),
+    limiter: measuring.limiter(openLimiter(counters, limits.authRateLimit)),
     passwords: openPasswords(limits),
     log,
     jwtSecret: secrets.jwtSecret,

@@ -1,6 +1,7 @@
 // The management port: where operators' tools ask for the state of the service, apart from its clients.
 import * as z from 'zod'
 import { ConfigError } from '../errors/errors.js'
+import { checkSecret } from './checks.js'
 import { type Environment, integerOf } from './environment.js'
 
 /** The management port; absent: there is none. */
@@ -8,12 +9,16 @@ export const managementSettings = z.strictObject({
   /** Where to listen; 0: a free port, which the log names. */
   port: z.int().min(0).max(65_535).optional(),
   host: z.string().default('127.0.0.1'),
+  /** What a scrape of `/metrics` has to send: `Authorization: Bearer <token>`; absent: nothing. */
+  token: z.string().optional(),
 })
 
 /** Where the management port listens. */
 export interface ManagementConfig {
   readonly host: string
   readonly port: number
+  /** The token of `/metrics`; null: none is needed. */
+  readonly token: string | null
   /** True: a port in use ends the start; false: the service goes on without the port. */
   readonly isRequired: boolean
 }
@@ -30,6 +35,8 @@ export const managementLimits = {
   requestTimeout: 5_000,
   idleTimeout: 5_000,
   closing: 500,
+  /** Milliseconds that a scrape waits for what the database is asked. */
+  scrapeWait: 2_000,
 } as const
 
 /** Completes where the management port listens; null: nowhere. `servicePort`: that of the service. @throws ConfigError that names the invalid value */
@@ -38,12 +45,14 @@ export function managementOf(
   given: z.output<typeof managementSettings>,
   servicePort: number,
 ): ManagementConfig | null {
-  const { OCTAVO_MANAGEMENT_HOST } = environment
+  const { OCTAVO_MANAGEMENT_HOST, OCTAVO_MANAGEMENT_TOKEN } = environment
   const port = integerOf(environment, 'OCTAVO_MANAGEMENT_PORT', 0, 65_535) ?? given.port
   if (port === undefined) return null
   if (port === servicePort && port !== 0) {
     const source = environment.OCTAVO_MANAGEMENT_PORT === undefined ? 'management.port' : 'OCTAVO_MANAGEMENT_PORT'
     throw new ConfigError(`${source} is ${port}, which is the port of the service itself. Choose another one.`)
   }
-  return { host: OCTAVO_MANAGEMENT_HOST ?? given.host, port, isRequired: true }
+  const token = OCTAVO_MANAGEMENT_TOKEN ?? given.token ?? null
+  if (token !== null) checkSecret(OCTAVO_MANAGEMENT_TOKEN === undefined ? 'management.token' : 'OCTAVO_MANAGEMENT_TOKEN', token)
+  return { host: OCTAVO_MANAGEMENT_HOST ?? given.host, port, token, isRequired: true }
 }

@@ -4,6 +4,7 @@ import type { RawBuilder } from 'kysely'
 import type { Logger } from 'pino'
 import type { Model } from '../model/types.js'
 import type { PlanStep } from '../model-plans/steps.js'
+import type { DatabaseActivity } from './activity.js'
 import type { CommitWatch } from './cache/table-changes.js'
 import type { Dialect } from './dialect.js'
 import type { History } from './history.js'
@@ -154,6 +155,8 @@ export interface Database {
   /** The SQL of steps for readers, each with a list of statements; what the service computes is a comment. */
   describeSteps(steps: readonly PlanStep[]): Promise<readonly (readonly string[])[]>
   mismatches(model: Model): Promise<SchemaMismatches>
+  /** What it is busy with. */
+  activity(): DatabaseActivity
   /** Null while the database can be trusted; otherwise what is wrong, as a sentence for the operator. */
   trouble(): string | null
   /** Closes connections and threads; writes that were begun are finished first. */

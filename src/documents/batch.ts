@@ -31,7 +31,7 @@ export type DocumentBatch = (asked: readonly BatchWrite[], named?: IdempotencyKe
 
 /** Opens writes in one transaction. */
 export function openBatch(context: WriteContext, keys: IdempotencyKeys): DocumentBatch {
-  const { database, hooks, outbox } = context
+  const { database, hooks, outbox, metrics } = context
 
   async function executeAll(
     transaction: Transaction,
@@ -74,8 +74,11 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Documen
     })
     if (!isNew) return outcomes
     outbox?.committed()
-    for (const [index, outcome] of outcomes.entries())
-      if (outcome !== null && outcome.entries.length > 0) await hooks?.after(operations[index]!, outcome)
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome === null || outcome.entries.length === 0) continue
+      metrics?.documentWritten(asked[index]!.write.type.uid, asked[index]!.action)
+      await hooks?.after(operations[index]!, outcome)
+    }
     return outcomes
   }
 

@@ -9,6 +9,7 @@ import { mayReadDrafts } from '../query/rest/draft-grant.js'
 import { parseParameters, type Parameters as Query } from '../query/rest/parameters.js'
 import type { ReadContext } from '../query/rest/read.js'
 import { readRequest } from '../query/rest/read.js'
+import type { Metrics } from '../runtime/metrics.js'
 import { hiddenIn } from './hidden-rows.js'
 import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import { checkSize, type SizeLimits } from './input/size.js'
@@ -53,6 +54,8 @@ export interface WriteContext {
   readonly policies: Policies | null
   /** Null: nobody listens. */
   readonly outbox: Outbox | null
+  /** Null: nothing is measured. */
+  readonly metrics: Pick<Metrics, 'documentWritten'> | null
   readonly inSync: InSync
   /** What reads bodies, with what reports values in place of `blocks` that are written as null, if the contract does so. */
   readonly input: Pick<InputContext, 'model' | 'contract' | 'reportDropped'>

@@ -37,7 +37,7 @@ const operations: Readonly<Record<HookAction, RunAction>> = {
 
 /** The writes over one model. */
 export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): DocumentWrites {
-  const { database, outbox, hooks } = context
+  const { database, outbox, hooks, metrics } = context
 
   async function perform(begun: WriteOperation, named: IdempotencyKey | null): Promise<WriteResult | null> {
     if (named !== null && hooks !== null) {
@@ -55,6 +55,7 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
     const outcome = left === null ? null : { ...left, answer: await left.answer }
     if (outcome?.synced !== undefined) context.inSync.note(outcome.synced)
     if (outcome === null || outcome.entries.length === 0) return outcome
+    metrics?.documentWritten(operation.write.type.uid, operation.action)
     outbox?.committed()
     await hooks?.after(operation, outcome)
     return outcome

@@ -3,6 +3,7 @@ import type { MainConnection, WriteDatabase } from '../database/database.js'
 import { openLeases } from '../leases/leases.js'
 import type { EventListener } from '../public/events.js'
 import { runCode } from '../runtime/project-code.js'
+import { type EventBacklog, readBacklog } from './backlog.js'
 import { openCursors } from './cursors.js'
 import { type Deliveries, openDeliveries } from './deliveries.js'
 import { type EventLog, openEventLog } from './event-log.js'
@@ -56,6 +57,8 @@ export interface Events {
   readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
   /** The events for streams of them. */
   readonly streamed: StreamedEvents
+  /** Reads what waits for the listeners and webhooks of the installation. */
+  backlog(): Promise<EventBacklog>
   /** Delivers for a moment what was recorded; the rest is delivered after the next start. */
   close(): Promise<void>
 }
@@ -73,9 +76,10 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
   const names = fixed.map(({ name }) => name)
   const slots = { most: limits.webhookTotalConcurrency + fixed.length, taken: 0 }
   const webhooks = openWebhookDeliveries({ ...options, settings: options.webhooks }, () => deliveries)
+  const consumers = () => [...names, ...webhooks.registry.enabled().map(({ id }) => consumerOf(id))]
   const deliveries: Deliveries = openDeliveries({
     ...{ log, cursors, database, writer, slots, now, failed, outboxEvents: limits.outboxEvents },
-    consumers: () => [...names, ...webhooks.registry.enabled().map(({ id }) => consumerOf(id))],
+    consumers,
   })
   const changed: (() => void)[] = []
   const reload = async (): Promise<void> => {
@@ -103,6 +107,7 @@ export async function openEvents(options: EventsOptions): Promise<Events> {
       last: log.last,
       onEvents: deliveries.onEvents,
     },
+    backlog: () => readBacklog(database, consumers()),
     close: async () => {
       await deliveries.close(Math.min(longestClosing, limits.drainTimeout / 5))
       webhooks.close()

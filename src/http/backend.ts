@@ -8,6 +8,7 @@ import type { StreamedEvents } from '../events/open.js'
 import type { Hints } from '../hints/hints.js'
 import type { Installations } from '../installation.js'
 import type { ModelChanges } from '../live-model/builder-request.js'
+import type { Metrics } from '../runtime/metrics.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
@@ -39,6 +40,8 @@ export interface Backend {
   readonly scopes: ProjectScopes | null
   /** The recorded events, for streams of them. */
   readonly streamed: StreamedEvents
+  /** Where requests are reported to; null: nothing is measured. */
+  readonly metrics: Metrics | null
   /** The version of this build. */
   readonly version: string
   /** Explains responses; null unless NODE_ENV is `development`. */

@@ -62,7 +62,7 @@ export function noteFailure(request: FastifyRequest, { name, message, loggedWith
 const routeOf = (request: FastifyRequest): string | undefined => (request as LoggedRequest).routeName ?? request.routeOptions.url
 
 /** Returns the route of a request, with the name of a known content-type instead of `:name`. */
-function pathOf(request: FastifyRequest): string | undefined {
+export function pathOf(request: FastifyRequest): string | undefined {
   const url = routeOf(request)
   const { name } = request.params as { name?: string }
   return (request as LoggedRequest).uid === undefined || name === undefined ? url : url?.replace(':name', name.toLowerCase())

@@ -23,6 +23,7 @@ import {
 } from './headers-and-cors.js'
 import type { Hinting } from './hinting.js'
 import { openIncomingBodies } from './incoming-bodies.js'
+import { measureRequests } from './measured-requests.js'
 import { administrationMount } from './mounts/administration.js'
 import { apiMount } from './mounts/api.js'
 import { contentTypeBuilderMount } from './mounts/content-type-builder.js'
@@ -172,13 +173,15 @@ async function hintingOf(app: FastifyInstance, hints: Hints, config: Config, { i
 
 function prepare(
   app: FastifyInstance,
-  { config, connections, compression }: MountContext,
+  { config, backend, connections, compression }: MountContext,
   mounts: readonly Mount[],
   addHeaders: AddHeaders,
 ): void {
   app.removeAllContentTypeParsers()
   // Routes read bodies themselves, after the caller's permission was checked.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+  const unlogged = new Set(mounts.flatMap((mount) => mount.unlogged.map((path) => mount.prefix + path)))
+  if (backend.metrics !== null) measureRequests(app, backend.metrics, unlogged)
   app.setErrorHandler((error, _request, reply) => respondError(reply, error))
   app.addHook('onRequest', async (request, reply) => {
     addHeaders(request, reply)
@@ -191,7 +194,6 @@ function prepare(
   app.addHook('onRoute', (route) => {
     route.config = { ...route.config, isSecret: secret.some((start) => route.url.startsWith(start)) }
   })
-  const unlogged = new Set(mounts.flatMap((mount) => mount.unlogged.map((path) => mount.prefix + path)))
   app.addHook('onSend', (request, reply, payload, done) => {
     if (isUncacheable(reply.statusCode) || isSecret(request)) reply.header('cache-control', 'no-store')
     if (!connections.isDraining()) return done(null, payload)

@@ -35,6 +35,8 @@ export interface LiveModel {
   readonly model: Model
   /** The last of these changes; 0 for none. */
   readonly lastChange: number
+  /** The last change that is in force now. */
+  changeInForce(): number
   /** What other processes change, and how it is followed: as the access rules are read again after a commit. */
   readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
   /** The changes that were made, oldest first. */
@@ -76,6 +78,7 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
   return {
     model: inForce.model,
     lastChange: inForce.change,
+    changeInForce: () => inForce.change,
     watched: { tables: changeColumns, reload: () => reload(options, inForce, line.run) },
     history: () => listChanges(main),
     serve: (served) => {

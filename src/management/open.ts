@@ -1,20 +1,52 @@
-// Opens the management port of a service.
+// Opens the management port of a service, and what it measures.
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.js'
 import type { ManagementConfig } from '../config/management.js'
+import { measuredDatabase } from '../metrics/measured-database.js'
+import { measuredLibrary } from '../metrics/measured-library.js'
+import { measuredLimiter } from '../metrics/measured-limiter.js'
+import type { Measuring } from '../metrics/measuring.js'
+import { openRegistry } from '../metrics/registry.js'
+import type { MetricSources } from '../metrics/sources.js'
 import { watchEventLoop } from './event-loop-lag.js'
+import { metricsPage } from './metrics-page.js'
 import { livePage, readyPage, type ServingState } from './pages.js'
 import { type ManagementPort, prepareManagementPort } from './server.js'
 
-/** Prepares the management port; it does not listen yet. */
-export function openManagement(management: ManagementConfig, { limits }: Config, state: ServingState, logger: Logger): ManagementPort {
+/** What the port asks of the service, which is opened after it. */
+export interface WatchedService extends ServingState {
+  /** Null before the service is there. */
+  sources(): MetricSources | null
+}
+
+/** The port, and what measures the service for it. */
+export interface OpenedManagement extends ManagementPort {
+  readonly measuring: Measuring
+}
+
+/** Prepares the management port; it does not listen yet. `version`: of this build. */
+export function openManagement(
+  management: ManagementConfig,
+  { limits, database }: Config,
+  { service, version, logger }: { readonly service: WatchedService; readonly version: string; readonly logger: Logger },
+): OpenedManagement {
   const lag = watchEventLoop()
+  const system = database.client === 'postgres' ? 'postgresql' : database.client
+  const registry = openRegistry({ version, system })
   const pages = new Map([
     ['/live', livePage(lag, limits.eventLoopLag)],
-    ['/ready', readyPage(state)],
+    ['/ready', readyPage(service)],
+    ['/metrics', metricsPage(registry, management.token, service.sources)],
   ])
   const port = prepareManagementPort(management, pages, logger)
+  const { metrics } = registry
   return {
+    measuring: {
+      metrics,
+      database: (measured, purpose) => measuredDatabase(measured, metrics, purpose ?? null),
+      limiter: (limiter) => measuredLimiter(limiter, metrics),
+      library: (library) => measuredLibrary(library, metrics),
+    },
     listen: port.listen,
     close: async () => {
       await port.close()

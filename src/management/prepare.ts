@@ -1,6 +1,8 @@
-// Prepares the management port of a service that has one; only then is its code loaded.
+// Prepares the management port of a service that has one; only then is its code loaded, and that of metrics.
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.js'
+import { type Measuring, notMeasuring } from '../metrics/measuring.js'
+import type { MetricSources } from '../metrics/sources.js'
 import type { Closers } from '../runtime/closers.js'
 import type { ServingState } from './pages.js'
 
@@ -12,23 +14,34 @@ interface ListeningServer {
 
 /** The management port of a service. */
 export interface Management {
-  /** Returns the server with a `listen` that opens the port first. `trouble`: null while the database can be used. */
-  beside<Served extends ListeningServer>(server: Served, trouble: () => string | null): Served
+  readonly measuring: Measuring
+  /**
+   * Returns the server with a `listen` that opens the port first. `trouble`: null while the database can be used; `sources`: what a scrape
+   * asks.
+   */
+  beside<Served extends ListeningServer>(server: Served, trouble: () => string | null, sources: MetricSources): Served
 }
 
-const noManagement: Management = { beside: (server) => server }
+const noManagement: Management = { measuring: notMeasuring, beside: (server) => server }
 
-/** Prepares the management port, which is closed after everything that was opened since. Without one, this costs nothing. */
-export async function prepareManagement(config: Config, logger: Logger, opened: Closers): Promise<Management> {
+/**
+ * Prepares the management port, which is closed after everything that was opened since. Without one, this costs nothing. `version`: of this
+ * build.
+ */
+export async function prepareManagement(config: Config, version: string, logger: Logger, opened: Closers): Promise<Management> {
   const { management } = config
   if (management === null) return noManagement
   const { openManagement } = await import('./open.js')
   let state: ServingState = { service: () => 'starting', database: () => null }
-  const port = openManagement(management, config, { service: () => state.service(), database: () => state.database() }, logger)
+  let asked: MetricSources | null = null
+  const service = { service: () => state.service(), database: () => state.database(), sources: () => asked }
+  const port = openManagement(management, config, { service, version, logger })
   opened.add(port.close)
   return {
-    beside: (server, trouble) => {
+    measuring: port.measuring,
+    beside: (server, trouble, sources) => {
       state = { service: server.state, database: trouble }
+      asked = sources
       return {
         ...server,
         listen: async () => {

@@ -63,6 +63,7 @@ async function openGolden() {
     carryOut: async () => false,
     describeSteps: async () => [],
     mismatches: async () => ({ types: [], columns: [], tables: [] }),
+    activity: () => ({ pools: [], retriedTransactions: 0, walBytes: 0 }),
     trouble: () => null,
     close: async () => {},
   }
@@ -76,6 +77,7 @@ async function openGolden() {
     hooks: null,
     policies: null,
     aroundReads: null,
+    metrics: null,
     recording: {
       isOn: () => false,
       onChange: () => {},

@@ -16,3 +16,30 @@ export function askManagement({ log }: { readonly log: readonly string[] }, path
   if (origin === null) throw new Error('the log names no management port')
   return askAt(origin, path, asked)
 }
+
+/** A value of a metric, with its labels. */
+export interface Sample {
+  readonly name: string
+  readonly labels: Readonly<Record<string, string>>
+  readonly value: number
+}
+
+/** Reads the values in the text of `/metrics`. */
+export const samplesOf = (text: string): readonly Sample[] =>
+  [...text.matchAll(/^([a-z0-9_:]+)(?:\{(.*)\})? (\S+)$/gm)].map(([, name, labels = '', value]) => ({
+    name: name!,
+    labels: Object.fromEntries([...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label, text]) => [label!, text!])),
+    value: Number(value),
+  }))
+
+/** Scrapes a service. */
+export const scrape = async (served: { readonly log: readonly string[] }): Promise<readonly Sample[]> =>
+  samplesOf((await askManagement(served, '/metrics')).text)
+
+/** The sum of a metric's values with these labels; null: there is none. */
+export function sumOf(samples: readonly Sample[], name: string, labels: Readonly<Record<string, string>> = {}): number | null {
+  const found = samples.filter(
+    (sample) => sample.name === name && Object.entries(labels).every(([label, value]) => sample.labels[label] === value),
+  )
+  return found.length === 0 ? null : found.reduce((sum, { value }) => sum + value, 0)
+}

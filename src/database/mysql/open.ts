@@ -11,6 +11,7 @@ import { openBackgroundIndexes } from '../indexing.js'
 import { namesOf } from '../names.js'
 import type { Prepared } from '../schema/lacking.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
+import { serverActivity } from '../server/activity.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
@@ -125,6 +126,7 @@ export async function openMysqlDatabase(
       takeBack: (work) => changingTables(() => takeBackOnMysql(carrying, work)),
       describeSteps: (steps) => Promise.all(steps.map((step, index) => describeMysqlStep(step, steps.slice(index + 1)))),
       mismatches: (wanted) => onClient(reached.small, (client) => findSchemaMismatches(client, wanted)),
+      activity: () => serverActivity(reached.small.activity('main'), reads, writes),
       trouble: health.trouble,
       close: () => opened.close(0),
     }

@@ -2,6 +2,7 @@
 
 import type { ServerSettings } from '../../config/database-server.js'
 import { elapsed } from '../../runtime/clock.js'
+import type { PoolActivity } from '../activity.js'
 import { type Client, connect, serverOf } from './client.js'
 import { exhausted, isCancelled, isConnectionLoss, timeoutOf } from './errors.js'
 
@@ -25,6 +26,7 @@ export interface MysqlPoolOptions {
 export interface Pool {
   /** Those that wait for a connection. */
   readonly waiting: number
+  activity(name: PoolActivity['name']): PoolActivity
   /** @throws Error where no connection can be made, or none is free in time */
   acquire(): Promise<Client>
   /** `isBroken`: the connection is not used again. */
@@ -88,6 +90,7 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
     get waiting() {
       return waiters.size
     },
+    activity: (name) => ({ name, idle: idle.length, used: all.size - idle.length, most: max, waiting: waiters.size }),
     acquire: async () => {
       if (isClosed) throw new Error('The pool is closed')
       const free = idle.pop()

@@ -3,8 +3,9 @@
 import { ApiError } from '../../errors/errors.js'
 import { elapsed } from '../../runtime/clock.js'
 import { isTooLarge, tooLarge } from '../answer/sink.js'
-import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
+import type { PlanHandle, ReadAnswer } from '../database.js'
 import type { ReadOptions } from '../server/options.js'
+import type { ServerReads } from '../server/reads.js'
 import { lossRetrier } from '../server/retry.js'
 import { openShare } from '../server/share.js'
 import { unavailable } from '../unavailable.js'
@@ -32,7 +33,7 @@ const never = () => false
 const cancelPatience = 1_000
 
 /** Opens the reads; a connection is made with the first one. */
-export function openReads(options: ReadOptions, statements: MysqlStatements, failed: (error: Error) => void): ReadDatabase {
+export function openReads(options: ReadOptions, statements: MysqlStatements, failed: (error: Error) => void): ServerReads {
   const { settings, connections, readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, failed })
   const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
@@ -67,6 +68,7 @@ export function openReads(options: ReadOptions, statements: MysqlStatements, fai
         throw explained(error)
       }
     },
+    activity: () => pool.activity('read'),
     close: () => pool.close(),
   }
 }

@@ -1,9 +1,9 @@
 // The writes of a service on MySQL or MariaDB: serializable transactions on a bounded pool.
 import { elapsed } from '../../runtime/clock.js'
-import type { Transaction, WriteDatabase } from '../database.js'
+import type { Transaction } from '../database.js'
 import type { WriteOptions } from '../server/options.js'
 import { latestOf } from '../server/turns.js'
-import { aloneOf, openServerWrites, registerPlans } from '../server/writes.js'
+import { aloneOf, openServerWrites, registerPlans, type ServerWrites } from '../server/writes.js'
 import { unavailable } from '../unavailable.js'
 import { type Client, writing, writingInTurn } from './client.js'
 import { explained, isConflict, isConnectionLoss, isLockWait } from './errors.js'
@@ -17,7 +17,7 @@ import { beginAttempt, type MysqlAttempt, type MysqlAttemptOptions, runTogether 
 const endPatience = 1_000
 
 /** Opens the writes; connections are made when they are needed. `small`: a pool for statements about the outcome of others. */
-export function openWrites(options: WriteOptions, small: Pool, statements: MysqlStatements, failed: (error: Error) => void): WriteDatabase {
+export function openWrites(options: WriteOptions, small: Pool, statements: MysqlStatements, failed: (error: Error) => void): ServerWrites {
   const { settings, connections, writtenBytes, signer } = options
   // MySQL ends those that do nothing: none is kept.
   const unkept = { ...settings, pool: { ...settings.pool, min: 0 } }
@@ -55,6 +55,7 @@ export function openWrites(options: WriteOptions, small: Pool, statements: Mysql
         await committed(under, outcomes)
         return under.outcomes
       }),
+    activity: () => [pool.activity('write'), ...(turnPool === pool ? [] : [turnPool.activity('write_in_turn')])],
     waiting: () => pool.waiting,
     errors: { isConflict, isLockWait, isConnectionLoss, explained },
     failed,

@@ -5,6 +5,7 @@ import type { Socket } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import pg, { type Connection as Wire } from 'pg'
 import type { ServerSettings } from '../../config/database-server.js'
+import type { PoolActivity } from '../activity.js'
 import type { Stored } from '../stored.js'
 import { cancel } from './cancel.js'
 import { encodeParameter, parserOf } from './codec.js'
@@ -59,6 +60,15 @@ export function openPool(settings: ServerSettings, { max, pipelined, failed }: P
   pool.on('connect', (client) => client.on('error', () => {}))
   return pool
 }
+
+/** The connections of a pool. */
+export const poolActivity = (name: PoolActivity['name'], pool: pg.Pool): PoolActivity => ({
+  name,
+  idle: pool.idleCount,
+  used: pool.totalCount - pool.idleCount,
+  most: pool.options.max,
+  waiting: pool.waitingCount,
+})
 
 /** Closes a connection at once, whatever is under way on it: the statements fail as with a connection that was lost. */
 function cut(client: pg.PoolClient): void {

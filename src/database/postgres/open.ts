@@ -13,11 +13,12 @@ import type { ModelWork } from '../model-work.js'
 import { namesOf } from '../names.js'
 import type { Prepared } from '../schema/lacking.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
+import { serverActivity } from '../server/activity.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
 import { type CarryingOut, carryOutOnPostgres } from './carry-out.js'
-import { onConnection, openPool, type Statements } from './connection.js'
+import { onConnection, openPool, poolActivity, type Statements } from './connection.js'
 import { describePostgresStep } from './describe-step.js'
 import { createIndexes, type WantedIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
@@ -126,6 +127,7 @@ export async function openPostgresDatabase(
       carryOut: (work) => carryOutBeside(indexes, statements, carrying, work),
       describeSteps: async (steps) => steps.map(describePostgresStep),
       mismatches: (wanted) => findSchemaMismatches(reached.small, wanted),
+      activity: () => serverActivity(poolActivity('main', reached.small), reads, writes),
       trouble: health.trouble,
       close: () => opened.close(0),
     }

@@ -4,13 +4,14 @@ import type pg from 'pg'
 import { ApiError } from '../../errors/errors.js'
 import { elapsed } from '../../runtime/clock.js'
 import { isTooLarge, tooLarge } from '../answer/sink.js'
-import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
+import type { PlanHandle, ReadAnswer } from '../database.js'
 import type { ReadOptions } from '../server/options.js'
+import type { ServerReads } from '../server/reads.js'
 import { lossRetrier } from '../server/retry.js'
 import { openShare } from '../server/share.js'
 import { unavailable } from '../unavailable.js'
 import { cancel } from './cancel.js'
-import { onConnection, openPool, type Statements } from './connection.js'
+import { onConnection, openPool, poolActivity, type Statements } from './connection.js'
 import { postgresDialect } from './dialect.js'
 import { cancelled, codeOf, explained, isConflict, isConnectionLoss, isTimeout } from './errors.js'
 import { type PlanReader, preparePlanReader } from './execute.js'
@@ -33,7 +34,7 @@ const never = () => false
 const cancelPatience = 1_000
 
 /** Opens the reads; a connection is made with the first one. */
-export function openReads(options: ReadOptions, statements: Statements, failed: (error: Error) => void): ReadDatabase {
+export function openReads(options: ReadOptions, statements: Statements, failed: (error: Error) => void): ServerReads {
   const { settings, connections, readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: false, failed })
   const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
@@ -72,6 +73,7 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
         throw explained(error)
       }
     },
+    activity: () => poolActivity('read', pool),
     close: () => pool.end(),
   }
 }

@@ -1,12 +1,12 @@
 // The writes of a service on PostgreSQL: serializable transactions on a bounded pool.
 import type pg from 'pg'
 import { elapsed } from '../../runtime/clock.js'
-import type { Transaction, WriteDatabase } from '../database.js'
+import type { Transaction } from '../database.js'
 import type { WriteOptions } from '../server/options.js'
 import { latestOf, type Turn } from '../server/turns.js'
-import { aloneOf, openServerWrites, registerPlans } from '../server/writes.js'
+import { aloneOf, openServerWrites, registerPlans, type ServerWrites } from '../server/writes.js'
 import { unavailable } from '../unavailable.js'
-import { onConnection, openPool, type Statements } from './connection.js'
+import { onConnection, openPool, poolActivity, type Statements } from './connection.js'
 import { explained, isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import { preparePlanReader } from './execute.js'
 import { openOwnTransactions } from './history.js'
@@ -17,7 +17,7 @@ import { type Attempt, type AttemptOptions, beginAttempt, runTogether, type Toge
 const endPatience = 1_000
 
 /** Opens the writes; connections are made when they are needed. `small`: a pool for statements about the outcome of others. */
-export function openWrites(options: WriteOptions, small: pg.Pool, statements: Statements, failed: (error: Error) => void): WriteDatabase {
+export function openWrites(options: WriteOptions, small: pg.Pool, statements: Statements, failed: (error: Error) => void): ServerWrites {
   const { settings, connections, writtenBytes, signer } = options
   const pool = openPool(settings, { max: aloneOf(connections), pipelined: true, failed })
   // Where all others wait for locks, writes in turn still have a connection.
@@ -52,6 +52,7 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
         await committed(under, outcomes, epoch)
         return under.outcomes
       }),
+    activity: () => [poolActivity('write', pool), ...(turnPool === pool ? [] : [poolActivity('write_in_turn', turnPool)])],
     waiting: () => pool.waitingCount,
     errors: { isConflict, isLockWait, isConnectionLoss, explained },
     failed,

@@ -21,6 +21,8 @@ export interface Retrying extends TransactionErrors {
   readonly conflicts: Conflicts
   /** Receives losses of connections. */
   failed(error: Error): void
+  /** The transaction is begun again. */
+  repeated(): void
 }
 
 /** Milliseconds to wait after the first conflict, and at most. */
@@ -33,7 +35,7 @@ const repeats = 2
 export async function retried<Result>(
   run: (inTurn: boolean) => Promise<Result>,
   deadline: number,
-  { conflicts, isConflict, isLockWait, isConnectionLoss, explained, failed }: Retrying,
+  { conflicts, isConflict, isLockWait, isConnectionLoss, explained, failed, repeated }: Retrying,
 ): Promise<Result> {
   let [inTurn, losses] = [conflicts.areLikely(), 0]
   for (let tries = 1; ; tries++) {
@@ -50,6 +52,7 @@ export async function retried<Result>(
       if (hasConflicted && !hasWaited) conflicts.happened()
       const mayPass = hasConflicted || (isLost && losses++ < repeats)
       if (!mayPass || elapsed() + wait > deadline) throw explained(error)
+      repeated()
       await pause(wait)
       if (hasConflicted) inTurn = !hasWaited
     }

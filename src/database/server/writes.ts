@@ -1,6 +1,7 @@
 // The writes of a service on a server, many at a time. One that conflicts with another is run again, in turn with others that conflicted;
 // while many conflict, they take turns from the start.
 import { elapsed } from '../../runtime/clock.js'
+import type { PoolActivity } from '../activity.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
 import type { ReadPlan } from '../plan.js'
 import { unavailable } from '../unavailable.js'
@@ -15,12 +16,20 @@ export interface WriteExecution {
   alone<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Result>
   /** Excludes others of the same kind, also those of other services. */
   readonly together: RunTogether
+  readonly activity: ServerWrites['activity']
   /** Transactions that wait for a connection. */
   waiting(): number
   readonly errors: TransactionErrors
   /** Receives losses of connections. */
   failed(error: Error): void
   close(): Promise<void>
+}
+
+/** The writes of a server. */
+export interface ServerWrites extends WriteDatabase {
+  activity(): readonly PoolActivity[]
+  /** Transactions that were begun again. */
+  retriedTransactions(): number
 }
 
 /** Of the connections for writes, those that one transaction alone may take; writes in turn keep one, where there are two. */
@@ -48,8 +57,10 @@ export function registerPlans<Reader>(prepare: (plan: ReadPlan) => Reader): Regi
 export function openServerWrites(
   { writeQueue, writeTimeout }: WriteOptions,
   { register, unregister }: Pick<WriteDatabase, 'register' | 'unregister'>,
-  { alone, together, waiting, errors, failed, close }: WriteExecution,
-): WriteDatabase {
+  { alone, together, activity, waiting, errors, failed, close }: WriteExecution,
+): ServerWrites {
+  let retries = 0
+  const repeated = () => void retries++
   const conflicts = openConflicts()
   // Where the turn itself is not to be had, another try in turn may wait as long.
   const mayPass = (error: unknown): boolean => errors.isConflict(error) && !errors.isLockWait(error)
@@ -60,7 +71,7 @@ export function openServerWrites(
     const deadline = elapsed() + writeTimeout
     return onModel(change, asked, (work) => {
       const run = (isInTurn: boolean) => (isInTurn ? inTurn(work, deadline) : alone(work, deadline))
-      return retried(run, deadline, { ...errors, conflicts, failed })
+      return retried(run, deadline, { ...errors, conflicts, failed, repeated })
     })
   }
 
@@ -73,6 +84,8 @@ export function openServerWrites(
       }),
     register,
     unregister,
+    activity,
+    retriedTransactions: () => retries,
     close,
   }
 }

@@ -1,5 +1,5 @@
 // Opens the SQLite database of a project: for a service, for a command that writes, or only to look at it.
-
+import { statSync } from 'node:fs'
 import type { Database as Connection } from 'better-sqlite3'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.js'
@@ -86,6 +86,7 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       carryOut: (work) => writer.alone(() => carryOut(settings, work)),
       describeSteps: async (steps) => steps.map(describeSqliteStep),
       mismatches: async (wanted) => throughSchemaChanges(() => findSchemaMismatches(connection, wanted)),
+      activity: () => ({ pools: [], retriedTransactions: 0, walBytes: walBytesOf(settings.filename) }),
       trouble: presence.trouble,
       close: () => opened.close(0),
     }
@@ -94,6 +95,9 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
     throw error
   }
 }
+
+/** Bytes of the write-ahead log; 0 where there is none. */
+const walBytesOf = (filename: string): number => statSync(`${filename}-wal`, { throwIfNoEntry: false })?.size ?? 0
 
 function startWriter(
   { database: sqlite, limits }: Config,

@@ -1,0 +1,11 @@
+// What a service on a server is busy with.
+import type { DatabaseActivity, PoolActivity } from '../activity.js'
+import type { ServerReads } from './reads.js'
+import type { ServerWrites } from './writes.js'
+
+/** `main`: the connections for small statements. */
+export const serverActivity = (main: PoolActivity, reads: ServerReads, writes: ServerWrites): DatabaseActivity => ({
+  pools: [main, reads.activity(), ...writes.activity()],
+  retriedTransactions: writes.retriedTransactions(),
+  walBytes: null,
+})

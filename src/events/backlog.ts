@@ -1,0 +1,22 @@
+// How many recorded events wait for a listener or webhook, and since when.
+import { sql } from 'kysely'
+import type { MainConnection } from '../database/database.js'
+import { readCursors } from './cursors.js'
+
+/** The events that not all consumers have received. */
+export interface EventBacklog {
+  readonly pending: number
+  /** When the oldest of them was recorded, in milliseconds since 1970; null: none waits. */
+  readonly oldest: number | null
+}
+
+/** Reads how many events wait for one of these consumers. */
+export async function readBacklog(database: Pick<MainConnection, 'rows'>, consumers: readonly string[]): Promise<EventBacklog> {
+  const cursors = await readCursors(database)
+  const sequences = consumers.flatMap((name) => cursors.get(name)?.sequence ?? [])
+  if (sequences.length === 0) return { pending: 0, oldest: null }
+  const [row] = await database.rows<{ readonly pending: number; readonly oldest: number | null }>(
+    sql`select count(*) as pending, min(created_at) as oldest from octavo_outbox where sequence > ${Math.min(...sequences.map(Number))}`,
+  )
+  return { pending: Number(row?.pending ?? 0), oldest: row?.oldest == null ? null : Number(row.oldest) }
+}

@@ -1,0 +1,55 @@
+// Measures requests where somebody does: how long they take, how large they are, and why they were refused. No label is a part of a URL.
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Metrics, RejectionReason } from '../runtime/metrics.js'
+import { type LoggedRequest, pathOf } from './request-log.js'
+
+/** The methods that have a label of their own. */
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+
+/** The label of requests that no route takes. */
+const noRoute = '(none)'
+
+/** Measures all requests of a server from now on. `unmeasured`: routes whose requests are not: probes would hide what clients see. */
+export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasured: ReadonlySet<string>): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    if (unmeasured.has(request.routeOptions.url ?? '')) return done()
+    const started = performance.now()
+    metrics.requestBegan()
+    // Comes after every response, also one that was not sent to its end.
+    reply.raw.once('close', () => {
+      const status = reply.raw.writableFinished ? reply.raw.statusCode : closedByClient
+      metrics.requestEnded({
+        method: methods.has(request.method) ? request.method : '_OTHER',
+        route: pathOf(request) ?? noRoute,
+        status,
+        seconds: (performance.now() - started) / 1000,
+        requestBytes: bytesOf(request.headers['content-length']),
+        responseBytes: reply.raw.writableFinished
+          ? bytesOf(reply.raw.getHeader('content-length') ?? reply.getHeader('content-length'))
+          : null,
+        rejection: rejectionOf(status, request),
+      })
+    })
+    done()
+  })
+}
+
+/** The status of a request whose connection was closed before the response was sent. */
+const closedByClient = 499
+
+function bytesOf(header: number | string | readonly string[] | undefined): number | null {
+  const bytes = header === undefined ? Number.NaN : Number(header)
+  return Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : null
+}
+
+/** Why a request was refused without doing its work; null: it was not. */
+function rejectionOf(status: number, request: FastifyRequest): RejectionReason | null {
+  const { message = '' } = (request as LoggedRequest).failure ?? {}
+  if (status === 429) return 'rate_limit'
+  if (status === 413 || status === 414 || status === 431) return 'too_large'
+  if (status === 408) return 'timeout'
+  if (status === 400) return message.includes('too complex') ? 'too_complex' : null
+  if (status !== 503) return null
+  if (message.startsWith('Too many')) return 'overload'
+  return /\btook (?:too long|longer)\b/.test(message) ? 'timeout' : 'unavailable'
+}

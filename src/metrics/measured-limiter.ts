@@ -1,0 +1,40 @@
+// Limits of attempts that are counted: how attempts at routes of sign-ins end, and how often a limit refuses them.
+import type { Limiter } from '../access/rate-limit.js'
+import { ApiError } from '../errors/errors.js'
+import type { MeasuredResult, Metrics } from '../runtime/metrics.js'
+
+/** How an attempt that failed has ended. */
+export const resultOf = (error: unknown): Exclude<MeasuredResult, 'success'> =>
+  error instanceof ApiError && error.status < 500 ? 'refused' : 'failed'
+
+const isLimit = (error: unknown): boolean => error instanceof ApiError && error.name === 'RateLimitError'
+
+/** The same limits, counted. */
+export function measuredLimiter(limiter: Limiter, metrics: Metrics): Limiter {
+  /** Refusals by the limit of an account, which pass through the limit of the address. */
+  const ofAccounts = new WeakSet<object>()
+  return {
+    perAddress: async (route, address, counted, work) => {
+      try {
+        const result = await limiter.perAddress(route, address, counted, work)
+        metrics.signInAttempt(route, 'success')
+        return result
+      } catch (error) {
+        metrics.signInAttempt(route, resultOf(error))
+        if (isLimit(error) && !ofAccounts.has(error as object)) metrics.rateLimited('address')
+        throw error
+      }
+    },
+    perAccount: async (account, work) => {
+      try {
+        return await limiter.perAccount(account, work)
+      } catch (error) {
+        if (isLimit(error)) {
+          ofAccounts.add(error as object)
+          metrics.rateLimited('account')
+        }
+        throw error
+      }
+    },
+  }
+}

@@ -1,0 +1,120 @@
+// The metrics of a service, as prom-client keeps and writes them: the only place that knows it.
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import type { Metrics } from '../runtime/metrics.js'
+import { addScrapedMetrics } from './scraped-metrics.js'
+import type { BuildInfo, MetricSources } from './sources.js'
+
+/** The metrics of one service. */
+export interface MetricsRegistry {
+  readonly metrics: Metrics
+  readonly contentType: string
+  /** All metrics as text. `milliseconds`: how long it waits for what the database is asked; without an answer, that is left out. */
+  scrape(sources: MetricSources | null, milliseconds: number): Promise<string>
+}
+
+/** Seconds of requests, and of operations of the database, which are shorter. */
+const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
+const databaseSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const bodyBytes = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
+
+/** Opens the metrics of a service, with those of the process. */
+export function openRegistry({ version, system }: BuildInfo): MetricsRegistry {
+  const registry = new Registry()
+  collectDefaultMetrics({ register: registry })
+  new Gauge({
+    name: 'octavo_build_info',
+    help: 'The version of the service, of Node.js, and the kind of database; always 1',
+    labelNames: ['version', 'node', 'engine'],
+    registers: [registry],
+  }).set({ version, node: process.versions.node, engine: system }, 1)
+  const update = addScrapedMetrics(registry)
+  let scraping: Promise<string> | null = null
+  return {
+    metrics: { ...requestMetrics(registry), ...contentMetrics(registry, system) },
+    contentType: registry.contentType,
+    // Scrapes at the same time share one.
+    scrape: (sources, milliseconds) => {
+      scraping ??= (sources === null ? Promise.resolve() : update(sources, milliseconds))
+        .then(() => registry.metrics())
+        .finally(() => {
+          scraping = null
+        })
+      return scraping
+    },
+  }
+}
+
+function requestMetrics(registry: Registry): Pick<Metrics, 'requestBegan' | 'requestEnded'> {
+  const registers = [registry]
+  const ofRequest = ['http_request_method', 'http_route'] as const
+  const seconds = new Histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Seconds from the headers of a request until its response was sent or its connection closed',
+    labelNames: [...ofRequest, 'http_response_status_code'],
+    buckets: requestSeconds,
+    registers,
+  })
+  const active = new Gauge({ name: 'http_server_active_requests', help: 'Requests that are being handled', registers })
+  const requestBytes = new Histogram({
+    name: 'http_server_request_body_size_bytes',
+    help: 'Bytes of request bodies whose length the request states',
+    labelNames: ofRequest,
+    buckets: bodyBytes,
+    registers,
+  })
+  const responseBytes = new Histogram({
+    name: 'http_server_response_body_size_bytes',
+    help: 'Bytes of response bodies, compressed where they are; without streams',
+    labelNames: ofRequest,
+    buckets: bodyBytes,
+    registers,
+  })
+  const rejected = new Counter({
+    name: 'octavo_requests_rejected_total',
+    help: 'Requests that were refused without doing their work',
+    labelNames: ['reason'],
+    registers,
+  })
+  return {
+    requestBegan: () => active.inc(),
+    requestEnded: (request) => {
+      active.dec()
+      const labels = { http_request_method: request.method, http_route: request.route }
+      seconds.observe({ ...labels, http_response_status_code: request.status }, request.seconds)
+      if (request.requestBytes !== null) requestBytes.observe(labels, request.requestBytes)
+      if (request.responseBytes !== null) responseBytes.observe(labels, request.responseBytes)
+      if (request.rejection !== null) rejected.inc({ reason: request.rejection })
+    },
+  }
+}
+
+function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<Metrics, 'requestBegan' | 'requestEnded'> {
+  const registers = [registry]
+  const operations = new Histogram({
+    name: 'db_client_operation_duration_seconds',
+    help: 'Seconds of reads, transactions and small statements, waiting included',
+    labelNames: ['db_system_name', 'octavo_purpose', 'db_role'],
+    buckets: databaseSeconds,
+    registers,
+  })
+  const written = counter(registry, 'octavo_documents_written_total', 'Writes of documents that were committed', ['type', 'action'])
+  const uploads = counter(registry, 'octavo_uploads_total', 'Files that were uploaded', ['result'])
+  const uploadedBytes = counter(registry, 'octavo_uploads_bytes_total', 'Bytes of files that were stored', [])
+  const attempts = counter(registry, 'octavo_auth_attempts_total', 'Attempts at routes of sign-ins and accounts', ['kind', 'result'])
+  const limited = counter(registry, 'octavo_rate_limited_total', 'Attempts that a rate limit refused', ['limiter'])
+  return {
+    databaseOperation: (purpose, seconds) =>
+      operations.observe({ db_system_name: system, octavo_purpose: purpose, db_role: 'primary' }, seconds),
+    documentWritten: (type, action) => written.inc({ type, action }),
+    filesStored: (files, bytes) => {
+      uploads.inc({ result: 'success' }, files)
+      uploadedBytes.inc(bytes)
+    },
+    filesNotStored: (files, result) => uploads.inc({ result }, files),
+    signInAttempt: (kind, result) => attempts.inc({ kind, result }),
+    rateLimited: (limiter) => limited.inc({ limiter }),
+  }
+}
+
+const counter = <Label extends string>(registry: Registry, name: string, help: string, labelNames: readonly Label[]) =>
+  new Counter<Label>({ name, help, labelNames, registers: [registry] })

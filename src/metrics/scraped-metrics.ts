@@ -1,0 +1,71 @@
+// Metrics that have their values from a scrape: connections, the log of SQLite, the model, and events that wait.
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { DatabaseActivity } from '../database/activity.js'
+import type { MetricSources } from './sources.js'
+
+/** Adds the metrics; returns what gives them their values, and waits at most so many milliseconds for the database. */
+export function addScrapedMetrics(registry: Registry): (sources: MetricSources, milliseconds: number) => Promise<void> {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
+    new Gauge<Label>({ name, help, labelNames, registers: [registry] })
+  const setActivity = addActivity(registry)
+  const change = gauge('octavo_schema_version', 'The number of the last change of the model that is in force; 0: none was made')
+  const pending = gauge('octavo_outbox_pending', 'Recorded events that a listener or webhook has not received')
+  const age = gauge('octavo_outbox_oldest_age_seconds', 'Seconds since the oldest of them was recorded; 0 if there is none')
+  /** What the database was asked and has not answered: it is not asked again meanwhile. */
+  let asked: ReturnType<MetricSources['backlog']> | null = null
+  return async ({ activity, modelChange, backlog }, milliseconds) => {
+    setActivity(activity())
+    change.set(modelChange())
+    asked ??= backlog().finally(() => {
+      asked = null
+    })
+    const found = await inTime(asked, milliseconds)
+    if (found === null) {
+      pending.remove()
+      age.remove()
+      return
+    }
+    pending.set(found.pending)
+    age.set(found.oldest === null ? 0 : Math.max(0, (Date.now() - found.oldest) / 1000))
+  }
+}
+
+function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
+  const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
+    new Gauge<Label>({ name, help, labelNames, registers: [registry] })
+  const count = gauge('db_client_connection_count', 'Connections to the database server', ['pool', 'state'])
+  const most = gauge('db_client_connection_max', 'Connections of a pool at most', ['pool'])
+  const waiting = gauge('db_client_connection_pending_requests', 'Operations that wait for a connection', ['pool'])
+  const retried = new Counter({
+    name: 'octavo_db_transactions_retried_total',
+    help: 'Transactions that were begun again after a conflict or a loss',
+    registers: [registry],
+  })
+  let retriedBefore = 0
+  const wal = gauge('octavo_database_wal_bytes', 'Bytes of the write-ahead log of SQLite', [])
+  return ({ pools, retriedTransactions, walBytes }) => {
+    for (const pool of pools) {
+      count.set({ pool: pool.name, state: 'idle' }, pool.idle)
+      count.set({ pool: pool.name, state: 'used' }, pool.used)
+      most.set({ pool: pool.name }, pool.most)
+      waiting.set({ pool: pool.name }, pool.waiting)
+    }
+    retried.inc(retriedTransactions - retriedBefore)
+    retriedBefore = retriedTransactions
+    if (walBytes === null) wal.remove()
+    else wal.set(walBytes)
+  }
+}
+
+/** What is known within so many milliseconds; null: nothing, or it failed. */
+async function inTime<Result>(asked: Promise<Result>, milliseconds: number): Promise<Result | null> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, null)
+  })
+  try {
+    return await Promise.race([asked.catch(() => null), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,39 @@
+// What the parts of a service report of their work where somebody measures it. Where nobody does, they have null instead.
+
+/** A request whose response was sent, or whose connection was closed. */
+export interface MeasuredRequest {
+  /** A method of HTTP, or `_OTHER`. */
+  readonly method: string
+  /** The template of its route with the type, such as `/api/articles/:documentId`, never its URL. */
+  readonly route: string
+  readonly status: number
+  readonly seconds: number
+  /** Bytes of the bodies, as their headers say; null: they do not. */
+  readonly requestBytes: number | null
+  readonly responseBytes: number | null
+  /** Why the service refused it without doing the work; null: it did not. */
+  readonly rejection: RejectionReason | null
+}
+
+/** Why a request was refused without doing its work. */
+export type RejectionReason = 'rate_limit' | 'too_large' | 'too_complex' | 'overload' | 'timeout' | 'unavailable'
+
+/** What an operation of the database was for. */
+export type DatabasePurpose = 'read' | 'write' | 'auth' | 'version' | 'outbox' | 'uploads' | 'accounts' | 'other'
+
+/** How an attempt ended; `failed`: by a failure of the service. */
+export type MeasuredResult = 'success' | 'refused' | 'failed'
+
+/** Receives what happens. Every label is one of a closed set: no value of a request is one. */
+export interface Metrics {
+  requestBegan(): void
+  requestEnded(request: MeasuredRequest): void
+  databaseOperation(purpose: DatabasePurpose, seconds: number): void
+  /** A write of a document was committed; `action`: that of hooks. */
+  documentWritten(uid: string, action: string): void
+  filesStored(files: number, bytes: number): void
+  filesNotStored(files: number, result: Exclude<MeasuredResult, 'success'>): void
+  /** An attempt at a route of sign-ins, such as `local`. */
+  signInAttempt(route: string, result: MeasuredResult): void
+  rateLimited(limiter: 'address' | 'account'): void
+}

@@ -1,0 +1,159 @@
+// The metrics of a real service, scraped over HTTP: they count what was done, and their labels stay few whatever is requested.
+import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { isOnServer } from '../support/databases.js'
+import { askManagement, managed, type Sample, scrape, sumOf } from '../support/management.js'
+import { rule } from '../support/rule.js'
+import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { access, contentType, plain, reading, seeded } from './library.js'
+
+const token = 'a token that nobody guesses'
+const project = {
+  ...contentType('note', { name: { type: 'string', required: true } }),
+  ...seeded('note', plain({ first: { name: 'first' } })),
+  ...access([
+    ...reading('note'),
+    'api::note.note.create',
+    'api::note.note.delete',
+    'plugin::upload.content-api.upload',
+    'plugin::users-permissions.auth.callback',
+  ]),
+}
+
+let served: Served
+/** Called with each event; the first of them is received when this is fulfilled. */
+let receive: () => void = () => {}
+const received = new Promise<void>((resolve) => {
+  receive = resolve
+})
+beforeAll(async () => {
+  served = await serveProject(project, {
+    config: { ...managed, limits: { authRateLimit: 3, bodyBytes: 2_000, queryComplexity: 20 } },
+    code: { listeners: [() => received] },
+  })
+})
+afterAll(async () => {
+  receive()
+  await served.close()
+})
+
+const send = (path: string, value: unknown, method = 'POST'): Promise<Answer> =>
+  served.ask(path, { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(value) })
+
+const requests = (samples: readonly Sample[], labels: Readonly<Record<string, string>>): number =>
+  sumOf(samples, 'http_server_request_duration_seconds_count', labels) ?? 0
+
+rule('operations.7', 'GET /metrics is in the format of Prometheus, and with a token only for those who have it', async () => {
+  const open = await askManagement(served, '/metrics')
+  expect(open.status).toBe(200)
+  expect(open.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+  expect(open.text).toMatch(/^# TYPE process_cpu_seconds_total counter$/m)
+  const samples = await scrape(served)
+  expect(samples.find(({ name }) => name === 'octavo_build_info')).toMatchObject({
+    labels: { version: expect.stringMatching(/^\d+\.\d+\.\d+/), node: process.versions.node },
+    value: 1,
+  })
+  for (const name of ['process_resident_memory_bytes', 'nodejs_eventloop_lag_p99_seconds', 'nodejs_heap_size_used_bytes'])
+    expect(sumOf(samples, name), name).toBeGreaterThanOrEqual(0)
+  const closed = await serveProject(project, { environment: { OCTAVO_MANAGEMENT_PORT: '0', OCTAVO_MANAGEMENT_TOKEN: token } })
+  for (const asked of [{}, { token: 'another' }, { headers: { authorization: `Basic ${token}` } }]) {
+    const { status, headers, text } = await askManagement(closed, '/metrics', asked)
+    expect([status, headers.get('www-authenticate')]).toEqual([401, 'Bearer'])
+    expect(text).not.toContain('octavo_')
+  }
+  expect((await askManagement(closed, '/metrics', { token })).status).toBe(200)
+  expect((await askManagement(closed, '/ready')).status).toBe(200)
+  await closed.close()
+  const weak = serveProject(project, { environment: { OCTAVO_MANAGEMENT_PORT: '0', OCTAVO_MANAGEMENT_TOKEN: 'aaaa' } })
+  await expect(weak).rejects.toThrow(/OCTAVO_MANAGEMENT_TOKEN is too weak/)
+})
+
+rule('operations.9', 'metrics count what was done, and nothing that was refused', async () => {
+  const before = await scrape(served)
+  const difference = async (name: string, labels: Readonly<Record<string, string>>) =>
+    (sumOf(await scrape(served), name, labels) ?? 0) - (sumOf(before, name, labels) ?? 0)
+  const notes = { http_route: '/api/notes' }
+
+  await Promise.all(Array.from({ length: 5 }, () => served.ask('/api/notes')))
+  const { body } = await send('/api/notes', { data: { name: 'second' } })
+  expect((await send('/api/notes', { data: {} })).status).toBe(400)
+  expect((await served.ask(`/api/notes/${body.data.documentId}`)).status).toBe(200)
+  expect((await served.ask('/_health')).status).toBe(204)
+  const form = new FormData()
+  form.append('files', new Blob(['x'.repeat(1_234)], { type: 'text/plain' }), 'a.txt')
+  expect((await served.ask('/api/upload', { method: 'POST', body: form })).status).toBe(201)
+  // The response is there a moment before its connection says so.
+  await vi.waitFor(async () => expect(requests(await scrape(served), { http_route: '/api/upload' })).toBe(1), 10_000)
+
+  const after = await scrape(served)
+  expect(requests(after, { ...notes, http_request_method: 'GET', http_response_status_code: '200' })).toBe(5)
+  expect(requests(after, { ...notes, http_request_method: 'POST', http_response_status_code: '201' })).toBe(1)
+  expect(requests(after, { ...notes, http_request_method: 'POST', http_response_status_code: '400' })).toBe(1)
+  expect(requests(after, { http_route: '/api/notes/:documentId' })).toBe(1)
+  expect(requests(after, { http_route: '/_health' })).toBe(0)
+  expect(sumOf(after, 'http_server_active_requests')).toBe(0)
+  expect(await difference('http_server_response_body_size_bytes_sum', { ...notes, http_request_method: 'GET' })).toBeGreaterThan(500)
+  expect(await difference('http_server_request_body_size_bytes_sum', notes)).toBe(JSON.stringify({ data: { name: 'second' } }).length + 11)
+  expect(await difference('octavo_documents_written_total', {})).toBe(1)
+  expect(await difference('octavo_documents_written_total', { type: 'api::note.note', action: 'create' })).toBe(1)
+  expect(await difference('octavo_uploads_total', { result: 'success' })).toBe(1)
+  expect(await difference('octavo_uploads_bytes_total', {})).toBe(1_234)
+  for (const octavo_purpose of ['read', 'write', 'uploads'])
+    expect(await difference('db_client_operation_duration_seconds_count', { octavo_purpose }), octavo_purpose).toBeGreaterThan(0)
+  expect(sumOf(after, 'octavo_schema_version')).toBe(0)
+  // The listener has received none of the events: the document, and the file.
+  expect(sumOf(after, 'octavo_outbox_pending')).toBe(2)
+  expect(sumOf(after, 'octavo_outbox_oldest_age_seconds')).toBeGreaterThan(0)
+  if (isOnServer) {
+    expect(sumOf(after, 'db_client_connection_max')).toBeGreaterThan(2)
+    expect(sumOf(after, 'db_client_connection_count')).toBeGreaterThan(0)
+    expect(sumOf(after, 'octavo_db_transactions_retried_total')).not.toBeNull()
+  } else expect(sumOf(after, 'octavo_database_wal_bytes')).toBeGreaterThan(0)
+  receive()
+  await vi.waitFor(async () => expect(sumOf(await scrape(served), 'octavo_outbox_pending')).toBe(0), { timeout: 20_000, interval: 50 })
+})
+
+rule('operations.10', 'requests that were refused are counted by reason, and attempts to sign in by result', async () => {
+  const before = await scrape(served)
+  for (let attempt = 0; attempt < 5; attempt++)
+    expect((await send('/api/auth/local', { identifier: 'nobody', password: 'a wrong one' })).status).toBe(attempt < 3 ? 400 : 429)
+  expect((await send('/api/notes', { data: { name: 'x'.repeat(5_000) } })).status).toBe(413)
+  const conditions = Array.from({ length: 30 }, (_, index) => `filters[$or][${index}][name][$eq]=x`).join('&')
+  expect((await served.ask(`/api/notes?${conditions}`)).status).toBe(400)
+  await vi.waitFor(async () => {
+    const after = await scrape(served)
+    const difference = (name: string, labels: Readonly<Record<string, string>>) =>
+      (sumOf(after, name, labels) ?? 0) - (sumOf(before, name, labels) ?? 0)
+    expect(difference('octavo_requests_rejected_total', { reason: 'rate_limit' })).toBe(2)
+    expect(difference('octavo_requests_rejected_total', { reason: 'too_large' })).toBe(1)
+    expect(difference('octavo_requests_rejected_total', { reason: 'too_complex' })).toBe(1)
+    expect(difference('octavo_rate_limited_total', { limiter: 'address' })).toBe(2)
+    expect(difference('octavo_auth_attempts_total', { kind: 'local', result: 'refused' })).toBe(5)
+  }, 10_000)
+})
+
+rule('operations.8', 'labels stay few when thousands of unknown paths and methods are requested', async () => {
+  await served.ask('/api/notes')
+  const before = (await scrape(served)).length
+  const strange = (index: number): readonly string[] => [
+    `/api/unknown-${index}`,
+    `/api/unknown-${index}/${index}`,
+    `/api/notes/document-${index}`,
+    `/unknown/${index}?query=${index}`,
+    `/uploads/${index}.png`,
+    `/api/notes?filters[field${index}][$eq]=1`,
+    `/%ff${index}`,
+  ]
+  for (let index = 0; index < 420; index += 30)
+    await Promise.all(Array.from({ length: 30 }, (_, each) => strange(index + each).map((path) => served.ask(path))).flat())
+  await Promise.all(['PATCH', 'PROPFIND', 'LINK'].map((method) => served.ask('/api/notes', { method })))
+  const after = await scrape(served)
+  // One series of durations for each route and status that was new: each has as many lines as there are buckets.
+  expect(after.length - before).toBeLessThan(400)
+  const routes = new Set(after.flatMap(({ labels }) => labels.http_route ?? []))
+  expect([...routes].filter((route) => /\d|unknown|query|%/.test(route))).toEqual([])
+  expect(routes.size).toBeLessThan(15)
+  const methods = new Set(after.flatMap(({ labels }) => labels.http_request_method ?? []))
+  expect([...methods].filter((method) => !['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', '_OTHER'].includes(method))).toEqual(
+    [],
+  )
+})
