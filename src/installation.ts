@@ -16,6 +16,7 @@ import { type CheckPublications, openPublicationChecks } from './documents/publi
 import type { FindAroundReads, Policies } from './documents/read/around.js'
 import { type DocumentReads, openDocumentReads } from './documents/read/find.js'
 import { openPlans } from './documents/read/plans.js'
+import { loggingSlowReads } from './documents/read/slow-reads.js'
 import { type InSync, openInSync } from './documents/store/synced-drafts.js'
 import { type DocumentWrites, openWrites } from './documents/write.js'
 import { ApiError } from './errors/errors.js'
@@ -27,6 +28,7 @@ import { contracts } from './query/contract.js'
 import type { ReadContext } from './query/rest/read.js'
 import { beginExclusion, type Exclusion } from './runtime/exclusion.js'
 import type { Metrics } from './runtime/metrics.js'
+import type { SlowLog } from './runtime/slow-log.js'
 import type { FileWatch } from './uploads/library.js'
 
 /** Immutable. Everything in it belongs to the same model and default locale. */
@@ -103,6 +105,8 @@ export interface InstallationOptions {
   readonly accounts: AccountParts
   /** Where writes are reported to; null: nothing is measured. */
   readonly metrics: Metrics | null
+  /** Logs slow reads and writes; null: none are logged. */
+  readonly slow: SlowLog | null
 }
 
 interface Opened {
@@ -212,7 +216,7 @@ export function openInstallations(options: InstallationOptions): Installations {
 }
 
 function open(
-  { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts, metrics }: InstallationOptions,
+  { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts, metrics, slow }: InstallationOptions,
   { keys, inSync }: Lasting,
   { model, change, defaultLocale }: InstalledModel,
 ): Opened {
@@ -220,13 +224,14 @@ function open(
   const contract = contracts[config.contract]
   const context = readContext(config, model, defaultLocale)
   checkDefaults(config.types, context)
-  const { reads } = database
+  const reads = slow === null ? database.reads : loggingSlowReads(database.reads, slow)
   const writes: WriteDatabase = { ...database.writes, transaction: (work) => database.writes.transaction(work, change) }
   const records = recording.isOn()
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
   const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
   const revisionKey = revisionKeyOf(config)
-  const writing = { read: context, revisionKey, database: writes, limits, hashPassword, hooks, policies, outbox, metrics, inSync, input }
+  const reported = { outbox, metrics, slow }
+  const writing = { read: context, revisionKey, database: writes, limits, hashPassword, hooks, policies, inSync, input, ...reported }
   const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
   return {
     installation: {
@@ -251,13 +256,7 @@ function open(
         watch: watchUsers(outbox, model),
       },
       descriptions: openDescriptions(() => describedOf(config, model, ''), limits.cachedDescriptions),
-      watch:
-        outbox === null
-          ? null
-          : {
-              happened: (transaction, event, id) => outbox.media(transaction, event, id, Date.now()),
-              committed: outbox.committed,
-            },
+      watch: outbox === null ? null : watchFiles(outbox),
     },
     change,
     records,
@@ -284,6 +283,12 @@ const readContext = (config: Config, model: Model, defaultLocale: string): ReadC
   pages: config.rest,
   strictParams: config.rest.strictParams,
   draftGrant: config.rest.draftGrant,
+})
+
+/** Records what happens to files. */
+const watchFiles = ({ media, committed }: Outbox): FileWatch => ({
+  happened: (transaction, event, id) => media(transaction, event, id, Date.now()),
+  committed,
 })
 
 /** Records the creation of users, as Strapi does; not their changes. */

@@ -40,6 +40,7 @@ import type { ContentEvent } from './public/events.js'
 import { type Closers, openClosers } from './runtime/closers.js'
 import { codeLog } from './runtime/code-log.js'
 import { openLog } from './runtime/log.js'
+import { openSlowLog } from './runtime/slow-log.js'
 import { openSourceMaps } from './source-maps/source-maps.js'
 import { openUploads } from './uploads/open.js'
 import { signingOf } from './uploads/signing.js'
@@ -97,7 +98,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     ...code,
     reportDropped: reportDroppedTo(logger),
     recording: events.recording,
-    ...{ accounts, metrics },
+    ...{ accounts, metrics, slow: openSlowLog(logger, config.limits.slowQuery) },
   })
   opened.add(installations.close)
   liveModel.serve(installations)

@@ -57,6 +57,8 @@ export const limits = z.strictObject({
   /** Reads that may wait for a reader thread, and heavy reads, which have their own threads. */
   readQueue: z.int().positive().max(most).default(5_000),
   heavyReadQueue: z.int().positive().max(most).default(500),
+  /** Milliseconds from which on a read or a write of documents is logged as slow; 0: none is. */
+  slowQuery: z.int().min(0).max(longest).default(200),
   /** Milliseconds for one write, including the wait, and writes that may wait. */
   writeTimeout: z.int().positive().max(longest).default(15_000),
   writeQueue: z.int().positive().max(most).default(1_000),

@@ -7,6 +7,7 @@ import type { IdempotencyKey, IdempotencyKeys, KeptResult } from './idempotency.
 import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
 import { beginWrite } from './operation.js'
 import { isMeant } from './results.js'
+import { loggingSlowWrite } from './slow-writes.js'
 import { onlyDocument, releaseIds } from './store/rows.js'
 import { execute } from './write.js'
 
@@ -31,7 +32,7 @@ export type DocumentBatch = (asked: readonly BatchWrite[], named?: IdempotencyKe
 
 /** Opens writes in one transaction. */
 export function openBatch(context: WriteContext, keys: IdempotencyKeys): DocumentBatch {
-  const { database, hooks, outbox, metrics } = context
+  const { database, hooks, outbox, metrics, slow } = context
 
   async function executeAll(
     transaction: Transaction,
@@ -65,13 +66,14 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Documen
     }
     const begun = await inOrder(asked, (one) => beginWrite(context, one))
     const operations = hooks === null ? begun : await inOrder(asked, (_one, index) => hooks.before(begun[index]!))
-    const { isNew, outcomes } = await database.transaction(async (transaction) => {
+    const run = async (transaction: Transaction) => {
       const former = await recall(transaction, asked, named)
       if (former !== null) return { isNew: false, outcomes: former }
       const done = await executeAll(transaction, asked, operations)
       if (named !== null) keys.store(transaction, named, keptOf(done, asked))
       return { isNew: true, outcomes: done }
-    })
+    }
+    const { isNew, outcomes } = await loggingSlowWrite(slow, operations, () => database.transaction(run))
     if (!isNew) return outcomes
     outbox?.committed()
     for (const [index, outcome] of outcomes.entries()) {

@@ -10,6 +10,7 @@ import { parseParameters, type Parameters as Query } from '../query/rest/paramet
 import type { ReadContext } from '../query/rest/read.js'
 import { readRequest } from '../query/rest/read.js'
 import type { Metrics } from '../runtime/metrics.js'
+import type { SlowLog } from '../runtime/slow-log.js'
 import { hiddenIn } from './hidden-rows.js'
 import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import { checkSize, type SizeLimits } from './input/size.js'
@@ -56,6 +57,8 @@ export interface WriteContext {
   readonly outbox: Outbox | null
   /** Null: nothing is measured. */
   readonly metrics: Pick<Metrics, 'documentWritten'> | null
+  /** Logs slow writes; null: none are logged. */
+  readonly slow: SlowLog | null
   readonly inSync: InSync
   /** What reads bodies, with what reports values in place of `blocks` that are written as null, if the contract does so. */
   readonly input: Pick<InputContext, 'model' | 'contract' | 'reportDropped'>

@@ -13,6 +13,7 @@ import { discardIn, publishIn, unpublishIn } from './publication.js'
 import { removeIn } from './remove.js'
 import { checkRevisions, revisionAfter } from './revisions.js'
 import { admit, checkVisible } from './rights.js'
+import { loggingSlowWrite } from './slow-writes.js'
 import { onlyDocument } from './store/rows.js'
 import { findUnseenFiles } from './unseen-files.js'
 import { updateIn } from './update.js'
@@ -37,7 +38,7 @@ const operations: Readonly<Record<HookAction, RunAction>> = {
 
 /** The writes over one model. */
 export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): DocumentWrites {
-  const { database, outbox, hooks, metrics } = context
+  const { database, outbox, hooks, metrics, slow } = context
 
   async function perform(begun: WriteOperation, named: IdempotencyKey | null): Promise<WriteResult | null> {
     if (named !== null && hooks !== null) {
@@ -45,13 +46,14 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
       if (former !== null) return { ...former, answer: await former.answer }
     }
     const operation = hooks === null ? begun : await hooks.before(begun)
-    const left = await database.transaction(async (transaction) => {
+    const run = async (transaction: Transaction) => {
       const former = named === null ? null : await onceKeys.recall(context, transaction, begun, named)
       if (former !== null) return former
       const done = await execute(context, transaction, operation)
       if (done !== null && named !== null) onceKeys.keep(transaction, begun, named, { ...done, answer: await done.answer })
       return done
-    })
+    }
+    const left = await loggingSlowWrite(slow, [operation], () => database.transaction(run))
     const outcome = left === null ? null : { ...left, answer: await left.answer }
     if (outcome?.synced !== undefined) context.inSync.note(outcome.synced)
     if (outcome === null || outcome.entries.length === 0) return outcome

@@ -77,7 +77,7 @@ async function openGolden() {
     hooks: null,
     policies: null,
     aroundReads: null,
-    metrics: null,
+    ...{ metrics: null, slow: null },
     recording: {
       isOn: () => false,
       onChange: () => {},

@@ -1,0 +1,73 @@
+// Slow reads and writes in the log of a real service.
+
+import Database from 'better-sqlite3'
+import { afterEach, expect } from 'vitest'
+import { isOnServer } from '../support/databases.js'
+import { rule } from '../support/rule.js'
+import { type Served, serveProject } from '../support/serve.js'
+import { access, contentType, plain, reading, seeded } from './library.js'
+
+const project = {
+  ...contentType('note', { name: { type: 'string' }, text: { type: 'text' } }),
+  ...seeded('note', plain({ first: { name: 'first' } })),
+  ...access([...reading('note'), 'api::note.note.create']),
+}
+
+const running: Served[] = []
+afterEach(async () => {
+  for (const served of running.splice(0)) await served.close()
+})
+
+async function serve(slowQuery: number, rows: number): Promise<Served> {
+  const served = await serveProject(project, { config: { limits: { slowQuery } } })
+  running.push(served)
+  if (rows > 0)
+    await served.sql(
+      `insert into notes (document_id, name, text, published_at) with recursive n(i) as (select 1 union all select i + 1 from n where i < ${rows})
+       select 'document' || i, 'note ' || i, 'a text that is long enough to be looked through ' || i, 1700000000000 from n`,
+    )
+  return served
+}
+
+const lines = ({ log }: Served, message: string): readonly Record<string, unknown>[] =>
+  log.map((line) => JSON.parse(line)).filter(({ msg }) => msg === message)
+
+rule('operations.11', 'slow reads and writes are logged with type, duration and statements, and without values', async () => {
+  if (isOnServer) return
+  const served = await serve(5, 30_000)
+  expect((await served.ask('/api/notes?filters[text][$containsi]=Unheard-of&sort=text')).status).toBe(200)
+  const [read] = lines(served, 'a read was slow')
+  expect(read).toMatchObject({ level: 40, type: 'api::note.note', bytes: expect.any(Number), plan: expect.stringMatching(/^[\w-]{12}$/) })
+  expect(read!.milliseconds).toBeGreaterThanOrEqual(5)
+  expect((read!.statements as readonly string[])[0]).toMatch(/^select .* from .notes/)
+  expect(JSON.stringify(read)).not.toMatch(/unheard/i)
+
+  // Another process has the lock for a moment, so that the write has to wait.
+  const other = new Database(served.database)
+  other.exec('begin immediate')
+  const write = served.ask('/api/notes', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ data: { name: 'Unheard-of' } }),
+  })
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  other.exec('rollback')
+  other.close()
+  expect((await write).status).toBe(201)
+  const [written] = lines(served, 'a write was slow')
+  expect(written).toMatchObject({ level: 40, type: 'api::note.note', action: 'create' })
+  expect(JSON.stringify(written)).not.toMatch(/unheard/i)
+
+  const silent = await serve(0, 30_000)
+  expect((await silent.ask('/api/notes?filters[text][$containsi]=Unheard-of&sort=text')).status).toBe(200)
+  expect(lines(silent, 'a read was slow')).toEqual([])
+})
+
+rule('operations.12', 'the same plan is logged once a minute, whatever its values are', async () => {
+  if (isOnServer) return
+  const served = await serve(5, 30_000)
+  for (const text of ['one', 'two', 'three']) await served.ask(`/api/notes?filters[text][$containsi]=${text}&sort=text`)
+  expect(lines(served, 'a read was slow')).toHaveLength(1)
+  await served.ask('/api/notes?filters[text][$notContainsi]=long&sort=name')
+  expect(lines(served, 'a read was slow')).toHaveLength(2)
+})
