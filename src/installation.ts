@@ -224,7 +224,7 @@ function open(
   const contract = contracts[config.contract]
   const context = readContext(config, model, defaultLocale)
   checkDefaults(config.types, context)
-  const reads = slow === null ? database.reads : loggingSlowReads(database.reads, slow)
+  const reads = slow === null ? database.reads : loggingSlowReads(database, slow)
   const writes: WriteDatabase = { ...database.writes, transaction: (work) => database.writes.transaction(work, change) }
   const records = recording.isOn()
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null

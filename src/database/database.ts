@@ -10,14 +10,34 @@ import type { Dialect } from './dialect.js'
 import type { History } from './history.js'
 import type { ModelWork, TakingBack } from './model-work.js'
 import type { DatabaseNames } from './names.js'
-import type { ReadPlan } from './plan.js'
+import type { ReadPlan, Statement } from './plan.js'
 import type { SchemaMismatches } from './schema/mismatches.js'
 import type { Signing } from './signing.js'
+
+/** What the rows of a plan are found by, as names of the model. */
+export interface PlanSubject {
+  /** The table of the content-type. */
+  readonly table: string
+  /** Attributes with their operators, such as `author.name $eq`. */
+  readonly filters: readonly string[]
+  readonly sort: readonly string[]
+  /** The attributes of the type itself that an index of ours would help to find or to sort by. */
+  readonly indexable: readonly string[]
+}
 
 /** A plan that a database has been told about once. */
 export interface PlanHandle {
   readonly id: number
   readonly plan: ReadPlan
+  /** What its rows are found by, for the log. */
+  subject?(): PlanSubject
+}
+
+/** A table that is looked through as a whole. */
+export interface TableScan {
+  readonly table: string
+  /** Its rows, or somewhat more. */
+  readonly rows: number
 }
 
 /** The answer to a read: JSON as UTF-8. The bytes are the caller's until it releases them. */
@@ -155,6 +175,8 @@ export interface Database {
   /** The SQL of steps for readers, each with a list of statements; what the service computes is a comment. */
   describeSteps(steps: readonly PlanStep[]): Promise<readonly (readonly string[])[]>
   mismatches(model: Model): Promise<SchemaMismatches>
+  /** The tables that a statement looks through as a whole; null: the database does not say so at once. */
+  readonly tableScans: ((statement: Statement) => readonly TableScan[]) | null
   /** What it is busy with. */
   activity(): DatabaseActivity
   /** Null while the database can be trusted; otherwise what is wrong, as a sentence for the operator. */

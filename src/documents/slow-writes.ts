@@ -6,22 +6,15 @@ import type { WriteOperation } from './operation.js'
 type SlowOperation = Pick<WriteOperation, 'action'> & { readonly write: { readonly type: { readonly uid: string } } }
 
 /** Runs a transaction that writes documents, and logs it if it was slow, whether or not it succeeded. Waiting for its turn and the commit count. */
-export async function loggingSlowWrite<Result>(
-  slow: SlowLog | null,
-  operations: readonly SlowOperation[],
-  write: () => Promise<Result>,
-): Promise<Result> {
-  if (slow === null) return write()
-  const started = performance.now()
-  let failed = true
-  try {
-    const result = await write()
-    failed = false
-    return result
-  } finally {
-    const milliseconds = performance.now() - started
-    if (milliseconds >= slow.from) note(slow, operations, milliseconds, failed)
-  }
+export function loggingSlowWrite<Result>(slow: SlowLog | null, operations: readonly SlowOperation[], write: () => Promise<Result>) {
+  const [started, written] = [performance.now(), write()]
+  if (slow !== null) written.then(look(slow, started, operations, false), look(slow, started, operations, true))
+  return written
+}
+
+const look = (slow: SlowLog, started: number, operations: readonly SlowOperation[], failed: boolean) => () => {
+  const milliseconds = performance.now() - started
+  if (milliseconds >= slow.from) note(slow, operations, milliseconds, failed)
 }
 
 function note(slow: SlowLog, operations: readonly SlowOperation[], milliseconds: number, failed: boolean): void {

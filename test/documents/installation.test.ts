@@ -63,6 +63,7 @@ async function openGolden() {
     carryOut: async () => false,
     describeSteps: async () => [],
     mismatches: async () => ({ types: [], columns: [], tables: [] }),
+    tableScans: null,
     activity: () => ({ pools: [], retriedTransactions: 0, walBytes: 0 }),
     trouble: () => null,
     close: async () => {},

@@ -2,6 +2,7 @@
 
 import Database from 'better-sqlite3'
 import { afterEach, expect } from 'vitest'
+import { octavo } from '../start/command.js'
 import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
@@ -38,6 +39,7 @@ rule('operations.11', 'slow reads and writes are logged with type, duration and 
   expect((await served.ask('/api/notes?filters[text][$containsi]=Unheard-of&sort=text')).status).toBe(200)
   const [read] = lines(served, 'a read was slow')
   expect(read).toMatchObject({ level: 40, type: 'api::note.note', bytes: expect.any(Number), plan: expect.stringMatching(/^[\w-]{12}$/) })
+  expect(read).toMatchObject({ filters: ['text $containsi'], sort: ['text'] })
   expect(read!.milliseconds).toBeGreaterThanOrEqual(5)
   expect((read!.statements as readonly string[])[0]).toMatch(/^select .* from .notes/)
   expect(JSON.stringify(read)).not.toMatch(/unheard/i)
@@ -71,3 +73,34 @@ rule('operations.12', 'the same plan is logged once a minute, whatever its value
   await served.ask('/api/notes?filters[text][$notContainsi]=long&sort=name')
   expect(lines(served, 'a read was slow')).toHaveLength(2)
 })
+
+rule(
+  'operations.14',
+  'on SQLite, a slow read that looks through a large table says so, and names the attribute that lacks an index',
+  async () => {
+    if (isOnServer) return
+    const served = await serve(1, 60_000)
+    const slowest = async (query: string): Promise<Readonly<Record<string, unknown>>> => {
+      const before = lines(served, 'a read was slow').length
+      expect((await served.ask(`/api/notes?${query}`)).status).toBe(200)
+      return lines(served, 'a read was slow')[before]!
+    }
+    const sorted = await slowest('sort=name&filters[text][$notContainsi]=zz')
+    expect(sorted.scans).toEqual([{ table: 'notes', rows: expect.any(Number) }])
+    expect((sorted.scans as readonly { readonly rows: number }[])[0]!.rows).toBeGreaterThanOrEqual(60_000)
+    expect(sorted.advice).toBe('an index on name may help: octavo indexes')
+    const named = await slowest('filters[name][$eq]=Nobody&filters[text][$containsi]=zz')
+    expect(named.advice).toBe('an index on name may help: octavo indexes')
+    // No index finds a part of a text.
+    const searched = await slowest('filters[text][$containsi]=zz')
+    expect(searched.scans).toHaveLength(1)
+    expect(searched.advice).toBeUndefined()
+    expect(JSON.stringify([sorted, named, searched])).not.toMatch(/nobody|zz/i)
+
+    expect((await octavo(['indexes', served.folder])).status).toBe(0)
+    // Counting the total takes its time all the same.
+    const indexed = await slowest('sort=name&fields[0]=name&filters[text][$notContainsi]=zz')
+    expect(indexed).toMatchObject({ sort: ['name'] })
+    expect(indexed.advice).toBeUndefined()
+  },
+)

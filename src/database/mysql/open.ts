@@ -126,6 +126,7 @@ export async function openMysqlDatabase(
       takeBack: (work) => changingTables(() => takeBackOnMysql(carrying, work)),
       describeSteps: (steps) => Promise.all(steps.map((step, index) => describeMysqlStep(step, steps.slice(index + 1)))),
       mismatches: (wanted) => onClient(reached.small, (client) => findSchemaMismatches(client, wanted)),
+      tableScans: null,
       activity: () => serverActivity(reached.small.activity('main'), reads, writes),
       trouble: health.trouble,
       close: () => opened.close(0),

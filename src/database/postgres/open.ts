@@ -127,6 +127,7 @@ export async function openPostgresDatabase(
       carryOut: (work) => carryOutBeside(indexes, statements, carrying, work),
       describeSteps: async (steps) => steps.map(describePostgresStep),
       mismatches: (wanted) => findSchemaMismatches(reached.small, wanted),
+      tableScans: null,
       activity: () => serverActivity(poolActivity('main', reached.small), reads, writes),
       trouble: health.trouble,
       close: () => opened.close(0),

@@ -1,5 +1,6 @@
 // Indexes of our own beside Strapi's, as plain data: so that a page, its order and its total do not cost what the whole table does.
 // Named `octavo_*`; Strapi leaves them alone. Those for signing in are always there, the others with the setting `database.indexes`.
+import { isWorthAnIndex } from '../../model/indexable-attributes.js'
 import { schemasOf } from '../../model/owners.js'
 import type { ContentType, Model, Scalar, ScalarType, Schema } from '../../model/types.js'
 
@@ -18,9 +19,6 @@ export interface OwnIndex {
 
 /** Called before an index is created: how many were created before it, and how many were missing. */
 export type ReportOwnIndex = (index: OwnIndex, done: number, missing: number) => void
-
-/** Long texts and structures are not worth an index; two values do not tell rows apart. */
-const unindexedTypes: ReadonlySet<ScalarType> = new Set(['text', 'richtext', 'json', 'blocks', 'password', 'boolean'])
 
 /** What rows are known by: conditions ask for one of these values, in whatever version or locale it is. */
 const knownBy: ReadonlySet<ScalarType> = new Set(['string', 'uid', 'email'])
@@ -94,12 +92,9 @@ function indexesOf(type: ContentType): OwnIndex[] {
   ]
 }
 
-/** The attributes that are worth an index; ids have theirs, and locales begin those of others. */
+/** The attributes that are worth an index. */
 const scalarsOf = ({ attributes }: Schema): readonly Scalar[] =>
-  [...attributes.values()].filter(
-    (attribute): attribute is Scalar =>
-      attribute.kind === 'scalar' && !unindexedTypes.has(attribute.type) && attribute.name !== 'id' && attribute.name !== 'locale',
-  )
+  [...attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar' && isWorthAnIndex(attribute))
 
 /** Drafts, and rows behind relations, are looked for in all versions and locales at once. */
 function valueIndexesOf(shape: Schema): OwnIndex[] {

@@ -28,6 +28,7 @@ import { openProjectFile } from './project-file.js'
 import { openReaders } from './readers/pool.js'
 import { findSchemaMismatches } from './schema-mismatches.js'
 import { isUnprepared } from './sync-schema.js'
+import { tableScansOf } from './table-scans.js'
 import { openWriter, type SqliteWriter, type WriterOptions } from './writer/writer.js'
 
 /**
@@ -86,7 +87,7 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       carryOut: (work) => writer.alone(() => carryOut(settings, work)),
       describeSteps: async (steps) => steps.map(describeSqliteStep),
       mismatches: async (wanted) => throughSchemaChanges(() => findSchemaMismatches(connection, wanted)),
-      activity: () => ({ pools: [], retriedTransactions: 0, walBytes: walBytesOf(settings.filename) }),
+      ...watchedOf(connection, settings.filename),
       trouble: presence.trouble,
       close: () => opened.close(0),
     }
@@ -98,6 +99,12 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
 
 /** Bytes of the write-ahead log; 0 where there is none. */
 const walBytesOf = (filename: string): number => statSync(`${filename}-wal`, { throwIfNoEntry: false })?.size ?? 0
+
+/** What those who watch the service ask. */
+const watchedOf = (connection: Connection, filename: string): Pick<Database, 'tableScans' | 'activity'> => ({
+  tableScans: (statement) => tableScansOf(connection, statement),
+  activity: () => ({ pools: [], retriedTransactions: 0, walBytes: walBytesOf(filename) }),
+})
 
 function startWriter(
   { database: sqlite, limits }: Config,

@@ -7,6 +7,7 @@ import { planKey } from '../../query/compile/plan-key.js'
 import type { Contract } from '../../query/contract.js'
 import type { ReadRequest } from '../../query/request.js'
 import type { ReadContext } from '../../query/rest/read.js'
+import { subjectOf } from './compared-attributes.js'
 
 export interface PlanLimits {
   /** Compiled plans that are kept. */
@@ -46,6 +47,10 @@ const longestText = 2_200
 
 const charactersOf = (plan: unknown): number => Math.max(1, JSON.stringify(plan).length)
 
+/** The same handle, by whose identity databases know it; it keeps no value of the request. */
+const withSubject = (plan: PlanHandle, { type, filter, sort }: ReadRequest): PlanHandle =>
+  Object.assign(plan, { subject: () => subjectOf({ type, filter, sort }) })
+
 export function openPlans(
   database: Pick<ReadDatabase, 'register' | 'unregister'>,
   dialect: Dialect,
@@ -65,7 +70,7 @@ export function openPlans(
     const shape = around + planKey(request)
     let plan = plans.get(shape)
     if (plan === undefined) {
-      plan = database.register(compileRead(request, dialect, contract, around))
+      plan = withSubject(database.register(compileRead(request, dialect, contract, around)), request)
       plans.set(shape, plan)
     }
     return { plan, shape, values: request.values, identityAt: request.identityAt }
