@@ -70,32 +70,39 @@ export async function restoreBackup(config: Config, options: RestoreOptions): Pr
 }
 
 async function restore(config: Config, options: RestoreOptions): Promise<Restored> {
-  const begun = await readNote(config.uploadsFolder)
-  if (begun !== null) {
+  try {
+    const begun = await readNote(config.uploadsFolder)
+    if (begun === null) return await commit(config, await prepare(config, options), options)
+    options.changing()
     await refuseRunning(config)
     await refuseOther(begun, options.from)
-    return change(config, begun, { options, isContinued: true })
-  }
-  await clearStaged(config)
-  const backup = await checkBackup(config, options.from, options.report)
-  await refuseRunning(config)
-  await refusePresent(config, options.replace)
-  const schemas = await decideSchemas(config, backup, options.schemas)
-  const stamp = options.now.toISOString().replace(/[-:.]/g, '')
-  const work = stoppableWork(() => clearStaged(config))
-  options.begun(work.stop)
-  const report = (progress: BackupReport): void => {
-    work.look()
-    options.report(progress)
-  }
-  try {
-    const objects = await work.run(() => stage(config, backup, { stamp, schemas, options: { ...options, report } }))
-    return await commit(config, noteOf(config, backup, { stamp, schemas, objects }), options)
+    return await change(config, begun, { options, isContinued: true })
   } catch (error) {
     if ((await readNote(config.uploadsFolder)) !== null) throw explained(error, begunSentence)
     await clearStaged(config)
     throw explained(error, (message) => `The backup cannot be restored: ${message}. Nothing was changed`)
   }
+}
+
+/** Checks the backup and the project, and puts everything beside its place. */
+async function prepare(config: Config, given: RestoreOptions): Promise<RestoreNote> {
+  await clearStaged(config)
+  const work = stoppableWork(() => clearStaged(config))
+  given.begun(work.stop)
+  const report = (progress: BackupReport): void => {
+    work.look()
+    given.report(progress)
+  }
+  const options = { ...given, report }
+  return work.run(async () => {
+    const backup = await checkBackup(config, options.from, report)
+    await refuseRunning(config)
+    await refusePresent(config, options.replace)
+    const schemas = await decideSchemas(config, backup, options.schemas)
+    const stamp = options.now.toISOString().replace(/[-:.]/g, '')
+    const objects = await stage(config, backup, { stamp, schemas, options })
+    return noteOf(config, backup, { stamp, schemas, objects })
+  })
 }
 
 /** Writes the note, by which the project begins to change. */

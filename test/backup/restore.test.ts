@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { oldContent, schemas, settled } from '../archive/harbour.js'
-import { emptyFolder, type Project, removeAll, run } from '../archive/projects.js'
+import { begin, emptyFolder, type Project, removeAll, run } from '../archive/projects.js'
 import { start } from '../faults/child.js'
 import { rule } from '../support/rule.js'
 import { describeSqlite } from '../support/sqlite-only.js'
@@ -163,6 +163,18 @@ describeSqlite('restores', 'a server keeps its former database: test/servers/bac
     ])
     expect(await stateOf(project)).toEqual(before)
     expect(madeIn(project)).toEqual([])
+  })
+
+  rule('backups.9', 'a restore that is interrupted before it changes the project removes what it has written', async () => {
+    const project = copyOf(older)
+    const before = await stateOf(project)
+    const { child, ended } = begin(['restore', backup, project.folder, '--replace'])
+    const isBegun = () => readdirSync(join(project.folder, 'uploads')).some((name) => name.startsWith('.octavo-restore'))
+    while (!isBegun()) await new Promise((resolve) => setTimeout(resolve, 1))
+    child.kill('SIGTERM')
+    expect(await ended).toMatchObject({ status: 143, out: '', err: 'octavo: interrupted\n' })
+    expect(await stateOf(project)).toEqual(before)
+    expect(madeIn(project).filter((name) => !name.startsWith('.octavo-restore.lock'))).toEqual([])
   })
 
   rule('backups.9', 'R10: a restore that is killed at any step leaves the old state, or is finished by the next one', async () => {
