@@ -39,7 +39,7 @@ afterAll(() => served.close())
 
 rule('operations.1', 'there is a management port only where it is configured, and its paths are not those of the service', async () => {
   expect(managementOrigin(served.log)).not.toBeNull()
-  for (const path of ['/live', '/ready']) {
+  for (const path of ['/live', '/ready', '/metrics']) {
     expect((await askManagement(served, path)).status, path).toBe(200)
     expect((await served.ask(path)).status, path).toBe(404)
   }
