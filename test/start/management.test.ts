@@ -29,13 +29,13 @@ async function takenPort(): Promise<{ readonly port: number; readonly server: Se
 }
 
 rule('operations.4', 'a service that is told to stop is not ready at once, serves on, and closes the management port last', async () => {
-  folder = await copyGolden({ limits: { drainDelay: 2_000 }, management: { port: 0 } })
+  folder = await copyGolden({ limits: { drainDelay: 4_000 }, management: { port: 0 } })
   child = start(folder)
   const origin = await child.origin
   const management = managementOrigin(child.output().split('\n'))!
   expect((await askAt(management, '/ready')).status).toBe(200)
   child.signal('SIGTERM')
-  await vi.waitFor(async () => expect((await askAt(management, '/ready')).status).toBe(503), { timeout: 1_500, interval: 10 })
+  await vi.waitFor(async () => expect((await askAt(management, '/ready')).status).toBe(503), { timeout: 3_500, interval: 10 })
   const { body } = await askAt(management, '/ready')
   expect(body).toEqual({ status: 'not ready', failing: [{ part: 'service', problem: 'The service is stopping' }] })
   // What is asked now is still served.
