@@ -2,8 +2,6 @@
 import { type Logger, pino } from 'pino'
 import type { Config } from './config/config.js'
 import { leftOutRoutes } from './config/type-routes.js'
-import { cacheReads } from './database/cache/cached-reads.js'
-import type { Database } from './database/database.js'
 import type { Driver } from './database/driver.js'
 import { driverOf } from './database/open.js'
 import type { Signing } from './database/signing.js'
@@ -35,10 +33,8 @@ async function openContent(
   const { model } = start
   await checkCode(config, model)
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
-  const open = await driver.open(config, start.former ?? model, { logger, signing, fill: seedLoader(config, model, logger) })
-  opened.add(open.close)
-  const { reads, commits } = open
-  const database: Database = commits === null ? open : { ...open, reads: cacheReads(reads, commits, signing, config.limits) }
+  const database = await driver.open(config, start.former ?? model, { logger, signing, fill: seedLoader(config, model, logger) })
+  opened.add(database.close)
   const check = async (changed: Model): Promise<void> => {
     await checkCode(config, changed)
     checkInstallable(config, changed)

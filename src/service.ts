@@ -17,7 +17,9 @@ import type { Config } from './config/config.js'
 import { leftOutRoutes } from './config/type-routes.js'
 import { type ContentServices, openContentServices } from './content/content-service.js'
 import type { WithInstallation } from './content/upload.js'
+import { cacheReads } from './database/cache/cached-reads.js'
 import type { Database } from './database/database.js'
+import type { Signing } from './database/signing.js'
 import { theProject } from './documents/actor.js'
 import { openHooks } from './documents/hooks.js'
 import { openPolicies } from './documents/policies.js'
@@ -150,7 +152,23 @@ async function openParts(config: Config, logger: Logger, opened: Closers) {
   opened.add(uploads.close)
   const accounts = accountContext(config, measuring.database(database, 'accounts'), { identification, jwts, mail, log: logger, measuring })
   const library = measuring.library(uploads.library)
-  return { management, database: measuring.database(database), liveModel, signing, events, identification, uploads, library, accounts }
+  return {
+    management,
+    database: cached(config, measuring.database(database), signing),
+    liveModel,
+    signing,
+    events,
+    identification,
+    uploads,
+    library,
+    accounts,
+  }
+}
+
+/** The same database with a cache of its answers, where it knows of all commits in time. */
+function cached({ limits }: Config, database: Database, signing: Signing | null): Database {
+  const { reads, commits } = database
+  return commits === null ? database : { ...database, reads: cacheReads(reads, commits, signing, limits) }
 }
 
 /** Logs where a value was not stored. */

@@ -7,7 +7,7 @@ export function measuredDatabase(database: Database, metrics: Metrics, purpose: 
   const { reads } = database
   return {
     ...database,
-    reads: { ...reads, execute: (known, values, isGone) => timed(metrics, 'read', () => reads.execute(known, values, isGone)) },
+    reads: { ...reads, execute: (...asked) => timed(metrics, 'read', () => reads.execute(...asked)) },
     writes: measuredWrites(database.writes, metrics, purpose ?? 'write'),
     main: measuredMain(database.main, metrics, purpose ?? 'other'),
   }
