@@ -90,6 +90,20 @@ rule('caching.1', 'what another program writes is in the next read', async () =>
   }
 })
 
+test.skipIf(isOnServer)('caching.1: what a trigger of somebody else writes is in the next read', async () => {
+  const at = await serveGolden()
+  try {
+    await at.sql("CREATE TRIGGER tagged AFTER UPDATE ON tags BEGIN UPDATE authors SET name = 'by a trigger'; END")
+    const first = '/api/authors?sort=id&pagination[pageSize]=1&fields=name'
+    for (const _ of [1, 2]) expect((await at.ask(first, { token })).text).not.toContain('by a trigger')
+    const [{ documentId }] = (await at.ask('/api/tags?pagination[pageSize]=1', { token })).body.data
+    await write(at, 'PUT', `tags/${documentId}`, { weight: 3 })
+    expect((await at.ask(first, { token })).text).toContain('by a trigger')
+  } finally {
+    await at.close()
+  }
+})
+
 rule('caching.1', 'a reader never gets less than what was acknowledged before it asked, while several processes write', async () => {
   const { documentId } = (await write(served, 'POST', 'authors', { name: '0' })).body.data
   let acknowledged = 0

@@ -6,11 +6,11 @@ import type { ReadPlan } from '../plan.js'
 const name = String.raw`"(?:[^"]|"")+"|\x60(?:[^\x60]|\x60\x60)+\x60|[\w$]+`
 const target = String.raw`\b(?:insert\s+(?:or\s+\w+\s+|ignore\s+)?into|replace\s+into|update(?:\s+or\s+\w+)?|delete\s+from|merge\s+into)\s+(?:only\s+)?((?:${name})(?:\s*\.\s*(?:${name}))*)`
 
-/** The part of a name behind the last dot, without its quotes. */
+/** The part of a name behind the last dot, without its quotes, in lower case: databases do not tell them apart by case everywhere. */
 function bare(qualified: string): string {
   const last = qualified.match(new RegExp(name, 'g'))!.at(-1)!
   const quote = last[0]!
-  return /["`]/.test(quote) ? last.slice(1, -1).replaceAll(quote + quote, quote) : last
+  return (/["`]/.test(quote) ? last.slice(1, -1).replaceAll(quote + quote, quote) : last).toLowerCase()
 }
 
 /** How statements begin that change no row, unless they name a target. */

@@ -49,24 +49,32 @@ export function beginNoting(changes: TableChanges): Noting {
   }
 }
 
-/** For a table, those whose rows the database changes or deletes where rows of it are deleted. */
-export type DependentTables = ReadonlyMap<string, readonly string[]>
+/**
+ * For a table, those whose rows the database changes or deletes where rows of it are deleted. Null: it cannot be told what else a change
+ * concerns.
+ */
+export type DependentTables = ReadonlyMap<string, readonly string[]> | null
 
-/** Opens the changes of a database. `dependents` is called for each change. */
+/** Opens the changes of a database. `dependents` is called for each change; where it fails, nothing is known. */
 export function openTableChanges(dependents: () => DependentTables): TableChanges {
   const last = new Map<string, number>()
   let count = 0
   let lastOfAll = 0
+
+  function noteAll(): void {
+    lastOfAll = ++count
+    last.clear()
+  }
+
   return {
     now: () => count,
     note: (tables) => {
+      const known = dependentsOrNull(dependents)
+      if (known === null) return noteAll()
       count++
-      for (const table of withDependents(tables, dependents())) last.set(table, count)
+      for (const table of withDependents(tables, known)) last.set(table, count)
     },
-    noteAll: () => {
-      lastOfAll = ++count
-      last.clear()
-    },
+    noteAll,
     lastOf: (tables) => {
       let found = lastOfAll
       // Plans name many columns; what was changed since the start is often less.
@@ -78,8 +86,16 @@ export function openTableChanges(dependents: () => DependentTables): TableChange
   }
 }
 
+function dependentsOrNull(dependents: () => DependentTables): DependentTables {
+  try {
+    return dependents()
+  } catch {
+    return null
+  }
+}
+
 /** The tables with all those that depend on them, whatever the way. */
-function withDependents(tables: Iterable<string>, dependents: DependentTables): ReadonlySet<string> {
+function withDependents(tables: Iterable<string>, dependents: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
   const all = new Set(tables)
   // What is added meanwhile is visited too.
   for (const table of all) for (const dependent of dependents.get(table) ?? []) all.add(dependent)

@@ -35,7 +35,7 @@ export function watchCommits(connection: Database.Database, changes: TableChange
 export function openDependentTables(connection: Database.Database): () => DependentTables {
   const version = connection.prepare('select schema_version from pragma_schema_version').pluck()
   let seen: unknown = null
-  let found: DependentTables = new Map()
+  let found: DependentTables = null
   return () => {
     const now = throughSchemaChanges(() => version.get())
     if (now !== seen) found = throughSchemaChanges(() => dependentTables(connection))
@@ -45,12 +45,17 @@ export function openDependentTables(connection: Database.Database): () => Depend
 }
 
 function dependentTables(connection: Database.Database): DependentTables {
+  // A trigger may change any table, and a view read any.
+  if (connection.prepare("select 1 from sqlite_schema where type in ('trigger', 'view') limit 1").get() !== undefined) return null
   const keys = connection
     .prepare(
       `select f."table" as above, t.name as below from sqlite_schema t join pragma_foreign_key_list(t.name) f where t.type = 'table'`,
     )
     .all() as readonly { readonly above: string; readonly below: string }[]
   const found = new Map<string, string[]>()
-  for (const { above, below } of keys) found.set(above, [...(found.get(above) ?? []), below])
+  for (const { above, below } of keys) {
+    const name = above.toLowerCase()
+    found.set(name, [...(found.get(name) ?? []), below.toLowerCase()])
+  }
   return found
 }
