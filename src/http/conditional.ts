@@ -30,14 +30,19 @@ export function rangeApplies(headers: IncomingHttpHeaders, { tag, changed }: Sen
   return condition === undefined || condition === tag || Date.parse(String(condition)) === changed.getTime()
 }
 
+/** Bytes of a body that has an ETag: hashing more holds up other requests for too long. */
+const mostHashed = 4_000_000
+
 /**
  * The reply to a read: 304 where the client has these bytes. Caches may keep it, and ask each time whether it is still the one: those of
  * everybody where the request has no credentials (RFC 9111, section 5.2.2).
  */
 export function okRead({ request }: Pick<RequestContext, 'request'>, bytes: ReadBytes): Reply {
-  const tag = `"${bytes.kept?.hash ?? contentHash(bytes.bytes)}"`
   const scope = request.headers.authorization === undefined ? 'public' : 'private'
-  const headers = { etag: tag, 'cache-control': `${scope}, no-cache` }
+  const caching = { 'cache-control': `${scope}, no-cache` }
+  if (bytes.bytes.length > mostHashed) return { ...okBytes(bytes), headers: caching }
+  const tag = `"${bytes.kept?.hash ?? contentHash(bytes.bytes)}"`
+  const headers = { ...caching, etag: tag }
   if (hasVersion(request.headers, tag) !== true) return { ...okBytes(bytes), headers }
   bytes.release()
   return { status: 304, headers }

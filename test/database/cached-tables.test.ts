@@ -9,7 +9,7 @@ import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/config.js'
 import type { Sink } from '../../src/database/answer/sink.js'
-import { openAnswerStore } from '../../src/database/cache/answer-store.js'
+import { openAnswerStore, type PlanSource } from '../../src/database/cache/answer-store.js'
 import { cacheReads } from '../../src/database/cache/cached-reads.js'
 import { changedTables, readTables } from '../../src/database/cache/named-tables.js'
 import { openTableChanges, type TableChanges } from '../../src/database/cache/table-changes.js'
@@ -198,13 +198,13 @@ test.each<[string, readonly string[] | null]>([
 test('what is kept is bounded by its bytes, and what is asked for once does not put out what is asked for often', () => {
   const changes = openTableChanges(() => new Map())
   const store = openAnswerStore(changes, { cacheBytes: 100_000, cachedAnswerBytes: 20_000 })
-  const since = { tables: new Set(['a']), since: 0 }
+  const from = { source: { tables: new Set(['a']) }, since: 0 }
   const answer = (bytes: number) => ({ bytes: Buffer.alloc(bytes), release: () => {} })
-  expect(store.keep('large', answer(20_000), since)).toBeUndefined()
-  for (let number = 0; number < 9; number++) store.keep(`often ${number}`, answer(10_000), since)
-  for (let number = 0; number < 50; number++) store.keep(`once ${number}`, answer(10_000), since)
+  expect(store.keep('large', answer(20_000), from, false)).toBeUndefined()
+  for (let number = 0; number < 9; number++) store.keep(`often ${number}`, answer(10_000), from, false)
+  for (let number = 0; number < 50; number++) store.keep(`once ${number}`, answer(10_000), from, false)
   expect(Array.from({ length: 9 }, (_, number) => store.get(`often ${number}`) !== undefined)).not.toContain(false)
-  for (let number = 0; number < 50; number++) for (const _ of [1, 2]) store.keep(`twice ${number}`, answer(10_000), since)
+  for (let number = 0; number < 50; number++) for (const _ of [1, 2]) store.keep(`twice ${number}`, answer(10_000), from, false)
   const kept = Array.from({ length: 50 }, (_, number) => store.get(`twice ${number}`)).filter((one) => one !== undefined)
   expect(kept.length).toBeGreaterThan(0)
   expect(kept.length).toBeLessThan(10)
@@ -212,14 +212,36 @@ test('what is kept is bounded by its bytes, and what is asked for once does not 
   expect(store.get('twice 49')).toBeUndefined()
 })
 
+test('an answer that several wait for is copied for them, kept or not, and none is returned for a plan that is forgotten', () => {
+  const changes = openTableChanges(() => new Map())
+  const store = openAnswerStore(changes, { cacheBytes: 50_000, cachedAnswerBytes: 1_000_000 })
+  const source: PlanSource = { tables: new Set(['a']) }
+  let released = 0
+  const answer = (bytes: number) => ({ bytes: Buffer.alloc(bytes), release: () => void released++ })
+  changes.note(['a'])
+  expect(store.keep('outdated', answer(10), { source, since: 0 }, false)).toBeUndefined()
+  expect(released).toBe(0)
+  expect(store.keep('outdated', answer(10), { source, since: 0 }, true)?.bytes.length).toBe(10)
+  expect(released).toBe(1)
+  expect(store.get('outdated')).toBeUndefined()
+  // Larger than all that may be kept.
+  expect(store.keep('large', answer(60_000), { source, since: 1 }, true)).toBeUndefined()
+  store.keep('kept', answer(10), { source, since: 1 }, false)
+  source.tables = null
+  changes.note(['b'])
+  expect(store.get('kept')).toBeUndefined()
+})
+
 test('another form of an answer counts too', () => {
   const store = openAnswerStore(
     openTableChanges(() => new Map()),
     { cacheBytes: 50_000, cachedAnswerBytes: 40_000 },
   )
-  const since = { tables: new Set(['a']), since: 0 }
-  const first = store.keep('first', { bytes: Buffer.alloc(10_000), release: () => {} }, since)!
-  store.keep('second', { bytes: Buffer.alloc(10_000), release: () => {} }, since)
+  const from = { source: { tables: new Set(['a']) }, since: 0 }
+  const first = store.keep('first', { bytes: Buffer.alloc(10_000), release: () => {} }, from, false)!
+  store.keep('second', { bytes: Buffer.alloc(10_000), release: () => {} }, from, false)
+  first.kept!.keep('br', Buffer.alloc(39_000))
+  expect(store.get('first')?.kept?.form('br'), 'beyond what one answer may take').toBeUndefined()
   first.kept!.keep('gzip', Buffer.alloc(29_000))
   expect(store.get('first')?.kept?.form('gzip')?.length).toBe(29_000)
   expect(store.get('second')).toBeUndefined()

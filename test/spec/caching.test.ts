@@ -139,6 +139,7 @@ const readable = [
   '/api/upload/files?sort=id',
   '/api/upload/files/1',
   '/api/users?sort=id',
+  '/api/users/1',
 ]
 
 rule('caching.2', 'the tag of a response is that of its body: the same in every process, and 304 for who has it', async () => {

@@ -11,9 +11,14 @@ export interface CacheLimits {
   readonly cachedAnswerBytes: number
 }
 
+/** The tables that a plan reads; null once the plan is forgotten, after which none of its answers is returned. */
+export interface PlanSource {
+  tables: ReadonlySet<string> | null
+}
+
 /** Where an answer comes from. */
 export interface Provenance {
-  readonly tables: ReadonlySet<string>
+  readonly source: PlanSource
   /** The last change that it is certain to contain. */
   readonly since: number
 }
@@ -23,9 +28,11 @@ export interface AnswerStore {
   get(key: string): ReadAnswer | undefined
   /**
    * Copies an answer, releases it, and keeps the copy if it is still the one and has room. Returns the copy; undefined, with nothing released, where
-   * the answer is too large to be kept.
+   * the answer is too large to be kept, or is not kept and needed by nobody else (`isShared`).
    */
-  keep(key: string, answer: ReadAnswer, source: Provenance): ReadAnswer | undefined
+  keep(key: string, answer: ReadAnswer, from: Provenance, isShared: boolean): ReadAnswer | undefined
+  /** Whether an answer is too large to be kept. */
+  isTooLarge(answer: ReadAnswer): boolean
 }
 
 interface Kept extends Provenance {
@@ -39,40 +46,48 @@ interface Kept extends Provenance {
 const overhead = 500
 /** Once so much of the room is taken, an answer is kept only when it is asked for again. */
 const fullFrom = 0.9
-/** Keys of answers that were not kept, of which one that comes again is. */
-const remembered = 10_000
+/** Characters of the keys of answers that were not kept, of which one that comes again is. */
+const remembered = 1_000_000
 
 const noTable: ReadonlySet<string> = new Set()
 
-export function openAnswerStore(changes: TableChanges, { cacheBytes, cachedAnswerBytes }: CacheLimits): AnswerStore {
-  const known = new LRUCache<string, Kept>({ maxSize: cacheBytes, maxEntrySize: cachedAnswerBytes, sizeCalculation: ({ size }) => size })
-  const refused = new LRUCache<string, true>({ max: remembered })
+export function openAnswerStore(changes: TableChanges, limits: CacheLimits): AnswerStore {
+  const { cacheBytes } = limits
+  const most = Math.min(cacheBytes, limits.cachedAnswerBytes)
+  const known = new LRUCache<string, Kept>({ maxSize: cacheBytes, maxEntrySize: most, sizeCalculation: ({ size }) => size })
+  const admits = openAdmission(() => known.calculatedSize < cacheBytes * fullFrom)
   /** The last change of unknown extent: nothing that was kept before is valid. */
   let cleared = 0
 
   function isCurrent(kept: Kept): boolean {
     const now = changes.now()
     if (kept.checked === now) return true
-    if (changes.lastOf(kept.tables) > kept.since) return false
+    const { tables } = kept.source
+    if (tables === null || changes.lastOf(tables) > kept.since) return false
     kept.checked = now
     return true
   }
 
-  /** Whether an answer has room without putting out others for one that nobody may ask for again. */
-  function isWelcome(key: string): boolean {
-    if (known.calculatedSize < cacheBytes * fullFrom || refused.delete(key)) return true
-    refused.set(key, true)
-    return false
-  }
-
-  /** Counts another form of an answer that is kept. */
-  function grow(key: string, answer: ReadBytes, bytes: number): void {
+  /** Counts another form of an answer that is kept. Returns false, and counts nothing, where it has no room. */
+  function grow(key: string, answer: ReadBytes, bytes: number): boolean {
     const kept = known.peek(key)
-    if (kept?.answer !== answer) return
+    if (kept?.answer !== answer || kept.size + bytes > most) return false
     known.delete(key)
     kept.size += bytes
     known.set(key, kept)
+    return true
   }
+
+  /** Whether an answer is kept: it is still the one, and has room. */
+  function isKept(key: string, kept: Kept): boolean {
+    if (!isCurrent(kept)) return false
+    const last = changes.lastOf(noTable)
+    if (last > cleared) known.clear()
+    cleared = last
+    return admits(key)
+  }
+
+  const sizeOf = (answer: ReadAnswer): number => overhead + (answer?.bytes.length ?? 0)
 
   return {
     get: (key) => {
@@ -81,26 +96,39 @@ export function openAnswerStore(changes: TableChanges, { cacheBytes, cachedAnswe
       known.delete(key)
       return undefined
     },
-    keep: (key, answer, source) => {
-      const size = overhead + key.length + (answer?.bytes.length ?? 0)
-      if (size > cachedAnswerBytes) return undefined
-      const copy: ReadAnswer = answer === null ? null : copyOf(answer, (form) => grow(key, copy!, form.length))
-      const kept: Kept = { ...source, answer: copy, checked: source.since, size }
-      if (!isCurrent(kept)) return copy
-      const last = changes.lastOf(noTable)
-      if (last > cleared) known.clear()
-      cleared = last
-      if (isWelcome(key)) known.set(key, kept)
+    isTooLarge: (answer) => sizeOf(answer) > most,
+    keep: (key, answer, from, isShared) => {
+      // A character of a key takes two bytes at most.
+      const kept: Kept = { ...from, answer, checked: from.since, size: sizeOf(answer) + 2 * key.length }
+      const isToBeKept = kept.size <= most && isKept(key, kept)
+      if (sizeOf(answer) > most || !(isToBeKept || isShared)) return undefined
+      const copy: ReadAnswer = answer === null ? null : copyOf(answer, (bytes) => grow(key, copy!, bytes))
+      if (isToBeKept) known.set(key, { ...kept, answer: copy })
       return copy
     },
   }
 }
 
-/** An answer in memory of its own. `grown` is told of each further form of it. */
-function copyOf(answer: ReadBytes, grown: (form: Uint8Array) => void): ReadBytes {
-  // Slow: of memory that small buffers share, one of them would keep all.
-  const bytes = Buffer.allocUnsafeSlow(answer.bytes.length)
-  bytes.set(answer.bytes)
+/** Admits the answers of all keys while there is room, then of those that come again: nobody may ask for the others a second time. */
+function openAdmission(hasRoom: () => boolean): (key: string) => boolean {
+  const refused = new LRUCache<string, true>({ maxSize: remembered, sizeCalculation: (_, key) => key.length })
+  return (key) => {
+    if (hasRoom() || refused.delete(key)) return true
+    refused.set(key, true)
+    return false
+  }
+}
+
+/** Bytes in memory of their own: of memory that buffers share, one of them would keep all. */
+function ownBytes(given: Uint8Array): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(given.length)
+  bytes.set(given)
+  return bytes
+}
+
+/** An answer in memory of its own. `hasRoom` is asked for each further form of it. */
+function copyOf(answer: ReadBytes, hasRoom: (bytes: number) => boolean): ReadBytes {
+  const bytes = ownBytes(answer.bytes)
   answer.release()
   const forms = new Map<string, Uint8Array>()
   return {
@@ -110,8 +138,7 @@ function copyOf(answer: ReadBytes, grown: (form: Uint8Array) => void): ReadBytes
       hash: contentHash(bytes),
       form: (name) => forms.get(name),
       keep: (name, form) => {
-        forms.set(name, form)
-        grown(form)
+        if (!forms.has(name) && hasRoom(form.length)) forms.set(name, ownBytes(form))
       },
     },
   }

@@ -1,10 +1,11 @@
 // Reads through a cache that never returns a stale answer. The answer to a plan depends on its values and on rows alone, so whoever asks the
 // same gets the same; it holds until a table that it was read from is changed (decision 052).
+import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../errors/errors.js'
 import { elapsed } from '../../runtime/clock.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
 import type { Signing } from '../signing.js'
-import { type CacheLimits, openAnswerStore } from './answer-store.js'
+import { type CacheLimits, openAnswerStore, type PlanSource } from './answer-store.js'
 import { answersType, readTables } from './named-tables.js'
 import type { CommitWatch } from './table-changes.js'
 
@@ -23,11 +24,12 @@ interface ReadAsked {
   readonly handle: PlanHandle
   readonly values: readonly unknown[]
   readonly isGone: () => boolean
+  readonly source: PlanSource
   readonly tables: ReadonlySet<string>
 }
 
-/** Characters of the values whose answer is kept. */
-const longestKey = 4_000
+/** Characters of the values whose answer is kept, and of the keys that are remembered without one. */
+const [longestKey, keptKeys] = [4_000, 200_000]
 
 const never = () => false
 
@@ -39,14 +41,19 @@ export function cacheReads(reads: ReadDatabase, watch: CommitWatch, signing: Sig
   const { changes, look } = watch
   const store = openAnswerStore(changes, limits)
   const underWay = new Map<string, ReadUnderWay>()
-  const sourcesOf = openSources(signing)
+  const sources = openSources(signing)
+  /** Keys of answers that were too large to be shared. */
+  const large = new LRUCache<string, true>({ maxSize: keptKeys, sizeCalculation: (_, key) => key.length })
 
   /** Executes a read, for itself and for those who ask for the same meanwhile. */
-  async function read(key: string, { handle, values, isGone, tables }: ReadAsked): Promise<ReadAnswer> {
+  async function read(key: string, { handle, values, isGone, source }: ReadAsked): Promise<ReadAnswer> {
     const since = changes.now()
     const waiting = [isGone]
     const executed = reads.execute(handle, values, () => waiting.every((hasGone) => hasGone()))
-    const answer = executed.then((found) => store.keep(key, found, { tables, since }))
+    const answer = executed.then((found) => {
+      if (store.isTooLarge(found)) large.set(key, true)
+      return store.keep(key, found, { source, since }, waiting.length > 1)
+    })
     const begun: ReadUnderWay = { since, waiting, answer }
     underWay.set(key, begun)
     const end = () => underWay.get(key) === begun && underWay.delete(key)
@@ -55,50 +62,69 @@ export function cacheReads(reads: ReadDatabase, watch: CommitWatch, signing: Sig
     return kept === undefined ? executed : kept
   }
 
-  /** Waits for a read under way. */
-  async function share(begun: ReadUnderWay, { handle, values, isGone }: ReadAsked): Promise<ReadAnswer> {
-    begun.waiting.push(isGone)
-    const answer = await begun.answer.catch((error: unknown) => {
-      // All who waited before had gone.
-      if (error instanceof ApiError && error.name === 'ClientClosedRequestError') return undefined
-      throw error
-    })
-    return answer === undefined ? reads.execute(handle, values, isGone) : answer
-  }
-
   async function answer(asked: ReadAsked): Promise<ReadAnswer> {
     const key = keyOf(asked)
-    if (key === null) return reads.execute(asked.handle, asked.values, asked.isGone)
+    if (key === null || large.has(key)) return reads.execute(asked.handle, asked.values, asked.isGone)
     const kept = store.get(key)
     if (kept !== undefined) return kept
     const begun = underWay.get(key)
     // What has begun before may lack what was committed since.
-    return begun === undefined || changes.lastOf(asked.tables) > begun.since ? read(key, asked) : share(begun, asked)
+    return begun === undefined || changes.lastOf(asked.tables) > begun.since ? read(key, asked) : share(reads, begun, asked)
   }
 
   return {
     ...reads,
+    unregister: (handle) => {
+      sources.forget(handle)
+      reads.unregister(handle)
+    },
     execute: async (handle, values, isGone = never, since = elapsed()) => {
-      const tables = sourcesOf(handle)
-      if (tables === null) return reads.execute(handle, values, isGone)
-      const asked = { handle, values, isGone, tables }
+      const source = sources.of(handle)
+      if (source.tables === null) return reads.execute(handle, values, isGone)
+      const asked = { handle, values, isGone, source, tables: source.tables }
       const looked = look(since)
-      if (looked === true) return answer(asked)
-      return looked.catch(() => false).then((isKnown) => (isKnown ? answer(asked) : reads.execute(handle, values, isGone)))
+      const isKnown = typeof looked === 'boolean' ? looked : await looked.catch(() => false)
+      return isKnown ? answer(asked) : reads.execute(handle, values, isGone)
     },
   }
 }
 
-/** Finds the tables that plans read, once for each; null: answers to the plan are not kept. */
-function openSources(signing: Signing | null): (handle: PlanHandle) => ReadonlySet<string> | null {
-  const found = new WeakMap<PlanHandle, ReadonlySet<string> | null>()
-  return (handle) => {
-    const known = found.get(handle)
-    if (known !== undefined) return known
-    const { plan } = handle
-    const tables = signing !== null && plan.unsigned !== true && answersType(plan, signing.type) ? null : readTables(plan)
-    found.set(handle, tables)
-    return tables
+/** Waits for a read under way; reads where that gives nothing to share. */
+async function share(reads: ReadDatabase, begun: ReadUnderWay, { handle, values, isGone }: ReadAsked): Promise<ReadAnswer> {
+  begun.waiting.push(isGone)
+  const answer = await begun.answer.catch((error: unknown) => {
+    // All who waited before had gone.
+    if (error instanceof ApiError && error.name === 'ClientClosedRequestError') return undefined
+    throw error
+  })
+  return answer === undefined ? reads.execute(handle, values, isGone) : answer
+}
+
+/** The tables that plans read. */
+interface PlanSources {
+  /** Found once for each plan; without tables where its answers are not kept. */
+  of(handle: PlanHandle): PlanSource
+  /** None of the answers to a plan is returned any more. */
+  forget(handle: PlanHandle): void
+}
+
+function openSources(signing: Signing | null): PlanSources {
+  const found = new WeakMap<PlanHandle, PlanSource>()
+  return {
+    of: (handle) => {
+      const known = found.get(handle)
+      if (known !== undefined) return known
+      const { plan } = handle
+      const isSigned = signing !== null && plan.unsigned !== true && answersType(plan, signing.type)
+      const source: PlanSource = { tables: isSigned ? null : readTables(plan) }
+      found.set(handle, source)
+      return source
+    },
+    forget: (handle) => {
+      const source = found.get(handle)
+      if (source !== undefined) source.tables = null
+      found.delete(handle)
+    },
   }
 }
 

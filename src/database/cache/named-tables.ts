@@ -16,8 +16,11 @@ function bare(qualified: string): string {
 /** How statements begin that change no row, unless they name a target. */
 const changesNothing = /^\s*(?:select|with|values|explain|savepoint|release|rollback|set\s+local|lock)\b/i
 
-/** Texts of statements whose tables are remembered. */
-const remembered = new LRUCache<string, { readonly tables: readonly string[] | null }>({ max: 1_000 })
+/** The tables of statements by their texts, bounded by the characters of these. */
+const remembered = new LRUCache<string, { readonly tables: readonly string[] | null }>({
+  maxSize: 1_000_000,
+  sizeCalculation: (_, text) => text.length,
+})
 
 /** The tables whose rows a statement may change; null: they cannot be told from its text. */
 export function changedTables(text: string): readonly string[] | null {

@@ -21,7 +21,7 @@ export interface CommitWatch {
    * Notes the changes of all commits that were acknowledged before `since` (`elapsed`), whoever made them. True: that is done; false: they
    * cannot be known now.
    */
-  look(since: number): true | Promise<boolean>
+  look(since: number): boolean | Promise<boolean>
 }
 
 /** The tables that one transaction changes. */

@@ -14,21 +14,47 @@ const patience = 5
 export function watchCommits(connection: Database.Database, changes: TableChanges, writer: Pick<SqliteWriter, 'isAlone'>): CommitWatch {
   const version = commitVersion(connection)
   let seen: unknown = null
+  /** Whether the writer is being asked and takes too long: it carries out a statement, or writes to disk. */
+  let isLate = false
   const ask = shared(async () => {
-    const now = version()
-    const isAlone = await writer.isAlone().catch(() => false)
-    if (!isAlone) changes.noteAll()
-    seen = now
-    return true
+    try {
+      const now = version()
+      const isAlone = await writer.isAlone().catch(() => false)
+      if (!isAlone) changes.noteAll()
+      seen = now
+    } finally {
+      isLate = false
+    }
   })
   return {
     changes,
     look: () => {
       if (version() === seen) return true
-      const late = new Promise<boolean>((resolve) => setTimeout(resolve, patience, false).unref())
-      return Promise.race([ask(), late])
+      if (isLate) return false
+      return inTime(ask(), () => {
+        isLate = true
+      })
     },
   }
+}
+
+/** Resolves to whether something is done within `patience`; calls `late` if not. */
+function inTime(asked: Promise<void>, late: () => void): Promise<boolean> {
+  return new Promise((resolve) => {
+    let isDone = false
+    const giveUp = () => {
+      if (!isDone) late()
+      resolve(isDone)
+    }
+    // On a busy event loop the timer comes before a message that is there already.
+    const timer = setTimeout(() => setImmediate(giveUp), patience)
+    const done = (isKnown: boolean) => () => {
+      isDone = true
+      clearTimeout(timer)
+      resolve(isKnown)
+    }
+    asked.then(done(true), done(false))
+  })
 }
 
 /** Returns a function that looks up the foreign keys, again where tables were made or changed since. */

@@ -11,9 +11,10 @@ const [mostStatements, longestStatement] = [10, 4_000]
 export function loggingSlowReads({ reads, tableScans }: Pick<Database, 'reads' | 'tableScans'>, slow: SlowLog): Database['reads'] {
   return {
     ...reads,
-    execute: (known, values, isGone) => {
+    execute: (...asked) => {
+      const [known] = asked
       const started = performance.now()
-      const answer = reads.execute(known, values, isGone)
+      const answer = reads.execute(...asked)
       const look = (found: ReadAnswer | Error) => {
         const milliseconds = performance.now() - started
         if (milliseconds >= slow.from) note({ slow, tableScans }, known, milliseconds, found)

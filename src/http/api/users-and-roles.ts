@@ -55,15 +55,18 @@ export const usersAndRolesRoutes: readonly Route[] = [
     handle: async (context) => {
       const { caller } = context
       if (caller.kind !== 'user') throw unauthorized('Unauthorized')
-      return orNoContent(await findUsers(context, 'me', { mode: 'first', identity: { attribute: 'id', value: caller.id } }))
+      const user = await findUsers(context, 'me', { mode: 'first', identity: { attribute: 'id', value: caller.id } })
+      return user === null ? noContent : okRead(context, user)
     },
   },
   {
     method: 'GET',
     path: '/users/:id',
     action: `${userType}.findOne`,
-    handle: async (context) =>
-      orNoContent(await findUsers(context, 'findOne', { mode: 'first', identity: { attribute: 'id', value: rowId(context.params.id!) } })),
+    handle: async (context) => {
+      const user = await findUsers(context, 'findOne', { mode: 'first', identity: { attribute: 'id', value: rowId(context.params.id!) } })
+      return user === null ? noContent : okRead(context, user)
+    },
   },
   {
     method: 'POST',

@@ -58,7 +58,11 @@ export function openPresence(connection: Database.Database, now: () => number, r
       changes: watch.changes,
       look: (since) => {
         health.check()
-        return watch.look(since)
+        try {
+          return watch.look(since)
+        } catch (error) {
+          throw health.understood(error)
+        }
       },
     }),
     close: () => clearInterval(timer),
