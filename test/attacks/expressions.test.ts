@@ -40,6 +40,7 @@ const ownTexts: Readonly<Record<string, string>> = {
   'compare/documented.ts': 'the same',
   'compare/proxy.ts': 'the address that the operator gives',
   'compare/server.ts': 'the same',
+  'database/cache/named-tables.ts': 'statements, which contain no text from outside',
   'description/typescript/standalone.ts': 'declarations of this package',
 }
 

@@ -2,13 +2,16 @@
 import { LRUCache } from 'lru-cache'
 import type { ReadPlan } from '../plan.js'
 
-/** A name in quotes, or without. */
-const name = String.raw`"(?:[^"]|"")+"|\x60(?:[^\x60]|\x60\x60)+\x60|[\w$]+`
-const target = String.raw`\b(?:insert\s+(?:or\s+\w+\s+|ignore\s+)?into|replace\s+into|update(?:\s+or\s+\w+)?|delete\s+from|merge\s+into)\s+(?:only\s+)?((?:${name})(?:\s*\.\s*(?:${name}))*)`
+/** Names, in quotes or without. */
+const anyName = /"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+/g
+
+/** What changes rows, and of which table. */
+const target =
+  /\b(?:insert\s+(?:or\s+\w+\s+|ignore\s+)?into|replace\s+into|update(?:\s+or\s+\w+)?|delete\s+from|merge\s+into)\s+(?:only\s+)?((?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+)(?:\s*\.\s*(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+))*)/gi
 
 /** The part of a name behind the last dot, without its quotes, in lower case: databases do not tell them apart by case everywhere. */
 function bare(qualified: string): string {
-  const last = qualified.match(new RegExp(name, 'g'))!.at(-1)!
+  const last = qualified.match(anyName)!.at(-1)!
   const quote = last[0]!
   return (/["`]/.test(quote) ? last.slice(1, -1).replaceAll(quote + quote, quote) : last).toLowerCase()
 }
@@ -26,7 +29,7 @@ const remembered = new LRUCache<string, { readonly tables: readonly string[] | n
 export function changedTables(text: string): readonly string[] | null {
   const known = remembered.get(text)
   if (known !== undefined) return known.tables
-  const found = [...text.matchAll(new RegExp(target, 'gi'))].map(([, qualified]) => bare(qualified!))
+  const found = [...text.matchAll(target)].map(([, qualified]) => bare(qualified!))
   const tables = found.length > 0 || changesNothing.test(text) ? [...new Set(found)] : null
   remembered.set(text, { tables })
   return tables
@@ -35,7 +38,7 @@ export function changedTables(text: string): readonly string[] | null {
 /** All names in the statements of a plan that a table may have: at least every table that its answer is read from. */
 export function readTables(plan: ReadPlan): ReadonlySet<string> {
   const names = new Set<string>()
-  for (const text of statementsOf(plan)) for (const [found] of text.matchAll(new RegExp(name, 'g'))) names.add(bare(found))
+  for (const text of statementsOf(plan)) for (const [found] of text.matchAll(anyName)) names.add(bare(found))
   return names
 }
 
