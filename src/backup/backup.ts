@@ -101,29 +101,26 @@ type Filled = Omit<MadeBackup, 'path'>
 
 async function fill(folder: string, config: Config, kept: KeptFiles, options: BackupOptions): Promise<Filled> {
   const onDisk = await schemasOnDisk(config)
+  const model = await modelOf(config, onDisk, onDisk)
   const snapshot = await takeSnapshot(config, kept)
-  try {
-    const report = (what: string, done: number, total: number): void => options.report({ what, done, total })
-    const to = join(folder, databaseName)
-    const model = await modelOf(config, onDisk, onDisk)
-    const left = await copyIntoFile(config, snapshot, { to, model, report })
-    await syncToDisk(to)
-    const files = await copyFiles(folder, config, kept, { snapshot, options })
-    const schemas = await writeSchemas(folder, config, onDisk)
-    const manifest: BackupManifest = {
-      ...{ format: 1, id: randomUUID(), octavo: options.version },
-      ...{ snapshotAt: snapshot.takenAt.toISOString(), finishedAt: new Date().toISOString(), database: config.database.client },
-      rows: (await countRows(config, to)).map(([table, rows]) => [table, rows]),
-      files: [{ path: databaseName, ...(await readBytes(to)) }, ...files.written, ...schemas.written],
-      ...{ missing: files.missing, uncertain: files.uncertain, left: [...left] },
-    }
-    const path = join(folder, manifestName)
-    await writeFile(path, manifestText(manifest), { mode: 0o600, flag: 'wx' })
-    await syncToDisk(path)
-    return { manifest, findings: await findingsOf(config, folder, schemas.model) }
-  } finally {
-    await snapshot.rows.close()
+  const report = (what: string, done: number, total: number): void => options.report({ what, done, total })
+  const to = join(folder, databaseName)
+  // What holds the snapshot keeps the database from tidying up: it ends before files are copied.
+  const left = await copyIntoFile(config, snapshot, { to, model, report }).finally(() => snapshot.rows.close())
+  await syncToDisk(to)
+  const files = await copyFiles(folder, config, kept, { snapshot, options })
+  const schemas = await writeSchemas(folder, config, onDisk)
+  const manifest: BackupManifest = {
+    ...{ format: 1, id: randomUUID(), octavo: options.version },
+    ...{ snapshotAt: snapshot.takenAt.toISOString(), finishedAt: new Date().toISOString(), database: config.database.client },
+    rows: (await countRows(config, to)).map(([table, rows]) => [table, rows]),
+    files: [{ path: databaseName, ...(await readBytes(to)) }, ...files.written, ...schemas.written],
+    ...{ missing: files.missing, uncertain: files.uncertain, left: [...left] },
   }
+  const path = join(folder, manifestName)
+  await writeFile(path, manifestText(manifest), { mode: 0o600, flag: 'wx' })
+  await syncToDisk(path)
+  return { manifest, findings: await findingsOf(config, folder, schemas.model) }
 }
 
 /** The configuration of a project with the database of a backup. */
@@ -192,6 +189,10 @@ async function copyFiles(folder: string, config: Config, kept: KeptFiles, { snap
   } finally {
     await stored?.close()
   }
+  if (referenced.length > 0 && copied.missing.length === referenced.length)
+    throw new ConfigError(
+      `none of the ${referenced.length} files of the media library can be found. Is the uploads folder mounted, and are the credentials of the storage right?`,
+    )
   if (remote.length > 0) copied.uncertain.push(...(await replacedObjects(config, remote)))
   return copied
 }

@@ -36,7 +36,11 @@ const isOurs = (name: string): boolean => [stagedPrefix, asidePrefix, '.octavo-r
 
 /** What is in a folder; nothing if it is missing. */
 async function namesIn(folder: string): Promise<readonly string[]> {
-  return (await readdir(folder).catch(() => [])).sort()
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  return names.sort()
 }
 
 /** What the uploads folder has that a restore would replace. */
@@ -56,6 +60,7 @@ export async function clearStaged({ uploadsFolder, database: { filename } }: Con
 export async function carryOutRestore(config: Config, note: RestoreNote): Promise<readonly string[]> {
   const { uploadsFolder } = config
   const places = placesOf(config, note.stamp)
+  refuseLostStaging(config, note, places)
   if (note.phase !== 'place') {
     await putAside(config, note, places)
     await writeNote(uploadsFolder, { ...note, phase: 'place' })
@@ -64,6 +69,19 @@ export async function carryOutRestore(config: Config, note: RestoreNote): Promis
   await rm(places.staged, { recursive: true, force: true })
   await removeNote(uploadsFolder)
   return [...[places.asideDatabase, places.aside].filter((path) => existsSync(path)), ...objects]
+}
+
+/** @throws ConfigError if what was to take the place of the database is gone: nothing more is put aside for it */
+function refuseLostStaging(
+  { database: { server, filename } }: Config,
+  { phase }: RestoreNote,
+  { stagedDatabase, staged }: RestorePlaces,
+): void {
+  const isThere = existsSync(staged) && (server !== null || existsSync(stagedDatabase) || (phase === 'place' && existsSync(filename)))
+  if (!isThere)
+    throw new ConfigError(
+      `${stagedDatabase} or ${staged}, which the restore had written beside the project, is gone. Nothing more was changed; what was put aside has names with ${asidePrefix}`,
+    )
 }
 
 async function move(from: string, to: string): Promise<void> {

@@ -15,7 +15,7 @@ import { openStoredFiles } from '../uploads/stored-files.js'
 import type { BackupReport } from './backup.js'
 import { rowsOptionsOf } from './copy-database.js'
 import { explained } from './explained.js'
-import { copyFile, expectSame, pathInBackup, readStream, syncFolders } from './files.js'
+import { copyFile, expectSame, pathInBackup, readStream, syncFolders, syncToDisk } from './files.js'
 import { type BackupFile, databaseName, projectName, readManifest, uploadsName } from './manifest.js'
 import { carryOutRestore, clearStaged, placesOf, storageOf, uploadsIn } from './restore-steps.js'
 import { differencesBetween, modelOf, type SchemaDifferences, schemasOfBackup, schemasOnDisk } from './schemas.js'
@@ -101,6 +101,7 @@ async function prepare(config: Config, given: RestoreOptions): Promise<RestoreNo
     const schemas = await decideSchemas(config, backup, options.schemas)
     const stamp = options.now.toISOString().replace(/[-:.]/g, '')
     const objects = await stage(config, backup, { stamp, schemas, options })
+    work.look()
     return noteOf(config, backup, { stamp, schemas, objects })
   })
 }
@@ -219,6 +220,7 @@ async function stage(config: Config, { folder, manifest }: CheckedBackup, { stam
     else if (schemas.written.includes(path.slice(projectName.length + 1))) await copy(file, join(staged, path), uploadsFile)
   }
   await syncFolders(staged)
+  if (config.database.server === null) await syncToDisk(dirname(stagedDatabase))
   return objects
 }
 

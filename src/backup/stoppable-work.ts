@@ -23,11 +23,13 @@ export function stoppableWork(remove: () => Promise<void>): StoppableWork {
     run: async (work) => {
       const result = work()
       running = result.catch(() => {})
+      // Whoever stopped it removes what it has written, and ends the process.
+      const never = () => new Promise<never>(() => {})
       try {
-        return await result
+        const done = await result
+        return isStopped ? await never() : done
       } catch (error) {
-        // The process is about to end, and says why.
-        if (isStopped) return new Promise<never>(() => {})
+        if (isStopped) return never()
         await remove()
         throw error
       }

@@ -58,6 +58,8 @@ export function prepareManagementPort(
       responseTo(request, pages, logger).then((made) => send(request, response, made))
     },
   )
+  // Also for clients that do not receive their response.
+  server.setTimeout(2 * managementLimits.requestTimeout)
   server.maxConnections = managementLimits.connections
   return { listen: () => listen(server, config, logger), close: () => close(server) }
 }
