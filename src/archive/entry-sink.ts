@@ -2,13 +2,14 @@
 // a temporary name until they are complete.
 import { randomBytes } from 'node:crypto'
 import { createWriteStream, existsSync } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { createGzip } from 'node:zlib'
 import { pack } from 'tar-stream'
 import { ConfigError } from '../errors/errors.js'
+import { syncToDisk } from '../runtime/sync-to-disk.js'
 import { encryption } from './cipher.js'
 import { metadataName } from './format.js'
 
@@ -65,18 +66,6 @@ async function isReplaceable(path: string, { format }: ContainerOptions): Promis
 
 const ownersFile = 0o600
 
-/** Syncs a file or folder to the disk; some file systems do not allow it for folders. */
-async function sync(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } catch (error) {
-    if ((await handle.stat()).isFile()) throw error
-  } finally {
-    await handle.close()
-  }
-}
-
 function folderSink(path: string, workFolder: string): EntrySink {
   const content = join(workFolder, 'content')
   let bytes = 0
@@ -93,7 +82,7 @@ function folderSink(path: string, workFolder: string): EntrySink {
       const replaced = join(workFolder, 'replaced')
       if (existsSync(path)) await rename(path, replaced)
       await rename(content, path)
-      await sync(dirname(path))
+      await syncToDisk(dirname(path))
       await rm(workFolder, { recursive: true, force: true })
       return { path, bytes }
     },
@@ -134,9 +123,9 @@ function tarSink(path: string, workFolder: string, { compress, password }: Conta
       tar.finalize()
       await written
       if (failure !== null) throw failure
-      await sync(partial)
+      await syncToDisk(partial)
       await rename(partial, path)
-      await sync(dirname(path))
+      await syncToDisk(dirname(path))
       await rm(workFolder, { recursive: true, force: true })
       return { path, bytes: (await stat(path)).size }
     },

@@ -10,12 +10,13 @@ import { examine } from '../doctor/examine.js'
 import { ConfigError } from '../errors/errors.js'
 import type { SchemaTexts } from '../live-model/stored-schemas.js'
 import type { Model } from '../model/types.js'
+import { syncToDisk } from '../runtime/sync-to-disk.js'
 import { type KeptFiles, openKeptFiles } from '../uploads/kept-files.js'
 import { openStoredFiles, type StoredFiles } from '../uploads/stored-files.js'
 import { type ConsistentSnapshot, takeSnapshot } from './consistent-snapshot.js'
 import { copyIntoFile, countRows } from './copy-database.js'
 import { explained } from './explained.js'
-import { copyFile, readBytes, syncToDisk, writeStream } from './files.js'
+import { copyFile, readBytes, writeStream } from './files.js'
 import {
   type BackupFile,
   type BackupManifest,

@@ -5,6 +5,7 @@ import { type FileHandle, lstat, mkdir, open, readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { ConfigError } from '../errors/errors.js'
+import { syncToDisk } from '../runtime/sync-to-disk.js'
 import type { BackupFile } from './manifest.js'
 
 /** A file that was read: its size in bytes, and its SHA-256 in hexadecimal. */
@@ -17,18 +18,6 @@ export interface FileSum {
 const [ownersFile, ownersFolder] = [0o600, 0o700]
 
 const readOnly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
-
-/** Syncs a file or folder to the disk; some file systems do not allow it for folders. */
-export async function syncToDisk(path: string): Promise<void> {
-  const handle = await open(path, 'r')
-  try {
-    await handle.sync()
-  } catch (error) {
-    if ((await handle.stat()).isFile()) throw error
-  } finally {
-    await handle.close()
-  }
-}
 
 /** Syncs a folder and all folders below it. */
 export async function syncFolders(folder: string): Promise<void> {

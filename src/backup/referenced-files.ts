@@ -2,6 +2,7 @@
 import { basename } from 'node:path'
 import { batchesOf } from '../database/row-batches.js'
 import type { CopiedRow, RowSource, RowTable } from '../database/rows.js'
+import { decodedUrl } from '../uploads/stored-files.js'
 
 /** A file as its row refers to it. */
 export interface ReferencedFile {
@@ -54,7 +55,7 @@ function filesOf({ columns }: RowTable, row: CopiedRow): readonly ReferencedFile
 }
 
 function namesOf({ hash, ext, url }: FileData): readonly string[] {
-  const names = [basename(decoded(String(url ?? '')).split('?')[0]!), `${hash ?? ''}${ext ?? ''}`]
+  const names = [basename(decodedUrl(String(url ?? '')).split('?')[0]!), `${hash ?? ''}${ext ?? ''}`]
   return [...new Set(names.filter((name) => name !== ''))]
 }
 
@@ -66,13 +67,5 @@ function formatsOf(json: unknown): readonly FileData[] {
   } catch {
     // Formats that are not valid JSON refer to no files.
     return []
-  }
-}
-
-const decoded = (url: string): string => {
-  try {
-    return decodeURIComponent(url)
-  } catch {
-    return url
   }
 }

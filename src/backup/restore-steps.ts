@@ -5,9 +5,9 @@ import { copyFile as copyOnce, mkdir, readdir, rename, rm, rmdir } from 'node:fs
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.js'
 import { ConfigError } from '../errors/errors.js'
+import { syncToDisk } from '../runtime/sync-to-disk.js'
 import { openStorages } from '../uploads/storage/open.js'
 import type { Storage } from '../uploads/storage/storage.js'
-import { syncToDisk } from './files.js'
 import { objectsName, projectName, uploadsName } from './manifest.js'
 import { type RestoreNote, removeNote, writeNote } from './unfinished-restore.js'
 

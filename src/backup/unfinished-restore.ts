@@ -5,7 +5,7 @@ import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { ConfigError } from '../errors/errors.js'
-import { syncToDisk } from './files.js'
+import { syncToDisk } from '../runtime/sync-to-disk.js'
 import { isBackupPath, isSchemaPath } from './manifest.js'
 
 const noteName = '.octavo-restore.json'

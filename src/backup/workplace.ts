@@ -5,7 +5,8 @@ import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { type FileLock, lockFile } from '../database/sqlite/file/lock.js'
 import { ConfigError } from '../errors/errors.js'
-import { makeFolder, syncFolders, syncToDisk } from './files.js'
+import { syncToDisk } from '../runtime/sync-to-disk.js'
+import { makeFolder, syncFolders } from './files.js'
 
 /** A backup that is being written. */
 export interface Workplace {

@@ -12,6 +12,7 @@ import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { linesOfFinding } from './finding-lines.js'
 import { watchInterruption } from './interruption.js'
+import { printList } from './print-list.js'
 import { openProgress } from './progress.js'
 import { checkDatabase, checkPrepared, print, printJson } from './project.js'
 import { loadWithoutSecrets, readProjectFolder } from './project-folder.js'
@@ -58,13 +59,6 @@ export const lineOf =
 /** Files that are named one by one. */
 const named = 10
 
-function printNames(title: string, names: readonly string[]): void {
-  if (names.length === 0) return
-  print(title)
-  for (const name of names.slice(0, named)) print(`  ${name}`)
-  if (names.length > named) print(`  … and ${names.length - named} more`)
-}
-
 function show({ path, manifest, findings }: MadeBackup, verb: string, json: boolean): void {
   const { rows, files, missing, uncertain, left } = manifest
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0)
@@ -73,15 +67,17 @@ function show({ path, manifest, findings }: MadeBackup, verb: string, json: bool
     printJson({ path, ...about, rows: Object.fromEntries(rows), files: files.length, bytes, doctor: reportOf(findings) })
     return
   }
-  printNames(
+  printList(
+    named,
     `The backup does not have ${counted(missing.length, 'file')} of the media library, because they are not where their rows say:`,
     missing,
   )
-  printNames(
+  printList(
+    named,
     `${counted(uncertain.length, 'file')} may be newer than the rows of the backup, because they were replaced while it was made:`,
     uncertain,
   )
-  printNames('Not in the backup, because Octavo does not know these tables or columns (pg_dump or mariadb-dump saves them):', left)
+  printList(named, 'Not in the backup, because Octavo does not know these tables or columns (pg_dump or mariadb-dump saves them):', left)
   printFindings(findings)
   print(`${verb} ${contentsOf(manifest)} as of ${manifest.snapshotAt} ${verb.endsWith(':') ? 'in' : 'to'} ${path} (${sizeOf(bytes)}).`)
 }

@@ -14,6 +14,7 @@ import { type LibrarySwaps, openLibrarySwaps } from '../uploads/library-swap.js'
 import { archiveKey } from './archive-key.js'
 import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
+import { printList } from './print-list.js'
 import { openProgress } from './progress.js'
 import { print, printTable, refuseLost } from './project.js'
 import { readProjectFolder } from './project-folder.js'
@@ -111,18 +112,11 @@ const verbs: Readonly<Record<ImportReport['phase'], string>> = {
   files: 'storing',
 }
 
-const lineOf = ({ phase, what, done, total }: ImportReport): string =>
-  `${verbs[phase]} ${what}: ${done}${total === null ? '' : ` of ${total}`}`
-
 /** Lines of one list. */
 const shown = 30
 
-function printList(title: string, lines: readonly string[]): void {
-  if (lines.length === 0) return
-  print(title)
-  for (const line of lines.slice(0, shown)) print(`  ${line}`)
-  if (lines.length > shown) print(`  … and ${lines.length - shown} more`)
-}
+const lineOf = ({ phase, what, done, total }: ImportReport): string =>
+  `${verbs[phase]} ${what}: ${done}${total === null ? '' : ` of ${total}`}`
 
 /** Prints what an import would do. */
 function show({ context, checked, removed }: ImportPreview, name: string): void {
@@ -138,11 +132,12 @@ function show({ context, checked, removed }: ImportPreview, name: string): void 
     ['', 'deleted', 'imported'],
     names.map((each) => [each, String(removed.get(each) ?? 0), String(imported.get(each) ?? 0)]),
   )
-  printList('The schemas of the archive and the project differ:', differences)
+  printList(shown, 'The schemas of the archive and the project differ:', differences)
   if (unowned > 0) print(`Not imported: ${counted(unowned, 'relation')} that belong to no entity, as Strapi leaves them behind.`)
   if (outside > 0) print(`Not imported: ${counted(outside, 'relation')} from or to content-types that are left out.`)
-  printList(`The archive has the rows of ${counted(missing.length, 'file')}, but not their bytes:`, missing)
+  printList(shown, `The archive has the rows of ${counted(missing.length, 'file')}, but not their bytes:`, missing)
   printList(
+    shown,
     'The project cannot hold:',
     losses.map(({ what, count, examples }) => `${count} × ${what}${examples.length === 0 ? '' : ` (${examples.join('; ')})`}`),
   )

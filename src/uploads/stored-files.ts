@@ -46,7 +46,7 @@ export async function openStoredFiles(config: Config): Promise<StoredFiles> {
   const pinned = new Map<string, string>()
 
   async function findLocal({ name, url }: NamedFile): Promise<StoredFile | null> {
-    const names = [name, basename(decoded(url))].filter(isStoredName)
+    const names = [name, basename(decodedUrl(url))].filter(isStoredName)
     const paths = [pinned.get(name), ...names.map((each) => join(uploadsFolder, each))].filter((path) => path !== undefined)
     for (const path of paths) {
       const file = await fileAt(path)
@@ -69,7 +69,8 @@ export async function openStoredFiles(config: Config): Promise<StoredFiles> {
   }
 }
 
-const decoded = (url: string): string => {
+/** The URL of a file as its name is written in the storage; unchanged where it cannot be decodedUrl. */
+export const decodedUrl = (url: string): string => {
   try {
     return decodeURIComponent(url)
   } catch {
