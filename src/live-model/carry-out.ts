@@ -2,7 +2,7 @@
 import type { RawBuilder } from 'kysely'
 import { describeTables } from '../database/schema/tables.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
-import type { Installations } from '../installation.js'
+import type { Installations } from '../installation/installations.js'
 import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import { type ReversingStep, reversingSteps } from '../model-plans/reversing.js'

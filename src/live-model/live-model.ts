@@ -2,7 +2,7 @@
 // plan made. One row makes it; then the installation is replaced and the files are put into their places. Whoever ends before the row leaves the
 // former model, whoever ends after it lets the next start finish.
 import { ApiError, ConfigError } from '../errors/errors.js'
-import type { Installations } from '../installation.js'
+import type { Installations } from '../installation/installations.js'
 import { loadModel } from '../model/load.js'
 import { type FileChanges, filesWithChanges, noting } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'

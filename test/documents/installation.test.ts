@@ -15,7 +15,8 @@ import { prepareRead } from '../../src/database/sqlite/execute.js'
 import { defineFunctions } from '../../src/database/sqlite/functions.js'
 import { openMainConnection } from '../../src/database/sqlite/main-connection.js'
 import { fullAccess } from '../../src/grants.js'
-import { type Installation, openInstallations } from '../../src/installation.js'
+import type { Installation } from '../../src/installation/installation.js'
+import { openInstallations } from '../../src/installation/installations.js'
 import { loadModel } from '../../src/model/load.js'
 
 const golden = join(import.meta.dirname, '..', 'golden', 'project')

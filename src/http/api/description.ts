@@ -1,6 +1,6 @@
 // GET /api/openapi.json: what the caller may do, as OpenAPI. Open to everybody, because it tells nobody more than what they may do.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { holding } from '../../installation.js'
+import { holding } from '../../installation/installations.js'
 import type { Backend } from '../backend.js'
 import { hasVersion } from '../conditional.js'
 

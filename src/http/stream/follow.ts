@@ -2,7 +2,7 @@
 // again, so that a revoked token ends the stream, and changed permissions apply.
 import { type EventReader, mayFollow, visibleEvent } from '../../documents/visible-events.js'
 import type { EventBatch } from '../../events/event-summaries.js'
-import { holding } from '../../installation.js'
+import { holding } from '../../installation/installations.js'
 import { openWakeUp } from '../../runtime/wake-up.js'
 import type { Backend } from '../backend.js'
 import { askerOf, nameOf } from '../request-context.js'

@@ -1,0 +1,177 @@
+// What one request is answered by, as one value: a model, a default locale, and everything that depends on them.
+import { hkdfSync } from 'node:crypto'
+import type { AccountContext, AccountParts, UserWatch } from '../accounts/context.js'
+import { hashPassword } from '../accounts/passwords.js'
+import type { Config } from '../config/config.js'
+import type { Database, WriteDatabase } from '../database/database.js'
+import type { Dialect } from '../database/dialect.js'
+import { type Descriptions, openDescriptions } from '../description/openapi/descriptions.js'
+import { describedOf } from '../description/openapi/of-project.js'
+import { type DocumentBatch, openBatch } from '../documents/batch.js'
+import { checkDefaults, openDefaults } from '../documents/defaults.js'
+import type { IdempotencyKeys } from '../documents/idempotency.js'
+import type { Hooks } from '../documents/operation.js'
+import { type CheckPublications, openPublicationChecks } from '../documents/publication-checks.js'
+import type { FindAroundReads, Policies } from '../documents/read/around.js'
+import { type DocumentReads, openDocumentReads } from '../documents/read/find.js'
+import { openPlans } from '../documents/read/plans.js'
+import { loggingSlowReads } from '../documents/read/slow-reads.js'
+import type { InSync } from '../documents/store/synced-drafts.js'
+import { type DocumentWrites, openWrites } from '../documents/write.js'
+import { type Outbox, openOutbox } from '../events/outbox.js'
+import type { Recording } from '../events/recording.js'
+import { noScopes } from '../grants.js'
+import type { Model } from '../model/types.js'
+import { contracts } from '../query/contract.js'
+import type { ReadContext } from '../query/rest/read.js'
+import type { Metrics } from '../runtime/metrics.js'
+import type { SlowLog } from '../runtime/slow-log.js'
+import type { FileWatch } from '../uploads/library.js'
+
+/** Immutable. Everything in it belongs to the same model and default locale. */
+export interface Installation {
+  readonly model: Model
+  readonly defaultLocale: string
+  readonly documents: DocumentReads
+  readonly writes: DocumentWrites
+  /** Several writes in one transaction. */
+  readonly batch: DocumentBatch
+  /** What would refuse a publication. */
+  readonly checks: CheckPublications
+  readonly accounts: AccountContext
+  /** What callers may do, as OpenAPI. */
+  readonly descriptions: Descriptions
+  /** Records what happens to files; null: nobody listens. */
+  readonly watch: FileWatch | null
+}
+
+export interface InstallationOptions {
+  readonly config: Config
+  readonly model: Model
+  /** The last change that the model contains; 0 for none. */
+  readonly change: number
+  readonly defaultLocale: string
+  readonly dialect: Dialect
+  readonly database: Database
+  readonly hooks: Hooks | null
+  readonly policies: Policies | null
+  readonly aroundReads: FindAroundReads | null
+  /** Reports a value in place of `blocks` that is written as null, as the contract `strapi` says. */
+  readonly reportDropped?: (uid: string, path: readonly (string | number)[]) => void
+  readonly recording: Recording
+  /** What accounts need apart from the installation. */
+  readonly accounts: AccountParts
+  /** Where writes are reported to; null: nothing is measured. */
+  readonly metrics: Metrics | null
+  /** Logs slow reads and writes; null: none are logged. */
+  readonly slow: SlowLog | null
+}
+
+/** What outlives a model: idempotency keys, and which drafts are known to equal their publications. */
+export interface Lasting {
+  readonly keys: IdempotencyKeys
+  readonly inSync: InSync
+}
+
+/** What changes from one installation to the next. */
+export type InstalledModel = Pick<InstallationOptions, 'model' | 'change' | 'defaultLocale'>
+
+/** An installation that is open. */
+export interface OpenedInstallation {
+  readonly installation: Installation
+  /** Whether changes are recorded as events. */
+  readonly records: boolean
+  close(): void
+}
+
+/** Checks that a model can be put in force with the settings of the project. @throws ConfigError */
+export function checkInstallable(config: Config, model: Model): void {
+  checkDefaults(config.types, readContext(config, model, config.initialLocale))
+}
+
+/** Opens the installation of a model. @throws ConfigError where the project's settings do not fit it */
+export function openInstallation(
+  { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts, metrics, slow }: InstallationOptions,
+  { keys, inSync }: Lasting,
+  { model, change, defaultLocale }: InstalledModel,
+): OpenedInstallation {
+  const { limits } = config
+  const contract = contracts[config.contract]
+  const context = readContext(config, model, defaultLocale)
+  checkDefaults(config.types, context)
+  const reads = slow === null ? database.reads : loggingSlowReads(database, slow)
+  const writes: WriteDatabase = { ...database.writes, transaction: (work) => database.writes.transaction(work, change) }
+  const records = recording.isOn()
+  const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
+  const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
+  const revisionKey = revisionKeyOf(config)
+  const reported = { outbox, metrics, slow }
+  const writing = { read: context, revisionKey, database: writes, limits, hashPassword, hooks, policies, inSync, input, ...reported }
+  const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
+  return {
+    installation: {
+      model,
+      defaultLocale,
+      documents: openDocumentReads(context, reads, ofReads, {
+        addDefaults: openDefaults(config.types),
+        aroundReads,
+        policies,
+        revisionKey,
+      }),
+      writes: openWrites({ ...writing, plans: ofWrites }, keys),
+      batch: openBatch({ ...writing, plans: ofWrites }, keys),
+      checks: openPublicationChecks({ ...writing, plans: ofWrites }),
+      accounts: {
+        ...accounts,
+        writer: writes,
+        model,
+        input: { model, contract },
+        defaultLocale,
+        scopes: noScopes,
+        watch: watchUsers(outbox, model),
+      },
+      descriptions: openDescriptions(() => describedOf(config, model, ''), limits.cachedDescriptions),
+      watch: outbox === null ? null : watchFiles(outbox),
+    },
+    records,
+    close: () => {
+      ofReads.close()
+      ofWrites.close()
+      outbox?.close()
+    },
+  }
+}
+
+/** The key of revisions of drafts, the same in every process of a project. */
+const revisionKeyOf = ({ secrets }: Config): string =>
+  Buffer.from(hkdfSync('sha256', secrets.jwtSecret, '', 'octavo revisions', 32)).toString('base64url')
+
+/** What reads of a model depend on. */
+const readContext = (config: Config, model: Model, defaultLocale: string): ReadContext => ({
+  model,
+  defaultLocale,
+  limits: config.limits,
+  contract: contracts[config.contract],
+  pages: config.rest,
+  strictParams: config.rest.strictParams,
+  draftGrant: config.rest.draftGrant,
+})
+
+/** Records what happens to files. */
+const watchFiles = ({ media, committed }: Outbox): FileWatch => ({
+  happened: (transaction, event, id) => media(transaction, event, id, Date.now()),
+  committed,
+})
+
+/** Records the creation of users, as Strapi does; not their changes. */
+function watchUsers(outbox: Outbox | null, model: Model): UserWatch | null {
+  const type = model.types.get('plugin::users-permissions.user')
+  if (outbox === null || type === undefined) return null
+  return {
+    created: (transaction, id) => {
+      const now = Date.now()
+      return outbox.entry(transaction, 'entry.create', type, { id, locale: null, published_at: now }, now)
+    },
+    committed: outbox.committed,
+  }
+}

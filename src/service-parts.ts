@@ -1,0 +1,143 @@
+// What a service consists of below its installations: the management port, the database, and what reads and writes it by itself.
+import type { Logger } from 'pino'
+import type { Watched } from './access/access-state.js'
+import { type Identification, openIdentification } from './access/identify.js'
+import { type Jwts, openJwts } from './access/jwt.js'
+import { openCounters, openLimiter } from './access/rate-limit.js'
+import { openSharedCounters } from './access/rate-limit-store.js'
+import { updateLastUse } from './access/tokens.js'
+import type { AccountParts } from './accounts/context.js'
+import { type Mailer, openMailer } from './accounts/email.js'
+import { openPasswords } from './accounts/passwords.js'
+import type { Config } from './config/config.js'
+import { cacheReads } from './database/cache/cached-reads.js'
+import type { Database } from './database/database.js'
+import type { Signing } from './database/signing.js'
+import { type Events, openEvents } from './events/open.js'
+import { prepareManagement } from './management/prepare.js'
+import type { Measuring } from './metrics/measuring.js'
+import { newDocumentId } from './model/document-id.js'
+import { openInForce } from './project-model.js'
+import type { Closers } from './runtime/closers.js'
+import { openUploads } from './uploads/open.js'
+import { signingOf } from './uploads/signing.js'
+
+/** Opens what a service consists of below its installations: the management port, the database, and what reads and writes it by itself. */
+export async function openParts(config: Config, logger: Logger, version: string, opened: Closers) {
+  const management = await prepareManagement(config, version, logger, opened)
+  const { measuring } = management
+  const mail = openMailer(config.mail, config.logsEmails, logger)
+  opened.add(mail.close)
+  const signing = signingOf(config)
+  const { database, liveModel } = await openInForce(config, logger, signing, opened)
+  const jwts = openJwts(config.secrets.jwtSecret)
+  const events = await eventsOf(config, measuring.database(database, 'outbox'), logger)
+  opened.add(events.close)
+  const watched = [events.watched, liveModel.watched]
+  const identification = await identificationOf(config, measuring.database(database, 'auth'), { jwts, logger, watched })
+  const uploads = await uploadsOf(config, measuring.database(database, 'uploads'), logger)
+  opened.add(uploads.close)
+  const accounts = accountContext(config, measuring.database(database, 'accounts'), { identification, jwts, mail, log: logger, measuring })
+  const library = measuring.library(uploads.library)
+  return {
+    management,
+    database: cached(config, measuring.database(database), signing),
+    liveModel,
+    signing,
+    events,
+    identification,
+    uploads,
+    library,
+    accounts,
+  }
+}
+
+/** The same database with a cache of its answers, where it knows of all commits in time. */
+function cached({ limits }: Config, database: Database, signing: Signing | null): Database {
+  const { reads, commits } = database
+  return commits === null ? database : { ...database, reads: cacheReads(reads, commits, signing, limits) }
+}
+
+/** The events of the service; what fails there is logged, without the headers of webhooks. */
+const eventsOf = (config: Config, { main, writes }: Database, logger: Logger): Promise<Events> =>
+  openEvents({
+    database: main,
+    writer: writes,
+    listeners: config.events.listeners,
+    webhooks: config.webhooks,
+    records: config.events.outbox || config.events.stream !== null,
+    limits: config.limits,
+    now: Date.now,
+    failed: (listener, error) => logger.error({ err: error, listener }, 'a listener or webhook failed'),
+    // A receiver may repeat headers in its response, so that is not logged.
+    givenUp: ({ id, name }, { sequence }, attempts, { status, error }) =>
+      logger.error(
+        { webhook: id, name, sequence, attempts, status, reason: status === 0 ? error : undefined },
+        'an event was not delivered to a webhook',
+      ),
+  })
+
+/** What several parts of the service watch, as one. */
+const together = (all: readonly Watched[]): Watched => ({
+  tables: Object.assign({}, ...all.map(({ tables }) => tables)),
+  reload: async () => {
+    for (const { reload } of all) await reload()
+  },
+})
+
+/** Identifies callers by the database's users and tokens. */
+const identificationOf = (
+  config: Config,
+  { main, writes }: Database,
+  { jwts, logger, watched }: { readonly jwts: Jwts; readonly logger: Logger; readonly watched: readonly Watched[] },
+): Promise<Identification> =>
+  openIdentification(main, {
+    secrets: config.secrets,
+    jwts,
+    watched: together(watched),
+    jwtManagement: config.auth.jwtManagement,
+    cachedCallers: config.limits.cachedCallers,
+    tokenUsed: (id, now) =>
+      updateLastUse(writes, id, now).catch((error) => logger.warn({ err: error }, 'could not update last_used_at of an API token')),
+  })
+
+/** Opens the media library; its failures are logged. */
+const uploadsOf = (config: Config, { main, writes }: Database, logger: Logger): ReturnType<typeof openUploads> =>
+  openUploads(config, main, writes, newDocumentId, {
+    cleanupFailed: (error) => logger.error({ err: error }, 'cleanup of leftover upload files failed; will retry'),
+    storageFailed: (error) => logger.error({ err: error }, 'the file storage rejected a request'),
+  })
+
+/** What accounts share with the rest of the service. */
+interface AccountSources {
+  readonly identification: Identification
+  readonly jwts: Jwts
+  readonly mail: Mailer
+  readonly log: Logger
+  readonly measuring: Measuring
+}
+
+/** Opens what accounts need. */
+function accountContext(
+  config: Config,
+  { main, writes }: Database,
+  { identification, jwts, mail, log, measuring }: AccountSources,
+): AccountParts {
+  const { auth, limits, secrets } = config
+  const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.rateLimitKeys) : openCounters(limits.rateLimitKeys)
+  return {
+    database: main,
+    writer: writes,
+    jwts,
+    mail,
+    limiter: measuring.limiter(openLimiter(counters, limits.authRateLimit)),
+    passwords: openPasswords(limits),
+    log,
+    jwtSecret: secrets.jwtSecret,
+    signIn: auth,
+    publicUrl: config.publicUrl,
+    prefix: config.rest.prefix,
+    now: Date.now,
+    settings: async () => (await identification.access()).accounts,
+  }
+}
