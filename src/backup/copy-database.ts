@@ -14,7 +14,7 @@ import type { ConsistentSnapshot } from './consistent-snapshot.js'
  */
 const leftOut: readonly string[] = [
   ...['octavo_leases', 'octavo_rate_limits', 'octavo_file_swaps', 'octavo_one_time_tokens', 'strapi_sessions'],
-  ...['octavo_write_turns', 'octavo_write_outcomes', 'octavo_preparation', 'octavo_copy_progress', 'octavo_server_epoch'],
+  ...['octavo_write_turns', 'octavo_write_outcomes', 'octavo_preparation', 'octavo_copy_progress', 'octavo_server_epoch', 'octavo_commits'],
 ]
 
 const isLeftOut = (name: string): boolean => leftOut.includes(name.split(/[ .]/)[0]!)

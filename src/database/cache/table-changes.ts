@@ -25,15 +25,15 @@ export interface CommitWatch {
 }
 
 /** The tables that one transaction changes. */
-export interface Noting {
+export interface ChangedTables {
   /** Adds those that a statement changes. */
   add(statement: string): void
-  /** Counts a change of all that were added; none where there are none. */
-  note(): void
+  /** All that were added; null: they cannot be told. */
+  all(): ReadonlySet<string> | null
 }
 
 /** Begins to collect what a transaction changes. */
-export function beginNoting(changes: TableChanges): Noting {
+export function collectChanged(): ChangedTables {
   const tables = new Set<string>()
   let isKnown = true
   return {
@@ -42,11 +42,14 @@ export function beginNoting(changes: TableChanges): Noting {
       if (changed === null) isKnown = false
       else for (const table of changed) tables.add(table)
     },
-    note: () => {
-      if (!isKnown) changes.noteAll()
-      else if (tables.size > 0) changes.note(tables)
-    },
+    all: () => (isKnown ? tables : null),
   }
+}
+
+/** Counts a change of these tables, if there are any. `tables`: null for a change of unknown extent. */
+export function noteChanged(changes: TableChanges, tables: ReadonlySet<string> | null): void {
+  if (tables === null) changes.noteAll()
+  else if (tables.size > 0) changes.note(tables)
 }
 
 /**

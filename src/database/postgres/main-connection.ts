@@ -3,6 +3,7 @@
 import { shared } from '../../runtime/shared-calls.js'
 import type { MainConnection } from '../database.js'
 import { lossRetrier } from '../server/retry.js'
+import type { Ask } from './commit-watch.js'
 import { type Connection, type Executed, execute, objectsOf, type Statements } from './connection.js'
 import { writePostgresSql } from './dialect.js'
 import { explained, isConnectionLoss, isTimeout } from './errors.js'
@@ -16,8 +17,12 @@ const snapshot = 'select pg_current_snapshot()::text, pg_postmaster_start_time()
 /** Lends a connection: the only one, or one of a pool whose connections are free soon. */
 export type Lend = <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>
 
+export interface PostgresMain extends MainConnection {
+  readonly ask: Ask
+}
+
 /** `failed` receives losses of connections, also those that no caller notices. */
-export function openMainConnection(lend: Lend, statements: Statements, failed: (error: Error) => void = () => {}): MainConnection {
+export function openMainConnection(lend: Lend, statements: Statements, failed: (error: Error) => void = () => {}): PostgresMain {
   const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
   let seen = ''
 
@@ -40,6 +45,7 @@ export function openMainConnection(lend: Lend, statements: Statements, failed: (
     }
   })
   return {
+    ask: async (text, values) => (await run(text, values)).rows,
     changed: async () => {
       const now = await look()
       if (now === seen) return false

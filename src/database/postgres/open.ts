@@ -18,6 +18,7 @@ import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
 import { type CarryingOut, carryOutOnPostgres } from './carry-out.js'
+import { watchCommits } from './commit-watch.js'
 import { onConnection, openPool, poolActivity, type Statements } from './connection.js'
 import { describePostgresStep } from './describe-step.js'
 import { createIndexes, type WantedIndexes } from './indexes.js'
@@ -110,11 +111,12 @@ export async function openPostgresDatabase(
     opened.add(writes.close)
     const carrying = { settings, outcomes: openOutcomes(small, statements), wait: config.limits.modelChangeWait, failed: health.failed }
     const main = openMainConnection((work) => onConnection(reached.small, work, config.limits.readTimeout), statements, health.failed)
+    const commits = watchCommits(main.ask)
     return {
       reads,
       writes,
-      main,
-      commits: null,
+      main: { changed: commits.changed, rows: main.rows },
+      commits: commits.watch,
       names: namesOf.postgres,
       fit: async (wanted) => {
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)

@@ -8,7 +8,16 @@ import { findLacking, isPrepared, type LackingWithOwn, namesOf, type Prepared } 
 import { hasFormerTables, octavoNames, replaceFormerTables } from '../schema/octavo-tables.js'
 import { quoted } from '../schema/table.js'
 import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
-import { createIndex, createOctavoStatements, createStatements, declaredType, epochTable, storedName, turnTable } from './create-tables.js'
+import {
+  commitTable,
+  createIndex,
+  createOctavoStatements,
+  createStatements,
+  declaredType,
+  epochTable,
+  storedName,
+  turnTable,
+} from './create-tables.js'
 import { indexStatement, isIndexable } from './indexes.js'
 import { postgresTarget } from './rows.js'
 
@@ -79,7 +88,7 @@ function lackingIn(catalog: Catalog, model: Model, { sessions }: PostgresPrepara
   return {
     ...lacking,
     indexes: lacking.indexes.filter((index) => made.has(index.table) || isIndexable(catalog, index)),
-    ownTables: [...octavoNames, turnTable, epochTable].some((name) => !has(name)) || hasFormerTables(has),
+    ownTables: [...octavoNames, turnTable, epochTable, commitTable].some((name) => !has(name)) || hasFormerTables(has),
   }
 }
 

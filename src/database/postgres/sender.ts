@@ -3,6 +3,7 @@ import type pg from 'pg'
 import { type PreparedStatement, type Statements, sendTogether } from './connection.js'
 
 export interface Sender {
+  readonly client: pg.PoolClient
   /** Executes a statement behind those before it. Whoever does not wait for it learns of a failure by `failure`. */
   perform<Result>(text: string, execute: (statement: PreparedStatement) => Promise<Result>): Promise<Result>
   /** Resolves when nothing waits to be sent, and what could not be sent is a failure. */
@@ -37,6 +38,7 @@ export function openSender(client: pg.PoolClient, statements: Statements, refuse
   }
 
   return {
+    client,
     failure: results.failure,
     perform: (text, execute) => {
       results.fail(refuse())

@@ -4,9 +4,11 @@ import type { RawBuilder } from 'kysely'
 import type pg from 'pg'
 import { elapsed } from '../../runtime/clock.js'
 import { isTooLarge, tooLarge } from '../answer/sink.js'
+import { type ChangedTables, collectChanged } from '../cache/table-changes.js'
 import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
 import { runParts, type Turn, type TurnOutcome } from '../server/turns.js'
 import { unavailable } from '../unavailable.js'
+import { logCommit } from './commit-log.js'
 import { type Executed, executePrepared, objectsOf, type Statements } from './connection.js'
 import { turnTable } from './create-tables.js'
 import { postgresDialect, writePostgresSql } from './dialect.js'
@@ -40,6 +42,20 @@ export interface Attempt {
   rollback(): Promise<void>
 }
 
+/** A transaction that was begun: its connection, what it is executed with, and what is known of it. */
+interface Begun {
+  readonly client: pg.PoolClient
+  readonly options: AttemptOptions
+  readonly own: OwnTransaction
+  readonly changed: ChangedTables
+}
+
+const begun = (client: pg.PoolClient, options: AttemptOptions): Begun => ({
+  ...{ client, options },
+  own: options.own.begin(),
+  changed: collectChanged(),
+})
+
 /** Milliseconds that a transaction may do nothing: whatever holds it up, its locks are released. */
 const idleTimeout = 30_000
 
@@ -68,7 +84,8 @@ const takeTurn = `lock table ${turnTable} in exclusive mode; set local lock_time
 /** Begins a transaction on `client`, whose statements are serializable: it succeeds only as if it had been alone. */
 export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): Attempt {
   const { statements, deadline } = options
-  const own = options.own.begin()
+  const under = begun(client, options)
+  const { own, changed } = under
   let isOpen = true
   const sender = openSender(client, statements, () => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long')))
   sender.control(beginning(options)).catch(() => {})
@@ -76,8 +93,9 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
   return {
     id,
     failure: sender.failure,
-    transaction: openPart(client, sender, options, own, null).transaction,
+    transaction: openPart(under, sender, null).transaction,
     commit: async () => {
+      logCommit(sender, changed.all())
       isOpen = false
       // By its id the server is asked what became of the transaction, should the answer to the commit be lost.
       await id.catch(() => {})
@@ -120,17 +138,12 @@ interface Part {
 }
 
 /** `deferred`: takes what is waited for before the commit; null: the write waits for it itself. */
-function openPart(
-  client: pg.PoolClient,
-  sender: Sender,
-  options: AttemptOptions,
-  own: OwnTransaction,
-  deferred: Promise<unknown>[] | null,
-): Part {
+function openPart({ client, options, own, changed }: Begun, sender: Sender, deferred: Promise<unknown>[] | null): Part {
   let hasWritten = false
   const run = (query: RawBuilder<unknown>, suffix = ''): Promise<Executed> => {
     const { text, values } = writePostgresSql(query)
     hasWritten ||= !isSelect.test(text)
+    changed.add(text)
     return sender.perform(text + suffix, (statement) => executePrepared(client, statement, values))
   }
   const transaction: Transaction = {
@@ -170,7 +183,8 @@ export async function runTogether(
   options: AttemptOptions,
   isMarked: boolean,
 ): Promise<Together | null> {
-  const own = options.own.begin()
+  const under = begun(client, options)
+  const { own, changed } = under
   const outer = openSender(client, options.statements, () => null)
   outer.control(`${beginning(options)}; ${takeTurn}`).catch(() => {})
   const id = idOf(client, outer, own)
@@ -185,7 +199,7 @@ export async function runTogether(
   const outcomes = await runParts(turns, {
     mark: isMarked ? mark : () => {},
     run: (turn) =>
-      runPart(client, turn, options, own, deferred, (error, hasWritten) => {
+      runPart(under, turn, deferred, (error, hasWritten) => {
         needsMarks ||= hasWritten && isShared && !isLost(error)
       }),
     takeBack: async () => isMarked && outer.control('rollback to savepoint turn'),
@@ -206,6 +220,7 @@ export async function runTogether(
     outcomes,
     failure: outer.failure,
     commit: async () => {
+      logCommit(outer, changed.all())
       await id.catch(() => {})
       own.committing()
       const command = await outer.control('commit')
@@ -220,18 +235,16 @@ export async function runTogether(
  * server has refused a statement.
  */
 async function runPart(
-  client: pg.PoolClient,
+  under: Begun,
   { work, deadline }: Turn,
-  options: AttemptOptions,
-  own: OwnTransaction,
   deferred: Promise<unknown>[] | null,
   failed: (error: unknown, hasWritten: boolean) => void,
 ): Promise<unknown> {
   let isOpen = true
   const refuse = () => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long'))
-  const sender = openSender(client, options.statements, refuse)
+  const sender = openSender(under.client, under.options.statements, refuse)
   const last: Promise<unknown>[] = []
-  const part = openPart(client, sender, options, own, deferred === null ? null : last)
+  const part = openPart(under, sender, deferred === null ? null : last)
   const sent = () => {
     isOpen = false
     return sender.sent()

@@ -6,6 +6,7 @@ import type { WriteOptions } from '../server/options.js'
 import { latestOf, type Turn } from '../server/turns.js'
 import { aloneOf, openServerWrites, registerPlans, type ServerWrites } from '../server/writes.js'
 import { unavailable } from '../unavailable.js'
+import { openLogRemoval } from './commit-log.js'
 import { onConnection, openPool, poolActivity, type Statements } from './connection.js'
 import { explained, isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import { preparePlanReader } from './execute.js'
@@ -24,6 +25,7 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
   const turnPool = connections > 1 ? openPool(settings, { max: 1, pipelined: true, failed }) : pool
   const outcomes = openOutcomes(small, statements)
   const own = openOwnTransactions()
+  const logged = openLogRemoval(small, statements)
   const plans = registerPlans((plan) => preparePlanReader(plan, signer))
 
   /** Runs `begun` on a connection, until `deadline`. */
@@ -44,12 +46,14 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
         const under = beginAttempt(client, attempt)
         const result = await tried(under, work)
         await committed(under, outcomes, epoch)
+        logged()
         return result
       }),
     together: (turns) =>
       begin(turnPool, latestOf(turns), async (client, attempt, epoch) => {
         const under = await together(client, turns, attempt)
         await committed(under, outcomes, epoch)
+        logged()
         return under.outcomes
       }),
     activity: () => [poolActivity('write', pool), ...(turnPool === pool ? [] : [poolActivity('write_in_turn', turnPool)])],

@@ -296,7 +296,7 @@ const otherOctavoTables: readonly string[] = [
   ...['octavo_hidden_links', 'octavo_drifted_drafts', 'octavo_unequal_locales', 'octavo_user_epochs', 'octavo_codes'],
   'octavo_counters',
   ...formerTables.map(({ from }) => from),
-  ...['octavo_write_turns', 'octavo_server_epoch', 'octavo_write_outcomes', 'octavo_preparation', 'octavo_copy_progress'],
+  ...['octavo_write_turns', 'octavo_server_epoch', 'octavo_commits', 'octavo_write_outcomes', 'octavo_preparation', 'octavo_copy_progress'],
 ]
 
 const allOctavoTables: ReadonlySet<string> = new Set([...octavoTables.map(({ name }) => name), ...otherOctavoTables])

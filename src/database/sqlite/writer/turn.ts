@@ -2,7 +2,7 @@
 // before it.
 import type { RawBuilder } from 'kysely'
 import { elapsed } from '../../../runtime/clock.js'
-import { beginNoting, type TableChanges } from '../../cache/table-changes.js'
+import { collectChanged, noteChanged, type TableChanges } from '../../cache/table-changes.js'
 import type { Transaction } from '../../database.js'
 import type { History } from '../../history.js'
 import { unavailable } from '../../unavailable.js'
@@ -75,7 +75,8 @@ export interface WriterTurnOptions {
 /** Begins a transaction. None may be under way. */
 export function beginTurn(channel: Channel, { deadline, generation, change, changes }: WriterTurnOptions): WriterTurn {
   const { history, committing } = beginHistory(generation)
-  const changed = beginNoting(changes)
+  const changed = collectChanged()
+  const note = () => noteChanged(changes, changed.all())
   let state: TurnState = { kind: 'open' }
 
   /** Why nothing can be sent any more; null: it can. */
@@ -121,7 +122,7 @@ export function beginTurn(channel: Channel, { deadline, generation, change, chan
       committing()
       const committed = channel.ask<number>({ kind: 'commit', more })
       // Before anyone else hears of it; also where it failed, or where that is not known. The next turn begins before anyone waits for this.
-      committed.then(changed.note, changed.note)
+      committed.then(note, note)
       return committed
     },
     rollback: async () => {

@@ -1,0 +1,60 @@
+// The tables whose rows the server changes along with those of others: by foreign keys, and by what others have added to the database.
+import type { DependentTables } from '../cache/table-changes.js'
+import type { Ask } from './commit-watch.js'
+
+/** What the catalog says; read again once anything of unknown extent was committed. */
+export interface Dependents {
+  /** For `openTableChanges`. */
+  known(): DependentTables
+  /** False where tables have rows of another server, whose commits nobody notices here. */
+  isKnowable(): boolean
+  /** Reads the catalog, unless it was read since `forget`. */
+  load(): Promise<void>
+  forget(): void
+}
+
+const isSystem = `n.nspname in ('pg_catalog', 'information_schema') or n.nspname like 'pg\\_toast%' or n.nspname like 'pg\\_temp%'`
+const ofExtension = (catalog: string, oid: string): string =>
+  `exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`
+
+/** Foreign keys as pairs of tables, and whether there are triggers, rules or views, which may do anything; and tables of other servers. */
+const catalog = `select
+  (select cast(coalesce(json_agg(distinct jsonb_build_array(above.relname, below.relname)), '[]') as text)
+    from pg_constraint c join pg_class above on above.oid = c.confrelid join pg_class below on below.oid = c.conrelid where c.contype = 'f'),
+  (exists (select from pg_trigger t join pg_class r on r.oid = t.tgrelid join pg_namespace n on n.oid = r.relnamespace
+      where not t.tgisinternal and not (${isSystem}) and not ${ofExtension('pg_class', 'r.oid')})
+    or exists (select from pg_rewrite w join pg_class r on r.oid = w.ev_class join pg_namespace n on n.oid = r.relnamespace
+      where not (${isSystem}) and not ${ofExtension('pg_class', 'r.oid')}))::int,
+  (exists (select from pg_class r join pg_namespace n on n.oid = r.relnamespace where r.relkind = 'f' and not (${isSystem})))::int`
+
+/** Begins with nothing known. */
+export function openDependents(ask: Ask): Dependents {
+  let isLoaded = false
+  let known: DependentTables = null
+  let isKnowable = false
+  return {
+    known: () => known,
+    isKnowable: () => isKnowable,
+    load: async () => {
+      if (isLoaded) return
+      const [row] = await ask(catalog, [])
+      const [keys, isChangedElsewhere, hasForeignTables] = row as [string, number, number]
+      known = isChangedElsewhere === 1 ? null : byTable(JSON.parse(keys))
+      isKnowable = hasForeignTables === 0
+      isLoaded = true
+    },
+    forget: () => {
+      isLoaded = false
+      known = null
+    },
+  }
+}
+
+function byTable(keys: readonly (readonly [above: string, below: string])[]): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>()
+  for (const [above, below] of keys) {
+    const name = above.toLowerCase()
+    found.set(name, [...(found.get(name) ?? []), below.toLowerCase()])
+  }
+  return found
+}
