@@ -59,7 +59,7 @@ export const serveDesk = async (url: string, { environment, ...options }: ServeO
   desk(await serveProject(deskFiles, { ...options, environment: { ...environmentOf(url), ...environment } }))
 
 /** A second service of the same project. */
-const serveDeskBeside = async (other: Served, url: string): Promise<Desk> => desk(await serveBeside(other, environmentOf(url)))
+export const serveDeskBeside = async (other: Served, url: string): Promise<Desk> => desk(await serveBeside(other, environmentOf(url)))
 
 /** Two services of the project on one new database. */
 export async function serveTwoDesks(server: TestServer): Promise<{ readonly url: string; readonly first: Desk; readonly second: Desk }> {

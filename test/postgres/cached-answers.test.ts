@@ -1,0 +1,166 @@
+// Answers that are kept on a PostgreSQL server (caching.1, caching.5): one is executed again only where a commit may have changed it, whoever made
+// the commit. The metrics say how many reads the server has executed.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { closeDesks, type Desk, range, serveDesk, serveDeskBeside, until } from '../servers/desk.js'
+import { describePostgres } from '../servers/server.js'
+import { managed, scrape, sumOf } from '../support/management.js'
+
+describePostgres('answers kept on PostgreSQL', (server) => {
+  let url: string
+  let first: Desk
+  let second: Desk
+  let note: string
+  beforeAll(async () => {
+    url = await server().createDatabase()
+    first = await serveDesk(url, { config: managed })
+    second = await serveDeskBeside(first, url)
+    note = (await first.send('POST', '/api/notes', { code: 'one', text: 'first' })).body.data.documentId
+    await first.send('POST', '/api/cards', {
+      name: 'a card',
+      boards: [(await first.send('POST', '/api/boards', { name: 'b' })).body.data.id],
+    })
+  })
+  afterAll(() => closeDesks(second, first))
+
+  const executed = async () => sumOf(await scrape(first), 'db_client_operation_duration_seconds_count', { octavo_purpose: 'read' }) ?? 0
+
+  /** How many reads the server executes for two requests. */
+  async function reads(path: string): Promise<number> {
+    const before = await executed()
+    const texts = [(await first.ask(path)).text, (await first.ask(path)).text]
+    expect(texts[0]).toBe(texts[1])
+    return (await executed()) - before
+  }
+
+  const notes = '/api/notes?sort=id'
+  const sql = (text: string) => server().run(url, text)
+
+  it('are executed once while nothing is committed', async () => {
+    expect(await reads(notes)).toBe(1)
+    expect(await reads(notes)).toBe(0)
+  })
+
+  it('stay where a service, this one or another, changes other tables', async () => {
+    await reads(notes)
+    for (const at of [first, second]) {
+      expect((await at.send('POST', '/api/memos', { title: 'a memo' })).status).toBe(201)
+      expect(await reads(notes)).toBe(0)
+    }
+  })
+
+  it('are executed again where a service changes their tables', async () => {
+    for (const [index, at] of [first, second, first].entries()) {
+      await at.send('PUT', `/api/notes/${note}`, { text: `text ${index}` })
+      expect(await reads(notes)).toBe(1)
+      expect((await first.ask(notes)).text).toContain(`text ${index}`)
+    }
+  })
+
+  it('depend on the tables of relations', async () => {
+    const cards = '/api/cards?populate=boards'
+    expect(await reads(cards)).toBe(1)
+    const { documentId } = (await first.ask('/api/boards')).body.data[0]
+    await second.send('PUT', `/api/boards/${documentId}`, { name: 'renamed' })
+    expect((await first.ask(cards)).text).toContain('renamed')
+    await second.send('PUT', `/api/boards/${documentId}`, { cards: [] })
+    expect((await first.ask(cards)).text).not.toContain('renamed')
+  })
+
+  it('are executed again after any transaction of another program', async () => {
+    for (const index of range(5)) {
+      await reads(notes)
+      await sql(`update notes set text = 'by hand ${index}'`)
+      expect((await first.ask(notes)).text).toContain(`by hand ${index}`)
+    }
+  })
+
+  it('contain what a transaction commits that was begun before they were kept, between writes of services', async () => {
+    const late = server().run(url, "begin; update notes set text = 'late'; select pg_sleep(0.4); commit")
+    await until('it is under way', async () => {
+      const [row] = await sql(
+        "select count(*) as count from pg_stat_activity where query like '%pg_sleep(0.4)%' and pid <> pg_backend_pid()",
+      )
+      return row!.count === 1
+    })
+    for (const index of range(3)) {
+      await second.send('POST', '/api/memos', { title: `meanwhile ${index}` })
+      expect((await first.ask(notes)).text).not.toContain('"late"')
+    }
+    await late
+    expect((await first.ask(notes)).text).toContain('"late"')
+  })
+
+  it('stay where a transaction of another program is rolled back', async () => {
+    await reads(notes)
+    await sql("begin; update notes set text = 'never'; rollback")
+    expect(await reads(notes)).toBe(0)
+    // A statement that fails leaves a transaction behind that was given a number.
+    await sql("insert into notes (id, document_id) values (1, 'x'), (1, 'y')").catch(() => {})
+    expect(await reads(notes)).toBe(0)
+  })
+
+  it('contain what savepoints leave, and what writes that fail together leave', async () => {
+    await sql("begin; savepoint a; update notes set text = 'inner'; release savepoint a; commit")
+    expect((await first.ask(notes)).text).toContain('inner')
+    const sent = await Promise.all(range(20).map((index) => second.send('POST', '/api/notes', { code: `same ${index % 3}` })))
+    const made = sent.filter(({ status }) => status === 201).map(({ body }) => body.data.documentId as string)
+    expect(made).toHaveLength(3)
+    const { text } = await first.ask(notes)
+    for (const documentId of made) expect(text).toContain(documentId)
+  })
+
+  it('contain what the database does by itself: foreign keys and triggers, also new ones', async () => {
+    const cards = '/api/cards?populate=boards'
+    await reads(cards)
+    await sql(`create function renames() returns trigger language plpgsql as $$ begin update boards set name = 'by a trigger'; return new; end $$;
+      create trigger renames after update on notes for each row execute function renames()`)
+    await sql('insert into cards_boards_lnk (card_id, board_id) select cards.id, boards.id from cards, boards')
+    expect((await first.ask(cards)).text).not.toContain('by a trigger')
+    await second.send('PUT', `/api/notes/${note}`, { text: 'that renames' })
+    expect((await first.ask(cards)).text).toContain('by a trigger')
+    await sql('drop trigger renames on notes; drop function renames')
+    await reads(cards)
+    await second.send('PUT', `/api/notes/${note}`, { text: 'that does not' })
+    // The first change behind a change of the catalog counts as one of everything.
+    await reads(cards)
+    await second.send('PUT', `/api/notes/${note}`, { text: 'nor does this' })
+    expect(await reads(cards)).toBe(0)
+    const { documentId } = (await first.ask('/api/boards')).body.data[0]
+    await second.send('DELETE', `/api/boards/${documentId}`)
+    expect((await first.ask(cards)).text).not.toContain('by a trigger')
+  })
+
+  it('are not used where a table belongs to another server', async () => {
+    await sql(`create extension postgres_fdw; create server elsewhere foreign data wrapper postgres_fdw options (dbname 'postgres');
+      create foreign table afar (id integer) server elsewhere`)
+    await reads(notes)
+    expect(await reads(notes)).toBe(2)
+    await sql('drop extension postgres_fdw cascade')
+    await reads(notes)
+    await reads(notes)
+    expect(await reads(notes)).toBe(0)
+  })
+
+  it('leave a log of commits that stays short', async () => {
+    const rows = async () => Number((await sql('select count(*) as count from octavo_commits'))[0]!.count)
+    await sql(`do $$ begin for i in 1..25000 loop begin update octavo_write_turns set id = id; insert into octavo_commits values (-i, '[]');
+      exception when others then null; end; end loop; end $$`)
+    const before = await rows()
+    expect(before).toBeGreaterThan(25_000)
+    await until('old rows are removed', async () => {
+      await Promise.all(range(50).map((index) => first.send('POST', '/api/memos', { title: `many ${index}` })))
+      return (await rows()) < 5_000
+    })
+    expect(await reads(notes)).toBeLessThan(2)
+  })
+
+  it('are those of the server after a crash', async () => {
+    await reads(notes)
+    await sql("set synchronous_commit = off; update notes set text = 'lost or not'")
+    await first.ask(notes)
+    await server().crash!()
+    await until('the service is back', async () => (await first.ask(notes)).status === 200)
+    const [row] = await sql('select text from notes order by id limit 1')
+    expect((await first.ask(notes)).body.data[0].text).toBe(row!.text)
+  })
+})
