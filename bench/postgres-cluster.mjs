@@ -1,6 +1,6 @@
 // A private PostgreSQL cluster in a temporary folder, for a run of the bench or a file of tests. It ends with the process.
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { freePort } from './free-port.mjs'
@@ -13,7 +13,7 @@ function programs() {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : []
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...versions.map((version) => join(debian, version, 'bin'))]
-  return folders.find((folder) => existsSync(join(folder, 'initdb'))) ?? null
+  return folders.find((folder) => ['initdb', 'pg_ctl', 'pg_basebackup'].every((name) => existsSync(join(folder, name)))) ?? null
 }
 
 /** The user that runs the server where root does not: a server refuses to be run by root. */
@@ -30,35 +30,69 @@ export function missingForCluster() {
 }
 
 /**
- * Starts a cluster, whose superuser `octavo` needs no password.
- * @param {{ isDurable: boolean, below?: string | null }} options whether commits are on disk before they are answered, and the folder for its files
+ * A program of PostgreSQL with its options, as the user that runs the server.
+ * @param {string} program
+ * @param {readonly string[]} options
+ * @returns {string[]}
  */
-export async function startCluster({ isDurable, below = null }) {
-  const missing = missingForCluster()
-  if (missing !== null) throw new Error(missing)
-  const folder = mkdtempSync(join(below ?? (isDurable ? tmpdir() : volatileFolder()), 'octavo-postgres-'))
+const command = (program, ...options) => [
+  ...(isRoot ? ['runuser', '-u', 'postgres', '--'] : []),
+  join(/** @type {string} */ (programs()), program),
+  ...options,
+]
+
+/**
+ * A new folder that belongs to that user.
+ * @param {string} below
+ */
+function newFolder(below) {
+  const folder = mkdtempSync(join(below, 'octavo-postgres-'))
   if (isRoot) {
     const { uid, gid } = /** @type {{ uid: number, gid: number }} */ (serverUser())
     chownSync(folder, uid, gid)
   }
-  const data = join(folder, 'data')
-  const command = (/** @type {string} */ program, /** @type {string[]} */ ...options) => [
-    ...(isRoot ? ['runuser', '-u', 'postgres', '--'] : []),
-    join(/** @type {string} */ (programs()), program),
-    ...options,
-  ]
-  const run = (/** @type {string} */ program, /** @type {string[]} */ ...options) => {
+  return folder
+}
+
+/**
+ * @param {string} folder
+ * @param {string} program
+ * @param {readonly string[]} options
+ */
+function run(folder, program, ...options) {
+  const [first, ...others] = command(program, ...options)
+  execFileSync(/** @type {string} */ (first), others, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+/**
+ * Runs a program without waiting for it in this thread. Its output would stay open with the server.
+ * @param {string} folder
+ * @param {string} program
+ * @param {readonly string[]} options
+ */
+const runAside = (folder, program, ...options) =>
+  new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
     const [first, ...others] = command(program, ...options)
-    execFileSync(/** @type {string} */ (first), others, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] })
-  }
-  run('initdb', '-D', data, '-U', 'octavo', '--auth=trust', '--locale=C.UTF-8', '-E', 'UTF8', ...(isDurable ? [] : ['--no-sync']))
-  const port = await freePort()
-  const settings = `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c max_connections=400${isDurable ? '' : ' -c fsync=off'}`
+    const child = spawn(/** @type {string} */ (first), others, { cwd: folder, stdio: 'ignore' })
+    child.on('error', reject)
+    child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`${program} ended with status ${code}`))))
+  })
+
+/**
+ * Starts a server on the data in `folder`.
+ * @param {string} folder
+ * @param {boolean} isDurable
+ * @param {number} port
+ */
+function startOn(folder, isDurable, port) {
+  const data = join(folder, 'data')
+  const settingsAt = (/** @type {number} */ port) =>
+    `-p ${port} -k ${folder} -c listen_addresses=127.0.0.1 -c max_connections=400${isDurable ? '' : ' -c fsync=off'}`
   const control = ['-D', data, '-l', join(folder, 'log'), '-w']
-  run('pg_ctl', ...control, '-o', settings, 'start')
+  run(folder, 'pg_ctl', ...control, '-o', settingsAt(port), 'start')
   const stop = () => {
     process.off('exit', stop)
-    run('pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop')
+    if (existsSync(join(data, 'postmaster.pid'))) run(folder, 'pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop')
     rmSync(folder, { recursive: true, force: true })
   }
   process.on('exit', stop)
@@ -66,14 +100,43 @@ export async function startCluster({ isDurable, below = null }) {
     port,
     url: `postgres://octavo@127.0.0.1:${port}/postgres`,
     /** Ends the server as a crash does, and starts it again. */
-    crash: () =>
-      new Promise((/** @type {(value: void) => void} */ resolve, reject) => {
-        const [program, ...options] = command('pg_ctl', ...control, '-m', 'immediate', 'restart')
-        // Its output would stay open with the server.
-        const child = spawn(/** @type {string} */ (program), options, { cwd: folder, stdio: 'ignore' })
-        child.on('error', reject)
-        child.on('exit', (code) => (code === 0 ? resolve() : reject(new Error(`pg_ctl ended with status ${code}`))))
-      }),
+    crash: () => runAside(folder, 'pg_ctl', ...control, '-m', 'immediate', 'restart'),
+    /** Ends the server as a crash does. */
+    kill: () => runAside(folder, 'pg_ctl', '-D', data, '-m', 'immediate', '-w', 'stop'),
+    /** Starts it again. */
+    start: () => runAside(folder, 'pg_ctl', ...control, '-o', settingsAt(port), 'start'),
+    /** Ends it as a crash does, and starts it on another port. */
+    restartAt: (/** @type {number} */ other) =>
+      runAside(folder, 'pg_ctl', ...control, '-m', 'immediate', '-o', settingsAt(other), 'restart'),
+    /** Makes a standby a primary. */
+    promote: () => runAside(folder, 'pg_ctl', '-D', data, '-w', 'promote'),
+    /** The id of the server's first process. */
+    pid: () => Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n', 1)[0]),
     stop,
   }
+}
+
+/**
+ * Starts a cluster, whose superuser `octavo` needs no password.
+ * @param {{ isDurable: boolean, below?: string | null }} options whether commits are on disk before they are answered, and the folder for its files
+ */
+export async function startCluster({ isDurable, below = null }) {
+  const missing = missingForCluster()
+  if (missing !== null) throw new Error(missing)
+  const folder = newFolder(below ?? (isDurable ? tmpdir() : volatileFolder()))
+  const data = join(folder, 'data')
+  run(folder, 'initdb', '-D', data, '-U', 'octavo', '--auth=trust', '--locale=C.UTF-8', '-E', 'UTF8', ...(isDurable ? [] : ['--no-sync']))
+  return startOn(folder, isDurable, await freePort())
+}
+
+/**
+ * Starts a streaming replica of a cluster.
+ * @param {{ port: number }} primary
+ * @param {number | null} at its port; null: a free one
+ */
+export async function startReplica({ port }, at = null) {
+  const folder = newFolder(volatileFolder())
+  const from = ['-h', '127.0.0.1', '-p', String(port), '-U', 'octavo']
+  await runAside(folder, 'pg_basebackup', ...from, '-D', join(folder, 'data'), '-R', '-X', 'stream', '-c', 'fast', '--no-sync')
+  return startOn(folder, false, at ?? (await freePort()))
 }

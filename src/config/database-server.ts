@@ -112,6 +112,15 @@ type Given = { readonly [Key in keyof Omit<ServerSettings, 'pool'>]?: ServerSett
   readonly pool: { readonly min?: number | undefined; readonly max?: number | undefined }
 }
 
+/** The URLs of read replicas, which `DATABASE_REPLICA_URLS` lists with commas. @throws ConfigError */
+export function replicasOf(client: DatabaseClient, { DATABASE_REPLICA_URLS = '' }: Environment): readonly string[] {
+  const urls = DATABASE_REPLICA_URLS.split(',').flatMap((url) => (url.trim() === '' ? [] : [url.trim()]))
+  if (urls.length > 0 && client !== 'postgres') throw new ConfigError('DATABASE_REPLICA_URLS: reads from replicas need PostgreSQL.')
+  const wrong = urls.findIndex((url) => !/^postgres(?:ql)?:$/.test(URL.canParse(url) ? new URL(url).protocol : ''))
+  if (wrong >= 0) throw new ConfigError(`DATABASE_REPLICA_URLS: entry ${wrong + 1} is not a URL that begins with postgres://.`)
+  return urls
+}
+
 const settingsOf = (given: Given, port: number): ServerSettings => ({
   url: given.url ?? null,
   host: given.host ?? 'localhost',

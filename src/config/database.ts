@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import * as z from 'zod'
-import { clientOf, type DatabaseClient, type ServerSettings, serverOf } from './database-server.js'
+import { clientOf, type DatabaseClient, replicasOf, type ServerSettings, serverOf } from './database-server.js'
 import { booleanOf, type Environment, integerOf } from './environment.js'
 import type { StrapiDatabase } from './files.js'
 
@@ -29,6 +29,8 @@ export interface DatabaseConfig {
   readonly nullsFirst: boolean
   /** Null: the database is a SQLite file. */
   readonly server: ServerSettings | null
+  /** URLs of read replicas, on PostgreSQL. */
+  readonly replicas: readonly string[]
   readonly filename: string
   readonly readerThreads: number
   readonly maxReaderThreads: number
@@ -56,6 +58,7 @@ export function databaseOf({ root, environment, given, strapi }: DatabaseSources
     client,
     nullsFirst,
     server: serverOf(client, environment, strapi),
+    replicas: replicasOf(client, environment),
     filename: resolve(root, environment.DATABASE_FILENAME ?? given.filename ?? strapi?.filename ?? '.tmp/data.db'),
     indexes: booleanOf(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.indexes ?? false,
   }

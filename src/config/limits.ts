@@ -54,6 +54,8 @@ export const limits = z.strictObject({
   compressedFileBytes: z.int().positive().max(mostBytes).default(1_000_000),
   /** Milliseconds for one read, including the wait. */
   readTimeout: z.int().positive().max(longest).default(10_000),
+  /** Milliseconds that a read waits for a read replica to catch up, before it is executed on the primary. */
+  replicaWait: z.int().nonnegative().max(longest).default(50),
   /** Reads that may wait for a reader thread, and heavy reads, which have their own threads. */
   readQueue: z.int().positive().max(most).default(5_000),
   heavyReadQueue: z.int().positive().max(most).default(500),

@@ -1,6 +1,7 @@
 // Metrics that have their values from a scrape: connections, the log of SQLite, the model, and events that wait.
 import { Counter, Gauge, type Registry } from 'prom-client'
 import type { DatabaseActivity } from '../database/activity.js'
+import { addReplicaMetrics } from './replica-metrics.js'
 import type { MetricSources } from './sources.js'
 
 /** Adds the metrics; returns what gives them their values, and waits at most so many milliseconds for the database. */
@@ -41,9 +42,11 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
     help: 'Transactions that were begun again after a conflict or a loss',
     registers: [registry],
   })
+  const setReplicas = addReplicaMetrics(registry)
   let retriedBefore = 0
   const wal = gauge('octavo_database_wal_bytes', 'Bytes of the write-ahead log of SQLite', [])
-  return ({ pools, retriedTransactions, walBytes }) => {
+  return ({ pools, replicas, retriedTransactions, walBytes }) => {
+    if (replicas !== null) setReplicas(replicas)
     for (const pool of pools) {
       count.set({ pool: pool.name, state: 'idle' }, pool.idle)
       count.set({ pool: pool.name, state: 'used' }, pool.used)

@@ -65,7 +65,7 @@ async function openGolden() {
     describeSteps: async () => [],
     mismatches: async () => ({ types: [], columns: [], tables: [] }),
     tableScans: null,
-    activity: () => ({ pools: [], retriedTransactions: 0, walBytes: 0 }),
+    activity: () => ({ pools: [], replicas: null, retriedTransactions: 0, walBytes: 0 }),
     trouble: () => null,
     close: async () => {},
   }

@@ -26,6 +26,8 @@ interface ReadAsked {
   readonly isGone: () => boolean
   readonly source: PlanSource
   readonly tables: ReadonlySet<string>
+  /** When it was asked for (`elapsed`). */
+  readonly arrived: number
 }
 
 /** Characters of the values whose answer is kept, and of the keys that are remembered without one. */
@@ -46,10 +48,10 @@ export function cacheReads(reads: ReadDatabase, watch: CommitWatch, signing: Sig
   const large = new LRUCache<string, true>({ maxSize: keptKeys, sizeCalculation: (_, key) => key.length })
 
   /** Executes a read, for itself and for those who ask for the same meanwhile. */
-  async function read(key: string, { handle, values, isGone, source }: ReadAsked): Promise<ReadAnswer> {
+  async function read(key: string, { handle, values, isGone, source, arrived }: ReadAsked): Promise<ReadAnswer> {
     const since = changes.now()
     const waiting = [isGone]
-    const executed = reads.execute(handle, values, () => waiting.every((hasGone) => hasGone()))
+    const executed = reads.execute(handle, values, () => waiting.every((hasGone) => hasGone()), arrived)
     const answer = executed.then((found) => {
       if (store.isTooLarge(found)) large.set(key, true)
       return store.keep(key, found, { source, since }, waiting.length > 1)
@@ -64,7 +66,7 @@ export function cacheReads(reads: ReadDatabase, watch: CommitWatch, signing: Sig
 
   async function answer(asked: ReadAsked): Promise<ReadAnswer> {
     const key = keyOf(asked)
-    if (key === null || large.has(key)) return reads.execute(asked.handle, asked.values, asked.isGone)
+    if (key === null || large.has(key)) return reads.execute(asked.handle, asked.values, asked.isGone, asked.arrived)
     const kept = store.get(key)
     if (kept !== undefined) return kept
     const begun = underWay.get(key)
@@ -80,24 +82,24 @@ export function cacheReads(reads: ReadDatabase, watch: CommitWatch, signing: Sig
     },
     execute: async (handle, values, isGone = never, since = elapsed()) => {
       const source = sources.of(handle)
-      if (source.tables === null) return reads.execute(handle, values, isGone)
-      const asked = { handle, values, isGone, source, tables: source.tables }
+      if (source.tables === null) return reads.execute(handle, values, isGone, since)
+      const asked = { handle, values, isGone, source, tables: source.tables, arrived: since }
       const looked = look(since)
       const isKnown = typeof looked === 'boolean' ? looked : await looked.catch(() => false)
-      return isKnown ? answer(asked) : reads.execute(handle, values, isGone)
+      return isKnown ? answer(asked) : reads.execute(handle, values, isGone, since)
     },
   }
 }
 
 /** Waits for a read under way; reads where that gives nothing to share. */
-async function share(reads: ReadDatabase, begun: ReadUnderWay, { handle, values, isGone }: ReadAsked): Promise<ReadAnswer> {
+async function share(reads: ReadDatabase, begun: ReadUnderWay, { handle, values, isGone, arrived }: ReadAsked): Promise<ReadAnswer> {
   begun.waiting.push(isGone)
   const answer = await begun.answer.catch((error: unknown) => {
     // All who waited before had gone.
     if (error instanceof ApiError && error.name === 'ClientClosedRequestError') return undefined
     throw error
   })
-  return answer === undefined ? reads.execute(handle, values, isGone) : answer
+  return answer === undefined ? reads.execute(handle, values, isGone, arrived) : answer
 }
 
 /** The tables that plans read. */

@@ -4,15 +4,16 @@ import { elapsed, pause } from '../../runtime/clock.js'
 import { shared } from '../../runtime/shared-calls.js'
 import { type CommitWatch, openTableChanges, type TableChanges } from '../cache/table-changes.js'
 import type { MainConnection } from '../database.js'
+import type { AskServer } from './connection.js'
 import { commitTable, epochTable } from './create-tables.js'
 import { openDependents } from './dependent-tables.js'
-
-/** Executes a statement on a connection that is free soon, and returns its rows. */
-export type Ask = (text: string, values: readonly unknown[]) => Promise<readonly (readonly unknown[])[]>
+import { positionOf } from './log-position.js'
+import type { PositionAfter } from './replicas.js'
 
 export interface PostgresCommits {
   readonly watch: CommitWatch
   readonly changed: MainConnection['changed']
+  readonly positionAfter: PositionAfter
 }
 
 /** Milliseconds between the beginnings of two looks. */
@@ -21,16 +22,19 @@ const apart = 1
 /** Transactions that are looked at one by one; where more have ended, everything counts as changed. */
 const most = 10_000
 
+/** The end of the primary's log, behind the commits that the statement sees: it was written before them. */
+const written = 'case when not pg_is_in_recovery() then cast(pg_current_wal_insert_lsn() as text) end'
+
 /**
- * A look: the snapshot, the server, and the transactions that have ended since the snapshot `$1` of the server `$2`, with the tables that they
+ * A look: the snapshot, the server, the end of its log, and the transactions that have ended since the snapshot `$1` of the server `$2`, with the tables that they
  * changed or, where the log does not have them, what became of them. A server that crashes forgets transactions, and empties the table of its epoch.
  */
-const look = `with now as materialized (
+const lookAt = (hasReplicas: boolean): string => `with now as materialized (
     select pg_current_snapshot() as seen, cast(cast($1 as text) as pg_snapshot) as before,
       concat_ws(' ', pg_postmaster_start_time(), (select epoch from ${epochTable} where id = 1)) as server,
       exists (select from ${epochTable} where id = 1) as has_epoch
   )
-  select cast(seen as text), server, cast(has_epoch as int), cast(case
+  select cast(seen as text), server, cast(has_epoch as int), ${hasReplicas ? written : 'null'}, cast(case
     when server <> cast($2 as text) or cast(seen as text) = cast($1 as text) then null
     when ${idOf('pg_snapshot_xmax(seen)')} - ${idOf('pg_snapshot_xmax(before)')} > ${most} then null
     else (
@@ -57,15 +61,19 @@ const beginEpoch = `insert into ${epochTable} (id, epoch) values (1, cast(gen_ra
 type Ended = readonly [id: number | null, tables: string | null, status: string | null]
 
 /** What the last look has seen. */
-interface Seen {
+interface LastLook {
+  /** The position of the log that contains all that the snapshot sees; null: it is not known. */
+  readonly position: bigint | null
   readonly snapshot: string
   readonly server: string
 }
 
 /** No snapshot of any server. */
-const nothing: Seen = { snapshot: '1:1:', server: '' }
+const nothing: LastLook = { snapshot: '1:1:', server: '', position: null }
 
-export function watchCommits(ask: Ask): PostgresCommits {
+/** `hasReplicas`: the position of the log is asked for too. */
+export function watchCommits(ask: AskServer, hasReplicas: boolean): PostgresCommits {
+  const look = lookAt(hasReplicas)
   const dependents = openDependents(ask)
   const changes = openTableChanges(dependents.known)
   let seen = nothing
@@ -83,9 +91,10 @@ export function watchCommits(ask: Ask): PostgresCommits {
     const began = begun
     try {
       const [row] = await ask(look, [seen.snapshot, seen.server])
-      const [snapshot, server, hasEpoch, ended] = row as [string, string, number, string | null]
+      const [snapshot, server, hasEpoch, written, ended] = row as [string, string, number, string | null, string | null]
       const isUnchanged = snapshot === seen.snapshot && server === seen.server
-      seen = { snapshot, server }
+      // What was written since, but not committed, need not have been replayed.
+      if (!isUnchanged) seen = { snapshot, server, position: written === null ? null : positionOf(written) }
       if (hasEpoch === 0) await ask(beginEpoch, [])
       if (isUnchanged || (ended !== null && noteEnded(changes, JSON.parse(ended)))) await dependents.load()
       else forget()
@@ -104,6 +113,10 @@ export function watchCommits(ask: Ask): PostgresCommits {
   })
   return {
     watch: { changes, look: (since) => dependents.isKnowable() && (known > since || asked().then(dependents.isKnowable)) },
+    positionAfter: async (since) => {
+      if (known <= since) await asked()
+      return seen.position
+    },
     changed: async () => {
       await asked()
       const now = changes.now()

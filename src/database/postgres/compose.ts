@@ -40,13 +40,17 @@ interface Composition {
   readonly parts: Part[]
 }
 
-/** Composes the statement of a plan. */
-export function composeRead({ root, envelope }: ReadPlan): ComposedRead {
+/** Which standby executes a statement, by its start; null: a server that is none. No server becomes one while it runs, so its snapshot is a standby's as well. */
+export const standby = 'case when pg_is_in_recovery() then cast(pg_postmaster_start_time() as text) end as standby'
+
+/** Composes the statement of a plan. `tellsStandby`: in its last column it tells which standby has executed it. */
+export function composeRead({ root, envelope }: ReadPlan, tellsStandby = false): ComposedRead {
+  const last = tellsStandby ? [standby] : []
   const composition: Composition = { parameters: [], parts: [] }
   const { parameters, parts } = composition
   if (envelope.kind === 'count') {
     const text = placed(composition, envelope.count, null)
-    return { text: `select (${text}) as total`, parameters, parts: [], total: { values: null } }
+    return { text: `select ${[`(${text}) as total`, ...last].join(', ')}`, parameters, parts: [], total: { values: null } }
   }
   addLevel(composition, root, null)
   const count = envelope.kind === 'list' ? envelope.count : null
@@ -58,7 +62,7 @@ export function composeRead({ root, envelope }: ReadPlan): ComposedRead {
   })
   const total =
     count === null ? null : { values: [...new Set(count.parameters.flatMap((each) => (each.from === 'values' ? [each.index] : [])))] }
-  return { text: `with ${tables.join(', ')} select ${[...results, ...totals].join(', ')}`, parameters, parts, total }
+  return { text: `with ${tables.join(', ')} select ${[...results, ...totals, ...last].join(', ')}`, parameters, parts, total }
 }
 
 /** The text of a statement with its parameters among those of the whole. `parents`: the select of the ids that it starts at. */

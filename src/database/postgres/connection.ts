@@ -232,6 +232,9 @@ const shownText = 4_000
 /** What statements are executed on: one connection, or whichever of a pool is free. */
 export type Connection = Pick<pg.ClientBase, 'query'>
 
+/** Executes a statement on a connection that is free soon, and returns its rows. */
+export type AskServer = (text: string, values: readonly unknown[]) => Promise<readonly (readonly unknown[])[]>
+
 /** The result of a statement: rows as lists of values. */
 export interface Executed {
   readonly rows: readonly (readonly Stored[])[]

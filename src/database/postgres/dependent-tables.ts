@@ -1,6 +1,6 @@
 // The tables whose rows the server changes along with those of others: by foreign keys, and by what others have added to the database.
 import type { DependentTables } from '../cache/table-changes.js'
-import type { Ask } from './commit-watch.js'
+import type { AskServer } from './connection.js'
 
 /** What the catalog says; read again once anything of unknown extent was committed. */
 export interface Dependents {
@@ -28,7 +28,7 @@ const catalog = `select
   (exists (select from pg_class r join pg_namespace n on n.oid = r.relnamespace where r.relkind = 'f' and not (${isSystem})))::int`
 
 /** Begins with nothing known. */
-export function openDependents(ask: Ask): Dependents {
+export function openDependents(ask: AskServer): Dependents {
   let isLoaded = false
   let known: DependentTables = null
   let isKnowable = false

@@ -28,6 +28,14 @@ export const timeoutOf = (cause: unknown): Error =>
 export const isTimeout = (error: unknown): boolean =>
   codeOf(error) === 'ETIMEDOUT' || (error instanceof Error && /^timeout expired|due to connection timeout$/.test(error.message))
 
+const replaced = 'OCTAVO_OTHER_STANDBY'
+
+/** A read was executed by a server that was promoted or started again since it was asked what it has replayed: it may have less, or gone another way. */
+export const otherStandby = (): Error => Object.assign(new Error('The replica is another one, or none any more'), { code: replaced })
+
+/** Whether an error says that a replica cannot be used, and not only that it did not execute a read. */
+export const isReplicaFailure = (error: unknown): boolean => codeOf(error) === replaced || isConnectionLoss(error)
+
 /** All connections of a pool were in use for as long as a connection may be waited for. */
 const isExhaustion = (error: unknown): boolean =>
   codeOf(error) === '' && error instanceof Error && error.message === 'timeout exceeded when trying to connect'

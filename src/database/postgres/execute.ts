@@ -8,6 +8,7 @@ import type { MemberColumn, ReadPlan, Statement } from '../plan.js'
 import { fromWallMilliseconds } from './codec.js'
 import { type ComposedRead, composeRead } from './compose.js'
 import { type Connection, executePrepared, type PreparedStatement } from './connection.js'
+import { otherStandby } from './errors.js'
 
 export interface PlanReader {
   /** The text of its statement. */
@@ -22,6 +23,8 @@ export interface AskedRead {
   readonly limit: number
   /** Whether the connection sees what is committed and nothing else: then a total that is known of the same snapshot is not counted. */
   readonly isCommitted: boolean
+  /** The standby that is to execute it (`standby`); null: the primary. */
+  readonly standby: string | null
 }
 
 /** A number of rows, and the snapshot in which there are as many. */
@@ -40,9 +43,12 @@ const roomBytes = 16 * 1024
 const isUtc = (): boolean =>
   new Date(2024, 0, 1).getTime() === Date.UTC(2024, 0, 1) && new Date(2024, 6, 1).getTime() === Date.UTC(2024, 6, 1)
 
-/** Prepares the reader of a plan. `signer`: signs addresses of private files; null: everyone may read them. */
-export function preparePlanReader(plan: ReadPlan, signer: Signer | null): PlanReader {
-  const composed = composeRead(plan)
+/**
+ * Prepares the reader of a plan. `signer`: signs addresses of private files; null: everyone may read them. `onStandby`: its reads fail with `otherStandby` on any server but
+ * the one that is asked.
+ */
+export function preparePlanReader(plan: ReadPlan, signer: Signer | null, onStandby = false): PlanReader {
+  const composed = composeRead(plan, onStandby)
   const totals = composed.total === null ? null : new LRUCache<string, KnownTotal>({ max: keptTotals })
   let found: ReadonlyMap<Statement, readonly ResultRow[]> = new Map()
   let total: number | null = null
@@ -63,11 +69,12 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null): PlanRe
   const readParts = composed.parts.map(({ columns }) => partReader(columns))
   return {
     text: composed.text,
-    read: async (client, statement, { values, limit, isCommitted }) => {
+    read: async (client, statement, { values, limit, isCommitted, standby }) => {
       const key = isCommitted ? totalKey(composed, values) : null
       const known = key === null ? undefined : totals?.get(key)
       const { rows } = await executePrepared(client, statement, boundOf(composed, values, known?.snapshot ?? ''))
       const [result] = rows
+      if (standby !== null && result!.at(-1) !== standby) throw otherStandby()
       // Nothing waits between these lines: the answer is written from this read.
       found = new Map(composed.parts.map(({ statement: part }, index) => [part, readParts[index]!(result![index] as string | null)]))
       const [counted, snapshot] = result!.slice(composed.parts.length) as [number | null | undefined, string | undefined]

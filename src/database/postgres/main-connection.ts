@@ -3,8 +3,7 @@
 import { shared } from '../../runtime/shared-calls.js'
 import type { MainConnection } from '../database.js'
 import { lossRetrier } from '../server/retry.js'
-import type { Ask } from './commit-watch.js'
-import { type Connection, type Executed, execute, objectsOf, type Statements } from './connection.js'
+import { type AskServer, type Connection, type Executed, execute, objectsOf, type Statements } from './connection.js'
 import { writePostgresSql } from './dialect.js'
 import { explained, isConnectionLoss, isTimeout } from './errors.js'
 
@@ -18,7 +17,7 @@ const snapshot = 'select pg_current_snapshot()::text, pg_postmaster_start_time()
 export type Lend = <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>
 
 export interface PostgresMain extends MainConnection {
-  readonly ask: Ask
+  readonly ask: AskServer
 }
 
 /** `failed` receives losses of connections, also those that no caller notices. */

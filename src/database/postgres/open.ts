@@ -23,10 +23,12 @@ import { onConnection, openPool, poolActivity, type Statements } from './connect
 import { describePostgresStep } from './describe-step.js'
 import { createIndexes, type WantedIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
+import { openReplicas } from './open-replicas.js'
 import { openOutcomes } from './outcomes.js'
 import { prepareDatabase } from './prepare-database.js'
 import { type Reached, reach } from './reach.js'
 import { openReads } from './reads.js'
+import { readsWithReplicas } from './replicas.js'
 import { findSchemaMismatches } from './schema-mismatches.js'
 import { openWrites } from './writes.js'
 
@@ -63,6 +65,10 @@ function indexInBackground(settings: ServerSettings, wanted: WantedIndexes, logg
   }
 }
 
+/** How missing indexes are created for a model; null: the settings want none. */
+const indexing = ({ indexes, nullsFirst }: Config['database'], settings: ServerSettings, logger: Logger) =>
+  indexes ? (model: Model) => indexInBackground(settings, { model, nullsFirst }, logger) : null
+
 /** Carries out a change. What connections have prepared, and types of columns that are known, may be others afterwards. */
 const carryOutBeside = (indexes: BackgroundIndexes, statements: Statements, carrying: CarryingOut, work: ModelWork): Promise<boolean> =>
   indexes.without(async () => {
@@ -97,21 +103,18 @@ export async function openPostgresDatabase(
     small = reached.small
     opened.add(reached.close)
     await prepareAndWarn(config, model, reached, logger, fill)
-    const indexes = openBackgroundIndexes(
-      config.database.indexes
-        ? (wanted) => indexInBackground(settings, { model: wanted, nullsFirst: config.database.nullsFirst }, logger)
-        : null,
-    )
+    const indexes = openBackgroundIndexes(indexing(config.database, settings, logger))
     opened.add(indexes.stop)
     await indexes.begin(model)
     const options = optionsOf(config, settings, signing === null ? null : await openSigner(signing))
-    const reads = openReads(options.reads, statements, health.failed)
-    opened.add(reads.close)
     const writes = openWrites(options.writes, small, statements, health.failed)
     opened.add(writes.close)
     const carrying = { settings, outcomes: openOutcomes(small, statements), wait: config.limits.modelChangeWait, failed: health.failed }
     const main = openMainConnection((work) => onConnection(reached.small, work, config.limits.readTimeout), statements, health.failed)
-    const commits = watchCommits(main.ask)
+    const commits = watchCommits(main.ask, config.database.replicas.length > 0)
+    const replicas = openReplicas(config, options.reads, statements, logger)
+    const reads = readsWithReplicas(openReads(options.reads, statements, health.failed), replicas, commits.positionAfter)
+    opened.add(reads.close)
     return {
       reads,
       writes,
@@ -129,7 +132,7 @@ export async function openPostgresDatabase(
       describeSteps: async (steps) => steps.map(describePostgresStep),
       mismatches: (wanted) => findSchemaMismatches(reached.small, wanted),
       tableScans: null,
-      activity: () => serverActivity(poolActivity('main', reached.small), reads, writes),
+      activity: () => serverActivity(poolActivity('main', reached.small), reads, writes, reads.replicas()),
       trouble: health.trouble,
       close: () => opened.close(0),
     }

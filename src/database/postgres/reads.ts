@@ -7,7 +7,7 @@ import { isTooLarge, tooLarge } from '../answer/sink.js'
 import type { PlanHandle, ReadAnswer } from '../database.js'
 import type { ReadOptions } from '../server/options.js'
 import type { ServerReads } from '../server/reads.js'
-import { lossRetrier } from '../server/retry.js'
+import { lossRetrier, type Retried } from '../server/retry.js'
 import { openShare } from '../server/share.js'
 import { unavailable } from '../unavailable.js'
 import { cancel } from './cancel.js'
@@ -33,19 +33,40 @@ const never = () => false
 /** Milliseconds after the end of its time in which a read ends by itself; then its connection is cut. */
 const cancelPatience = 1_000
 
+/** Reads that may be executed on a replica. */
+export interface ReplicaReads extends ServerReads {
+  /** `standby`: the one that is to execute it; null: the primary. */
+  execute(
+    known: PlanHandle,
+    values: readonly unknown[],
+    isGone?: () => boolean,
+    since?: number,
+    standby?: string | null,
+  ): Promise<ReadAnswer>
+}
+
+/** The server of reads: what fails on a replica is executed on the primary instead of once more. */
+export type ReadRole = 'primary' | 'replica'
+
 /** Opens the reads; a connection is made with the first one. */
-export function openReads(options: ReadOptions, statements: Statements, failed: (error: Error) => void): ServerReads {
+export function openReads(
+  options: ReadOptions,
+  statements: Statements,
+  failed: (error: Error) => void,
+  role: ReadRole = 'primary',
+): ReplicaReads {
   const { settings, connections, readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: false, failed })
   const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
-  const retried = lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed)
+  const onPrimary = role === 'primary'
+  const retried: Retried = onPrimary ? lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed) : (work) => work()
   const registered = new Map<number, Registered>()
   let plans = 0
 
   function planOf({ id, plan }: PlanHandle): Registered {
     const known = registered.get(id)
     if (known !== undefined) return known
-    const made = { reader: preparePlanReader(plan, signer), cost: 0 }
+    const made = { reader: preparePlanReader(plan, signer, !onPrimary), cost: 0 }
     registered.set(id, made)
     return made
   }
@@ -54,7 +75,7 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
     dialect: postgresDialect,
     register: (plan) => ({ id: ++plans, plan }),
     unregister: ({ id }) => void registered.delete(id),
-    execute: async (known, values, isGone = never) => {
+    execute: async (known, values, isGone = never, _since = 0, standby = null) => {
       if (isGone()) throw gone()
       if (pool.waitingCount >= options.readQueue) throw unavailable('Too many reads are waiting')
       const end = elapsed() + readTimeout
@@ -63,7 +84,7 @@ export function openReads(options: ReadOptions, statements: Statements, failed: 
       const once = () =>
         onConnection(
           pool,
-          (client) => readOn(client, { pool, options, statements, plan, values, isOver }),
+          (client) => readOn(client, { pool, options, statements, plan, values, isOver, standby }),
           end - elapsed() + cancelPatience,
         )
       const run = () => retried(once, isOver)
@@ -85,11 +106,13 @@ interface BegunRead {
   readonly statements: Statements
   readonly plan: Registered
   readonly values: readonly unknown[]
+  /** The standby that is to execute it; null: the primary. */
+  readonly standby: string | null
   /** Why the read is not to go on; null: it is. */
   isOver(): ApiError | null
 }
 
-async function readOn(client: pg.PoolClient, { pool, options, statements, plan, values, isOver }: BegunRead): Promise<ReadAnswer> {
+async function readOn(client: pg.PoolClient, { pool, options, statements, plan, values, isOver, standby }: BegunRead): Promise<ReadAnswer> {
   const { text } = plan.reader
   const over = isOver()
   if (over !== null) throw over
@@ -97,7 +120,8 @@ async function readOn(client: pg.PoolClient, { pool, options, statements, plan, 
   const watch = watchRead(pool, client, isOver)
   try {
     const statement = statements.known(text) ?? (await statements.describe(text, client))
-    return await plan.reader.read(client, statement, { values, limit: options.answerBytes, isCommitted: true })
+    // On a standby, a snapshot is not told from others by its text: transactions that are open are missing there.
+    return await plan.reader.read(client, statement, { values, limit: options.answerBytes, isCommitted: standby === null, standby })
   } catch (error) {
     if (isTooLarge(error)) throw tooLarge()
     throw (codeOf(error) === cancelled ? isOver() : null) ?? error

@@ -294,7 +294,7 @@ async function readInside(
   const limit = isBounded ? writtenBytes : Number.MAX_SAFE_INTEGER
   const answer = await sender.perform(reader.text, (statement) =>
     // An answer that is too large is no failure of the transaction.
-    reader.read(client, statement, { values, limit, isCommitted: false }).catch((error: unknown) => {
+    reader.read(client, statement, { values, limit, isCommitted: false, standby: null }).catch((error: unknown) => {
       if (isTooLarge(error)) return 'tooLarge' as const
       throw error
     }),

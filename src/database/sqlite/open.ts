@@ -103,7 +103,7 @@ const walBytesOf = (filename: string): number => statSync(`${filename}-wal`, { t
 /** What those who watch the service ask. */
 const watchedOf = (connection: Connection, filename: string): Pick<Database, 'tableScans' | 'activity'> => ({
   tableScans: (statement) => tableScansOf(connection, statement),
-  activity: () => ({ pools: [], retriedTransactions: 0, walBytes: walBytesOf(filename) }),
+  activity: () => ({ pools: [], replicas: null, retriedTransactions: 0, walBytes: walBytesOf(filename) }),
 })
 
 function startWriter(

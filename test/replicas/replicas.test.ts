@@ -1,0 +1,221 @@
+// docs/spec/replicas.md: reads on streaming replicas of PostgreSQL, which nobody notices: while they follow, stay behind, die, hang or are promoted.
+
+import { readFileSync } from 'node:fs'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
+import { type Cluster, missingForCluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
+import { closeDesks, type Desk, range, serveDesk, serveDeskBeside, until } from '../servers/desk.js'
+import { managed, scrape, sumOf } from '../support/management.js'
+import { rule } from '../support/rule.js'
+
+const missing = missingForCluster()
+
+let primary: Cluster
+let replica: Cluster
+let first: Desk
+let second: Desk
+/** Keeps answers, and reads on the replica as well. */
+let keeping: Desk
+let note: string
+
+const urlOf = ({ url }: Cluster) => url
+async function sql(at: Cluster, text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
+  const client = new pg.Client(urlOf(at))
+  await client.connect()
+  try {
+    return (await client.query<Readonly<Record<string, unknown>>>(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+const withoutCache = { ...managed, limits: { cacheBytes: 0 } }
+
+function tests(): void {
+  beforeAll(async () => {
+    primary = await startCluster({ isDurable: false })
+    replica = await startReplica(primary)
+    const environment = { DATABASE_REPLICA_URLS: urlOf(replica) }
+    first = await serveDesk(urlOf(primary), { config: withoutCache, environment })
+    second = await serveDeskBeside(first, urlOf(primary))
+    keeping = await serveDesk(urlOf(primary), { environment })
+    note = (await first.send('POST', '/api/notes', { code: 'one', text: '0' })).body.data.documentId
+  }, 120_000)
+  afterAll(async () => {
+    await closeDesks(keeping, second, first)
+    replica.stop()
+    primary.stop()
+  })
+
+  /** Sends a signal to all processes of the replica. */
+  function signalAll(signal: NodeJS.Signals): void {
+    const pid = replica.pid()
+    const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+    for (const each of [pid, ...children.map(Number)]) process.kill(each, signal)
+  }
+
+  const textOf = async (at: Desk): Promise<string> => (await at.ask(`/api/notes/${note}`)).body.data.text
+
+  /** How many reads were executed where, since the last time that this was asked. */
+  let counted: readonly number[] = [0, 0, 0]
+  async function executed(): Promise<{ readonly used: number; readonly fellBack: number; readonly repeated: number }> {
+    const samples = await scrape(first)
+    const now = ['used', 'fell_back', 'repeated'].map((result) => sumOf(samples, 'octavo_replica_reads_total', { result }) ?? 0)
+    const [used, fellBack, repeated] = now.map((value, index) => value - counted[index]!)
+    counted = now
+    return { used: used!, fellBack: fellBack!, repeated: repeated! }
+  }
+
+  /** Waits until reads are executed on the replica. */
+  const isUsed = () =>
+    until('the replica is used', async () => {
+      await executed()
+      await textOf(first)
+      return (await executed()).used === 1
+    })
+
+  beforeEach(isUsed)
+
+  rule('replicas.1', 'reads are executed on a replica, and contain what any service has written before', async () => {
+    let seen = 0
+    for (const number of range(100).map((index) => index + 1)) {
+      const { status } = await (number % 2 === 0 ? first : second).send('PUT', `/api/notes/${note}`, { text: String(number) })
+      expect(status).toBe(200)
+      expect(await textOf(first)).toBe(String(number))
+      expect(await textOf(second)).toBe(String(number))
+      expect(await textOf(keeping)).toBe(String(number))
+      seen = number
+    }
+    const { used, fellBack } = await executed()
+    expect(used + fellBack).toBe(seen)
+    expect(used).toBeGreaterThan(10)
+  })
+
+  rule('replicas.1', 'readers beside writers never go back, and never get less than what was acknowledged', async () => {
+    let acknowledged = Number(await textOf(first))
+    let isOver = false
+    const readers = [first, second, first, keeping, keeping].map(async (at) => {
+      let last = 0
+      while (!isOver) {
+        const before = acknowledged
+        const read = Number(await textOf(at))
+        expect(read).toBeGreaterThanOrEqual(Math.max(before, last))
+        last = read
+      }
+    })
+    for (const _ of range(200)) {
+      const { status } = await second.send('PUT', `/api/notes/${note}`, { text: String(acknowledged + 1) })
+      expect(status).toBe(200)
+      acknowledged++
+    }
+    isOver = true
+    await Promise.all(readers)
+    expect((await executed()).used).toBeGreaterThan(10)
+  })
+
+  rule(
+    'replicas.2',
+    'while a replica stays behind, the primary executes reads at once, and the replica again when it has caught up',
+    async () => {
+      await sql(replica, 'select pg_wal_replay_pause()')
+      await second.send('PUT', `/api/notes/${note}`, { text: 'not replayed' })
+      expect(await textOf(first)).toBe('not replayed')
+      await executed()
+      for (const _ of range(20)) expect(await textOf(first)).toBe('not replayed')
+      expect(await executed()).toEqual({ used: 0, fellBack: 20, repeated: 0 })
+      expect(sumOf(await scrape(first), 'octavo_replica_lag_seconds')).toBeGreaterThan(0)
+      expect(await sql(replica, "select text from notes where text = 'not replayed'")).toEqual([])
+      await sql(replica, 'select pg_wal_replay_resume()')
+      await isUsed()
+      expect(await textOf(first)).toBe('not replayed')
+    },
+  )
+
+  rule('replicas.3', 'the death of a replica under load fails no request', async () => {
+    const answers: number[] = []
+    let isOver = false
+    const readers = range(8).map(async () => {
+      while (!isOver) answers.push((await first.ask('/api/notes?sort=id')).status)
+    })
+    await until('it serves', () => answers.length > 100)
+    await replica.kill()
+    const before = answers.length
+    await until('it serves without the replica', () => answers.length > before + 200)
+    await replica.start()
+    await until('it serves with the replica again', async () => (await executed()).used > 0)
+    isOver = true
+    await Promise.all(readers)
+    expect(new Set(answers)).toEqual(new Set([200]))
+  })
+
+  rule('replicas.3', 'reads that the replica ends are executed on the primary', async () => {
+    const ended = "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and application_name = 'octavo'"
+    const answers: number[] = []
+    let isOver = false
+    const readers = range(8).map(async () => {
+      while (!isOver) answers.push((await first.ask('/api/notes?sort=id')).status)
+    })
+    for (const _ of range(20)) {
+      const before = answers.length
+      await sql(replica, ended.replace('terminate', answers.length % 2 === 0 ? 'cancel' : 'terminate'))
+      await until('it serves', () => answers.length > before + 20)
+    }
+    isOver = true
+    await Promise.all(readers)
+    expect(new Set(answers)).toEqual(new Set([200]))
+  })
+
+  rule('replicas.3', 'a read that is under way on a replica that hangs is executed on the primary', async () => {
+    signalAll('SIGSTOP')
+    try {
+      // Nothing was committed since the replica was asked: the read goes there.
+      expect((await first.ask('/api/notes?sort=id')).status).toBe(200)
+      expect(await executed()).toEqual({ used: 0, fellBack: 0, repeated: 1 })
+      for (const _ of range(5)) expect((await first.ask('/api/notes?sort=id')).status).toBe(200)
+      expect(await executed()).toEqual({ used: 0, fellBack: 5, repeated: 0 })
+    } finally {
+      signalAll('SIGCONT')
+    }
+  })
+
+  rule('replicas.4', 'a replica that was promoted is not read from any more', async () => {
+    await replica.promote()
+    await sql(replica, "update notes set text = 'of another history'")
+    await executed()
+    for (const _ of range(20)) expect(await textOf(first)).not.toBe('of another history')
+    const { used } = await executed()
+    expect(used).toBe(0)
+    await second.send('PUT', `/api/notes/${note}`, { text: 'of the primary' })
+    expect(await textOf(first)).toBe('of the primary')
+    // For the tests that follow.
+    const { port } = replica
+    replica.stop()
+    replica = await startReplica(primary, port)
+  })
+
+  rule('replicas.4', 'a replica that was started again with less than it had is read from only when it has caught up', async () => {
+    const older = await startReplica(primary)
+    await sql(older, 'select pg_wal_replay_pause()')
+    await second.send('PUT', `/api/notes/${note}`, { text: 'later' })
+    await isUsed()
+    const { port } = replica
+    replica.stop()
+    await older.restartAt(port)
+    replica = older
+    for (const _ of range(20)) expect(await textOf(first)).toBe('later')
+  })
+
+  rule('replicas.5', 'what is no list of PostgreSQL servers ends the start, and shows no password', async () => {
+    for (const urls of ['mysql://octavo:secret@127.0.0.1/a', `${urlOf(primary)},octavo:secret@127.0.0.1`]) {
+      const refused = serveDesk(urlOf(primary), { environment: { DATABASE_REPLICA_URLS: urls } })
+      await expect(refused).rejects.toThrow(/DATABASE_REPLICA_URLS: entry [12] is not a URL/)
+      await expect(refused).rejects.not.toThrow(/secret/)
+    }
+    await expect(
+      serveDesk(urlOf(primary), { environment: { DATABASE_CLIENT: 'sqlite', DATABASE_REPLICA_URLS: urlOf(replica) } }),
+    ).rejects.toThrow('DATABASE_REPLICA_URLS: reads from replicas need PostgreSQL.')
+  })
+}
+
+if (missing === null) describe('replicas', tests)
+else describe.skip(`replicas (skipped: ${missing})`, tests)
