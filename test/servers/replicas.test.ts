@@ -4,9 +4,9 @@ import { readFileSync } from 'node:fs'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { type Cluster, missingForCluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
-import { closeDesks, type Desk, range, serveDesk, serveDeskBeside, until } from '../servers/desk.js'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
+import { closeDesks, type Desk, range, serveDesk, serveDeskBeside, until } from './desk.js'
 
 const missing = missingForCluster()
 
