@@ -22,7 +22,7 @@ export function logCommit(sender: Sender, tables: ReadonlySet<string> | null): v
 /** Transactions that the log goes back; a service that has not looked for longer takes everything for changed. */
 const keptTransactions = 20_000
 /** Commits of one service after which it removes what is older. */
-const removeEvery = 500
+const removeEvery = 100
 /** Milliseconds that this may take. */
 const removalTimeout = 10_000
 

@@ -71,7 +71,10 @@ function run({ slot, plan, values }: Run): void {
 }
 
 const longestTime = 2 ** 31 - 1
-/** Milliseconds of a run after which the next run of its plan is measured without the time spent waiting for a CPU: on a busy machine all runs look slow. */
+/**
+ * Milliseconds of a run after which the next run of its plan is measured without the time spent waiting for a CPU: on a busy machine all runs look slow. What the
+ * first one took is not known then, and not reported: threads for heavy reads would be started although it is the processor that is short.
+ */
 const slowFrom = 5
 const name = currentThread()
 const slow = new Set<number>()
@@ -84,7 +87,8 @@ function timed(plan: number, work: () => Done): { readonly milliseconds: number;
   const milliseconds = performance.now() - began
   if (milliseconds >= slowFrom) slow.add(plan)
   else slow.delete(plan)
-  return { milliseconds: waited === null ? milliseconds : Math.max(0, milliseconds - (schedulingDelay(name) - waited)), done }
+  if (waited === null) return { milliseconds: milliseconds >= slowFrom ? 0 : milliseconds, done }
+  return { milliseconds: Math.max(0, milliseconds - (schedulingDelay(name) - waited)), done }
 }
 
 /** The outcome of a job, with a message if the state of its slot does not say everything. */
