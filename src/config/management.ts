@@ -23,8 +23,12 @@ export interface ManagementConfig {
   readonly isRequired: boolean
 }
 
-/** The environment variables that say where the management port listens. */
-export const managementVariables = { port: 'OCTAVO_MANAGEMENT_PORT', host: 'OCTAVO_MANAGEMENT_HOST' } as const
+/** The environment variables that say where the management port listens, and who may read its metrics. */
+export const managementVariables = {
+  port: 'OCTAVO_MANAGEMENT_PORT',
+  host: 'OCTAVO_MANAGEMENT_HOST',
+  token: 'OCTAVO_MANAGEMENT_TOKEN',
+} as const
 
 /** Bounds of the management port, which are not part of the configuration. */
 export const managementLimits = {

@@ -8,7 +8,8 @@ type SlowOperation = Pick<WriteOperation, 'action'> & { readonly write: { readon
 /** Runs a transaction that writes documents, and logs it if it was slow, whether or not it succeeded. Waiting for its turn and the commit count. */
 export function loggingSlowWrite<Result>(slow: SlowLog | null, operations: readonly SlowOperation[], write: () => Promise<Result>) {
   const [started, written] = [performance.now(), write()]
-  if (slow !== null) written.then(look(slow, started, operations, false), look(slow, started, operations, true))
+  // A line that cannot be written must not end the process.
+  if (slow !== null) written.then(look(slow, started, operations, false), look(slow, started, operations, true)).catch(() => {})
   return written
 }
 

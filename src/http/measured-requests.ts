@@ -1,4 +1,5 @@
 // Measures requests where somebody does: how long they take, how large they are, and why they were refused. No label is a part of a URL.
+import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Metrics, RejectionReason } from '../runtime/metrics.js'
 import { type LoggedRequest, pathOf } from './request-log.js'
@@ -14,6 +15,7 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasur
   app.addHook('onRequest', (request, reply, done) => {
     if (unmeasured.has(request.routeOptions.url ?? '')) return done()
     const started = performance.now()
+    const received = countReceived(request.raw)
     metrics.requestBegan()
     // Comes after every response, also one that was not sent to its end.
     reply.raw.once('close', () => {
@@ -23,7 +25,7 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasur
         route: pathOf(request) ?? noRoute,
         status,
         seconds: (performance.now() - started) / 1000,
-        requestBytes: bytesOf(request.headers['content-length']),
+        requestBytes: received(),
         responseBytes: reply.raw.writableFinished
           ? bytesOf(reply.raw.getHeader('content-length') ?? reply.getHeader('content-length'))
           : null,
@@ -36,6 +38,19 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasur
 
 /** The status of a request whose connection was closed before the response was sent. */
 const closedByClient = 499
+
+/** Counts the bytes of a body as they arrive: what its headers say may never come. Returns what gives the number; null: there is no body. */
+function countReceived(request: IncomingMessage): () => number | null {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+  if (length === undefined && encoding === undefined) return () => null
+  let bytes = 0
+  const push = request.push.bind(request)
+  request.push = (chunk: Buffer | null, ...rest) => {
+    bytes += chunk?.length ?? 0
+    return push(chunk, ...rest)
+  }
+  return () => bytes
+}
 
 function bytesOf(header: number | string | readonly string[] | undefined): number | null {
   const bytes = header === undefined ? Number.NaN : Number(header)

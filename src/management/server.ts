@@ -64,7 +64,7 @@ export function prepareManagementPort(
   return { listen: () => listen(server, config, logger), close: () => close(server) }
 }
 
-async function listen(server: Server, { host, port, isRequired }: ManagementConfig, logger: Logger): Promise<void> {
+async function listen(server: Server, { host, port, token, isRequired }: ManagementConfig, logger: Logger): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject)
@@ -79,7 +79,15 @@ async function listen(server: Server, { host, port, isRequired }: ManagementConf
   server.on('error', (error) => logger.error({ err: error }, 'the management port failed'))
   const { address, port: used } = server.address() as AddressInfo
   logger.info({ address, port: used }, 'the management port listens')
+  if (token === null && !isLoopback(address))
+    logger.warn(
+      { address },
+      `other machines can read /metrics of the management port. Set management.token or ${managementVariables.token}, or listen on 127.0.0.1`,
+    )
 }
+
+/** Whether an address is of this machine alone. */
+const isLoopback = (address: string): boolean => address === '::1' || /^(?:::ffff:)?127\./.test(address)
 
 async function close(server: Server): Promise<void> {
   if (!server.listening) return

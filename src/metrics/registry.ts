@@ -57,7 +57,7 @@ function requestMetrics(registry: Registry): Pick<Metrics, 'requestBegan' | 'req
   const active = new Gauge({ name: 'http_server_active_requests', help: 'Requests that are being handled', registers })
   const requestBytes = new Histogram({
     name: 'http_server_request_body_size_bytes',
-    help: 'Bytes of request bodies whose length the request states',
+    help: 'Bytes of request bodies that arrived',
     labelNames: ofRequest,
     buckets: bodyBytes,
     registers,

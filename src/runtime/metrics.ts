@@ -8,8 +8,9 @@ export interface MeasuredRequest {
   readonly route: string
   readonly status: number
   readonly seconds: number
-  /** Bytes of the bodies, as their headers say; null: they do not. */
+  /** Bytes of the body that arrived; null: there is none. */
   readonly requestBytes: number | null
+  /** Bytes of the body; null: it was not sent to its end, or its headers do not say. */
   readonly responseBytes: number | null
   /** Why the service refused it without doing the work; null: it did not. */
   readonly rejection: RejectionReason | null

@@ -1,5 +1,6 @@
 // How often slow work is logged, by a clock of the test's own.
 import { expect, test } from 'vitest'
+import { loggingSlowReads } from '../../src/documents/read/slow-reads.js'
 import { openSlowLog } from '../../src/runtime/slow-log.js'
 
 test('operations.12: after a minute the same is logged again, with how often it was slow meanwhile; kinds are bounded', () => {
@@ -20,4 +21,37 @@ test('operations.12: after a minute the same is logged again, with how often it 
   for (let kind = 0; kind < 2_000; kind++) note(`kind ${kind}`)
   expect(logged.length).toBeLessThan(510)
   expect(openSlowLog({ warn: () => {} } as never, 0)).toBeNull()
+})
+
+test('operations.12: the statements of a plan are looked through once, however often it is slow; a line that fails fails no read', async () => {
+  let looks = 0
+  const root = {
+    uid: 'api::note.note',
+    fills: [],
+    get statement() {
+      looks++
+      return { sql: 'select 1' }
+    },
+  }
+  const handle = { id: 1, plan: { root, envelope: { kind: 'one' } } } as never
+  const logged: string[] = []
+  const warn = (_fields: object, message: string) => {
+    logged.push(message)
+    if (logged.length > 1) throw new Error('The log is gone')
+  }
+  let now = 0
+  const slow = openSlowLog({ warn } as never, 0.000_001, () => now)!
+  const reads = { execute: async () => null } as never
+  const { execute } = loggingSlowReads({ reads, tableScans: null }, slow)
+  await execute(handle, [])
+  await new Promise(setImmediate)
+  const first = looks
+  for (let count = 0; count < 5; count++) await execute(handle, [])
+  await new Promise(setImmediate)
+  expect(looks).toBe(first)
+  // The runner fails where a rejection is handled by nobody.
+  now = 60_001
+  await execute(handle, [])
+  await new Promise(setImmediate)
+  expect(logged).toEqual(['a read was slow', 'a read was slow'])
 })

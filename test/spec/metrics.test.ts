@@ -1,4 +1,6 @@
 // The metrics of a real service, scraped over HTTP: they count what was done, and their labels stay few whatever is requested.
+import { once } from 'node:events'
+import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { isOnServer } from '../support/databases.js'
 import { askManagement, managed, type Sample, scrape, sumOf } from '../support/management.js'
@@ -110,6 +112,35 @@ rule('operations.9', 'metrics count what was done, and nothing that was refused'
   } else expect(sumOf(scraped, 'octavo_database_wal_bytes')).toBeGreaterThan(0)
   receive()
   await vi.waitFor(async () => expect(sumOf(await scrape(served), 'octavo_outbox_pending')).toBe(0), { timeout: 20_000, interval: 50 })
+})
+
+rule('operations.7', 'a management port that other machines can reach without a token is warned of once', async () => {
+  const warnings = async (management: { readonly host: string; readonly token?: string }): Promise<number> => {
+    const open = await serveProject(project, { config: { management: { port: 0, ...management } } })
+    await open.close()
+    return open.log.filter((line) => line.includes('other machines can read /metrics')).length
+  }
+  expect(await warnings({ host: '0.0.0.0' })).toBe(1)
+  expect(await warnings({ host: '0.0.0.0', token })).toBe(0)
+  expect(await warnings({ host: '127.0.0.1' })).toBe(0)
+})
+
+rule('operations.9', 'bytes of bodies are those that arrived, whatever the headers say', async () => {
+  const route = { http_route: '/api/notes', http_request_method: 'POST' }
+  const received = async () => sumOf(await scrape(served), 'http_server_request_body_size_bytes_sum', route) ?? 0
+  const before = await received()
+  const count = requests(await scrape(served), route)
+  const { port } = new URL(served.origin)
+  const head = 'POST /api/notes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
+  const socket = connect(Number(port), '127.0.0.1')
+  socket.write(`${head}Content-Length: 1900\r\n\r\n{"data":`)
+  await vi.waitFor(async () => expect(sumOf(await scrape(served), 'http_server_active_requests')).toBe(1), 10_000)
+  socket.destroy()
+  const chunked = connect(Number(port), '127.0.0.1')
+  chunked.write(`${head}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\n\r\n`)
+  await once(chunked.resume(), 'close')
+  await vi.waitFor(async () => expect(requests(await scrape(served), route) - count).toBe(2), 10_000)
+  expect((await received()) - before).toBe('{"data":'.length + '{}'.length)
 })
 
 rule('operations.10', 'requests that were refused are counted by reason, and attempts to sign in by result', async () => {

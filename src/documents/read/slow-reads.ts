@@ -19,7 +19,8 @@ export function loggingSlowReads({ reads, tableScans }: Pick<Database, 'reads' |
         const milliseconds = performance.now() - started
         if (milliseconds >= slow.from) note({ slow, tableScans }, known, milliseconds, found)
       }
-      answer.then(look, look)
+      // A line that cannot be written must not end the process.
+      answer.then(look, look).catch(() => {})
       return answer
     },
   }
@@ -29,16 +30,28 @@ type SlowReads = Pick<Database, 'tableScans'> & { readonly slow: SlowLog }
 
 function note({ slow, tableScans }: SlowReads, known: PlanHandle, milliseconds: number, found: ReadAnswer | Error): void {
   const { plan } = known
-  const statements = statementsOf(plan).map(({ sql }) => sql)
-  const hash = createHash('sha256').update(statements.join('\n')).digest('base64url').slice(0, 12)
+  const hash = hashOf(known)
   slow.note(`read ${hash}`, 'a read was slow', milliseconds, () => ({
     type: plan.root.uid,
     ...(found instanceof Error ? { failed: true } : { bytes: found?.bytes.length ?? 0 }),
     ...describedOf(known, tableScans),
     plan: hash,
-    statements: statements.slice(0, mostStatements).map((text) => text.slice(0, longestStatement)),
+    statements: textsOf(plan)
+      .slice(0, mostStatements)
+      .map((text) => text.slice(0, longestStatement)),
   }))
 }
+
+/** The hashes of plans that were slow: statements are hashed once, also where they are slow all the time. */
+const hashes = new WeakMap<PlanHandle, string>()
+
+function hashOf(known: PlanHandle): string {
+  const found = hashes.get(known) ?? createHash('sha256').update(textsOf(known.plan).join('\n')).digest('base64url').slice(0, 12)
+  hashes.set(known, found)
+  return found
+}
+
+const textsOf = (plan: ReadPlan): readonly string[] => statementsOf(plan).map(({ sql }) => sql)
 
 /** What the rows were looked for by, with advice. */
 function describedOf({ plan, subject }: PlanHandle, tableScans: SlowReads['tableScans']): Readonly<Record<string, unknown>> {
