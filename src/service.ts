@@ -30,6 +30,7 @@ import { openLog } from './runtime/log.js'
 import { openSlowLog } from './runtime/slow-log.js'
 import { openParts } from './service-parts.js'
 import { openSourceMaps } from './source-maps/source-maps.js'
+import { refuseUnfinishedRestore } from './uploads/unfinished-restore.js'
 
 /** A project's service. `documents`, `transaction` and `upload` are for scripts: `service.documents('api::article.article').findMany()`. */
 export interface Service extends ContentService {
@@ -56,6 +57,7 @@ export interface Service extends ContentService {
  * @throws ConfigError with a sentence for the operator
  */
 export async function createService(config: Config, logger?: Logger): Promise<Service> {
+  refuseUnfinishedRestore(config)
   const opened = openClosers()
   try {
     return await open(config, logger ?? ownLog(config, opened), opened)

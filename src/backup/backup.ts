@@ -10,13 +10,15 @@ import { examine } from '../doctor/examine.js'
 import { ConfigError } from '../errors/errors.js'
 import type { SchemaTexts } from '../live-model/stored-schemas.js'
 import type { Model } from '../model/types.js'
+import { stoppableWork } from '../runtime/stoppable-work.js'
 import { syncToDisk } from '../runtime/sync-to-disk.js'
 import { type KeptFiles, openKeptFiles } from '../uploads/kept-files.js'
-import { openStoredFiles, type StoredFiles } from '../uploads/stored-files.js'
+import { openStorages } from '../uploads/storage/open.js'
+import type { Storage } from '../uploads/storage/storage.js'
+import { copyFile, readBytes, writeStream } from './checked-files.js'
 import { type ConsistentSnapshot, takeSnapshot } from './consistent-snapshot.js'
 import { copyIntoFile, countRows } from './copy-database.js'
-import { explained } from './explained.js'
-import { copyFile, readBytes, writeStream } from './files.js'
+import { explainSystemError } from './explain-system-error.js'
 import {
   type BackupFile,
   type BackupManifest,
@@ -28,10 +30,9 @@ import {
   projectName,
   uploadsName,
 } from './manifest.js'
+import { beginPartialBackup, refusePresent } from './partial-backup.js'
 import { type ReferencedFile, referencedFiles } from './referenced-files.js'
 import { modelOf, schemasOfDatabase, schemasOnDisk } from './schemas.js'
-import { stoppableWork } from './stoppable-work.js'
-import { openWorkplace, refusePresent } from './workplace.js'
 
 /** What a backup or restore is doing. */
 export interface BackupReport {
@@ -46,6 +47,8 @@ export interface BackupOptions {
   readonly to: string
   /** Octavo's version. */
   readonly version: string
+  /** Whether a backup without any of its files may be made. */
+  readonly allowsMissing: boolean
   report(progress: BackupReport): void
   /** Called with what removes everything that was written, before anything is. */
   begun(abandon: () => Promise<void>): void
@@ -67,11 +70,11 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
   const to = resolve(options.to)
   refusePresent(to)
   refuseInside(config.uploadsFolder, to)
-  const workplace = await openWorkplace(to)
+  const partial = await beginPartialBackup(to)
   const kept = await openKeptFiles(config.uploadsFolder)
   const work = stoppableWork(async () => {
     await kept.close()
-    await workplace.abandon()
+    await partial.abandon()
   })
   options.begun(work.stop)
   const report = (progress: BackupReport): void => {
@@ -80,14 +83,14 @@ export async function makeBackup(config: Config, options: BackupOptions): Promis
   }
   try {
     return await work.run(async () => {
-      const { manifest, findings } = await fill(workplace.folder, config, kept, { ...options, report })
+      const { manifest, findings } = await fill(partial.folder, config, kept, { ...options, report })
       work.look()
-      await workplace.finish()
+      await partial.finish()
       await kept.close()
       return { path: to, manifest, findings }
     })
   } catch (error) {
-    throw explained(error, (message) => `The backup at ${to} cannot be written: ${message}. Nothing is left of it`)
+    throw explainSystemError(error, (message) => `The backup at ${to} cannot be written: ${message}. Nothing is left of it`)
   }
 }
 
@@ -180,19 +183,19 @@ async function copyFiles(folder: string, config: Config, kept: KeptFiles, { snap
   const seen = new Set<string>()
   const { referenced } = snapshot
   const remote = referenced.filter(({ provider }) => provider !== 'local')
-  const stored = remote.length === 0 ? null : await openStoredFiles(config)
+  const storages = remote.length === 0 ? null : await openStorages(config.uploadsFolder, config.storage, config.limits, () => {})
   try {
     for (const [index, file] of referenced.entries()) {
       options.report({ what: 'files', done: index, total: referenced.length })
       if (file.provider === 'local') await copyLocal(folder, kept, { file, seen, snapshot, copied })
-      else await copyObject(folder, stored!, { file, seen, copied })
+      else await copyObject(folder, storages!.of.get(file.provider) ?? null, { file, seen, copied })
     }
   } finally {
-    await stored?.close()
+    for (const storage of storages?.of.values() ?? []) storage.close()
   }
-  if (referenced.length > 0 && copied.missing.length === referenced.length)
+  if (!options.allowsMissing && referenced.length > 0 && copied.missing.length === referenced.length)
     throw new ConfigError(
-      `none of the ${referenced.length} files of the media library can be found. Is the uploads folder mounted, and are the credentials of the storage right?`,
+      `none of the ${referenced.length} files of the media library can be found. Is the uploads folder mounted, and is the storage the one that they were stored in? To back up without them: --allow-missing-files`,
     )
   if (remote.length > 0) copied.uncertain.push(...(await replacedObjects(config, remote)))
   return copied
@@ -233,18 +236,26 @@ function ifGone(error: NodeJS.ErrnoException): null {
   throw error
 }
 
-async function copyObject(folder: string, stored: StoredFiles, { file, seen, copied }: FileCopy): Promise<void> {
+/**
+ * Copies an object by its name in the configured storage, never from the address in its row: whoever can write that could make Octavo fetch
+ * what only its network reaches. Null: the project does not use this storage.
+ */
+async function copyObject(folder: string, storage: Storage | null, { file, seen, copied }: FileCopy): Promise<void> {
   const { provider, url, mime } = file
   const name = file.names[0] ?? ''
   const path = `${objectsName}/${name}`
   if (seen.has(path)) return
-  const found = isBackupPath(path) ? await stored.find({ name, url, provider }) : null
+  if (storage === null) {
+    copied.missing.push(`${name || url} (in the storage "${provider}", which this project does not use)`)
+    return
+  }
+  const found = isBackupPath(path) ? await storage.read(name) : null
   if (found === null) {
-    copied.missing.push(name === '' ? url : name)
+    copied.missing.push(name || url)
     return
   }
   seen.add(path)
-  copied.written.push({ path, ...(await writeStream(found.open(), join(folder, path))), object: { provider, mime, url } })
+  copied.written.push({ path, ...(await writeStream(found, join(folder, path))), object: { provider, mime, url } })
 }
 
 /** Names of objects whose rows have changed since the snapshot: they may have been replaced before they were fetched. */

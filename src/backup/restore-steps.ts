@@ -1,7 +1,7 @@
 // The steps in which a restore changes a project: what was there goes aside, then what is new takes its place. Each step is a rename, or can
 // be done again, so that a restore that was killed goes on.
 import { existsSync } from 'node:fs'
-import { copyFile as copyOnce, mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { copyFile as copyOnce, readdir, rename, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.js'
 import { ConfigError } from '../errors/errors.js'
@@ -9,7 +9,8 @@ import { syncToDisk } from '../runtime/sync-to-disk.js'
 import { openStorages } from '../uploads/storage/open.js'
 import type { Storage } from '../uploads/storage/storage.js'
 import { objectsName, projectName, uploadsName } from './manifest.js'
-import { type RestoreNote, removeNote, writeNote } from './unfinished-restore.js'
+import { accessAt, giveAccess, makeFolderAlike } from './ownership.js'
+import { type RestoreNote, removeNote, writeNote } from './restore-note.js'
 
 /** Where a restore puts what is new until it takes its place, and what was there. */
 export interface RestorePlaces {
@@ -31,8 +32,9 @@ export const placesOf = ({ uploadsFolder, database: { filename } }: Config, stam
   asideDatabase: `${filename}${asidePrefix}${stamp}`,
 })
 
-/** Names in the uploads folder that belong to restores. */
-const isOurs = (name: string): boolean => [stagedPrefix, asidePrefix, '.octavo-restore'].some((prefix) => name.startsWith(prefix))
+/** Names in the uploads folder that belong to restores, or to the file system whose root the folder is. They stay where they are. */
+const staysThere = (name: string): boolean =>
+  name === 'lost+found' || [stagedPrefix, asidePrefix, '.octavo-restore'].some((prefix) => name.startsWith(prefix))
 
 /** What is in a folder; nothing if it is missing. */
 async function namesIn(folder: string): Promise<readonly string[]> {
@@ -45,7 +47,16 @@ async function namesIn(folder: string): Promise<readonly string[]> {
 
 /** What the uploads folder has that a restore would replace. */
 export const uploadsIn = async (folder: string): Promise<readonly string[]> =>
-  (await namesIn(folder)).filter((name) => !isOurs(name) && name !== '.octavo' && name !== '.gitkeep')
+  (await namesIn(folder)).filter((name) => !staysThere(name) && name !== '.octavo' && name !== '.gitkeep')
+
+/** What a restore renames to put it aside. */
+export async function replacedPaths({ uploadsFolder, database: { server, filename } }: Config): Promise<readonly string[]> {
+  const names = await uploadsIn(uploadsFolder)
+  return [...(server === null ? databaseFiles.map((ending) => filename + ending) : []), ...names.map((name) => join(uploadsFolder, name))]
+}
+
+/** The endings of the names of a database's files. Shared memory of connections, of which there are none, is removed. */
+const databaseFiles = ['', '-wal', '-journal']
 
 /** Removes what restores left that were killed before they changed anything. */
 export async function clearStaged({ uploadsFolder, database: { filename } }: Config): Promise<void> {
@@ -93,14 +104,14 @@ async function move(from: string, to: string): Promise<void> {
 async function putAside(config: Config, { schemas }: RestoreNote, { aside, asideDatabase }: RestorePlaces): Promise<void> {
   const { uploadsFolder, folder, database } = config
   if (database.server === null) {
-    for (const ending of ['', '-wal', '-journal']) await move(`${database.filename}${ending}`, `${asideDatabase}${ending}`)
-    // Shared memory of connections, of which there are none.
+    for (const ending of databaseFiles) await move(`${database.filename}${ending}`, `${asideDatabase}${ending}`)
     await rm(`${database.filename}-shm`, { force: true })
   }
   // Nothing is in it, unless a service was killed.
   await rmdir(join(uploadsFolder, '.octavo')).catch(() => {})
-  const names = (await namesIn(uploadsFolder)).filter((name) => !isOurs(name))
-  if (names.length > 0) await mkdir(join(aside, uploadsName), { recursive: true, mode: 0o700 })
+  const names = (await namesIn(uploadsFolder)).filter((name) => !staysThere(name))
+  if (names.length > 0) await makeFolderAlike(join(aside, uploadsName), 0o700)
+  else if (schemas.written.length + schemas.removed.length > 0) await makeFolderAlike(aside, 0o700)
   for (const name of names) await move(join(uploadsFolder, name), join(aside, uploadsName, name))
   for (const path of [...schemas.written, ...schemas.removed]) {
     const [from, to] = [join(folder, path), join(aside, projectName, path)]
@@ -112,9 +123,10 @@ async function putAside(config: Config, { schemas }: RestoreNote, { aside, aside
 
 /** Copies a file onto another file system, whole or not at all. */
 async function replaceBy(from: string, to: string): Promise<void> {
-  await mkdir(dirname(to), { recursive: true })
+  await makeFolderAlike(dirname(to))
   const part = join(dirname(to), `.${basename(to)}.restoring`)
   await copyOnce(from, part)
+  await giveAccess(part, await accessAt(to))
   await syncToDisk(part)
   await rename(part, to)
   await syncToDisk(dirname(to))

@@ -9,19 +9,20 @@ import { openRowSource, openRowTarget } from '../database/open-rows.js'
 import { settleAlone } from '../database/sqlite/file/alone.js'
 import { lockFile } from '../database/sqlite/file/lock.js'
 import { ConfigError } from '../errors/errors.js'
+import { stoppableWork } from '../runtime/stoppable-work.js'
 import { syncToDisk } from '../runtime/sync-to-disk.js'
 import { hasRunningOwner } from '../uploads/staging.js'
 import { openStorages } from '../uploads/storage/open.js'
-import { openStoredFiles } from '../uploads/stored-files.js'
 import type { BackupReport } from './backup.js'
+import { copyFile, expectSame, pathInBackup, readStream, syncFolders } from './checked-files.js'
 import { rowsOptionsOf } from './copy-database.js'
-import { explained } from './explained.js'
-import { copyFile, expectSame, pathInBackup, readStream, syncFolders } from './files.js'
+import { explainSystemError } from './explain-system-error.js'
+import { refuseImmovable } from './immovable.js'
 import { type BackupFile, databaseName, projectName, readManifest, uploadsName } from './manifest.js'
-import { carryOutRestore, clearStaged, placesOf, storageOf, uploadsIn } from './restore-steps.js'
+import { accessAt, accessIn, type FileAccess, makeFolderAlike } from './ownership.js'
+import { type RestoreNote, readNote, removeNote, writeNote } from './restore-note.js'
+import { carryOutRestore, clearStaged, placesOf, replacedPaths, storageOf, uploadsIn } from './restore-steps.js'
 import { differencesBetween, modelOf, type SchemaDifferences, schemasOfBackup, schemasOnDisk } from './schemas.js'
-import { stoppableWork } from './stoppable-work.js'
-import { type RestoreNote, readNote, removeNote, writeNote } from './unfinished-restore.js'
 import { type CheckedBackup, checkBackup } from './verify.js'
 
 /** What becomes of schema files that differ: those of the backup or of the project; null: the restore is refused. */
@@ -58,7 +59,7 @@ export interface Restored {
  * @throws ConfigError with a sentence if the backup is not right, the project is in use or not empty, or schemas differ
  */
 export async function restoreBackup(config: Config, options: RestoreOptions): Promise<Restored> {
-  await mkdir(config.uploadsFolder, { recursive: true })
+  await makeFolderAlike(config.uploadsFolder)
   const lockPath = join(config.uploadsFolder, '.octavo-restore.lock')
   const lock = lockFile(lockPath)
   if (lock === null) throw new ConfigError('Another restore of this project is under way. Nothing was changed')
@@ -79,9 +80,9 @@ async function restore(config: Config, options: RestoreOptions): Promise<Restore
     await refuseOther(begun, options.from)
     return await change(config, begun, { options, isContinued: true })
   } catch (error) {
-    if ((await readNote(config.uploadsFolder)) !== null) throw explained(error, begunSentence)
+    if ((await readNote(config.uploadsFolder)) !== null) throw explainSystemError(error, begunSentence)
     await clearStaged(config)
-    throw explained(error, (message) => `The backup cannot be restored: ${message}. Nothing was changed`)
+    throw explainSystemError(error, (message) => `The backup cannot be restored: ${message}. Nothing was changed`)
   }
 }
 
@@ -99,6 +100,7 @@ async function prepare(config: Config, given: RestoreOptions): Promise<RestoreNo
     const backup = await checkBackup(config, options.from, report)
     await refuseRunning(config)
     await refusePresent(config, options.replace)
+    await refuseImmovable(await replacedPaths(config))
     const schemas = await decideSchemas(config, backup, options.schemas)
     const stamp = options.now.toISOString().replace(/[-:.]/g, '')
     const objects = await stage(config, backup, { stamp, schemas, options })
@@ -201,24 +203,23 @@ interface Staging {
   readonly options: RestoreOptions
 }
 
-/** Files for an uploads folder get the mode that the process gives its files, as others have it. */
-const uploadsFile = 0o666
-
 /** Puts the files of a backup beside those of the project. Returns the objects that the remote storage does not have as they are. */
 async function stage(config: Config, { folder, manifest }: CheckedBackup, { stamp, schemas, options }: Staging): Promise<BackupFile[]> {
   const { staged, stagedDatabase } = placesOf(config, stamp)
-  const copy = async (file: BackupFile, to: string, mode?: number): Promise<void> =>
-    expectSame(file, await copyFile(await pathInBackup(folder, file), to, mode))
+  const copy = async (file: BackupFile, to: string, access?: FileAccess): Promise<void> =>
+    expectSame(file, await copyFile(await pathInBackup(folder, file), to, access))
+  const served = await accessIn(config.uploadsFolder)
   const objects = await missingObjects(config, manifest.files, options.replace)
   await mkdir(staged, { recursive: true, mode: 0o700 })
+  if (config.database.server === null) await makeFolderAlike(dirname(stagedDatabase), 0o700)
   for (const [index, file] of manifest.files.entries()) {
     options.report({ what: 'files', done: index, total: manifest.files.length })
     const { path } = file
     if (path === databaseName) {
-      if (config.database.server === null) await copy(file, stagedDatabase)
-    } else if (path.startsWith(`${uploadsName}/`)) await copy(file, join(staged, path), uploadsFile)
+      if (config.database.server === null) await copy(file, stagedDatabase, await accessAt(config.database.filename, true))
+    } else if (path.startsWith(`${uploadsName}/`)) await copy(file, join(staged, path), served)
     else if (objects.includes(file)) await copy(file, join(staged, path))
-    else if (schemas.written.includes(path.slice(projectName.length + 1))) await copy(file, join(staged, path), uploadsFile)
+    else if (schemas.written.includes(path.slice(projectName.length + 1))) await copy(file, join(staged, path))
   }
   await syncFolders(staged)
   if (config.database.server === null) await syncToDisk(dirname(stagedDatabase))
@@ -233,14 +234,11 @@ async function missingObjects(config: Config, files: readonly BackupFile[], mayR
   const objects = files.filter(({ object }) => object !== undefined)
   if (objects.length === 0) return []
   const storages = await openStorages(config.uploadsFolder, config.storage, config.limits, () => {})
-  const stored = await openStoredFiles(config)
   const missing: BackupFile[] = []
   try {
     for (const file of objects) {
-      const { provider, url } = file.object!
-      storageOf(storages.of, provider)
-      const found = await stored.find({ name: basename(file.path), url, provider })
-      const isSame = found !== null && (await readStream(found.open())).sha256 === file.sha256
+      const found = await storageOf(storages.of, file.object!.provider).read(basename(file.path))
+      const isSame = found !== null && (await readStream(found)).sha256 === file.sha256
       if (isSame) continue
       if (found !== null && !mayReplace)
         throw new ConfigError(
@@ -250,7 +248,6 @@ async function missingObjects(config: Config, files: readonly BackupFile[], mayR
     }
     return missing
   } finally {
-    await stored.close()
     for (const storage of storages.of.values()) storage.close()
   }
 }
@@ -283,7 +280,6 @@ async function change(
     reached = { ...note, phase: 'aside' }
     await writeNote(config.uploadsFolder, reached)
   }
-  if (config.database.server === null) await mkdir(dirname(config.database.filename), { recursive: true, mode: 0o700 })
   return { note, isContinued, left, aside: await carryOutRestore(config, reached) }
 }
 

@@ -21,25 +21,31 @@ interface Options {
   readonly to?: string
   readonly verify?: string
   readonly json?: boolean
+  readonly allowMissingFiles?: boolean
 }
 
+/** The exit status where the backup is made, and does not have files that rows refer to. */
+const withoutFiles = 3
+
 /** Makes or checks a backup. @throws ConfigError with a sentence if it is not made, or is not right */
-export const backupCommand = orExplain(async (folder: string, { to, verify, json = false }: Options) => {
+export const backupCommand = orExplain(async (folder: string, { to, verify, json = false, allowMissingFiles = false }: Options) => {
   if (verify !== undefined) return check(await loadWithoutSecrets(folder), verify, json)
   if (to === undefined) throw new ConfigError('--to <path> is missing: where the backup is written. To check one: --verify <path>')
   const { config } = await readProjectFolder(folder, checkDatabase, loadWithoutSecrets)
   await onDatabase(config, async () => {
     const view = await (await driverOf(config)).lookInto(config)
     await checkPrepared(view, config, folder).finally(() => view.close())
-    show(await make(config, to), 'Backed up', json)
+    const made = await make(config, to, allowMissingFiles)
+    show(made, 'Backed up', json)
+    if (made.manifest.missing.length > 0 && !allowMissingFiles) process.exitCode = withoutFiles
   })
 })
 
-async function make(config: Config, to: string): Promise<MadeBackup> {
+async function make(config: Config, to: string, allowsMissing: boolean): Promise<MadeBackup> {
   const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
   const interruption = watchInterruption()
   try {
-    return await makeBackup(config, { to, version, report: openProgress(lineOf('backing up')), begun: interruption.undoes })
+    return await makeBackup(config, { to, version, allowsMissing, report: openProgress(lineOf('backing up')), begun: interruption.undoes })
   } finally {
     interruption.end()
   }
@@ -69,7 +75,7 @@ function show({ path, manifest, findings }: MadeBackup, verb: string, json: bool
   }
   printList(
     named,
-    `The backup does not have ${counted(missing.length, 'file')} of the media library, because they are not where their rows say:`,
+    `The backup does not have ${counted(missing.length, 'file')} of the media library, because ${missing.length === 1 ? 'it is not where its row says' : 'they are not where their rows say'}:`,
     missing,
   )
   printList(

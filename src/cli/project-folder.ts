@@ -2,11 +2,11 @@
 import { randomBytes } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import { refuseUnfinishedRestore } from '../backup/unfinished-restore.js'
 import { type Config, loadConfig } from '../config/config.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
+import { refuseUnfinishedRestore } from '../uploads/unfinished-restore.js'
 
 const projectMarkers = [
   'src/api',

@@ -138,9 +138,14 @@ rule('backups.3', 'a file that is not where its row says is named', async () => 
   rmSync(join(used.folder, 'uploads', 'tern.txt'))
   const path = join(emptyFolder(), 'backup')
   const { status, out } = await run(['backup', used.folder, '--to', path])
-  expect([status, out]).toEqual([0, expect.stringContaining('does not have 1 file of the media library')])
+  expect([status, out]).toEqual([3, expect.stringContaining('does not have 1 file of the media library')])
   expect(out).toContain('\n  tern.txt\n')
   expect(out).toContain('every local file is in the uploads folder')
+  expect(await verify(path)).toMatchObject({ status: 0 })
+  const allowed = join(emptyFolder(), 'backup')
+  expect(await run(['backup', used.folder, '--to', allowed, '--allow-missing-files'])).toMatchObject({
+    ...{ status: 0, out: expect.stringContaining('\n  tern.txt\n') },
+  })
 })
 
 rule('backups.13', 'what the checks of octavo doctor find is printed, and the backup is made', async () => {

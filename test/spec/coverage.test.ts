@@ -41,9 +41,9 @@ const named = new Set(
       .filter((file) => file.endsWith('.test.ts') && file !== 'coverage.test.ts')
       .flatMap((file) => {
         const text = readFileSync(join(tests, file), 'utf8')
-        const titles = [...text.matchAll(/(?:\b(?:test|it)(?:\.each\(\w+\))?\('|\brule: ')((?:[a-z-]+\.\d+(?:, )?)+)[:']/g)].flatMap(
-          ([, ids]) => ids!.split(', '),
-        )
+        const titles = [
+          ...text.matchAll(/(?:\b(?:test|it)(?:\.(?:each|runIf)\(\w+\))?\('|\brule: ')((?:[a-z-]+\.\d+(?:, )?)+)[:']/g),
+        ].flatMap(([, ids]) => ids!.split(', '))
         return [...[...text.matchAll(/(?:rule\(|^\s*\[)\s*'([a-z-]+\.\d+)'/gm)].map(([, id]) => id!), ...titles]
       })
   }),

@@ -13,7 +13,7 @@ export type Trouble = 'none' | 'silence' | 'drips' | 'breaks' | number
 export interface S3Server {
   readonly origin: string
   /** What the door does with requests of a method; `all` where it is not named. */
-  trouble: { all: Trouble; PUT?: Trouble; DELETE?: Trouble }
+  trouble: { all: Trouble; GET?: Trouble; PUT?: Trouble; DELETE?: Trouble }
   /** Requests that came to the door, as method and path. */
   readonly seen: string[]
   /** Keys of the objects in the bucket. */

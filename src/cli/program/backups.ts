@@ -8,6 +8,7 @@ export function addBackupCommands(program: Command): void {
     .argument('[folder]', 'the project', '.')
     .option('--to <path>', 'the folder to write, which must not exist')
     .option('--verify <backup>', 'check a backup instead')
+    .option('--allow-missing-files', 'end with the status 0 although files that rows refer to are not there')
     .option('--json', 'print JSON')
     .action(async (folder: string, options) => (await import('../backup.js')).backupCommand(folder, options))
 

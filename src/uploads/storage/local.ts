@@ -1,7 +1,8 @@
 // The storage on the local disk, served below /uploads/. Files are renamed into place, so a reader never sees an incomplete file.
-import { constants } from 'node:fs'
+import { constants, createReadStream } from 'node:fs'
 import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { Readable } from 'node:stream'
 import type { Storage } from './storage.js'
 
 /** Whether a text is the name of a file in the folder: no path, and not the folder itself. */
@@ -29,6 +30,11 @@ export async function openLocalStorage(folder: string): Promise<Storage> {
         () => true,
         () => false,
       ),
+    read: async (name) => {
+      const stats = await lstat(pathOf(name)).catch(() => null)
+      if (stats?.isFile() !== true) return null
+      return stats.size === 0 ? Readable.from([]) : createReadStream(pathOf(name), { end: stats.size - 1 })
+    },
     move: async (from, to) => {
       await rename(pathOf(from), pathOf(to)).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'ENOENT') throw error

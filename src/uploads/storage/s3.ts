@@ -8,6 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import aws4 from 'aws4'
 import type { S3Config } from '../../config/storage.js'
 import { unavailable } from '../../database/unavailable.js'
+import { ConfigError } from '../../errors/errors.js'
 import { isSafeInBrowsers } from '../media-types.js'
 import { bucketOf, fileUrl } from './s3-address.js'
 import type { Storage, StorageLimits } from './storage.js'
@@ -19,7 +20,7 @@ const connections = 20
 const errorBytes = 65_536
 
 interface StorageRequest {
-  readonly method: 'PUT' | 'DELETE' | 'HEAD'
+  readonly method: 'PUT' | 'DELETE' | 'HEAD' | 'GET'
   readonly name: string
   readonly headers: OutgoingHttpHeaders
   /** A file of the local disk to send. */
@@ -52,7 +53,7 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
       if (outcome !== null) {
         const { status, text } = outcome
         if (accepted.includes(status) || (status < 300 && !text.includes('<Error>'))) return status
-        failure = new Error(`S3 responded to ${what.method} with ${status}: ${/<Code>([\w.]{1,80})/.exec(text)?.[1] ?? 'no code'}`)
+        failure = new Error(`S3 responded to ${what.method} with ${status}: ${codeIn(text)}`)
         if (status >= 300 && status < 500 && status !== 429) break
       } else if (isTimeout(failure)) break
     }
@@ -71,8 +72,9 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
       await send({ method: 'PUT', name, headers, file: { path: file, bytes: size } })
     },
     has: async (name) => (await send({ method: 'HEAD', name, headers: {} }, [404])) !== 404,
+    read: (name) => readObject(client, config, name),
     move: async (from, to) => {
-      const source = { 'X-Amz-Copy-Source': `/${config.bucket}/${root}${from}` }
+      const source = { 'X-Amz-Copy-Source': `/${config.bucket}/${root}${encodeURIComponent(from)}` }
       await send({ method: 'PUT', name: to, headers: { ...source, ...acl, 'Content-Length': 0 } }, [404])
       await send({ method: 'DELETE', name: from, headers: {} }, [404])
     },
@@ -82,10 +84,33 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
   }
 }
 
+/** @throws ConfigError unless the service gives the object, or says that there is none */
+async function readObject(client: StorageClient, config: S3Config, name: string): Promise<IncomingMessage | null> {
+  let failure = ''
+  for (const wait of [0, ...retryDelays]) {
+    if (wait > 0) await pause(wait)
+    const response = await client.respond({ method: 'GET', name, headers: {} }).catch((error: Error) => {
+      failure = error.message
+      return null
+    })
+    // An error that nobody waits for yet is thrown where the bytes are read.
+    if (response?.statusCode === 200) return response.on('error', () => {})
+    if (response === null) continue
+    const { status, text } = await readOutcome(response)
+    if (status === 404 && codeIn(text) !== 'NoSuchBucket') return null
+    failure = `S3 responded with ${status}: ${codeIn(text)}`
+    if (status === 403) failure += '. A key that may not list the bucket gets this for objects that do not exist, too'
+    if (status < 500 && status !== 429) break
+  }
+  throw new ConfigError(`The object ${bucketOf(config).root}${name} of the bucket ${config.bucket} cannot be read: ${failure}`)
+}
+
 /** Sends signed requests to the service. */
 interface StorageClient {
-  /** Sends a request once. Rejects if there is no response in time. */
+  /** Sends a request once, and reads the response. Rejects if there is none in time. */
   attempt(request: StorageRequest): Promise<StorageResponse>
+  /** Sends a request once. Rejects if no response begins in time. */
+  respond(request: StorageRequest): Promise<IncomingMessage>
   close(): void
 }
 
@@ -98,30 +123,30 @@ function openClient(config: S3Config, limits: StorageLimits): StorageClient {
   const { accessKeyId, secretAccessKey, sessionToken } = config
   const credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
 
-  function attempt({ method, name, headers, file }: StorageRequest): Promise<StorageResponse> {
+  function respond({ method, name, headers, file }: StorageRequest): Promise<IncomingMessage> {
+    const key = path + encodeURIComponent(name)
     const signed = aws4.sign(
       {
         service: 's3',
         region: config.region,
         method,
-        path: path + name,
+        path: key,
         headers: { Host: host, ...headers, ...(file === undefined ? {} : { 'X-Amz-Content-Sha256': 'UNSIGNED-PAYLOAD' }) },
       },
       credentials,
     )
     return new Promise((resolve, reject) => {
       const sending = (secure ? httpsRequest : httpRequest)({
-        ...{ agent, hostname, method, path: path + name, headers: signed.headers as OutgoingHttpHeaders },
+        ...{ agent, hostname, method, path: key, headers: signed.headers as OutgoingHttpHeaders },
         ...(port === '' ? {} : { port }),
         signal: AbortSignal.timeout(limits.storageTimeout),
       })
       sending.setTimeout(limits.storageIdleTimeout, () => sending.destroy(new Error('the storage request timed out without progress')))
       sending.on('error', reject)
       sending.on('response', (response) => {
-        const outcome = readOutcome(response)
-        outcome.then(resolve, reject)
         // If the service responds early with an error, the rest of the file is not sent.
-        outcome.catch(() => {}).finally(() => sending.writableFinished || sending.destroy())
+        response.on('close', () => sending.writableFinished || sending.destroy())
+        resolve(response)
       })
       if (file === undefined) return void sending.end()
       // An error of the stream also fails the request, which rejects above.
@@ -129,7 +154,7 @@ function openClient(config: S3Config, limits: StorageLimits): StorageClient {
     })
   }
 
-  return { attempt, close: () => agent.destroy() }
+  return { attempt: async (request) => readOutcome(await respond(request)), respond, close: () => agent.destroy() }
 }
 
 /** A timed-out request is not retried. */
@@ -137,6 +162,8 @@ const isTimeout = (error: unknown): boolean =>
   (error as Error).name === 'AbortError' ||
   (error as Error).name === 'TimeoutError' ||
   /timed out without progress/.test((error as Error).message)
+
+const codeIn = (text: string): string => /<Code>([\w.]{1,80})/.exec(text)?.[1] ?? 'no code'
 
 async function readOutcome(response: IncomingMessage): Promise<StorageResponse> {
   let text = ''

@@ -1,4 +1,5 @@
 // The interface of a file storage. It stores complete files under generated names; text from clients never becomes a path.
+import type { Readable } from 'node:stream'
 
 /** A storage for uploaded files. */
 export interface Storage {
@@ -15,6 +16,11 @@ export interface Storage {
   put(path: string, name: string, mime: string): Promise<void>
   /** Whether there is a file of this name. @throws ApiError 503 if a remote storage does not say */
   has(name: string): Promise<boolean>
+  /**
+   * The bytes of the file of this name; null: there is none.
+   * @throws ConfigError if the storage does not give the file, or does not say whether there is one
+   */
+  read(name: string): Promise<Readable | null>
   /** Renames a stored file and replaces an existing one; a missing file is not an error. */
   move(from: string, to: string): Promise<void>
   /** Deletes a file; a missing file is not an error. */

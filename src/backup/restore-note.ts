@@ -6,9 +6,8 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { ConfigError } from '../errors/errors.js'
 import { syncToDisk } from '../runtime/sync-to-disk.js'
+import { restoreNoteName as noteName } from '../uploads/unfinished-restore.js'
 import { isBackupPath, isSchemaPath } from './manifest.js'
-
-const noteName = '.octavo-restore.json'
 
 const schemaPath = z.string().refine(isSchemaPath)
 
@@ -55,12 +54,4 @@ export async function writeNote(uploads: string, given: RestoreNote): Promise<vo
 export async function removeNote(uploads: string): Promise<void> {
   await rm(join(uploads, noteName), { force: true })
   await syncToDisk(uploads)
-}
-
-/** @throws ConfigError while a restore of the project is not finished */
-export function refuseUnfinishedRestore({ uploadsFolder, folder }: { readonly uploadsFolder: string; readonly folder: string }): void {
-  if (existsSync(join(uploadsFolder, noteName)))
-    throw new ConfigError(
-      `A restore of this project was begun and has not ended, so its database and files may not belong together. To finish it: octavo restore <backup> ${folder}`,
-    )
 }

@@ -6,10 +6,10 @@ import { basename, dirname, join } from 'node:path'
 import { type FileLock, lockFile } from '../database/sqlite/file/lock.js'
 import { ConfigError } from '../errors/errors.js'
 import { syncToDisk } from '../runtime/sync-to-disk.js'
-import { makeFolder, syncFolders } from './files.js'
+import { makeFolder, syncFolders } from './checked-files.js'
 
 /** A backup that is being written. */
-export interface Workplace {
+export interface PartialBackup {
   readonly folder: string
   /** Gives it its name. @throws ConfigError if something has that name by now */
   finish(): Promise<void>
@@ -26,7 +26,7 @@ export function refusePresent(path: string): void {
 }
 
 /** Begins a backup that will be at `path`. @throws ConfigError if there is something */
-export async function openWorkplace(path: string): Promise<Workplace> {
+export async function beginPartialBackup(path: string): Promise<PartialBackup> {
   refusePresent(path)
   const parent = dirname(path)
   await mkdir(parent, { recursive: true })

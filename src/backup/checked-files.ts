@@ -7,6 +7,7 @@ import type { Readable } from 'node:stream'
 import { ConfigError } from '../errors/errors.js'
 import { syncToDisk } from '../runtime/sync-to-disk.js'
 import type { BackupFile } from './manifest.js'
+import { type FileAccess, ownerOnly } from './ownership.js'
 
 /** A file that was read: its size in bytes, and its SHA-256 in hexadecimal. */
 export interface FileSum {
@@ -14,8 +15,8 @@ export interface FileSum {
   readonly sha256: string
 }
 
-/** What a database and users' files have is for their owner only. */
-const [ownersFile, ownersFolder] = [0o600, 0o700]
+/** The same of folders as `ownerOnly` of files. */
+const ownersFolder = 0o700
 
 const readOnly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
 
@@ -29,11 +30,13 @@ export async function syncFolders(folder: string): Promise<void> {
 export const makeFolder = async (folder: string): Promise<void> => void (await mkdir(folder, { recursive: true, mode: ownersFolder }))
 
 /** Writes what a stream has into a new file, syncs it, and returns what was written. */
-export async function writeStream(stream: Readable | AsyncIterable<Buffer>, to: string, mode = ownersFile): Promise<FileSum> {
+export async function writeStream(stream: Readable | AsyncIterable<Buffer>, to: string, access: FileAccess = ownerOnly): Promise<FileSum> {
   await makeFolder(dirname(to))
-  const handle = await open(to, 'wx', mode)
+  const handle = await open(to, 'wx', ownerOnly.mode)
   try {
     const read = await eachChunk(stream, async (chunk) => void (await handle.writeFile(chunk)))
+    if (access.owner !== null) await handle.chown(access.owner.uid, access.owner.gid)
+    if (access.mode !== ownerOnly.mode) await handle.chmod(access.mode)
     await handle.sync()
     return read
   } finally {
@@ -42,8 +45,8 @@ export async function writeStream(stream: Readable | AsyncIterable<Buffer>, to: 
 }
 
 /** Copies a file into a new one, by default for its owner only. Links are not followed. */
-export const copyFile = (from: string, to: string, mode = ownersFile): Promise<FileSum> =>
-  onFile(from, (handle) => writeStream(chunksOf(handle), to, mode))
+export const copyFile = (from: string, to: string, access?: FileAccess): Promise<FileSum> =>
+  onFile(from, (handle) => writeStream(chunksOf(handle), to, access))
 
 /** Reads a stream to its end. */
 export const readStream = (stream: Readable): Promise<FileSum> => eachChunk(stream, async () => {})
