@@ -3,6 +3,7 @@
 import type { RowSource } from '../database/rows.js'
 import { describeTables } from '../database/schema/tables.js'
 import type { Model } from '../model/types.js'
+import { stoppableWork } from '../runtime/stoppable-work.js'
 import type { StoredFiles } from '../uploads/stored-files.js'
 import { type ArchiveWriter, openArchiveWriter, type WrittenArchive } from './archive-writer.js'
 import { type ContainerOptions, openSink } from './entry-sink.js'
@@ -59,17 +60,21 @@ export interface ExportedArchive extends WrittenArchive {
 export async function exportArchive(source: RowSource, model: Model, options: ExportOptions): Promise<ExportedArchive> {
   const sink = await openSink(options.base, options.container)
   const writer = openArchiveWriter(sink)
-  options.begun(writer.abandon)
-  try {
-    const tables = await openExportedTables(source, model)
-    return await write(tables, writer, options)
-  } catch (error) {
-    await writer.abandon()
-    throw error
+  const { run, look, stop } = stoppableWork(writer.abandon)
+  options.begun(stop)
+  const report = (progress: ExportReport): void => {
+    look()
+    options.report(progress)
   }
+  return run(async () => write(await openExportedTables(source, model), writer, { ...options, report, look }))
 }
 
-async function write(tables: ExportedTables, writer: ArchiveWriter, options: ExportOptions): Promise<ExportedArchive> {
+interface StoppableExport extends ExportOptions {
+  /** Ends the export by an error, if it was stopped. */
+  look(): void
+}
+
+async function write(tables: ExportedTables, writer: ArchiveWriter, options: StoppableExport): Promise<ExportedArchive> {
   const { scope, files, report } = options
   const { content, configuration } = scope
   if (files !== null) await pinAssets(tables, files)
@@ -86,6 +91,7 @@ async function write(tables: ExportedTables, writer: ArchiveWriter, options: Exp
   if (content) for await (const line of exportedOwnRows(tables)) await writer.line('octavo', line)
   const types = content ? [...tables.model.types.keys()].filter(scope.hasType) : []
   const { version, now } = options
+  options.look()
   const written = await writer.finish({ version, now, scope: { content, files: files !== null, configuration, types } })
   return {
     ...written,
