@@ -21,12 +21,14 @@ export interface Way {
   readonly links: ReadonlySet<Link>
   /** Refuses new connections and cuts all that are open; or takes connections again. */
   refuse(refused: boolean): void
+  /** Leads new connections to another server. */
+  turnTo(url: string): void
   close(): Promise<void>
 }
 
 /** Opens a proxy before the server at a URL. */
 export async function openProxy(url: string): Promise<Way> {
-  const target = new URL(url)
+  let target = new URL(url)
   const links = new Map<Link, readonly [Socket, Socket]>()
   let isRefusing = false
   const server = createServer((client) => {
@@ -87,6 +89,9 @@ export async function openProxy(url: string): Promise<Way> {
     refuse: (refused) => {
       isRefusing = refused
       if (refused) cutAll()
+    },
+    turnTo: (other) => {
+      target = new URL(other)
     },
     close: () => {
       cutAll()

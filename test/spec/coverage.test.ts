@@ -35,6 +35,7 @@ const named = new Set(
     'live-model',
     'model-plans',
     'servers',
+    'engines',
   ].flatMap((place) => {
     const tests = join(here, '..', place)
     return readdirSync(tests)

@@ -10,6 +10,8 @@ import type { Stored } from '../stored.js'
 import { cancel } from './cancel.js'
 import { encodeParameter, parserOf } from './codec.js'
 import { cancelled, codeOf, isConnectionLoss, timeoutOf } from './errors.js'
+import { refuseStandby } from './refuse-standby.js'
+import { isUnconfirmed, watchReplication } from './replication.js'
 
 /** Seconds after which a connection is replaced: what it keeps of statements goes with it. */
 const lifetime = 1_800
@@ -37,12 +39,14 @@ export interface PoolOptions {
   readonly max: number
   /** Whether statements are sent before those before them have been executed. */
   readonly pipelined: boolean
+  /** Whether the server may be a standby, as a read replica is (false). */
+  readonly mayBeStandby?: boolean
   /** Receives errors of idle connections, which are replaced. */
   failed(error: Error): void
 }
 
 /** Opens a pool; connections are made when they are needed. */
-export function openPool(settings: ServerSettings, { max, pipelined, failed }: PoolOptions): pg.Pool {
+export function openPool(settings: ServerSettings, { max, pipelined, mayBeStandby = false, failed }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
     ...serverOf(settings),
     max,
@@ -54,10 +58,14 @@ export function openPool(settings: ServerSettings, { max, pipelined, failed }: P
     keepAliveInitialDelayMillis: keepAliveDelay,
     pipeline: pipelined,
     types: { getTypeParser: parserOf },
+    ...(mayBeStandby ? {} : { onConnect: refuseStandby }),
   } as pg.PoolConfig)
   pool.on('error', failed)
-  // An error of a connection in use reaches the statements under way. Without a listener it would end the process.
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    // An error of a connection in use reaches the statements under way. Without a listener it would end the process.
+    client.on('error', () => {})
+    watchReplication(client)
+  })
   return pool
 }
 
@@ -117,7 +125,8 @@ export async function onConnection<Result>(
     clearTimeout(timer)
     if (isBroken) cut(client)
     // Once a request to end something is under way, it may come at any time.
-    client.release(isBroken || cancelling !== null || isInTransaction(client) || keptBy(client) > mostPrepared)
+    const isUseless = isBroken || cancelling !== null || isInTransaction(client) || isUnconfirmed(client)
+    client.release(isUseless || keptBy(client) > mostPrepared)
   }
 }
 

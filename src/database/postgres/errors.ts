@@ -11,8 +11,25 @@ export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includ
 /** A lock was not to be had in time. */
 export const isLockWait = (error: unknown): boolean => codeOf(error) === '55P03'
 
+/** The code of an error of ours: the server at the other end is a standby. Another try may reach the primary. */
+export const onStandby = 'ON_STANDBY'
+
+/**
+ * A write began on a server in recovery: behind a pooler, a connection may lead to a primary first and to a standby later. Functions of the
+ * server are named the same in every language.
+ */
+function isStandby(error: unknown): boolean {
+  if (codeOf(error) === onStandby) return true
+  const { routine } = (error ?? {}) as { readonly routine?: unknown }
+  return (
+    codeOf(error) === '0A000' &&
+    /^(check_transaction_isolation|check_XactIsoLevel|GetSerializableTransactionSnapshot)$/.test(String(routine))
+  )
+}
+
 /** The connection is gone or could not be made, or the server does not serve: nothing of an uncommitted transaction is left. */
 export function isConnectionLoss(error: unknown): boolean {
+  if (isStandby(error)) return true
   const code = codeOf(error)
   if (/^(08|57P0[1-5]|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN)$)/.test(code)) return true
   return code === '' && error instanceof Error && /^Connection terminated|not queryable|^timeout expired/.test(error.message)

@@ -21,7 +21,7 @@ export function openReplicas(
   return database.replicas.map((url) => {
     const settings: ServerSettings = { ...options.settings, url, connectionTimeout }
     const failed = () => {}
-    const small = openPool(settings, { max: 1, pipelined: false, failed })
+    const small = openPool(settings, { max: 1, pipelined: false, mayBeStandby: true, failed })
     const reads = openReads({ ...options, settings }, statements, failed, 'replica')
     const replica = { replica: placeOf(settings) }
     return openReplica({

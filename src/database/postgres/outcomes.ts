@@ -7,12 +7,15 @@ import type { CommitOutcome } from '../server/attempts.js'
 import { execute, onConnection, type Statements } from './connection.js'
 import { epochTable } from './create-tables.js'
 import { codeOf, isConnectionLoss } from './errors.js'
+import { confirmReplication } from './replication.js'
 
 export interface Outcomes {
   /** Which epoch of the server a transaction begins in; it lasts until the next crash. */
   epoch(): Promise<string>
   /** What became of a transaction that began in `epoch`. Ends it where the server still waits for its commit. */
   outcomeOf(id: string, epoch: string): Promise<CommitOutcome>
+  /** What became of a transaction that is committed on the primary: that, once standbys have it where commits wait for them. */
+  onceReplicated(): Promise<CommitOutcome>
 }
 
 /** Milliseconds in which an outcome can be found out, between two looks, and for one look. */
@@ -23,6 +26,13 @@ const statusOf = `select pg_xact_status(cast($1 as xid8)), (select epoch from ${
 /** Nobody can commit it any more: its connection is lost. The session may not have noticed. */
 const endSession = `select pg_terminate_backend(pid) from pg_stat_activity
   where cast(cast(backend_xid as text) as bigint) = cast($1 as bigint) % 4294967296`
+
+/** What became of what is committed on the primary: that, once standbys have it. */
+const onceReplicated = (small: pg.Pool): Promise<CommitOutcome> =>
+  onConnection(small, confirmReplication, lookTimeout).then(
+    () => 'committed',
+    () => 'unknown',
+  )
 
 /** `small`: a pool whose connections are free soon. */
 export function openOutcomes(small: pg.Pool, statements: Statements): Outcomes {
@@ -62,11 +72,14 @@ export function openOutcomes(small: pg.Pool, statements: Statements): Outcomes {
 
   return {
     epoch,
+    onceReplicated: () => onceReplicated(small),
     outcomeOf: async (id, begunIn) => {
       const end = elapsed() + patience
       while (elapsed() < end) {
         try {
           const outcome = await look(id, begunIn)
+          // It may be so on the primary alone.
+          if (outcome === 'committed') return onceReplicated(small)
           if (outcome !== 'in progress') return outcome
         } catch (error) {
           // The id lies in the future: the server has crashed, and nothing of the transaction had reached its disk.

@@ -56,7 +56,7 @@ export function openReads(
   role: ReadRole = 'primary',
 ): ReplicaReads {
   const { settings, connections, readTimeout, signer } = options
-  const pool = openPool(settings, { max: connections, pipelined: false, failed })
+  const pool = openPool(settings, { max: connections, pipelined: false, mayBeStandby: role === 'replica', failed })
   const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
   const onPrimary = role === 'primary'
   const retried: Retried = onPrimary ? lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed) : (work) => work()

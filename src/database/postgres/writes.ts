@@ -12,6 +12,7 @@ import { explained, isConflict, isConnectionLoss, isLockWait } from './errors.js
 import { preparePlanReader } from './execute.js'
 import { openOwnTransactions } from './history.js'
 import { type Outcomes, openOutcomes } from './outcomes.js'
+import { isUnconfirmed } from './replication.js'
 import { type Attempt, type AttemptOptions, beginAttempt, runTogether, type Together } from './transaction.js'
 
 /** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
@@ -45,14 +46,14 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
       begin(pool, deadline, async (client, attempt, epoch) => {
         const under = beginAttempt(client, attempt)
         const result = await tried(under, work)
-        await committed(under, outcomes, epoch)
+        await committed(under, client, outcomes, epoch)
         logged()
         return result
       }),
     together: (turns) =>
       begin(turnPool, latestOf(turns), async (client, attempt, epoch) => {
         const under = await together(client, turns, attempt)
-        await committed(under, outcomes, epoch)
+        await committed(under, client, outcomes, epoch)
         logged()
         return under.outcomes
       }),
@@ -98,7 +99,7 @@ async function tried<Result>(under: Attempt, work: (transaction: Transaction) =>
 }
 
 /** Commits. Where the connection is lost meanwhile, the server is asked what became of the transaction. */
-async function committed(under: Omit<Attempt, 'transaction'>, outcomes: Outcomes, epoch: string): Promise<void> {
+async function committed(under: Omit<Attempt, 'transaction'>, client: pg.PoolClient, outcomes: Outcomes, epoch: string): Promise<void> {
   const before = under.failure()
   try {
     await under.commit()
@@ -110,4 +111,6 @@ async function committed(under: Omit<Attempt, 'transaction'>, outcomes: Outcomes
     if (outcome === 'aborted') throw error
     throw unavailable('The database was lost while it committed, and may have done so: look whether the write is there', error)
   }
+  if (isUnconfirmed(client) && (await outcomes.onceReplicated()) !== 'committed')
+    throw unavailable('The write was committed, but no standby has confirmed it: a failover may lose it. Look whether it is there')
 }

@@ -1,0 +1,115 @@
+// PostgreSQL kept by Patroni behind HAProxy, with synchronous copies: the primary changes under load, in good order and by a crash.
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { type Child, start } from '../faults/child.js'
+import { deskFiles, serveDesk, until } from '../servers/desk.js'
+import { openProxy } from '../servers/proxy.js'
+import { environmentOf } from '../servers/server.js'
+import { octavo, project, removeProjects } from '../start/command.js'
+import { rule } from '../support/rule.js'
+import { askAt } from '../support/serve.js'
+import { contradictions, type History, type Load, longestGap, startLoad } from './load.js'
+import { missingForPatroni, type PatroniCluster, startPatroni } from './patroni.js'
+
+const missing = missingForPatroni()
+
+describe.skipIf(missing !== null)(`PostgreSQL kept by Patroni${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
+  let cluster: PatroniCluster
+  let folder: string
+  let service: Child
+  let origin: string
+
+  const environment = () => ({
+    ...environmentOf(cluster.url),
+    DATABASE_CONNECTION_TIMEOUT: '1000',
+    LOG_LEVEL: 'warn',
+  })
+
+  beforeAll(async () => {
+    cluster = await startPatroni()
+    folder = project({ ...deskFiles, 'octavo.config.json': { limits: { readTimeout: 4_000, writeTimeout: 6_000 } } })
+    service = start(folder, environment())
+    origin = await service.origin
+  }, 120_000)
+
+  afterAll(async () => {
+    service?.process.kill('SIGKILL')
+    await service?.ended
+    await cluster?.close()
+    removeProjects()
+  })
+
+  /** Waits for acknowledged writes after now: the service works. */
+  async function untilWritten(load: Load): Promise<void> {
+    const since = performance.now()
+    await until('writes are acknowledged', () => load.history.written.some((moment) => moment > since), 60_000)
+  }
+
+  /** Changes the primary under load; resolves to what was seen, and for how long nothing was acknowledged. */
+  async function underLoad(label: string, change: (primary: string, next: string) => Promise<void>): Promise<History> {
+    await until('a synchronous standby is there', async () => (await cluster.synchronous()).length > 0, 60_000)
+    const [primary, [next]] = [(await cluster.primary())!, await cluster.synchronous()]
+    const load = await startLoad([origin], { writers: 4, readers: 3, rest: 5, label })
+    await until('the load is under way', () => load.history.written.length > 40)
+    const since = performance.now()
+    await change(primary, next!)
+    await until('another node is the primary', async () => ![null, primary].includes(await cluster.primary()), 60_000)
+    await untilWritten(load)
+    await until('reads and writes go on', () => load.history.written.filter((moment) => moment > since).length > 60, 60_000)
+    const history = await load.stop()
+    const [writes, reads] = [history.written, history.read].map((moments) => Math.round(longestGap(moments, since)))
+    console.info(`${label}: no write for ${writes} ms, no read for ${reads} ms, ${history.refused} requests refused with 503`)
+    return history
+  }
+
+  async function expectWhole(history: History): Promise<void> {
+    expect(history.wrong, service.output().slice(-20_000)).toEqual([])
+    expect(history.stale).toEqual([])
+    expect(await contradictions(history, cluster.run)).toEqual([])
+    expect(service.process.exitCode, service.errors()).toBeNull()
+    expect((await askAt(origin, '/_health')).status).toBe(204)
+  }
+
+  rule('engines.1', 'a switchover under load loses nothing that was acknowledged, and the service goes on by itself', async () => {
+    await expectWhole(await underLoad('switchover', (primary, next) => cluster.switchOver(primary, next)))
+  })
+
+  rule('engines.2', 'the loss of the primary under load loses nothing that was acknowledged', async () => {
+    let lost = ''
+    await expectWhole(
+      await underLoad('failover', async (primary) => {
+        lost = primary
+        await cluster.kill(primary)
+      }),
+    )
+    await cluster.revive(lost)
+    const { status, out, err } = await octavo(['doctor', folder], environment())
+    expect(status, out + err).toBe(0)
+  })
+  rule('engines.4', 'a server that only follows is not used, also where an address suddenly leads to it', async () => {
+    await until('a synchronous standby is there', async () => (await cluster.synchronous()).length > 0, 60_000)
+    const [primary, [standby]] = [(await cluster.primary())!, await cluster.synchronous()]
+    const proxy = await openProxy(cluster.urlOf(primary))
+    const desk = await serveDesk(proxy.url, { environment: { DATABASE_CONNECTION_TIMEOUT: '1000' } })
+    try {
+      expect((await desk.send('POST', '/api/notes', { code: 'here' })).status).toBe(201)
+      const read = '/api/notes?filters[code]=here'
+      expect((await desk.ask(read)).body.data).toHaveLength(1)
+      proxy.turnTo(cluster.urlOf(standby!))
+      for (const link of proxy.links) link.cut()
+      for (const answer of [await desk.ask(read), await desk.send('POST', '/api/notes', { code: 'there' })])
+        expect({ status: answer.status, retry: answer.headers.has('retry-after') }, answer.text).toEqual({ status: 503, retry: true })
+      await until('health says so', async () => (await desk.ask('/_health')).status === 503)
+      proxy.turnTo(cluster.urlOf(primary))
+      await until(
+        'the service works again',
+        async () => (await desk.send('POST', '/api/notes', { code: `${Math.random()}` })).status === 201,
+      )
+      expect((await desk.ask(read)).body.data).toHaveLength(1)
+      const { status, err } = await octavo(['start', folder], environmentOf(cluster.urlOf(standby!)))
+      expect({ status, err }).toMatchObject({ status: 1, err: expect.stringContaining('is a standby') })
+    } finally {
+      await desk.close()
+      await proxy.close()
+    }
+  })
+})

@@ -1,0 +1,136 @@
+// Programs of a database engine as processes of a test's own, with their files in one temporary folder.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { userInfo } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { volatileFolder } from '../../bench/volatile-folder.mjs'
+
+const isRoot = userInfo().uid === 0
+
+interface User {
+  readonly uid: number
+  readonly gid: number
+}
+
+/** The user of a name; null: there is none. */
+function userOf(name: string): User | null {
+  const idOf = (option: string) => Number(spawnSync('id', [option, name], { encoding: 'utf8' }).stdout || Number.NaN)
+  const [uid, gid] = [idOf('-u'), idOf('-g')]
+  return Number.isInteger(uid) && Number.isInteger(gid) ? { uid, gid } : null
+}
+
+/** Where a program is; null: it is not installed. */
+export const programOf = (name: string): string | null =>
+  [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
+    .map((folder) => join(folder, name))
+    .find((path) => existsSync(path)) ?? null
+
+/** Why the programs cannot be started here; null: they can. Root runs them as `user`. */
+export function missingPrograms(names: readonly string[], user: string): string | null {
+  const missing = names.filter((name) => programOf(name) === null)
+  if (missing.length > 0) return `${missing.join(', ')} not found`
+  return isRoot && userOf(user) === null ? `there is no user named ${user}` : null
+}
+
+/** A program that runs. */
+export interface Program {
+  readonly pid: number
+  /** What it has printed lately. */
+  output(): string
+  isRunning(): boolean
+  /** Ends it as a crash does. */
+  kill(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Programs that run as one user, and end with the test. */
+export interface Programs {
+  readonly folder: string
+  /** A folder below `folder` that belongs to the user. */
+  makeFolder(name: string): string
+  run(name: string, options: readonly string[], environment?: Readonly<Record<string, string>>): Program
+  /** Runs a program to its end. @throws Error with what it printed where it fails */
+  finish(name: string, options: readonly string[]): void
+  /** Ends all of them and removes their files. */
+  close(): Promise<void>
+}
+
+/** Characters of its output that are kept of each program. */
+const keptOutput = 20_000
+
+/** Milliseconds until a program that was asked to stop is killed. */
+const stopTime = 10_000
+
+/** `user`: who runs the programs where root does not. */
+export function openPrograms(label: string, user: string): Programs {
+  const as = isRoot ? userOf(user) : null
+  const folder = mkdtempSync(join(volatileFolder(), `octavo-${label}-`))
+  const own = (path: string) => {
+    if (as !== null) chownSync(path, as.uid, as.gid)
+    return path
+  }
+  own(folder)
+  const running = new Set<Program>()
+  const remove = () => {
+    for (const { pid } of running) signal(pid, 'SIGKILL')
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5, retryDelay: 100 })
+  }
+  process.on('exit', remove)
+  return {
+    folder,
+    makeFolder: (name) => own(mkdtempSync(join(folder, `${name}-`))),
+    run: (name, options, environment = {}) => {
+      // A group of its own: children that a program leaves behind end with it.
+      const child = spawn(programOf(name)!, options, {
+        ...as,
+        cwd: folder,
+        detached: true,
+        env: { ...process.env, HOME: folder, ...environment },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      const program = programFrom(child)
+      running.add(program)
+      child.once('exit', () => running.delete(program))
+      return program
+    },
+    finish: (name, options) => {
+      const { status, stdout, stderr } = spawnSync(programOf(name)!, options, { ...as, cwd: folder, encoding: 'utf8' })
+      if (status !== 0) throw new Error(`${name} failed: ${stdout}${stderr}`)
+    },
+    close: async () => {
+      process.off('exit', remove)
+      await Promise.all([...running].map((program) => program.stop()))
+      remove()
+    },
+  }
+}
+
+/** Sends a signal to a process group. */
+function signal(pid: number, name: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, name)
+  } catch {
+    // It has ended.
+  }
+}
+
+function programFrom(child: ChildProcess): Program {
+  const pid = child.pid!
+  let output = ''
+  const note = (bytes: Buffer) => {
+    output = (output + bytes.toString('utf8')).slice(-keptOutput)
+  }
+  child.stdout!.on('data', note)
+  child.stderr!.on('data', note)
+  const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()))
+  const isRunning = () => child.exitCode === null && child.signalCode === null
+  const end = async (name: NodeJS.Signals) => {
+    if (!isRunning()) return signal(pid, 'SIGKILL')
+    signal(pid, name)
+    const timer = setTimeout(() => signal(pid, 'SIGKILL'), stopTime)
+    await ended
+    clearTimeout(timer)
+    signal(pid, 'SIGKILL')
+  }
+  return { pid, output: () => output, isRunning, kill: () => end('SIGKILL'), stop: () => end('SIGTERM') }
+}
