@@ -10,6 +10,7 @@ import type { AccountParts } from './accounts/context.js'
 import { type Mailer, openMailer } from './accounts/email.js'
 import { openPasswords } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
+import { type CacheCounts, openCacheCounts } from './database/cache/cache-counts.js'
 import { cacheReads } from './database/cache/cached-reads.js'
 import type { Database } from './database/database.js'
 import type { Signing } from './database/signing.js'
@@ -19,6 +20,7 @@ import type { Measuring } from './metrics/measuring.js'
 import { newDocumentId } from './model/document-id.js'
 import { openInForce } from './project-model.js'
 import type { Closers } from './runtime/closers.js'
+import type { Metrics } from './runtime/metrics.js'
 import { openUploads } from './uploads/open.js'
 import { signingOf } from './uploads/signing.js'
 
@@ -31,7 +33,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
   const signing = signingOf(config)
   const { database, liveModel } = await openInForce(config, logger, signing, opened)
   const jwts = openJwts(config.secrets.jwtSecret)
-  const events = await eventsOf(config, measuring.database(database, 'outbox'), logger)
+  const events = await eventsOf(config, measuring.database(database, 'outbox'), logger, measuring.metrics)
   opened.add(events.close)
   const watched = [events.watched, liveModel.watched]
   const identification = await identificationOf(config, measuring.database(database, 'auth'), { jwts, logger, watched })
@@ -39,9 +41,12 @@ export async function openParts(config: Config, logger: Logger, version: string,
   opened.add(uploads.close)
   const accounts = accountContext(config, measuring.database(database, 'accounts'), { identification, jwts, mail, log: logger, measuring })
   const library = measuring.library(uploads.library)
+  const counts = measuring.metrics === null ? null : openCacheCounts()
   return {
     management,
-    database: cached(config, measuring.database(database), signing),
+    database: cached(config, measuring.database(database), signing, counts),
+    /** What the cache of answers does; null: there is none, or nobody watches it. */
+    cacheActivity: () => (database.commits === null ? null : (counts?.activity() ?? null)),
     liveModel,
     signing,
     events,
@@ -53,13 +58,13 @@ export async function openParts(config: Config, logger: Logger, version: string,
 }
 
 /** The same database with a cache of its answers, where it knows of all commits in time. */
-function cached({ limits }: Config, database: Database, signing: Signing | null): Database {
+function cached({ limits }: Config, database: Database, signing: Signing | null, counts: CacheCounts | null): Database {
   const { reads, commits } = database
-  return commits === null ? database : { ...database, reads: cacheReads(reads, commits, signing, limits) }
+  return commits === null ? database : { ...database, reads: cacheReads(reads, commits, signing, limits, counts) }
 }
 
 /** The events of the service; what fails there is logged, without the headers of webhooks. */
-const eventsOf = (config: Config, { main, writes }: Database, logger: Logger): Promise<Events> =>
+const eventsOf = (config: Config, { main, writes }: Database, logger: Logger, metrics: Metrics | null): Promise<Events> =>
   openEvents({
     database: main,
     writer: writes,
@@ -68,6 +73,7 @@ const eventsOf = (config: Config, { main, writes }: Database, logger: Logger): P
     records: config.events.outbox || config.events.stream !== null,
     limits: config.limits,
     now: Date.now,
+    attempted: (result) => metrics?.webhookAttempted(result),
     failed: (listener, error) => logger.error({ err: error, listener }, 'a listener or webhook failed'),
     // A receiver may repeat headers in its response, so that is not logged.
     givenUp: ({ id, name }, { sequence }, attempts, { status, error }) =>

@@ -27,6 +27,7 @@ import type { ContentEvent } from './public/events.js'
 import { type Closers, openClosers } from './runtime/closers.js'
 import { codeLog } from './runtime/code-log.js'
 import { openLog } from './runtime/log.js'
+import { newPlanCounts, type PlanCounts } from './runtime/plan-counts.js'
 import { openSlowLog } from './runtime/slow-log.js'
 import { openParts } from './service-parts.js'
 import { openSourceMaps } from './source-maps/source-maps.js'
@@ -72,6 +73,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const parts = await openParts(config, logger, version, opened)
   const { management, database, liveModel, signing, events, identification, uploads, library, accounts } = parts
   const { metrics } = management.measuring
+  const planCounts = newPlanCounts()
   const defaultLocale = async () => (await identification.access()).defaultLocale
   const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale(), true), work)
   const services = openContentServices(config, { withInstallation, library, signsAddresses: signing !== null })
@@ -86,6 +88,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     ...code,
     reportDropped: reportDroppedTo(logger),
     recording: events.recording,
+    planCounts,
     ...{ accounts, metrics, slow: openSlowLog(logger, config.limits.slowQuery) },
   })
   opened.add(installations.close)
@@ -106,8 +109,11 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     ...{ library, checkAddress: uploads.checkAddress, metrics },
     signsAddresses: signing !== null,
   }
-  const sources = { activity: database.activity, modelChange: liveModel.changeInForce, backlog: events.backlog }
-  const server = management.beside(await openServing(config, database, backend, logger), database.trouble, sources)
+  const server = management.beside(
+    await openServing(config, database, backend, logger),
+    database.trouble,
+    sourcesOf(parts, planCounts, installations.model),
+  )
   opened.add(server.close)
   return {
     get model() {
@@ -120,6 +126,20 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     close: ({ delay = 0 } = {}) => opened.close(delay),
   }
 }
+
+/** What is asked for when metrics are scraped. */
+const sourcesOf = (
+  { database, cacheActivity, liveModel, events }: Awaited<ReturnType<typeof openParts>>,
+  planCounts: PlanCounts,
+  model: () => Model,
+) => ({
+  activity: database.activity,
+  cache: cacheActivity,
+  plans: () => planCounts,
+  drift: () => database.mismatches(model()),
+  modelChange: liveModel.changeInForce,
+  backlog: events.backlog,
+})
 
 /** Logs where a value was not stored. */
 const reportDroppedTo = (logger: Logger) => (uid: string, path: readonly (string | number)[]) =>

@@ -41,6 +41,8 @@ export const managementLimits = {
   closing: 500,
   /** Milliseconds that a scrape waits for what the database is asked. */
   scrapeWait: 2_000,
+  /** Milliseconds between two comparisons of the database with the model, which scrapes ask for. */
+  driftEvery: 60_000,
 } as const
 
 /** Completes where the management port listens; null: nowhere. `servicePort`: that of the service. @throws ConfigError that names the invalid value */

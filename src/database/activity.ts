@@ -9,6 +9,8 @@ export interface PoolActivity {
   readonly most: number
   /** Statements or transactions that wait for a connection. */
   readonly waiting: number
+  /** Times since the start that a connection was waited for in vain. */
+  readonly timeouts: number
 }
 
 /** Where reads are executed that may be executed on replicas. */

@@ -10,3 +10,15 @@ export function unavailable(message: string, cause?: unknown): ApiError {
   if (cause !== undefined) error.cause = cause
   return error
 }
+
+const lostCommits = new WeakSet<object>()
+
+/** What a transaction fails with of which nobody knows whether it was committed. */
+export function commitUnknown(cause: unknown): ApiError {
+  const error = unavailable('The database was lost while it committed, and may have done so: look whether the write is there', cause)
+  lostCommits.add(error)
+  return error
+}
+
+/** Whether nobody knows if a transaction that failed with this was committed. */
+export const isCommitUnknown = (error: object): boolean => lostCommits.has(error)

@@ -28,6 +28,8 @@ export interface EventsOptions {
   /** Called with listeners and webhooks that fail. */
   failed(consumer: string, error: unknown): void
   readonly givenUp: WebhookParts['givenUp']
+  /** Called after each attempt to deliver to a webhook. */
+  readonly attempted: WebhookParts['attempted']
 }
 
 /** Limits of events. */

@@ -37,7 +37,7 @@ const mostHashed = 4_000_000
  * The reply to a read: 304 where the client has these bytes. Caches may keep it, and ask each time whether it is still the one: those of
  * everybody where the request has no credentials (RFC 9111, section 5.2.2).
  */
-export function okRead({ request }: Pick<RequestContext, 'request'>, bytes: ReadBytes): Reply {
+export function okRead({ request, metrics }: Pick<RequestContext, 'request' | 'metrics'>, bytes: ReadBytes): Reply {
   const scope = request.headers.authorization === undefined ? 'public' : 'private'
   const caching = { 'cache-control': `${scope}, no-cache` }
   if (bytes.bytes.length > mostHashed) return { ...okBytes(bytes), headers: caching }
@@ -45,5 +45,6 @@ export function okRead({ request }: Pick<RequestContext, 'request'>, bytes: Read
   const headers = { ...caching, etag: tag }
   if (hasVersion(request.headers, tag) !== true) return { ...okBytes(bytes), headers }
   bytes.release()
+  metrics?.notModified()
   return { status: 304, headers }
 }

@@ -108,6 +108,7 @@ function createContext({ config, backend, bodies }: MountContext, request: Fasti
     // Responses in the nested format have no source maps, as in Strapi.
     markSources: request.headers['strapi-encode-source-maps'] === 'true' && format === 'flat' ? backend.markSources : null,
     request: request.raw,
+    metrics: backend.metrics,
     since,
     isGone: () => request.raw.socket.destroyed,
     beginBody: () => bodies.begin(request.ip),

@@ -9,6 +9,7 @@ import type { DocumentReads, ReadBytes } from '../documents/read/find.js'
 import type { DocumentWrites } from '../documents/write.js'
 import type { Installation } from '../installation/installation.js'
 import type { ModelChanges } from '../live-model/builder-request.js'
+import type { Metrics } from '../runtime/metrics.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { IncomingBody } from './incoming-bodies.js'
@@ -38,6 +39,8 @@ export interface RequestContext {
   readonly format: 'flat' | 'nested'
   /** Adds source maps to a response; null if the client did not ask for them. */
   readonly markSources: AddSourceMaps | null
+  /** Where responses are reported to; null: nothing is measured. */
+  readonly metrics: Metrics | null
   /** The caller and the request, as code of the project gets them. */
   readonly asker: Asker
   /** The request itself, for routes that read its headers, address or stream. */

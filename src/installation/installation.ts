@@ -25,6 +25,7 @@ import type { Model } from '../model/types.js'
 import { contracts } from '../query/contract.js'
 import type { ReadContext } from '../query/rest/read.js'
 import type { Metrics } from '../runtime/metrics.js'
+import type { PlanCounts } from '../runtime/plan-counts.js'
 import type { SlowLog } from '../runtime/slow-log.js'
 import type { FileWatch } from '../uploads/library.js'
 
@@ -63,6 +64,8 @@ export interface InstallationOptions {
   readonly accounts: AccountParts
   /** Where writes are reported to; null: nothing is measured. */
   readonly metrics: Metrics | null
+  /** What the caches of plans count. */
+  readonly planCounts: PlanCounts
   /** Logs slow reads and writes; null: none are logged. */
   readonly slow: SlowLog | null
 }
@@ -91,10 +94,11 @@ export function checkInstallable(config: Config, model: Model): void {
 
 /** Opens the installation of a model. @throws ConfigError where the project's settings do not fit it */
 export function openInstallation(
-  { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts, metrics, slow }: InstallationOptions,
+  options: InstallationOptions,
   { keys, inSync }: Lasting,
   { model, change, defaultLocale }: InstalledModel,
 ): OpenedInstallation {
+  const { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts, metrics, slow } = options
   const { limits } = config
   const contract = contracts[config.contract]
   const context = readContext(config, model, defaultLocale)
@@ -107,7 +111,8 @@ export function openInstallation(
   const revisionKey = revisionKeyOf(config)
   const reported = { outbox, metrics, slow }
   const writing = { read: context, revisionKey, database: writes, limits, hashPassword, hooks, policies, inSync, input, ...reported }
-  const [ofReads, ofWrites] = [openPlans(reads, dialect, contract, limits), openPlans(writes, dialect, contract, limits)]
+  const plansOf = (plans: typeof reads | WriteDatabase) => openPlans(plans, dialect, contract, limits, options.planCounts)
+  const [ofReads, ofWrites] = [plansOf(reads), plansOf(writes)]
   return {
     installation: {
       model,

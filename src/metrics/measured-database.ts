@@ -1,5 +1,6 @@
 // A database whose operations are measured, each with what it is for.
 import type { Database, MainConnection, WriteDatabase } from '../database/database.js'
+import { databaseErrorClass } from '../database/error-class.js'
 import type { DatabasePurpose, Metrics } from '../runtime/metrics.js'
 
 /** The same database, measured. `purpose`: of small statements and of transactions; null: of documents, and others. */
@@ -39,6 +40,10 @@ function timed<Result>(metrics: Metrics, purpose: DatabasePurpose, operation: ()
 async function ending<Result>(metrics: Metrics, purpose: DatabasePurpose, started: number, operation: Promise<Result>): Promise<Result> {
   try {
     return await operation
+  } catch (error) {
+    const errorClass = databaseErrorClass(error)
+    if (errorClass !== null) metrics.databaseFailed(errorClass)
+    throw error
   } finally {
     metrics.databaseOperation(purpose, (performance.now() - started) / 1000)
   }

@@ -27,10 +27,10 @@ export function openRegistry({ version, system }: BuildInfo): MetricsRegistry {
     labelNames: ['version', 'node', 'engine'],
     registers: [registry],
   }).set({ version, node: process.versions.node, engine: system }, 1)
-  const update = addScrapedMetrics(registry)
+  const { update, notModified } = addScrapedMetrics(registry)
   let scraping: Promise<string> | null = null
   return {
-    metrics: { ...requestMetrics(registry), ...contentMetrics(registry, system) },
+    metrics: { ...requestMetrics(registry), ...contentMetrics(registry, system), notModified },
     contentType: registry.contentType,
     // Scrapes at the same time share one.
     scrape: (sources, milliseconds) => {
@@ -88,7 +88,7 @@ function requestMetrics(registry: Registry): Pick<Metrics, 'requestBegan' | 'req
   }
 }
 
-function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<Metrics, 'requestBegan' | 'requestEnded'> {
+function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<Metrics, 'requestBegan' | 'requestEnded' | 'notModified'> {
   const registers = [registry]
   const operations = new Histogram({
     name: 'db_client_operation_duration_seconds',
@@ -97,6 +97,9 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
     buckets: databaseSeconds,
     registers,
   })
+  const errors = counter(registry, 'octavo_db_errors_total', 'Operations of the database that failed', ['class'])
+  const unknown = counter(registry, 'octavo_db_commit_unknown_total', 'Transactions that were lost and may have been committed', [])
+  const webhooks = counter(registry, 'octavo_webhook_deliveries_total', 'Attempts to deliver an event to a webhook', ['result'])
   const written = counter(registry, 'octavo_documents_written_total', 'Writes of documents that were committed', ['type', 'action'])
   const uploads = counter(registry, 'octavo_uploads_total', 'Files that were uploaded', ['result'])
   const uploadedBytes = counter(registry, 'octavo_uploads_bytes_total', 'Bytes of files that were stored', [])
@@ -105,6 +108,11 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
   return {
     databaseOperation: (purpose, seconds) =>
       operations.observe({ db_system_name: system, octavo_purpose: purpose, db_role: 'primary' }, seconds),
+    databaseFailed: (errorClass) => {
+      errors.inc({ class: errorClass })
+      if (errorClass === 'commit_unknown') unknown.inc()
+    },
+    webhookAttempted: (result) => webhooks.inc({ result }),
     documentWritten: (type, action) => written.inc({ type, action }),
     filesStored: (files, bytes) => {
       uploads.inc({ result: 'success' }, files)

@@ -1,26 +1,39 @@
-// Metrics that have their values from a scrape: connections, the log of SQLite, the model, and events that wait.
+// Metrics that have their values from a scrape: connections, caches, the log of SQLite, the model, and events that wait.
 import { Counter, Gauge, type Registry } from 'prom-client'
+import { managementLimits } from '../config/management.js'
 import type { DatabaseActivity } from '../database/activity.js'
+import { addCacheMetrics, type CacheMetrics } from './cache-metrics.js'
 import { addReplicaMetrics } from './replica-metrics.js'
 import type { MetricSources } from './sources.js'
 
-/** Adds the metrics; returns what gives them their values, and waits at most so many milliseconds for the database. */
-export function addScrapedMetrics(registry: Registry): (sources: MetricSources, milliseconds: number) => Promise<void> {
+/** Metrics that are updated by a scrape. */
+export interface ScrapedMetrics extends Pick<CacheMetrics, 'notModified'> {
+  /** Gives them their values, and waits at most so many milliseconds for the database. */
+  update(sources: MetricSources, milliseconds: number): Promise<void>
+}
+
+/** Adds the metrics. */
+export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
     new Gauge<Label>({ name, help, labelNames, registers: [registry] })
   const setActivity = addActivity(registry)
+  const caches = addCacheMetrics(registry)
+  const setDrift = addDrift(registry)
   const change = gauge('octavo_schema_version', 'The number of the last change of the model that is in force; 0: none was made')
   const pending = gauge('octavo_outbox_pending', 'Recorded events that a listener or webhook has not received')
   const age = gauge('octavo_outbox_oldest_age_seconds', 'Seconds since the oldest of them was recorded; 0 if there is none')
   /** What the database was asked and has not answered: it is not asked again meanwhile. */
   let asked: ReturnType<MetricSources['backlog']> | null = null
-  return async ({ activity, modelChange, backlog }, milliseconds) => {
+  const update: ScrapedMetrics['update'] = async ({ activity, cache, plans, modelChange, drift, backlog }, milliseconds) => {
     setActivity(activity())
+    caches.set(cache(), plans())
     change.set(modelChange())
+    const drifted = inTime(setDrift(drift), milliseconds)
     asked ??= backlog().finally(() => {
       asked = null
     })
     const found = await inTime(asked, milliseconds)
+    await drifted
     if (found === null) {
       pending.remove()
       age.remove()
@@ -28,6 +41,24 @@ export function addScrapedMetrics(registry: Registry): (sources: MetricSources, 
     }
     pending.set(found.pending)
     age.set(found.oldest === null ? 0 : Math.max(0, (Date.now() - found.oldest) / 1000))
+  }
+  return { update, notModified: caches.notModified }
+}
+
+/** Adds the differences between database and model; returns what looks for them, at most once in a while, and keeps what it knows of where it cannot. */
+function addDrift(registry: Registry): (look: MetricSources['drift']) => Promise<void> {
+  const differences = new Gauge({
+    name: 'octavo_schema_drift',
+    help: 'Differences between the database and the model in force',
+    labelNames: ['kind'],
+    registers: [registry],
+  })
+  let next = 0
+  return async (look) => {
+    if (performance.now() < next) return
+    next = performance.now() + managementLimits.driftEvery
+    const found = await look()
+    for (const kind of ['types', 'columns', 'tables'] as const) differences.set({ kind }, found[kind].length)
   }
 }
 
@@ -42,16 +73,24 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
     help: 'Transactions that were begun again after a conflict or a loss',
     registers: [registry],
   })
+  const timeouts = new Counter({
+    name: 'db_client_connection_timeouts_total',
+    help: 'Times that a connection was waited for in vain',
+    labelNames: ['pool'],
+    registers: [registry],
+  })
   const setReplicas = addReplicaMetrics(registry)
   let retriedBefore = 0
   const wal = gauge('octavo_database_wal_bytes', 'Bytes of the write-ahead log of SQLite', [])
   return ({ pools, replicas, retriedTransactions, walBytes }) => {
+    timeouts.reset()
     if (replicas !== null) setReplicas(replicas)
     for (const pool of pools) {
       count.set({ pool: pool.name, state: 'idle' }, pool.idle)
       count.set({ pool: pool.name, state: 'used' }, pool.used)
       most.set({ pool: pool.name }, pool.most)
       waiting.set({ pool: pool.name }, pool.waiting)
+      timeouts.inc({ pool: pool.name }, pool.timeouts)
     }
     retried.inc(retriedTransactions - retriedBefore)
     retriedBefore = retriedTransactions

@@ -1,9 +1,17 @@
 // What is asked for when metrics are scraped, because nobody reports it.
 import type { DatabaseActivity } from '../database/activity.js'
+import type { CacheActivity } from '../database/cache/cache-counts.js'
+import type { Database } from '../database/database.js'
+import type { PlanCounts } from '../runtime/plan-counts.js'
 
 /** What a scrape asks of a service. */
 export interface MetricSources {
   activity(): DatabaseActivity
+  /** What the cache of answers does; null: there is none. */
+  cache(): CacheActivity | null
+  plans(): PlanCounts
+  /** Where the database and the model in force contradict each other. */
+  drift(): ReturnType<Database['mismatches']>
   /** The last change of the model that is in force; 0: none was made. */
   modelChange(): number
   /** Events that wait for listeners and webhooks; `oldest`: milliseconds since 1970, null if none waits. */

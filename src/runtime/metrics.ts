@@ -25,11 +25,20 @@ export type DatabasePurpose = 'read' | 'write' | 'auth' | 'version' | 'outbox' |
 /** How an attempt ended; `failed`: by a failure of the service. */
 export type MeasuredResult = 'success' | 'refused' | 'failed'
 
+/** How an attempt to deliver an event ended; `failed`: it is sent again; `given_up`: it is not. */
+export type WebhookResult = 'delivered' | 'failed' | 'given_up'
+
 /** Receives what happens. Every label is one of a closed set: no value of a request is one. */
 export interface Metrics {
   requestBegan(): void
   requestEnded(request: MeasuredRequest): void
   databaseOperation(purpose: DatabasePurpose, seconds: number): void
+  /** An operation of the database failed; `errorClass`: one of a few words; `commit_unknown`: it may have been committed. */
+  databaseFailed(errorClass: string): void
+  /** A request was responded to with 304. */
+  notModified(): void
+  /** An attempt to deliver an event to a webhook. */
+  webhookAttempted(result: WebhookResult): void
   /** A write of a document was committed; `action`: that of hooks. */
   documentWritten(uid: string, action: string): void
   filesStored(files: number, bytes: number): void

@@ -18,6 +18,7 @@ import { fullAccess } from '../../src/grants.js'
 import type { Installation } from '../../src/installation/installation.js'
 import { openInstallations } from '../../src/installation/installations.js'
 import { loadModel } from '../../src/model/load.js'
+import { newPlanCounts } from '../../src/runtime/plan-counts.js'
 
 const golden = join(import.meta.dirname, '..', 'golden', 'project')
 
@@ -79,7 +80,7 @@ async function openGolden() {
     hooks: null,
     policies: null,
     aroundReads: null,
-    ...{ metrics: null, slow: null },
+    ...{ metrics: null, planCounts: newPlanCounts(), slow: null },
     recording: {
       isOn: () => false,
       onChange: () => {},

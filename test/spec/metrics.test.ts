@@ -2,10 +2,11 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, vi } from 'vitest'
-import { isOnServer } from '../support/databases.js'
+import { isOnPostgres, isOnServer } from '../support/databases.js'
 import { askManagement, managed, type Sample, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { insertWebhook, openReceiver } from '../webhooks/receiver.js'
 import { access, contentType, plain, reading, seeded } from './library.js'
 
 const token = 'a token that nobody guesses'
@@ -141,6 +142,106 @@ rule('operations.9', 'bytes of bodies are those that arrived, whatever the heade
   await once(chunked.resume(), 'close')
   await vi.waitFor(async () => expect(requests(await scrape(served), route) - count).toBe(2), 10_000)
   expect((await received()) - before).toBe('{"data":'.length + '{}'.length)
+})
+
+rule('operations.15', 'reads are counted by whether their answer and their plan were in memory, and 304s', async () => {
+  const before = await scrape(served)
+  const difference = async (name: string, result: string) =>
+    (sumOf(await scrape(served), name, { result }) ?? 0) - (sumOf(before, name, { result }) ?? 0)
+  const path = '/api/notes?filters[name][$eq]=counted'
+  const first = await served.ask(path)
+  expect(first.status).toBe(200)
+  expect((await served.ask(path)).status).toBe(200)
+  const known = await served.ask(path, { headers: { 'if-none-match': first.headers.get('etag')! } })
+  expect(known.status).toBe(304)
+  expect((await served.ask(path.replace('counted', 'other'))).status).toBe(200)
+  expect(await difference('octavo_cache_requests_total', 'not_modified')).toBe(1)
+  expect(await difference('octavo_plan_cache_requests_total', 'miss')).toBe(1)
+  expect(await difference('octavo_plan_cache_requests_total', 'hit')).toBe(3)
+  const scraped = await scrape(served)
+  expect(sumOf(scraped, 'octavo_plan_cache_entries')).toBeGreaterThan(0)
+  // The cache of answers needs to know of all commits, which not every database says in time.
+  if (isOnServer) return
+  expect(await difference('octavo_cache_requests_total', 'hit')).toBe(2)
+  expect(await difference('octavo_cache_requests_total', 'miss')).toBe(2)
+  expect(sumOf(scraped, 'octavo_cache_entries')).toBeGreaterThanOrEqual(2)
+  expect(sumOf(scraped, 'octavo_cache_bytes')).toBeGreaterThan(2 * Number(first.headers.get('content-length')))
+  // Values that are too long for a key.
+  const long = `/api/notes?${Array.from({ length: 3 }, () => `filters[$or][][name][$eq]=${'x'.repeat(1_500)}`).join('&')}`
+  expect((await served.ask(long)).status).toBe(200)
+  expect(await difference('octavo_cache_requests_total', 'bypass')).toBe(1)
+  const small = await serveProject(project, { config: { ...managed, limits: { cacheBytes: 4_000, cachedAnswerBytes: 2_000 } } })
+  for (let index = 0; index < 40; index++) await small.ask(`/api/notes?filters[name][$ne]=${index % 20}`)
+  const full = await scrape(small)
+  expect(sumOf(full, 'octavo_cache_evictions_total')).toBeGreaterThan(0)
+  expect(sumOf(full, 'octavo_cache_bytes')).toBeLessThanOrEqual(4_000)
+  await small.close()
+})
+
+rule(
+  'operations.16',
+  'failures of the database are counted by class, what is refused is none; attempts of webhooks by result',
+  async () => {
+    const receiver = await openReceiver()
+    const statuses = [500, 200, 410]
+    receiver.respond = (_received, response) => void response.writeHead(statuses.shift() ?? 200).end()
+    const own = await serveProject(project, {
+      config: { ...managed, webhooks: { allowPrivateAddresses: true }, limits: { webhookPause: 10 } },
+    })
+    await insertWebhook(own.sql, { name: 'receiver', url: receiver.origin, events: ['entry.create'], headers: {} })
+    const write = (value: unknown) =>
+      own.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data: value }) })
+    const delivered = async (result: string) => sumOf(await scrape(own), 'octavo_webhook_deliveries_total', { result }) ?? 0
+    const wait = { timeout: 20_000, interval: 50 }
+    await vi.waitFor(async () => {
+      expect((await write({ name: 'delivered' })).status).toBe(201)
+      expect(await delivered('delivered')).toBeGreaterThan(0)
+    }, wait)
+    expect(await delivered('failed')).toBeGreaterThan(0)
+    expect((await write({ name: 'given up' })).status).toBe(201)
+    await vi.waitFor(async () => expect(await delivered('given_up')).toBe(1), wait)
+    await receiver.close()
+
+    expect((await write({})).status).toBe(400)
+    expect(sumOf(await scrape(own), 'octavo_db_errors_total')).toBeNull()
+    expect(sumOf(await scrape(own), 'octavo_db_commit_unknown_total')).toBe(0)
+    if (isOnServer) expect(sumOf(await scrape(own), 'db_client_connection_timeouts_total')).toBe(0)
+    await own.sql('alter table notes rename to notes_away')
+    expect((await own.ask('/api/notes?filters[name]=nobody')).status).toBe(500)
+    expect(sumOf(await scrape(own), 'octavo_db_errors_total', { class: 'failure' })).toBe(1)
+    await own.close()
+  },
+)
+
+rule('operations.16', 'on PostgreSQL, connections that were waited for in vain are counted by pool', async () => {
+  if (!isOnPostgres) return
+  const own = await serveProject(project, {
+    config: managed,
+    environment: { DATABASE_POOL_MAX: '2', DATABASE_CONNECTION_TIMEOUT: '300' },
+  })
+  const locked = own.sql('do $$ begin lock table notes; perform pg_sleep(3); end $$')
+  const timeouts = async () => sumOf(await scrape(own), 'db_client_connection_timeouts_total', { pool: 'read' }) ?? 0
+  let salt = 0
+  await vi.waitFor(
+    async () => {
+      await Promise.all(Array.from({ length: 4 }, () => own.ask(`/api/notes?filters[name]=${salt++}`)))
+      expect(await timeouts()).toBeGreaterThan(0)
+    },
+    { timeout: 20_000, interval: 20 },
+  )
+  expect(sumOf(await scrape(own), 'octavo_db_errors_total', { class: 'overload' })).toBeGreaterThan(0)
+  await locked
+  await own.close()
+})
+
+rule('operations.17', 'differences between the database and the model are counted by kind', async () => {
+  const own = await serveProject(project, { config: managed })
+  await own.sql('alter table notes add column forgotten integer')
+  await own.sql('create table left_over (id integer)')
+  const found = await scrape(own)
+  const kinds = ['types', 'columns', 'tables'].map((kind) => sumOf(found, 'octavo_schema_drift', { kind }))
+  expect(kinds).toEqual([0, 1, 1])
+  await own.close()
 })
 
 rule('operations.10', 'requests that were refused are counted by reason, and attempts to sign in by result', async () => {

@@ -2,6 +2,7 @@
 import { LRUCache } from 'lru-cache'
 import { contentHash } from '../../runtime/content-hash.js'
 import type { ReadAnswer, ReadBytes } from '../database.js'
+import type { CacheCounts } from './cache-counts.js'
 import type { TableChanges } from './table-changes.js'
 
 export interface CacheLimits {
@@ -51,10 +52,10 @@ const remembered = 1_000_000
 
 const noTable: ReadonlySet<string> = new Set()
 
-export function openAnswerStore(changes: TableChanges, limits: CacheLimits): AnswerStore {
+export function openAnswerStore(changes: TableChanges, limits: CacheLimits, counts: CacheCounts | null = null): AnswerStore {
   const { cacheBytes } = limits
   const most = Math.min(cacheBytes, limits.cachedAnswerBytes)
-  const known = new LRUCache<string, Kept>({ maxSize: cacheBytes, maxEntrySize: most, sizeCalculation: ({ size }) => size })
+  const known = openKept(cacheBytes, most, counts)
   const admits = openAdmission(() => known.calculatedSize < cacheBytes * fullFrom)
   /** The last change of unknown extent: nothing that was kept before is valid. */
   let cleared = 0
@@ -107,6 +108,18 @@ export function openAnswerStore(changes: TableChanges, limits: CacheLimits): Ans
       return copy
     },
   }
+}
+
+/** What is kept, at most so many bytes, and so many of one answer. */
+function openKept(all: number, one: number, counts: CacheCounts | null): LRUCache<string, Kept> {
+  const known = new LRUCache<string, Kept>({
+    maxSize: all,
+    maxEntrySize: one,
+    sizeCalculation: ({ size }) => size,
+    ...(counts !== null && { dispose: (_kept, _key, reason) => reason === 'evict' && counts.evicted() }),
+  })
+  counts?.holds(() => ({ entries: known.size, bytes: known.calculatedSize }))
+  return known
 }
 
 /** Admits the answers of all keys while there is room, then of those that come again: nobody may ask for the others a second time. */

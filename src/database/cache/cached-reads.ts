@@ -6,6 +6,7 @@ import { elapsed } from '../../runtime/clock.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
 import type { Signing } from '../signing.js'
 import { type CacheLimits, openAnswerStore, type PlanSource } from './answer-store.js'
+import type { CacheCounts } from './cache-counts.js'
 import { answersType, readTables } from './named-tables.js'
 import type { CommitWatch } from './table-changes.js'
 
@@ -36,12 +37,19 @@ const [longestKey, keptKeys] = [4_000, 200_000]
 const never = () => false
 
 /**
- * Caches the answers of a database. `signing`: answers with addresses that are signed for a while are not kept; null: none has any.
+ * Caches the answers of a database. `signing`: answers with addresses that are signed for a while are not kept; null: none has any. `counts`:
+ * what it counts; null: nothing.
  */
-export function cacheReads(reads: ReadDatabase, watch: CommitWatch, signing: Signing | null, limits: CacheLimits): ReadDatabase {
+export function cacheReads(
+  reads: ReadDatabase,
+  watch: CommitWatch,
+  signing: Signing | null,
+  limits: CacheLimits,
+  counts: CacheCounts | null = null,
+): ReadDatabase {
   if (limits.cacheBytes === 0) return reads
   const { changes, look } = watch
-  const store = openAnswerStore(changes, limits)
+  const store = openAnswerStore(changes, limits, counts)
   const underWay = new Map<string, ReadUnderWay>()
   const sources = openSources(signing)
   /** Keys of answers that were too large to be shared. */
@@ -68,6 +76,7 @@ export function cacheReads(reads: ReadDatabase, watch: CommitWatch, signing: Sig
     const key = keyOf(asked)
     if (key === null || large.has(key)) return reads.execute(asked.handle, asked.values, asked.isGone, asked.arrived)
     const kept = store.get(key)
+    counts?.found(kept !== undefined)
     if (kept !== undefined) return kept
     const begun = underWay.get(key)
     // What has begun before may lack what was committed since.
@@ -81,6 +90,7 @@ export function cacheReads(reads: ReadDatabase, watch: CommitWatch, signing: Sig
       reads.unregister(handle)
     },
     execute: async (handle, values, isGone = never, since = elapsed()) => {
+      counts?.asked()
       const source = sources.of(handle)
       if (source.tables === null) return reads.execute(handle, values, isGone, since)
       const asked = { handle, values, isGone, source, tables: source.tables, arrived: since }

@@ -56,6 +56,7 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
   const { all, idle } = kept
   const waiters = new Set<Waiter>()
   let isClosed = false
+  let timeouts = 0
 
   /** Makes a connection for whoever waits for one. */
   function makeForWaiter(): void {
@@ -90,12 +91,12 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
     get waiting() {
       return waiters.size
     },
-    activity: (name) => ({ name, idle: idle.length, used: all.size - idle.length, most: max, waiting: waiters.size }),
+    activity: (name) => ({ name, idle: idle.length, used: all.size - idle.length, most: max, waiting: waiters.size, timeouts }),
     acquire: async () => {
       if (isClosed) throw new Error('The pool is closed')
       const free = idle.pop()
       if (free !== undefined) return free.client
-      const waited = waitIn(waiters, settings.connectionTimeout)
+      const waited = waitIn(waiters, settings.connectionTimeout, () => void timeouts++)
       makeForWaiter()
       return waited
     },
@@ -163,8 +164,8 @@ function openKept(
   }
 }
 
-/** Waits for a connection. @throws Error where none is free in time */
-function waitIn(waiters: Set<Waiter>, milliseconds: number): Promise<Client> {
+/** Waits for a connection. `late`: called where none is free in time. @throws Error then */
+function waitIn(waiters: Set<Waiter>, milliseconds: number, late: () => void): Promise<Client> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer)
@@ -180,7 +181,10 @@ function waitIn(waiters: Set<Waiter>, milliseconds: number): Promise<Client> {
         reject(error)
       },
     }
-    const timer = setTimeout(() => waiter.fail(exhausted()), milliseconds)
+    const timer = setTimeout(() => {
+      late()
+      waiter.fail(exhausted())
+    }, milliseconds)
     waiters.add(waiter)
   })
 }

@@ -4,7 +4,7 @@ import type { Transaction } from '../database.js'
 import type { WriteOptions } from '../server/options.js'
 import { latestOf } from '../server/turns.js'
 import { aloneOf, openServerWrites, registerPlans, type ServerWrites } from '../server/writes.js'
-import { unavailable } from '../unavailable.js'
+import { commitUnknown } from '../unavailable.js'
 import { type Client, writing, writingInTurn } from './client.js'
 import { explained, isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import { preparePlanReader } from './execute.js'
@@ -92,6 +92,6 @@ async function committed(under: Pick<MysqlAttempt, 'id' | 'commit' | 'rollback'>
     const outcome = await outcomes.outcomeOf(id)
     if (outcome === 'committed') return
     if (outcome === 'aborted') throw error
-    throw unavailable('The database was lost while it committed, and may have done so: look whether the write is there', error)
+    throw commitUnknown(error)
   }
 }

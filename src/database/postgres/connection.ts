@@ -9,7 +9,7 @@ import type { PoolActivity } from '../activity.js'
 import type { Stored } from '../stored.js'
 import { cancel } from './cancel.js'
 import { encodeParameter, parserOf } from './codec.js'
-import { cancelled, codeOf, isConnectionLoss, timeoutOf } from './errors.js'
+import { cancelled, codeOf, isConnectionLoss, isExhaustion, timeoutOf } from './errors.js'
 import { refuseStandby } from './refuse-standby.js'
 import { isUnconfirmed, watchReplication } from './replication.js'
 
@@ -76,7 +76,20 @@ export const poolActivity = (name: PoolActivity['name'], pool: pg.Pool): PoolAct
   used: pool.totalCount - pool.idleCount,
   most: pool.options.max,
   waiting: pool.waitingCount,
+  timeouts: timeouts.get(pool) ?? 0,
 })
+
+/** Times that a connection of a pool was waited for in vain. */
+const timeouts = new WeakMap<pg.Pool, number>()
+
+async function connectionOf(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect()
+  } catch (error) {
+    if (isExhaustion(error)) timeouts.set(pool, (timeouts.get(pool) ?? 0) + 1)
+    throw error
+  }
+}
 
 /** Closes a connection at once, whatever is under way on it: the statements fail as with a connection that was lost. */
 function cut(client: pg.PoolClient): void {
@@ -105,7 +118,7 @@ export async function onConnection<Result>(
   work: (client: pg.PoolClient) => Promise<Result>,
   milliseconds = 0,
 ): Promise<Result> {
-  const client = await pool.connect()
+  const client = await connectionOf(pool)
   let isBroken = false
   let [isEnded, cancelling]: [boolean, Promise<void> | null] = [false, null]
   const timer =

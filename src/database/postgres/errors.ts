@@ -54,7 +54,7 @@ export const otherStandby = (): Error => Object.assign(new Error('The replica is
 export const isReplicaFailure = (error: unknown): boolean => codeOf(error) === replaced || isConnectionLoss(error)
 
 /** All connections of a pool were in use for as long as a connection may be waited for. */
-const isExhaustion = (error: unknown): boolean =>
+export const isExhaustion = (error: unknown): boolean =>
   codeOf(error) === '' && error instanceof Error && error.message === 'timeout exceeded when trying to connect'
 
 /** Resources of the server are exhausted, it is read-only, or it ended a statement that took too long. */

@@ -5,7 +5,7 @@ import type { Transaction } from '../database.js'
 import type { WriteOptions } from '../server/options.js'
 import { latestOf, type Turn } from '../server/turns.js'
 import { aloneOf, openServerWrites, registerPlans, type ServerWrites } from '../server/writes.js'
-import { unavailable } from '../unavailable.js'
+import { commitUnknown, unavailable } from '../unavailable.js'
 import { openLogRemoval } from './commit-log.js'
 import { onConnection, openPool, poolActivity, type Statements } from './connection.js'
 import { explained, isConflict, isConnectionLoss, isLockWait } from './errors.js'
@@ -109,7 +109,7 @@ async function committed(under: Omit<Attempt, 'transaction'>, client: pg.PoolCli
     const outcome = id === null ? 'aborted' : await outcomes.outcomeOf(id, epoch)
     if (outcome === 'committed') return
     if (outcome === 'aborted') throw error
-    throw unavailable('The database was lost while it committed, and may have done so: look whether the write is there', error)
+    throw commitUnknown(error)
   }
   if (isUnconfirmed(client) && (await outcomes.onceReplicated()) !== 'committed')
     throw unavailable('The write was committed, but no standby has confirmed it: a failover may lose it. Look whether it is there')

@@ -7,6 +7,7 @@ import { planKey } from '../../query/compile/plan-key.js'
 import type { Contract } from '../../query/contract.js'
 import type { ReadRequest } from '../../query/request.js'
 import type { ReadContext } from '../../query/rest/read.js'
+import type { PlanCounts } from '../../runtime/plan-counts.js'
 import { subjectOf } from './compared-attributes.js'
 
 export interface PlanLimits {
@@ -56,20 +57,28 @@ export function openPlans(
   dialect: Dialect,
   contract: Contract,
   limits: PlanLimits,
+  counts: PlanCounts,
 ): Plans {
   const plans = new LRUCache<string, PlanHandle>({
     max: limits.cachedPlans,
     maxSize: limits.cachedPlanCharacters,
     // A plan that is larger than all may be is forgotten as soon as the next one comes.
     sizeCalculation: ({ plan }) => Math.min(limits.cachedPlanCharacters, charactersOf(plan)),
-    dispose: (plan) => database.unregister(plan),
+    dispose: (plan, _shape, reason) => {
+      counts.entries--
+      if (reason === 'evict') counts.evictions++
+      database.unregister(plan)
+    },
+    onInsert: () => void counts.entries++,
   })
   const requests = new LRUCache<string, PreparedQuery>({ max: limits.cachedQueries })
 
   function of(request: ReadRequest, around: EnvelopeKind): PreparedQuery {
     const shape = around + planKey(request)
     let plan = plans.get(shape)
-    if (plan === undefined) {
+    if (plan !== undefined) counts.hits++
+    else {
+      counts.misses++
       plan = withSubject(database.register(compileRead(request, dialect, contract, around)), request)
       plans.set(shape, plan)
     }
@@ -83,7 +92,7 @@ export function openPlans(
       if (ready === undefined) {
         ready = of(read(), around)
         if (text.length <= longestText) requests.set(text, ready)
-      }
+      } else counts.hits++
       // A plan that is in use is kept, also when it had just fallen out.
       if (plans.get(ready.shape) === undefined) plans.set(ready.shape, ready.plan)
       return ready

@@ -1,5 +1,6 @@
 // A webhook as a consumer of events: events about one document, or one file, are delivered in order, those about others beside them.
 import type { MainConnection, WriteDatabase } from '../../database/database.js'
+import type { WebhookResult } from '../../runtime/metrics.js'
 import type { Consumer, DeliveryOutcome } from '../consumer.js'
 import type { RecordedEvent } from '../event-log.js'
 import { insertAttempt } from './attempts.js'
@@ -30,7 +31,7 @@ export interface WebhookParts {
   /** The time of day. */
   now(): number
   /** Called after each attempt. */
-  attempted(): void
+  attempted(result: WebhookResult): void
   /** Reports events that were given up. */
   givenUp(
     webhook: Webhook,
@@ -53,9 +54,9 @@ export function webhookConsumer(current: () => Webhook, parts: WebhookParts): Co
     attempt: number,
     response: WebhookResponse,
   ): DeliveryOutcome {
-    parts.attempted()
     const logStatement = insertAttempt(id, event, attempt, response, now())
     const outcome = outcomeOf(response, attempt, limits, now())
+    parts.attempted(outcome.kind === 'given-up' ? 'given_up' : outcome.kind)
     if (outcome.kind === 'given-up') parts.givenUp(current(), event, attempt, response)
     return { ...outcome, logStatement }
   }

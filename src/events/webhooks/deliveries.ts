@@ -17,6 +17,7 @@ export interface WebhookDeliveriesOptions {
   now(): number
   failed(consumer: string, error: unknown): void
   readonly givenUp: WebhookParts['givenUp']
+  readonly attempted: WebhookParts['attempted']
 }
 
 /** The webhooks of the installation, and the delivery to them where this process makes it. */
@@ -74,8 +75,8 @@ function latest(registry: WebhookRegistry, webhook: Webhook): () => Webhook {
 }
 
 /** Loads the code only where there is a webhook. */
-async function open({ database, writer, settings, limits, now, failed, givenUp }: WebhookDeliveriesOptions): Promise<WebhookConsumers> {
+async function open({ failed, ...options }: WebhookDeliveriesOptions): Promise<WebhookConsumers> {
   const { openWebhookConsumers } = await import('./open.js')
   const report = (error: unknown) => failed('webhooks', error)
-  return openWebhookConsumers({ database, writer, settings, limits, now, givenUp, failed: report })
+  return openWebhookConsumers({ ...options, failed: report })
 }

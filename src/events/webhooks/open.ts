@@ -1,5 +1,6 @@
 // Opens the delivery of events to webhooks. Loaded only where there is a webhook.
 import type { MainConnection, WriteDatabase } from '../../database/database.js'
+import type { WebhookResult } from '../../runtime/metrics.js'
 import type { Consumer } from '../consumer.js'
 import { openAddressRules, type PrivateAddresses } from './addresses.js'
 import { pruneAttempts } from './attempts.js'
@@ -17,7 +18,7 @@ export interface WebhookSettings {
 }
 
 /** What webhooks depend on. */
-export interface WebhookConsumersOptions extends Pick<WebhookParts, 'now' | 'givenUp'> {
+export interface WebhookConsumersOptions extends Pick<WebhookParts, 'now' | 'givenUp' | 'attempted'> {
   readonly database: Pick<MainConnection, 'rows'>
   readonly writer: Pick<WriteDatabase, 'run'>
   readonly settings: WebhookSettings
@@ -43,10 +44,12 @@ export function openWebhookConsumers({
   failed,
   now,
   givenUp,
+  attempted: report,
 }: WebhookConsumersOptions): WebhookConsumers {
   const sender = openSender(openAddressRules(settings.allowPrivateAddresses, limits), limits)
   let attempts = 0
-  const attempted = (): void => {
+  const attempted = (result: WebhookResult): void => {
+    report(result)
     // Processes may end before they have made so many attempts.
     if (attempts++ % pruneEvery === 0) pruneAttempts(database, writer, limits.webhookLog).catch(failed)
   }
