@@ -20,7 +20,10 @@ import type { Measuring } from './metrics/measuring.js'
 import { newDocumentId } from './model/document-id.js'
 import { openInForce } from './project-model.js'
 import type { Closers } from './runtime/closers.js'
-import type { Metrics } from './runtime/metrics.js'
+import type { DatabasePurpose, Metrics } from './runtime/metrics.js'
+import type { Tracing } from './runtime/tracing.js'
+import { prepareTracing } from './tracing/prepare.js'
+import { tracedDatabase } from './tracing/traced-database.js'
 import { openUploads } from './uploads/open.js'
 import { signingOf } from './uploads/signing.js'
 
@@ -28,23 +31,28 @@ import { signingOf } from './uploads/signing.js'
 export async function openParts(config: Config, logger: Logger, version: string, opened: Closers) {
   const management = await prepareManagement(config, version, logger, opened)
   const { measuring } = management
+  const tracing = await prepareTracing(config, version, logger)
+  const watching = (all: Database, purpose?: DatabasePurpose) => measuring.database(tracedOf(config, all, tracing, purpose), purpose)
   const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
   const signing = signingOf(config)
   const { database, liveModel } = await openInForce(config, logger, signing, opened)
   const jwts = openJwts(config.secrets.jwtSecret)
-  const events = await eventsOf(config, measuring.database(database, 'outbox'), logger, measuring.metrics)
+  const events = await eventsOf(config, watching(database, 'outbox'), logger, { metrics: measuring.metrics, tracing })
   opened.add(events.close)
   const watched = [events.watched, liveModel.watched]
-  const identification = await identificationOf(config, measuring.database(database, 'auth'), { jwts, logger, watched })
-  const uploads = await uploadsOf(config, measuring.database(database, 'uploads'), logger)
+  const identification = tracedIdentification(
+    await identificationOf(config, watching(database, 'auth'), { jwts, logger, watched }),
+    tracing,
+  )
+  const uploads = await uploadsOf(config, watching(database, 'uploads'), logger)
   opened.add(uploads.close)
-  const accounts = accountContext(config, measuring.database(database, 'accounts'), { identification, jwts, mail, log: logger, measuring })
+  const accounts = accountContext(config, watching(database, 'accounts'), { identification, jwts, mail, log: logger, measuring })
   const library = measuring.library(uploads.library)
   const counts = measuring.metrics === null ? null : openCacheCounts()
   return {
     management,
-    database: cached(config, measuring.database(database), signing, counts),
+    database: cached(config, watching(database), signing, counts),
     /** What the cache of answers does; null: there is none, or nobody watches it. */
     cacheActivity: () => (database.commits === null ? null : (counts?.activity() ?? null)),
     liveModel,
@@ -54,6 +62,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
     uploads,
     library,
     accounts,
+    tracing,
   }
 }
 
@@ -63,8 +72,34 @@ function cached({ limits }: Config, database: Database, signing: Signing | null,
   return commits === null ? database : { ...database, reads: cacheReads(reads, commits, signing, limits, counts) }
 }
 
+/** Who is told of what happens; null: nobody. */
+interface Observers {
+  readonly metrics: Metrics | null
+  readonly tracing: Tracing | null
+}
+
+/** The same database, traced where traces are collected. */
+function tracedOf({ database }: Config, all: Database, tracing: Tracing | null, purpose: DatabasePurpose | null = null): Database {
+  if (tracing === null) return all
+  return tracedDatabase(all, tracing, { system: database.client === 'postgres' ? 'postgresql' : database.client, purpose })
+}
+
+/** The same identification, traced where traces are collected. */
+const tracedIdentification = (identification: Identification, tracing: Tracing | null): Identification =>
+  tracing === null
+    ? identification
+    : {
+        ...identification,
+        identify: (authorization) =>
+          tracing.part(
+            'auth',
+            () => ({}),
+            () => identification.identify(authorization),
+          ),
+      }
+
 /** The events of the service; what fails there is logged, without the headers of webhooks. */
-const eventsOf = (config: Config, { main, writes }: Database, logger: Logger, metrics: Metrics | null): Promise<Events> =>
+const eventsOf = (config: Config, { main, writes }: Database, logger: Logger, { metrics, tracing }: Observers): Promise<Events> =>
   openEvents({
     database: main,
     writer: writes,
@@ -74,6 +109,7 @@ const eventsOf = (config: Config, { main, writes }: Database, logger: Logger, me
     limits: config.limits,
     now: Date.now,
     attempted: (result) => metrics?.webhookAttempted(result),
+    tracing,
     failed: (listener, error) => logger.error({ err: error, listener }, 'a listener or webhook failed'),
     // A receiver may repeat headers in its response, so that is not logged.
     givenUp: ({ id, name }, { sequence }, attempts, { status, error }) =>

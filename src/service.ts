@@ -71,7 +71,7 @@ export async function createService(config: Config, logger?: Logger): Promise<Se
 
 async function open(config: Config, logger: Logger, opened: Closers): Promise<Service> {
   const parts = await openParts(config, logger, version, opened)
-  const { management, database, liveModel, signing, events, identification, uploads, library, accounts } = parts
+  const { management, database, liveModel, signing, events, identification, uploads, library, accounts, tracing } = parts
   const { metrics } = management.measuring
   const planCounts = newPlanCounts()
   const defaultLocale = async () => (await identification.access()).defaultLocale
@@ -88,7 +88,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     ...code,
     reportDropped: reportDroppedTo(logger),
     recording: events.recording,
-    planCounts,
+    ...{ planCounts, tracing },
     ...{ accounts, metrics, slow: openSlowLog(logger, config.limits.slowQuery) },
   })
   opened.add(installations.close)
@@ -106,7 +106,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     version,
     hints: config.hints ? await hintsOf(logger) : null,
     health: database.trouble,
-    ...{ library, checkAddress: uploads.checkAddress, metrics },
+    ...{ library, checkAddress: uploads.checkAddress, metrics, tracing },
     signsAddresses: signing !== null,
   }
   const server = management.beside(

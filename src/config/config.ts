@@ -17,7 +17,7 @@ import { addToProcess, processEnvironment } from './code-environment.js'
 import { type SourceOf, withVariable } from './config-variable.js'
 import { corsSettings } from './cors.js'
 import { type DatabaseConfig, databaseOf, databaseSettings } from './database.js'
-import { type Environment, setOnly } from './environment.js'
+import { booleanOf, type Environment, setOnly } from './environment.js'
 import {
   hasGeneratedSecrets,
   readDotEnv,
@@ -78,6 +78,8 @@ const file = z.strictObject({
   events: eventSettings.prefault({}),
   webhooks: webhookSettings.prefault({}),
   management: managementSettings.prefault({}),
+  /** Add spans to the traces of OpenTelemetry; absent: where code of the project has registered an SDK before the start. */
+  tracing: z.boolean().optional(),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
   limits: limits.prefault({}),
 })
@@ -118,6 +120,8 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly logLevel: string
   /** Where probes reach the service; null: there is no management port. */
   readonly management: ManagementConfig | null
+  /** Whether spans are added to traces; null: where an SDK is registered. */
+  readonly tracing: boolean | null
   readonly hooks: readonly Hook[]
   /** By uid, what the project decides for a content-type. */
   readonly types: Readonly<Record<string, TypeSettings>>
@@ -258,6 +262,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     ...{ corsOrigins: given.cors.origins, corsHeaders: given.cors.headers, responseHeaders: given.http.headers },
     ...{ startPage: given.startPage, compression: given.compression },
     management: managementOf(environment, given.management, network.port),
+    tracing: booleanOf(environment, 'OCTAVO_TRACING') ?? given.tracing ?? null,
     logLevel: logLevelOf(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     hooks: given.hooks,
     types: given.types as Config['types'],

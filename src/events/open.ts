@@ -30,6 +30,7 @@ export interface EventsOptions {
   readonly givenUp: WebhookParts['givenUp']
   /** Called after each attempt to deliver to a webhook. */
   readonly attempted: WebhookParts['attempted']
+  readonly tracing: WebhookParts['tracing']
 }
 
 /** Limits of events. */

@@ -9,6 +9,7 @@ import type { Hints } from '../hints/hints.js'
 import type { Installations } from '../installation/installations.js'
 import type { ModelChanges } from '../live-model/builder-request.js'
 import type { Metrics } from '../runtime/metrics.js'
+import type { Tracing } from '../runtime/tracing.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
 import type { Library } from '../uploads/library.js'
 import type { CheckAddress } from '../uploads/signing.js'
@@ -42,6 +43,8 @@ export interface Backend {
   readonly streamed: StreamedEvents
   /** Where requests are reported to; null: nothing is measured. */
   readonly metrics: Metrics | null
+  /** Where spans of requests are added; null: no traces are collected. */
+  readonly tracing: Tracing | null
   /** The version of this build. */
   readonly version: string
   /** Explains responses; null unless NODE_ENV is `development`. */

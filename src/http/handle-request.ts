@@ -124,13 +124,14 @@ function addTiming(reply: FastifyReply, started: number, identified: number): vo
 
 /** Sends a reply, compressed for clients that accept it. */
 export async function send(parts: MountContext, request: FastifyRequest, reply: FastifyReply, result: Reply): Promise<FastifyReply> {
-  const { connections, unsent, compression, hinting } = parts
+  const { connections, unsent, compression, hinting, backend } = parts
   // Responses as bytes bypass the hooks of the HTTP library.
   if (connections.isDraining()) await addConnectionClose(connections, request, reply)
   if (result.source !== undefined) return respondFrom(reply, result.source, result)
   if (hinting !== null && result.bytes !== undefined) await hinting.beforeBytes(request, reply, result)
   const isPlain = compression === null || request.headers['accept-encoding'] === undefined || result.headers?.['content-type'] !== undefined
-  const ready = isPlain ? result : await compression.result(reply, result)
+  const compressed = () => compression!.result(reply, result)
+  const ready = isPlain ? result : await (backend.tracing?.part('serialize', () => ({}), compressed) ?? compressed())
   if (ready.bytes !== undefined && ready.bytes.bytes.length > smallResponse) unsent.watch(reply.raw, request.ip, ready.bytes.bytes.length)
   return respond(reply, ready)
 }

@@ -2,13 +2,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Metrics, RejectionReason } from '../runtime/metrics.js'
-import { type LoggedRequest, pathOf } from './request-log.js'
-
-/** The methods that have a label of their own. */
-const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-
-/** The label of requests that no route takes. */
-const noRoute = '(none)'
+import type { LoggedRequest } from './request-log.js'
+import { finalStatus, knownMethod, knownRoute } from './request-outcome.js'
 
 /** Measures all requests of a server from now on. `unmeasured`: routes whose requests are not: probes would hide what clients see. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasured: ReadonlySet<string>): void {
@@ -19,10 +14,10 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasur
     metrics.requestBegan()
     // Comes after every response, also one that was not sent to its end.
     reply.raw.once('close', () => {
-      const status = reply.raw.writableFinished ? reply.raw.statusCode : closedByClient
+      const status = finalStatus(reply)
       metrics.requestEnded({
-        method: methods.has(request.method) ? request.method : '_OTHER',
-        route: pathOf(request) ?? noRoute,
+        method: knownMethod(request),
+        route: knownRoute(request),
         status,
         seconds: (performance.now() - started) / 1000,
         requestBytes: received(),
@@ -35,9 +30,6 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasur
     done()
   })
 }
-
-/** The status of a request whose connection was closed before the response was sent. */
-const closedByClient = 499
 
 /** Counts the bytes of a body as they arrive: what its headers say may never come. Returns what gives the number; null: there is no body. */
 function countReceived(request: IncomingMessage): () => number | null {

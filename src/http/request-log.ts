@@ -3,6 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
+import type { TraceIds } from '../runtime/tracing.js'
 
 /** A request with the data for its log line. */
 export type LoggedRequest = FastifyRequest & {
@@ -14,6 +15,8 @@ export type LoggedRequest = FastifyRequest & {
   routeName?: string
   /** The model that it is handled with. */
   model?: Model
+  /** The trace that it belongs to, where traces are collected. */
+  trace?: TraceIds
   /** The error of the response. */
   failure?: Failure
 }
@@ -70,7 +73,7 @@ export function pathOf(request: FastifyRequest): string | undefined {
 
 /** Logs a completed request. */
 export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
-  const { callerName, uid, failure } = request as LoggedRequest
+  const { callerName, uid, failure, trace } = request as LoggedRequest
   request.log.info(
     {
       method: request.method,
@@ -83,6 +86,7 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
       bytes: Number(reply.getHeader('content-length') ?? 0),
       caller: callerName,
       ip: request.ip,
+      ...trace,
     },
     'request',
   )
@@ -97,6 +101,7 @@ export function logAborted(request: FastifyRequest): void {
       aborted: true,
       caller: (request as LoggedRequest).callerName,
       ip: request.ip,
+      ...(request as LoggedRequest).trace,
     },
     'the client aborted the request',
   )

@@ -35,6 +35,7 @@ import { hasDocsPage } from './pages/docs-page.js'
 import { logAborted, logRequest } from './request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
 import { openEventStreams } from './stream/route.js'
+import { traceRequests } from './traced-requests.js'
 import { watchUnsent } from './unsent-responses.js'
 
 /** The HTTP server of a service. */
@@ -181,6 +182,7 @@ function prepare(
   // Routes read bodies themselves, after the caller's permission was checked.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   const unlogged = new Set(mounts.flatMap((mount) => mount.unlogged.map((path) => mount.prefix + path)))
+  if (backend.tracing !== null) traceRequests(app, backend.tracing, unlogged)
   if (backend.metrics !== null) measureRequests(app, backend.metrics, unlogged)
   app.setErrorHandler((error, _request, reply) => respondError(reply, error))
   app.addHook('onRequest', async (request, reply) => {

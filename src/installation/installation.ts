@@ -16,6 +16,7 @@ import type { FindAroundReads, Policies } from '../documents/read/around.js'
 import { type DocumentReads, openDocumentReads } from '../documents/read/find.js'
 import { openPlans } from '../documents/read/plans.js'
 import { loggingSlowReads } from '../documents/read/slow-reads.js'
+import { tracedPlans } from '../documents/read/traced-plans.js'
 import type { InSync } from '../documents/store/synced-drafts.js'
 import { type DocumentWrites, openWrites } from '../documents/write.js'
 import { type Outbox, openOutbox } from '../events/outbox.js'
@@ -27,6 +28,7 @@ import type { ReadContext } from '../query/rest/read.js'
 import type { Metrics } from '../runtime/metrics.js'
 import type { PlanCounts } from '../runtime/plan-counts.js'
 import type { SlowLog } from '../runtime/slow-log.js'
+import type { Tracing } from '../runtime/tracing.js'
 import type { FileWatch } from '../uploads/library.js'
 
 /** Immutable. Everything in it belongs to the same model and default locale. */
@@ -66,6 +68,8 @@ export interface InstallationOptions {
   readonly metrics: Metrics | null
   /** What the caches of plans count. */
   readonly planCounts: PlanCounts
+  /** Where parts of requests are added to traces; null: no traces are collected. */
+  readonly tracing: Tracing | null
   /** Logs slow reads and writes; null: none are logged. */
   readonly slow: SlowLog | null
 }
@@ -98,7 +102,7 @@ export function openInstallation(
   { keys, inSync }: Lasting,
   { model, change, defaultLocale }: InstalledModel,
 ): OpenedInstallation {
-  const { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts, metrics, slow } = options
+  const { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts, metrics, slow, tracing } = options
   const { limits } = config
   const contract = contracts[config.contract]
   const context = readContext(config, model, defaultLocale)
@@ -111,7 +115,8 @@ export function openInstallation(
   const revisionKey = revisionKeyOf(config)
   const reported = { outbox, metrics, slow }
   const writing = { read: context, revisionKey, database: writes, limits, hashPassword, hooks, policies, inSync, input, ...reported }
-  const plansOf = (plans: typeof reads | WriteDatabase) => openPlans(plans, dialect, contract, limits, options.planCounts)
+  const opened = (plans: typeof reads | WriteDatabase) => openPlans(plans, dialect, contract, limits, options.planCounts)
+  const plansOf = (plans: typeof reads | WriteDatabase) => (tracing === null ? opened(plans) : tracedPlans(opened(plans), tracing))
   const [ofReads, ofWrites] = [plansOf(reads), plansOf(writes)]
   return {
     installation: {

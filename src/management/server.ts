@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
 import { type ManagementConfig, managementLimits, managementVariables } from '../config/management.js'
+import { isLoopback } from '../config/network.js'
 import { ConfigError } from '../errors/errors.js'
 import { describePortProblem } from '../errors/port-problem.js'
 
@@ -85,9 +86,6 @@ async function listen(server: Server, { host, port, token, isRequired }: Managem
       `other machines can read /metrics of the management port. Set management.token or ${managementVariables.token}, or listen on 127.0.0.1`,
     )
 }
-
-/** Whether an address is of this machine alone. */
-const isLoopback = (address: string): boolean => address === '::1' || /^(?:::ffff:)?127\./.test(address)
 
 async function close(server: Server): Promise<void> {
   if (!server.listening) return

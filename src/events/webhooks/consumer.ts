@@ -1,6 +1,7 @@
 // A webhook as a consumer of events: events about one document, or one file, are delivered in order, those about others beside them.
 import type { MainConnection, WriteDatabase } from '../../database/database.js'
 import type { WebhookResult } from '../../runtime/metrics.js'
+import type { TraceAttributes, Tracing } from '../../runtime/tracing.js'
 import type { Consumer, DeliveryOutcome } from '../consumer.js'
 import type { RecordedEvent } from '../event-log.js'
 import { insertAttempt } from './attempts.js'
@@ -8,7 +9,7 @@ import { messageId, requestOf } from './request.js'
 import type { ResolveLimits } from './resolve.js'
 import { outcomeOf, type RetryLimits } from './retry.js'
 import { ensureSecrets, signingSecrets } from './secrets.js'
-import type { WebhookResponse, WebhookSender } from './send.js'
+import type { WebhookRequest, WebhookResponse, WebhookSender } from './send.js'
 import { consumerOf, type Webhook } from './webhook.js'
 
 /** Limits of webhooks. */
@@ -32,6 +33,8 @@ export interface WebhookParts {
   now(): number
   /** Called after each attempt. */
   attempted(result: WebhookResult): void
+  /** Makes attempts traces of their own; null: no traces are collected. */
+  readonly tracing: Tracing | null
   /** Reports events that were given up. */
   givenUp(
     webhook: Webhook,
@@ -83,12 +86,30 @@ export function webhookConsumer(current: () => Webhook, parts: WebhookParts): Co
 async function deliverTo(
   webhook: Webhook,
   { sequence, createdAt, event, payload }: Pick<RecordedEvent, 'sequence' | 'createdAt' | 'event' | 'payload'>,
-  { database, writer, sender, defaultHeaders, now }: WebhookParts,
+  { database, writer, sender, defaultHeaders, now, tracing }: WebhookParts,
   signal: AbortSignal,
 ): Promise<WebhookResponse> {
   const secrets = signingSecrets(await ensureSecrets(database, writer, webhook.id), now())
   const message = { id: messageId({ sequence, createdAt }), event, body: payload, secrets, now: now() }
   const request = requestOf(webhook, defaultHeaders, message)
   if (typeof request === 'string') return { status: 0, error: request, retryAfter: null, duration: 0 }
-  return sender.send(request, signal)
+  if (tracing === null) return sender.send(request, signal)
+  return tracing.outgoing(
+    'POST webhook',
+    { 'http.request.method': 'POST', 'octavo.webhook.id': webhook.id, 'octavo.event': event },
+    (added) => sender.send(withHeaders(request, added), signal),
+    deliveryOf,
+  )
+}
+
+/** What a trace says of the response. */
+const deliveryOf = ({ status }: WebhookResponse): { readonly attributes: TraceAttributes; readonly isFailed: boolean } => ({
+  attributes: status === 0 ? { 'error.type': 'no response' } : { 'http.response.status_code': status },
+  isFailed: status < 200 || status > 299,
+})
+
+/** Adds headers, which take the place of those of the same name. */
+function withHeaders(request: WebhookRequest, added: WebhookRequest['headers']): WebhookRequest {
+  const names = new Set(added.map(([name]) => name.toLowerCase()))
+  return { ...request, headers: [...request.headers.filter(([name]) => !names.has(name.toLowerCase())), ...added] }
 }

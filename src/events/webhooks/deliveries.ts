@@ -18,6 +18,7 @@ export interface WebhookDeliveriesOptions {
   failed(consumer: string, error: unknown): void
   readonly givenUp: WebhookParts['givenUp']
   readonly attempted: WebhookParts['attempted']
+  readonly tracing: WebhookParts['tracing']
 }
 
 /** The webhooks of the installation, and the delivery to them where this process makes it. */

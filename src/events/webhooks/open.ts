@@ -18,7 +18,7 @@ export interface WebhookSettings {
 }
 
 /** What webhooks depend on. */
-export interface WebhookConsumersOptions extends Pick<WebhookParts, 'now' | 'givenUp' | 'attempted'> {
+export interface WebhookConsumersOptions extends Pick<WebhookParts, 'now' | 'givenUp' | 'attempted' | 'tracing'> {
   readonly database: Pick<MainConnection, 'rows'>
   readonly writer: Pick<WriteDatabase, 'run'>
   readonly settings: WebhookSettings
@@ -45,6 +45,7 @@ export function openWebhookConsumers({
   now,
   givenUp,
   attempted: report,
+  tracing,
 }: WebhookConsumersOptions): WebhookConsumers {
   const sender = openSender(openAddressRules(settings.allowPrivateAddresses, limits), limits)
   let attempts = 0
@@ -53,6 +54,6 @@ export function openWebhookConsumers({
     // Processes may end before they have made so many attempts.
     if (attempts++ % pruneEvery === 0) pruneAttempts(database, writer, limits.webhookLog).catch(failed)
   }
-  const parts = { database, writer, sender, defaultHeaders: settings.defaultHeaders, limits, now, attempted, givenUp }
+  const parts = { database, writer, sender, defaultHeaders: settings.defaultHeaders, limits, now, attempted, givenUp, tracing }
   return { consumerFor: (current) => webhookConsumer(current, parts), close: sender.close }
 }
