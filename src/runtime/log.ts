@@ -24,7 +24,7 @@ export interface LogOptions {
 }
 
 /** Bytes of a batch of lines. */
-const batchBytes = 4_096
+const batchBytes = 16_384
 
 /** A line of the log that is written whatever its level is. */
 export const logLine = (level: number, msg: string, fields: Readonly<Record<string, unknown>>): string =>

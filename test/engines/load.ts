@@ -36,6 +36,8 @@ interface LoadOptions {
   readonly rest: number
   /** The beginning of every code. */
   readonly label: string
+  /** Whether services may end: what they do not respond to may have happened or not, as what they refuse. */
+  readonly mayEnd?: boolean
 }
 
 interface Counter {
@@ -52,7 +54,7 @@ const patience = 30_000
 /**
  * Writer i writes through service i, and readers read what it has written through another one. The counters of writers are made first.
  */
-export async function startLoad(origins: readonly string[], { writers, readers, rest, label }: LoadOptions): Promise<Load> {
+export async function startLoad(origins: readonly string[], { writers, readers, rest, label, mayEnd = false }: LoadOptions): Promise<Load> {
   const created = new Map<string, boolean>()
   const memos = new Map<string, boolean>()
   const counters = new Map<string, Counter>()
@@ -104,7 +106,10 @@ export async function startLoad(origins: readonly string[], { writers, readers, 
 
   async function repeat(work: (turn: number) => Promise<void>): Promise<void> {
     for (let turn = 0; !isOver; turn++) {
-      await work(turn).catch((error: unknown) => void history.wrong.push(String((error as Error).cause ?? error)))
+      await work(turn).catch((error: unknown) => {
+        if (mayEnd && error instanceof TypeError) refused++
+        else history.wrong.push(String((error as Error).cause ?? error))
+      })
       await pause(rest)
     }
   }

@@ -4,21 +4,20 @@ import type Database from 'better-sqlite3'
 import { shared } from '../../runtime/shared-calls.js'
 import type { CommitWatch, DependentTables, TableChanges } from '../cache/table-changes.js'
 import { throughSchemaChanges } from './connection.js'
-import { commitVersion } from './main-connection.js'
+import type { CommitVersion } from './main-connection.js'
 import type { SqliteWriter } from './writer/writer.js'
 
 /** Milliseconds for which a read waits for the writer to say who has committed. */
 const patience = 5
 
-/** Watches the commits to the database of `connection`. */
-export function watchCommits(connection: Database.Database, changes: TableChanges, writer: Pick<SqliteWriter, 'isAlone'>): CommitWatch {
-  const version = commitVersion(connection)
+/** Watches the commits that `version` tells of. */
+export function watchCommits(version: CommitVersion, changes: TableChanges, writer: Pick<SqliteWriter, 'isAlone'>): CommitWatch {
   let seen: unknown = null
   /** Whether the writer is being asked and takes too long: it carries out a statement, or writes to disk. */
   let isLate = false
   const ask = shared(async () => {
     try {
-      const now = version()
+      const now = version.read()
       const isAlone = await writer.isAlone().catch(() => false)
       if (!isAlone) changes.noteAll()
       seen = now
@@ -28,8 +27,8 @@ export function watchCommits(connection: Database.Database, changes: TableChange
   })
   return {
     changes,
-    look: () => {
-      if (version() === seen) return true
+    look: (since) => {
+      if (version.after(since) === seen) return true
       if (isLate) return false
       return inTime(ask(), () => {
         isLate = true

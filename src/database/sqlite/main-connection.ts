@@ -1,5 +1,6 @@
 // The service's own connection: small statements beside the reader threads, and the look whether anything was committed.
 import type Database from 'better-sqlite3'
+import { elapsed } from '../../runtime/clock.js'
 import type { MainConnection } from '../database.js'
 import { keepStatements, throughSchemaChanges } from './connection.js'
 import { writeSql } from './dialect.js'
@@ -7,20 +8,33 @@ import { writeSql } from './dialect.js'
 /** Prepared statements that are kept. */
 const kept = 100
 
-/** Returns what changes whenever anything is committed, here or elsewhere. */
-export function commitVersion(database: Database.Database): () => unknown {
-  // The version changes when another connection commits, `total_changes` when this one writes.
-  const version = database.prepare('select (select data_version from pragma_data_version) + total_changes()').pluck()
-  return () => throughSchemaChanges(() => version.get())
+/** What changes whenever anything is committed, here or elsewhere. */
+export interface CommitVersion {
+  read(): unknown
+  /** As it was read at a moment after `since` (`elapsed`): now, unless it was read since then. */
+  after(since: number): unknown
 }
 
-export function openMainConnection(database: Database.Database): MainConnection {
-  const version = commitVersion(database)
+export function openCommitVersion(database: Database.Database): CommitVersion {
+  // The version changes when another connection commits, `total_changes` when this one writes.
+  const statement = database.prepare('select (select data_version from pragma_data_version) + total_changes()').pluck()
+  let last: unknown = null
+  let began = Number.NEGATIVE_INFINITY
+  const read = () => {
+    const now = elapsed()
+    last = throughSchemaChanges(() => statement.get())
+    began = now
+    return last
+  }
+  return { read, after: (since) => (began > since ? last : read()) }
+}
+
+export function openMainConnection(database: Database.Database, version = openCommitVersion(database)): MainConnection {
   const prepared = keepStatements(database, kept)
-  let seen = version()
+  let seen = version.read()
   return {
     changed: () => {
-      const now = version()
+      const now = version.read()
       if (now === seen) return false
       seen = now
       return true

@@ -23,7 +23,7 @@ import { openPresence } from './file/presence.js'
 import { fitModel } from './fit-model.js'
 import { createIndexes } from './indexes.js'
 import { inspectSqlite } from './inspection.js'
-import { openMainConnection } from './main-connection.js'
+import { openCommitVersion, openMainConnection } from './main-connection.js'
 import { openProjectFile } from './project-file.js'
 import { openReaders } from './readers/pool.js'
 import { findSchemaMismatches } from './schema-mismatches.js'
@@ -70,14 +70,15 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       failed('a reader thread failed'),
     )
     opened.add(readers.close)
+    const version = openCommitVersion(connection)
     const changes = openTableChanges(openDependentTables(connection))
     const writer = startWriter(config, { signing, files: presence.files, changes }, logger, failed('the writer thread failed'))
     opened.add(writer.close)
     return {
       reads: presence.guardReads(readers),
       writes: presence.guardWrites(writer),
-      main: presence.guardMain(openMainConnection(connection)),
-      commits: presence.guardCommits(watchCommits(connection, changes, writer)),
+      main: presence.guardMain(openMainConnection(connection, version)),
+      commits: presence.guardCommits(watchCommits(version, changes, writer)),
       names: namesOf.sqlite,
       fit: async (wanted) => {
         await fitModel(connection, writer, wanted, config.auth.jwtManagement === 'refresh')
