@@ -1,4 +1,4 @@
-// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write,bodies,builds,scopes,compression,cached] [--seconds 5] [--connections 32]
+// Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write,bodies,builds,scopes,compression,cached,processes] [--seconds 5] [--connections 32]
 // [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--database postgres [--network 1]] [--against FOLDER] [--json FILE]
 
 import { writeFileSync } from 'node:fs'
@@ -11,6 +11,7 @@ import { measureCached } from './cached.mjs'
 import { measureCompression } from './compression.mjs'
 import { measureGrowth } from './growth.mjs'
 import { addNetwork } from './postgres.mjs'
+import { measureProcesses } from './processes.mjs'
 import { measureRead } from './read.mjs'
 import { measureScopes } from './scopes.mjs'
 import { chooseDatabase } from './servers.mjs'
@@ -56,6 +57,7 @@ const parts = {
   scopes: measureScopes,
   compression: measureCompression,
   cached: measureCached,
+  processes: measureProcesses,
 }
 
 const chosen = values.only.split(',')
