@@ -1,7 +1,7 @@
 // Three services on one PostgreSQL with a read replica, under a mixed load, while services, connections, the replica and the server fail at random:
 // nothing acknowledged is lost or doubled, and no read goes back (replicas.6).
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { freePort } from '../../bench/free-port.mjs'
 import { type Cluster, missingForCluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
 import { seededRandom } from '../../bench/random.mjs'
@@ -9,6 +9,7 @@ import { type Child, start } from '../faults/child.js'
 import { deskFiles, pause, range, until } from '../servers/desk.js'
 import { environmentOf } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
+import { rule } from '../support/rule.js'
 import { contradictions, startLoad } from './load.js'
 
 const missing = missingForCluster()
@@ -92,8 +93,9 @@ describe.skipIf(missing !== null)(`three services and a replica${missing === nul
     'the server is killed': () => primary.crash(),
   }
 
-  test(
-    'replicas.6: nothing acknowledged is lost, and no read goes back, whatever fails',
+  rule(
+    'replicas.6',
+    'nothing acknowledged is lost, and no read goes back, whatever fails',
     async () => {
       const seed = Number(process.env.SEED ?? Date.now() % 1_000_000)
       const { integer, pick } = seededRandom(seed)

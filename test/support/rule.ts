@@ -11,8 +11,8 @@ const known = new Set(
   ),
 )
 
-/** A test of the rule `id`, which must be written down in docs/spec as `**id** …`. */
-export function rule(id: string, sentence: string, prove: () => Promise<void> | void): void {
+/** A test of the rule `id`, which must be written down in docs/spec as `**id** …`. `timeout`: milliseconds, where the usual ones do not suffice. */
+export function rule(id: string, sentence: string, prove: () => Promise<void> | void, timeout?: number): void {
   if (!known.has(id)) throw new Error(`docs/spec has no rule ${id}`)
-  test(`${id}: ${sentence}`, prove)
+  test(`${id}: ${sentence}`, prove, timeout)
 }

@@ -60,11 +60,7 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
     const readers = await openReaders(
       {
         ...{ sqlite: settings, signing, readers: readerThreads, maxReaders: maxReaderThreads },
-        readQueue: limits.readQueue,
-        heavyReadQueue: limits.heavyReadQueue,
-        readTimeout: limits.readTimeout,
-        answerBytes: limits.answerBytes,
-        maxBufferedResponseBytes: limits.maxBufferedResponseBytes,
+        ...limits,
       },
       sqliteDialect,
       failed('a reader thread failed'),
