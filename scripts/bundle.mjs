@@ -8,6 +8,7 @@ export const bundle = {
     'src/main.ts',
     'src/index.ts',
     'src/cli/dev/service-process.ts',
+    'src/cli/processes/process-of-several.ts',
     'src/database/sqlite/readers/reader-thread.ts',
     'src/database/sqlite/writer/writer-thread.ts',
     'src/database/sqlite/index-thread.ts',

@@ -48,9 +48,10 @@ export interface Service extends ContentService {
   examples(): Promise<readonly string[]>
   /**
    * Waits for requests in flight, then closes everything. Before that, requests are served for another `delay` milliseconds while
-   * `/_health` reports 503, so that load balancers stop sending traffic.
+   * `/_health` reports 503, so that load balancers stop sending traffic. `isReplaced`: another process listens on the same port, so that
+   * only connections that are open are served meanwhile, and `/_health` stays as it is.
    */
-  close(options?: { readonly delay?: number }): Promise<void>
+  close(options?: { readonly delay?: number; readonly isReplaced?: boolean }): Promise<void>
 }
 
 /**
@@ -123,7 +124,10 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     events: { after: events.log.after },
     listen: server.listen,
     examples: () => exampleRequests(config, installations.model(), identification),
-    close: ({ delay = 0 } = {}) => opened.close(delay),
+    close: ({ delay = 0, isReplaced = false } = {}) => {
+      if (isReplaced) server.leaveToOthers()
+      return opened.close(delay)
+    },
   }
 }
 
@@ -185,8 +189,8 @@ async function openServing(config: Config, { main, writes }: Database, backend: 
     return address
   }
   const close: HttpServer['close'] = async (delay) => void (await Promise.all([administration.close(), server.close(delay)]))
-  const { state } = server
-  if (config.schedules.length === 0) return { listen, state, close }
+  const { state, leaveToOthers } = server
+  if (config.schedules.length === 0) return { listen, state, leaveToOthers, close }
   const { openSchedules } = await import('./schedules/schedules.js')
   const services = backend.services(theProject(0, null))
   const schedules = openSchedules(config.schedules, { database: main, writer: writes, services, log, limits: config.limits })
@@ -197,6 +201,7 @@ async function openServing(config: Config, { main, writes }: Database, backend: 
       return address
     },
     state,
+    leaveToOthers,
     close: async (delay) => void (await Promise.all([schedules.close(), close(delay)])),
   }
 }

@@ -11,12 +11,17 @@ export interface Shutdown {
    * SIGINT comes from a terminal, so it skips the delay for load balancers.
    */
   serves(close: Close, times: Times): void
+  /**
+   * Ends the process as a signal does, unless it is ending already: the main process of several asks for it. `waits`: for load balancers;
+   * `isReplaced`: another process listens on the same port.
+   */
+  end(waits: boolean, isReplaced: boolean): void
   /** Ends the process with this status once the log is written or its output is blocked. */
   leave(status: number): Promise<never>
 }
 
-/** Closes a service after it has kept serving for `delay` milliseconds. */
-type Close = (delay: number) => Promise<void>
+/** Closes a service after it has kept serving for `delay` milliseconds; `isReplaced`: another process listens on the same port. */
+type Close = (delay: number, isReplaced: boolean) => Promise<void>
 interface Times {
   readonly drainDelay: number
   readonly drainTimeout: number
@@ -33,18 +38,13 @@ const interrupted = { SIGTERM: 143, SIGINT: 130 }
  * an operator sends it.
  */
 export function watchShutdown({ logger, flush }: Log, level: 'info' | 'debug' = 'info'): Shutdown {
-  const endThreads = trackThreads()
+  const leave = openLeave(flush)
   let service: { readonly close: Close; readonly times: Times } | null = null
   let stopping = false
+  /** The main process has asked for the end, and no signal has come: one that was sent to all processes may be late. */
+  let isAsked = false
 
-  async function leave(status: number): Promise<never> {
-    const [log, free] = await Promise.all([flush(exitTimeout), within(exitTimeout, endThreads())])
-    // `exit` waits for threads and for a blocked write, so a process with either is killed.
-    if (log === 'blocked' || !free) process.kill(process.pid, 'SIGKILL')
-    process.exit(status)
-  }
-
-  async function stop(status: number, waits: boolean): Promise<void> {
+  async function stop(status: number, waits: boolean, isReplaced = false): Promise<void> {
     if (service === null) return leave(status)
     const { close, times } = service
     const delay = waits ? times.drainDelay : 0
@@ -54,7 +54,7 @@ export function watchShutdown({ logger, flush }: Log, level: 'info' | 'debug' = 
     }, delay + times.drainTimeout)
     deadline.unref()
     try {
-      await close(delay)
+      await close(delay, isReplaced)
     } catch (error) {
       logger.error({ err: error }, 'the service did not close cleanly')
       return leave(1)
@@ -64,12 +64,48 @@ export function watchShutdown({ logger, flush }: Log, level: 'info' | 'debug' = 
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     process.on(signal, () => {
+      if (isAsked) {
+        isAsked = false
+        return
+      }
       if (stopping) return leave(1)
       stopping = true
       logger[level]({ signal }, 'stopping')
       return stop(service === null ? interrupted[signal] : 0, signal === 'SIGTERM')
     })
   }
+  watchFailures(logger, () => {
+    if (stopping) return
+    stopping = true
+    stop(1, false)
+  })
+  return {
+    serves: (close, times) => {
+      service = { close, times }
+    },
+    end: (waits, isReplaced) => {
+      if (stopping) return
+      stopping = isAsked = true
+      logger[level]({ isReplaced }, 'stopping')
+      stop(0, waits, isReplaced)
+    },
+    leave,
+  }
+}
+
+/** Returns what ends the process with a status once the log is written, or its output is blocked. */
+function openLeave(flush: Log['flush']): Shutdown['leave'] {
+  const endThreads = trackThreads()
+  return async (status) => {
+    const [log, free] = await Promise.all([flush(exitTimeout), within(exitTimeout, endThreads())])
+    // `exit` waits for threads and for a blocked write, so a process with either is killed.
+    if (log === 'blocked' || !free) process.kill(process.pid, 'SIGKILL')
+    process.exit(status)
+  }
+}
+
+/** Logs what code of the project did not catch. `uncaught`: called after an error, since which nobody knows what was interrupted. */
+function watchFailures(logger: Log['logger'], uncaught: () => void): void {
   const { report } = openFailureLog(logger)
   // A hook or listener did not await a promise; its failure does not affect the service.
   process.on('unhandledRejection', (reason) => {
@@ -81,16 +117,8 @@ export function watchShutdown({ logger, flush }: Log, level: 'info' | 'debug' = 
     const code = runningCode()
     const requestId = code?.requestId ?? undefined
     logger.fatal({ err: error, requestId }, `uncaught exception${inCode(code)}; the service stops`)
-    if (stopping) return
-    stopping = true
-    stop(1, false)
+    uncaught()
   })
-  return {
-    serves: (close, times) => {
-      service = { close, times }
-    },
-    leave,
-  }
 }
 
 /** Names the code of the project that something came from, as far as Node knows. */

@@ -1,137 +1,25 @@
-// `octavo start [folder]`: opens the service, listens, prints example requests, and stops gracefully.
-import { once } from 'node:events'
-import { createServer } from 'node:net'
-import type { Logger } from 'pino'
-import { type Config, loadConfig } from '../config/config.js'
-import { type ManagementConfig, managementVariables } from '../config/management.js'
-import { driverOf } from '../database/open.js'
-import { ConfigError } from '../errors/errors.js'
-import { describePortProblem } from '../errors/port-problem.js'
-import { loadModel } from '../model/load.js'
-import type { Model } from '../model/types.js'
-import { adaptYoungGeneration, fastProfile, smallProfile } from '../runtime/gc.js'
-import { logLine, openLog } from '../runtime/log.js'
-import { createService, type Service } from '../service.js'
-import { refuseUnfinishedRestore } from '../uploads/unfinished-restore.js'
-import { endWithParent } from './end-with-parent.js'
+// `octavo start [folder]`: serves a project, in this process or in several others.
+import { loadConfig } from '../config/config.js'
+import { processOption } from '../config/processes.js'
 import { orExplain } from './explain-error.js'
-import { strapiEvidence } from './project.js'
-import { reportProjectCode } from './project-code.js'
-import { checkProject } from './project-folder.js'
-import { ensureSecrets, reportCreated } from './secrets.js'
-import { type Shutdown, watchShutdown } from './shutdown.js'
+import { startFailure } from './start-failure.js'
 
 /** Options of `octavo start`. */
 export interface StartOptions {
   /** Start with an empty database although the project had one. */
   readonly new?: boolean
-  /** The process takes the place of one that still listens on a port that both share; it prints no examples. */
-  readonly replaces?: boolean
-  /** Called with the address once the service listens. */
-  readonly serving?: (address: string) => void
+  /** How many processes serve; takes precedence over the configuration. */
+  readonly processes?: string
 }
 
-/** Serves the project in `folder` until a signal stops the process. A start that fails ends the process with one sentence. */
-export async function start(folder: string, options: StartOptions = {}): Promise<void> {
-  let shutdown: Shutdown | undefined
-  await orExplain(serve)(folder, options, (watched) => {
-    shutdown = watched
+/** Serves the project in `folder` until a signal stops the process. */
+export const start = orExplain(async (folder: string, options: StartOptions = {}): Promise<void> => {
+  // The processes find it here too.
+  if (options.processes !== undefined) process.env.OCTAVO_PROCESSES = String(processOption(options.processes))
+  const config = await loadConfig(folder).catch((error) => {
+    throw startFailure(error)
   })
-  if (process.exitCode === undefined) return
-  // A failed start may have left threads that would keep the process alive.
-  await shutdown?.leave(1)
-  process.exit()
-}
-
-async function serve(folder: string, options: StartOptions, watched: (shutdown: Shutdown) => void): Promise<void> {
-  try {
-    await listen(folder, options, watched)
-  } catch (error) {
-    if (process.env.LOG_LEVEL === 'debug') process.stderr.write(`${(error as Error).stack ?? String(error)}\n`)
-    throw new ConfigError(describePortProblem(error as NodeJS.ErrnoException, { port: 'PORT', host: 'HOST' }))
-  }
-}
-
-async function listen(folder: string, options: StartOptions, watched: (shutdown: Shutdown) => void): Promise<void> {
-  const loaded = await loadConfig(folder)
-  const isDevelopment = options.serving !== undefined
-  // In development, another project may have the management port, which nothing depends on.
-  const management = loaded.management === null ? null : { ...loaded.management, isRequired: !isDevelopment }
-  const given = { ...loaded, management, allowsNewDatabase: options.new === true }
-  const { limits } = given
-  const log = openLog({ level: given.logLevel, bytes: limits.logBytes, batches: given.production })
-  const { logger } = log
-  log.takeOver()
-  // `octavo dev` replaces its processes at every change.
-  const shutdown = watchShutdown(log, isDevelopment ? 'debug' : 'info')
-  watched(shutdown)
-  endWithParent(() => process.kill(process.pid, 'SIGTERM'))
-  checkProject(given.folder)
-  refuseUnfinishedRestore(given)
-  if (options.replaces !== true) await checkPort(given)
-  if (management?.isRequired === true) await checkManagementPort(management)
-  const driver = await driverOf(given)
-  driver.refuseLost(given, strapiEvidence(given.folder))
-  const { config, service } = await open(given, logger).catch((error: Error) => {
-    throw driver.faultOf(error) === null ? error : new ConfigError(`The database ${driver.nameOf(given)} cannot be used: ${error.message}.`)
-  })
-  warnOfRelations(logger, service.model)
-  const address = await service.listen().catch(async (error: Error) => {
-    await service.close()
-    throw error
-  })
-  adaptYoungGeneration(config.database.server === null ? smallProfile : fastProfile)
-  if (options.replaces !== true) {
-    await announce(config, service, address)
-    void reportProjectCode(config, service, logger)
-  }
-  shutdown.serves((delay) => service.close({ delay }), limits)
-  options.serving?.(address)
-}
-
-/** Prints where the project is served, and during development what to try. */
-async function announce({ production, folder, contract, contractReason }: Config, service: Service, address: string): Promise<void> {
-  const seconds = (performance.now() / 1000).toFixed(1)
-  const about = `contract: ${contract}, ${contractReason}; docs/differences.md describes both`
-  say(production, `Octavo serves ${folder} at ${address} after ${seconds} s (${about}).`, { folder, address, contract })
-  if (production) return
-  const examples = (await service.examples()).slice(0, 3).map((path) => `\n  curl -g '${address}${path}'`)
-  if (examples.length > 0) say(production, `Open it in a browser, or try:${examples.join('')}`)
-}
-
-/** Prints a sentence at any log level: in production as a line of the log, because programs read it. */
-function say(production: boolean, text: string, fields: Readonly<Record<string, unknown>> = {}): void {
-  process.stdout.write(production ? logLine(30, text, fields) : `${text}\n`)
-}
-
-/** Generates missing secrets only after the schemas were loaded, so that a start that fails leaves no files behind. */
-async function open(given: Config, logger: Logger): Promise<{ readonly config: Config; readonly service: Service }> {
-  if (Object.keys(given.missingSecrets).length > 0) await loadModel(given.folder, given.privateAttributes)
-  const saved = await ensureSecrets(given)
-  const created = reportCreated(saved).trimEnd()
-  if (created !== '') say(saved.config.production, created)
-  return { config: saved.config, service: await createService(saved.config, logger) }
-}
-
-/**
- * Listens briefly, so that a port in use is reported before the project is touched. A race is still reported when the service listens.
- * `exclusive`: in a process of `octavo dev`, this socket is not the shared one.
- */
-async function checkPort({ host, port }: Pick<Config, 'host' | 'port'>): Promise<void> {
-  const server = createServer((socket) => socket.destroy()).listen({ host, port, exclusive: true })
-  await once(server, 'listening')
-  server.close()
-  await once(server, 'close')
-}
-
-/** Does the same for the management port. @throws ConfigError */
-async function checkManagementPort(management: ManagementConfig): Promise<void> {
-  await checkPort(management).catch((error: NodeJS.ErrnoException) => {
-    throw new ConfigError(describePortProblem(error, managementVariables))
-  })
-}
-
-function warnOfRelations(logger: Logger, { skippedRelations }: Model): void {
-  if (skippedRelations.length > 0)
-    logger.warn({ attributes: skippedRelations }, 'skipped relations to types of plugins that are not available')
-}
+  const { new: allowsNew = false } = options
+  if (config.processes > 1) return (await import('./processes/main-process.js')).serveTogether(folder, config, allowsNew)
+  return (await import('./serve.js')).serve(folder, { config, new: allowsNew })
+})

@@ -48,8 +48,11 @@ export const auth = z.strictObject({
   resetLifespan: z.int().positive().max(century).default(3_600_000),
   confirmLifespan: z.int().positive().max(century).default(day),
   providers: z.record(z.string().regex(/^[\w-]+$/), provider).default({}),
-  /** Count attempts in the database, for several processes that serve it together; each counted attempt is a small write. */
-  sharedLimits: z.boolean().default(false),
+  /**
+   * Count attempts in the database, for several processes that serve it together; each counted attempt is a small write. Absent: where
+   * `processes` are several.
+   */
+  sharedLimits: z.boolean().optional(),
   /** OAuth callback URLs allowed in addition to each provider's own; compared exactly. */
   allowedCallbacks: z.array(z.url({ protocol: /^https?$/ })).default([]),
   cookie: z

@@ -28,6 +28,7 @@ export const variableNames = [
   'OCTAVO_TRACING',
   'PUBLIC_URL',
   'OCTAVO_TRUST_PROXY',
+  'OCTAVO_PROCESSES',
   'OCTAVO_GC_TUNING',
   'SMTP_URL',
   'MAIL_FROM',

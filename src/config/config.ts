@@ -32,6 +32,7 @@ import { eventSettings, hookSettings, webhookSettings } from './hooks.js'
 import { limits } from './limits.js'
 import { type ManagementConfig, managementOf, managementSettings } from './management.js'
 import { isLoopback, type NetworkConfig, networkOf } from './network.js'
+import { processesOf, processSettings } from './processes.js'
 import { httpSettings } from './response-headers.js'
 import { routesSettings } from './routes.js'
 import { scheduleSettings } from './schedules.js'
@@ -50,6 +51,8 @@ const file = z.strictObject({
   url: z.url({ protocol: /^https?$/ }).optional(),
   /** Number of trusted reverse proxies in front of the service (X-Forwarded-For). */
   trustProxy: z.int().min(0).max(10).default(0),
+  /** Service processes of `octavo start` that share the port; `auto`: one for each core. */
+  processes: processSettings,
   api: apiSettings.prefault({}),
   auth: auth.prefault({}),
   docs,
@@ -103,7 +106,7 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly storage: StorageConfig
   /** Media types that may be uploaded; if `allowed` is empty, all but the denied ones. */
   readonly uploadTypes: { readonly allowed: readonly string[]; readonly denied: readonly string[] }
-  readonly auth: Readonly<z.output<typeof auth>>
+  readonly auth: Readonly<z.output<typeof auth> & { readonly sharedLimits: boolean }>
   /** The administration API. */
   readonly admin: Readonly<z.output<typeof admin>>
   /** Whether the API describes itself, with what a caller may do. */
@@ -118,6 +121,8 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   /** Responses are compressed for clients that accept it. */
   readonly compression: boolean
   readonly logLevel: string
+  /** Service processes of `octavo start` that share the port; with one, the command serves by itself. */
+  readonly processes: number
   /** Where probes reach the service; null: there is no management port. */
   readonly management: ManagementConfig | null
   /** Whether spans are added to traces; null: where an SDK is registered. */
@@ -241,6 +246,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
   const secrets = secretsOf(environment, makeSecret)
   const storage = storageFrom(given.uploads.storage, environment)
   const network = networkOf(environment, given)
+  const processes = processesOf(environment, given.processes)
   const production = environment.NODE_ENV !== 'development' && environment.NODE_ENV !== undefined
   const isDevelopment = environment.NODE_ENV === 'development'
   return Object.freeze({
@@ -249,7 +255,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     ...api,
     ...secrets,
     database,
-    auth: given.auth,
+    auth: { ...given.auth, sharedLimits: given.auth.sharedLimits ?? processes > 1 },
     admin: given.admin,
     docs: given.docs,
     mail: mailOf(environment, given.mail),
@@ -261,6 +267,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     uploadTypes: { allowed: given.uploads.allowedTypes, denied: given.uploads.deniedTypes },
     ...{ corsOrigins: given.cors.origins, corsHeaders: given.cors.headers, responseHeaders: given.http.headers },
     ...{ startPage: given.startPage, compression: given.compression },
+    processes,
     management: managementOf(environment, given.management, network.port),
     tracing: booleanOf(environment, 'OCTAVO_TRACING') ?? given.tracing ?? null,
     logLevel: logLevelOf(environment.LOG_LEVEL ?? given.log.level ?? 'info'),

@@ -223,6 +223,15 @@ export const limits = z.strictObject({
    * sending traffic. Defaults to 5,000 in production, and to 0 in development or if only this machine can reach the service.
    */
   drainDelay: z.int().min(0).max(longest).optional(),
+  /**
+   * A service process of several that ends within so many milliseconds of serving, or before, has failed: it is replaced after a pause,
+   * which doubles with each failure up to the longest one, and after so many failures in a row the command ends if no other one serves
+   * for that long.
+   */
+  processSettled: z.int().positive().max(longest).default(10_000),
+  processPause: z.int().positive().max(longest).default(1_000),
+  processLongestPause: z.int().positive().max(longest).default(30_000),
+  processFailures: z.int().positive().max(1_000).default(5),
   /** Milliseconds by which the event loop may be late before `/live` of the management port reports 503. */
   eventLoopLag: z.int().positive().max(longest).default(5_000),
   /** Bytes of log lines buffered while the output is slow, full or closed; further lines are dropped and counted. */

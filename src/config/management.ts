@@ -21,6 +21,8 @@ export interface ManagementConfig {
   readonly token: string | null
   /** True: a port in use ends the start; false: the service goes on without the port. */
   readonly isRequired: boolean
+  /** Who asks the process: others at the port, or the main process, which has the port for several. */
+  readonly askedBy: 'port' | 'main'
 }
 
 /** The environment variables that say where the management port listens, and who may read its metrics. */
@@ -43,6 +45,9 @@ export const managementLimits = {
   scrapeWait: 2_000,
   /** Milliseconds between two comparisons of the database with the model, which scrapes ask for. */
   driftEvery: 60_000,
+  /** Milliseconds that the main process waits for the others when it is asked whether one serves, and for their metrics. */
+  readyWait: 2_000,
+  reportWait: 3_000,
 } as const
 
 /** Completes where the management port listens; null: nowhere. `servicePort`: that of the service. @throws ConfigError that names the invalid value */
@@ -60,5 +65,5 @@ export function managementOf(
   }
   const token = OCTAVO_MANAGEMENT_TOKEN ?? given.token ?? null
   if (token !== null) checkSecret(OCTAVO_MANAGEMENT_TOKEN === undefined ? 'management.token' : 'OCTAVO_MANAGEMENT_TOKEN', token)
-  return { host: OCTAVO_MANAGEMENT_HOST ?? given.host, port, token, isRequired: true }
+  return { host: OCTAVO_MANAGEMENT_HOST ?? given.host, port, token, isRequired: true, askedBy: 'port' }
 }

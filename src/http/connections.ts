@@ -4,11 +4,14 @@ import type { IncomingMessage, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pause } from '../runtime/clock.js'
+import { leavePort } from '../runtime/shared-port.js'
 
 /** The connections of a server. */
 export interface Connections {
-  /** True once the shutdown has started. */
+  /** True once the shutdown has started, unless others serve on the same port. */
   isDraining(): boolean
+  /** True once responses may be the last of their connections. */
+  isEnding(): boolean
   /** Aborted when the server stops listening. */
   readonly stopping: AbortSignal
   /**
@@ -16,6 +19,8 @@ export interface Connections {
    * has no other request.
    */
   isLast(socket: Socket): Promise<boolean>
+  /** Another process listens on the same port: a shutdown stops listening first, and announces nothing. */
+  leaveToOthers(): void
   /**
    * Keeps serving for `delay` milliseconds, then stops listening. Resolves when all requests are answered and all connections have ended,
    * to the number of connections that were closed because their clients stalled.
@@ -44,9 +49,17 @@ const checkInterval = 100
 export function watchConnections(server: Server, { drainTimeout, drainBodies }: DrainLimits): Connections {
   const open = trackRequests(server)
   let state: 'serving' | 'draining' | 'ending' = 'serving'
+  let isReplaced = false
   const stopping = new AbortController()
+  async function stopListening(): Promise<void> {
+    await leavePort()
+    await acceptAll(server, open, performance.now() + Math.min(accepting, drainTimeout * acceptingShare))
+    // Closing an HTTP server would also destroy connections that look idle but have unread requests.
+    NetServer.prototype.close.call(server)
+  }
   return {
-    isDraining: () => state !== 'serving',
+    isDraining: () => state !== 'serving' && !isReplaced,
+    isEnding: () => state !== 'serving',
     stopping: stopping.signal,
     isLast: async (socket) => {
       if (state === 'serving') return false
@@ -54,16 +67,19 @@ export function watchConnections(server: Server, { drainTimeout, drainBodies }: 
       // A paused connection has unread data and waits for its responses to be sent.
       return open.requests.get(socket)?.size === 1 && !socket.isPaused()
     },
+    leaveToOthers: () => {
+      isReplaced = true
+    },
     async drain(delay) {
       if (state !== 'serving') return 0
       state = 'draining'
       if (!server.listening) return 0
-      if (delay > 0) await pause(delay)
+      if (isReplaced) await stopListening()
+      // Connections that are in use learn by their next response that they end.
+      if (delay > 0) await Promise.race([pause(delay), ...(isReplaced ? [open.allClosed()] : [])])
       stopping.abort()
       const end = performance.now() + drainTimeout * responseShare
-      await acceptAll(server, open, performance.now() + Math.min(accepting, drainTimeout * acceptingShare))
-      // Closing an HTTP server would also destroy connections that look idle but have unread requests.
-      NetServer.prototype.close.call(server)
+      if (!isReplaced) await stopListening()
       await pendingReads()
       if (open.requests.size > 0) await pause(idleGrace)
       await pendingReads()

@@ -126,7 +126,7 @@ function addTiming(reply: FastifyReply, started: number, identified: number): vo
 export async function send(parts: MountContext, request: FastifyRequest, reply: FastifyReply, result: Reply): Promise<FastifyReply> {
   const { connections, unsent, compression, hinting, backend } = parts
   // Responses as bytes bypass the hooks of the HTTP library.
-  if (connections.isDraining()) await addConnectionClose(connections, request, reply)
+  if (connections.isEnding()) await addConnectionClose(connections, request, reply)
   if (result.source !== undefined) return respondFrom(reply, result.source, result)
   if (hinting !== null && result.bytes !== undefined) await hinting.beforeBytes(request, reply, result)
   const isPlain = compression === null || request.headers['accept-encoding'] === undefined || result.headers?.['content-type'] !== undefined

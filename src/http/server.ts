@@ -44,6 +44,8 @@ export interface HttpServer {
   listen(): Promise<string>
   /** Whether it listens, and is not about to stop. */
   state(): 'starting' | 'serving' | 'draining'
+  /** Another process listens on the same port: `close` stops listening first, and `/_health` stays as it is. */
+  leaveToOthers(): void
   /** Keeps serving for `delay` milliseconds while `/_health` returns 503, then stops listening, waits for requests in flight, and closes. */
   close(delay: number): Promise<void>
 }
@@ -125,6 +127,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
       return `http://${address === '0.0.0.0' || address === '::' ? 'localhost' : address.includes(':') ? `[${address}]` : address}:${port}`
     },
     state: () => (connections.isDraining() ? 'draining' : app.server.listening ? 'serving' : 'starting'),
+    leaveToOthers: connections.leaveToOthers,
     close: async (delay) => {
       streams?.close()
       const closed = await connections.drain(delay)
@@ -198,7 +201,7 @@ function prepare(
   })
   app.addHook('onSend', (request, reply, payload, done) => {
     if (isUncacheable(reply.statusCode) || isSecret(request)) reply.header('cache-control', 'no-store')
-    if (!connections.isDraining()) return done(null, payload)
+    if (!connections.isEnding()) return done(null, payload)
     addConnectionClose(connections, request, reply).then(() => done(null, payload))
   })
   if (compression !== null) app.addHook('onSend', (_request, reply, payload) => compression.payload(reply, payload))

@@ -1,7 +1,7 @@
 // Opens the management port of a service, and what it measures.
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.js'
-import type { ManagementConfig } from '../config/management.js'
+import { type ManagementConfig, managementLimits } from '../config/management.js'
 import { measuredDatabase } from '../metrics/measured-database.js'
 import { measuredLibrary } from '../metrics/measured-library.js'
 import { measuredLimiter } from '../metrics/measured-limiter.js'
@@ -10,8 +10,9 @@ import { openRegistry } from '../metrics/registry.js'
 import type { MetricSources } from '../metrics/sources.js'
 import { watchEventLoop } from './event-loop-lag.js'
 import { metricsPage } from './metrics-page.js'
-import { livePage, readyPage, type ServingState } from './pages.js'
+import { failingParts, livePage, readyPage, type ServingState } from './pages.js'
 import { type ManagementPort, prepareManagementPort } from './server.js'
+import { reportToMain } from './serving-report.js'
 
 /** What the port asks of the service, which is opened after it. */
 export interface WatchedService extends ServingState {
@@ -24,7 +25,7 @@ export interface OpenedManagement extends ManagementPort {
   readonly measuring: Measuring
 }
 
-/** Prepares the management port; it does not listen yet. `version`: of this build. */
+/** Prepares the management port, or reports to the main process that has it; it does not listen yet. `version`: of this build. */
 export function openManagement(
   management: ManagementConfig,
   { limits, database }: Config,
@@ -33,12 +34,17 @@ export function openManagement(
   const lag = watchEventLoop()
   const system = database.client === 'postgres' ? 'postgresql' : database.client
   const registry = openRegistry({ version, system })
+  const scrape = () => registry.scrape(service.sources(), managementLimits.scrapeWait)
   const pages = new Map([
     ['/live', livePage(lag, limits.eventLoopLag)],
     ['/ready', readyPage(service)],
-    ['/metrics', metricsPage(registry, management.token, service.sources)],
+    ['/metrics', metricsPage({ contentType: registry.contentType, scrape }, management.token)],
   ])
-  const port = prepareManagementPort(management, pages, logger)
+  const values = (isLast: boolean) => registry.values(isLast ? null : service.sources(), managementLimits.scrapeWait)
+  const port =
+    management.askedBy === 'main'
+      ? reportToMain({ lag: lag.now, failing: () => failingParts(service), metrics: values })
+      : prepareManagementPort(management, pages, logger)
   const { metrics } = registry
   return {
     measuring: {

@@ -17,10 +17,11 @@ export interface ServingState {
   database(): string | null
 }
 
-const stateProblems = { starting: 'The service does not listen yet', draining: 'The service is stopping' } as const
+/** Why a service that is not serving does not. */
+export const stateProblems = { starting: 'The service does not listen yet', draining: 'The service is stopping' } as const
 
 /** The parts that keep the service from serving; empty while it serves. */
-function failingParts({ service, database }: ServingState): readonly FailingPart[] {
+export function failingParts({ service, database }: ServingState): readonly FailingPart[] {
   const [state, trouble] = [service(), database()]
   return [
     ...(state === 'serving' ? [] : [{ part: 'service', problem: stateProblems[state] } as const]),

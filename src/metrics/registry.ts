@@ -1,8 +1,9 @@
-// The metrics of a service, as prom-client keeps and writes them: the only place that knows it.
+// The metrics of a service, as prom-client keeps and writes them; only this room knows it.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Metrics } from '../runtime/metrics.js'
 import { addScrapedMetrics } from './scraped-metrics.js'
 import type { BuildInfo, MetricSources } from './sources.js'
+import type { ProcessMetrics } from './summed-metrics.js'
 
 /** The metrics of one service. */
 export interface MetricsRegistry {
@@ -10,6 +11,8 @@ export interface MetricsRegistry {
   readonly contentType: string
   /** All metrics as text. `milliseconds`: how long it waits for what the database is asked; without an answer, that is left out. */
   scrape(sources: MetricSources | null, milliseconds: number): Promise<string>
+  /** The same as values, for a sum over several processes. */
+  values(sources: MetricSources | null, milliseconds: number): Promise<ProcessMetrics>
 }
 
 /** Seconds of requests, and of operations of the database, which are shorter. */
@@ -25,21 +28,28 @@ export function openRegistry({ version, system }: BuildInfo): MetricsRegistry {
     name: 'octavo_build_info',
     help: 'The version of the service, of Node.js, and the kind of database; always 1',
     labelNames: ['version', 'node', 'engine'],
+    aggregator: 'first',
     registers: [registry],
   }).set({ version, node: process.versions.node, engine: system }, 1)
   const { update, notModified } = addScrapedMetrics(registry)
+  const updated = (sources: MetricSources | null, milliseconds: number): Promise<void> =>
+    sources === null ? Promise.resolve() : update(sources, milliseconds)
   let scraping: Promise<string> | null = null
   return {
     metrics: { ...requestMetrics(registry), ...contentMetrics(registry, system), notModified },
     contentType: registry.contentType,
     // Scrapes at the same time share one.
     scrape: (sources, milliseconds) => {
-      scraping ??= (sources === null ? Promise.resolve() : update(sources, milliseconds))
+      scraping ??= updated(sources, milliseconds)
         .then(() => registry.metrics())
         .finally(() => {
           scraping = null
         })
       return scraping
+    },
+    values: async (sources, milliseconds) => {
+      await updated(sources, milliseconds)
+      return registry.getMetricsAsJSON()
     },
   }
 }

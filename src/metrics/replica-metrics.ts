@@ -12,6 +12,7 @@ export function addReplicaMetrics(registry: Registry): (activity: ReplicaActivit
   })
   const lag = new Gauge({
     name: 'octavo_replica_lag_seconds',
+    aggregator: 'max',
     help: 'Seconds since a replica was last recent enough to be used; 0: it is used',
     labelNames: ['replica'],
     registers: [registry],

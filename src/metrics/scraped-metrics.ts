@@ -6,6 +6,11 @@ import { addCacheMetrics, type CacheMetrics } from './cache-metrics.js'
 import { addReplicaMetrics } from './replica-metrics.js'
 import type { MetricSources } from './sources.js'
 
+/**
+ * What a sum over several processes on one database takes: of what all know of it the largest value, of their connections the sum.
+ */
+const aggregator = 'max'
+
 /** Metrics that are updated by a scrape. */
 export interface ScrapedMetrics extends Pick<CacheMetrics, 'notModified'> {
   /** Gives them their values, and waits at most so many milliseconds for the database. */
@@ -15,7 +20,7 @@ export interface ScrapedMetrics extends Pick<CacheMetrics, 'notModified'> {
 /** Adds the metrics. */
 export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
   const gauge = <Label extends string>(name: string, help: string, labelNames: readonly Label[] = []) =>
-    new Gauge<Label>({ name, help, labelNames, registers: [registry] })
+    new Gauge<Label>({ name, help, labelNames, aggregator, registers: [registry] })
   const setActivity = addActivity(registry)
   const caches = addCacheMetrics(registry)
   const setDrift = addDrift(registry)
@@ -49,6 +54,7 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
 function addDrift(registry: Registry): (look: MetricSources['drift']) => Promise<void> {
   const differences = new Gauge({
     name: 'octavo_schema_drift',
+    aggregator,
     help: 'Differences between the database and the model in force',
     labelNames: ['kind'],
     registers: [registry],
@@ -81,7 +87,10 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
   })
   const setReplicas = addReplicaMetrics(registry)
   let retriedBefore = 0
-  const wal = gauge('octavo_database_wal_bytes', 'Bytes of the write-ahead log of SQLite', [])
+  const wal = new Gauge({
+    ...{ name: 'octavo_database_wal_bytes', help: 'Bytes of the write-ahead log of SQLite', aggregator },
+    registers: [registry],
+  })
   return ({ pools, replicas, retriedTransactions, walBytes }) => {
     timeouts.reset()
     if (replicas !== null) setReplicas(replicas)

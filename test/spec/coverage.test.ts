@@ -36,6 +36,7 @@ const named = new Set(
     'model-plans',
     'servers',
     'engines',
+    'instances',
   ].flatMap((place) => {
     const tests = join(here, '..', place)
     return readdirSync(tests)

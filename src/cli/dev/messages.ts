@@ -1,4 +1,4 @@
-// What `octavo dev` and the processes of services tell each other.
+// What `octavo dev` tells the processes of services.
 
 /** To a process: serve the project. */
 export interface Begin {
@@ -6,6 +6,3 @@ export interface Begin {
   /** Another process still listens on the same port. */
   readonly replaces: boolean
 }
-
-/** From a process: its code is loaded, or the service listens. */
-export type FromService = { readonly kind: 'loaded' } | { readonly kind: 'serving'; readonly address: string }

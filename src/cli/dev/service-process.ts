@@ -1,20 +1,20 @@
 // The process of a service that `octavo dev` starts: `octavo start`, on a port that it shares with the process that it replaces. It loads
 // its code before it is told to begin.
 import { limitYoungGeneration } from '../../runtime/gc.js'
-import { start } from '../start.js'
-import type { Begin, FromService } from './messages.js'
+import { tellStarter } from '../cluster/messages.js'
+import { serve } from '../serve.js'
+import type { Begin } from './messages.js'
 
 limitYoungGeneration()
 
 const [folder = '.'] = process.argv.slice(2)
-const send = (message: FromService): void => void process.send?.(message)
 
 process.once('message', ({ replaces }: Begin) => {
   const serving = (address: string): void => {
-    send({ kind: 'serving', address })
+    tellStarter({ kind: 'serving', address })
     void followSchemas()
   }
-  start(folder, { replaces, serving })
+  serve(folder, { replaces, isDevelopment: true, serving })
 })
 
 /** Writes the project's types again where it has them. The service goes on if that fails. */
@@ -29,4 +29,4 @@ async function followSchemas(): Promise<void> {
   }
 }
 
-send({ kind: 'loaded' })
+tellStarter({ kind: 'loaded' })

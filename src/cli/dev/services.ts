@@ -1,8 +1,8 @@
 // The processes of `octavo dev`: one serves, and another one that is starting takes its place as soon as it listens. Both share the port.
 import cluster, { type Worker } from 'node:cluster'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
-import type { Begin, FromService } from './messages.js'
+import { killAfter, type LoadingWorker, messageOf, shareConnections, startWorker, workerEnded } from '../cluster/service-workers.js'
+import type { Begin } from './messages.js'
 
 /** How the start of a service ended; `superseded`: another start followed before it did. */
 export type StartOutcome =
@@ -36,23 +36,16 @@ const [interruptTime, stopTime] = [300, 1_000]
 /** Milliseconds after a start until the process for the next one loads its code. */
 const standbyDelay = 300
 
-/** A process, and when it has loaded its code: null if it ends before. */
-interface Loading {
-  readonly worker: Worker
-  readonly loaded: Promise<unknown>
-}
-
 /** Prepares to serve the project in `root`. */
 export function openServices(root: string, { output, ended }: ServiceOptions): Services {
-  // This process accepts connections and passes each one to a process that listens, so none is lost while one replaces another.
-  cluster.schedulingPolicy = cluster.SCHED_RR
+  shareConnections()
   let serving: Worker | null = null
   let starting: Worker | null = null
-  let standby: Loading | null = null
+  let standby: LoadingWorker | null = null
 
   let isStopped = false
 
-  const fork = (): Loading => forkService(root, output)
+  const fork = (): LoadingWorker => forkService(root, output)
 
   /** Lets a process load its code for the next start. */
   function standBy(): void {
@@ -60,7 +53,7 @@ export function openServices(root: string, { output, ended }: ServiceOptions): S
   }
 
   /** Returns the process that stands by, or a new one. */
-  function takeProcess(fresh: boolean): Loading {
+  function takeProcess(fresh: boolean): LoadingWorker {
     const ready = standby
     standby = null
     if (ready !== null && fresh) end(ready.worker, 0)
@@ -72,7 +65,7 @@ export function openServices(root: string, { output, ended }: ServiceOptions): S
     if (starting !== null) end(starting, stopTime)
     const { worker, loaded } = takeProcess(fresh)
     starting = worker
-    const listening = message(worker, 'serving')
+    const listening = messageOf(worker, 'serving')
     if ((await loaded) !== null && starting === worker) worker.send({ kind: 'begin', replaces: serving !== null } satisfies Begin)
     const listens = await listening
     if (starting !== worker) return { kind: 'superseded' }
@@ -95,7 +88,7 @@ export function openServices(root: string, { output, ended }: ServiceOptions): S
     // A terminal interrupts all processes at once; a second signal would end them in the middle of their last requests.
     const asking = setTimeout(() => workers.map((worker) => worker.process.kill('SIGTERM')), interruptTime)
     const killing = setTimeout(() => workers.map((worker) => worker.process.kill('SIGKILL')), stopTime)
-    await Promise.all(workers.map(gone))
+    await Promise.all(workers.map(workerEnded))
     clearTimeout(asking)
     clearTimeout(killing)
   }
@@ -104,37 +97,17 @@ export function openServices(root: string, { output, ended }: ServiceOptions): S
 }
 
 /** Starts a process for a service of the project in `root`. It waits until it is told to begin. */
-function forkService(root: string, output: ServiceOptions['output']): Loading {
+function forkService(root: string, output: ServiceOptions['output']): LoadingWorker {
   const stdio = output === null ? 'inherit' : 'pipe'
-  cluster.setupPrimary({
-    exec: fileURLToPath(new URL('./service-process.js', import.meta.url)),
-    args: [root],
-    stdio: ['ignore', stdio, stdio, 'ipc'],
-  })
-  const worker = cluster.fork({ NODE_ENV: 'development' })
-  output?.(worker.process.stdout!, 1)
-  output?.(worker.process.stderr!, 2)
-  return { worker, loaded: message(worker, 'loaded') }
+  const file = new URL('./service-process.js', import.meta.url)
+  const started = startWorker({ file, folder: root, environment: { NODE_ENV: 'development' }, output: stdio, errors: stdio })
+  output?.(started.worker.process.stdout!, 1)
+  output?.(started.worker.process.stderr!, 2)
+  return started
 }
 
 /** Ends a process: gracefully, and after `timeout` milliseconds at once. */
 function end(worker: Worker, timeout: number): void {
   worker.process.kill('SIGTERM')
-  const killing = setTimeout(() => worker.process.kill('SIGKILL'), timeout)
-  worker.once('exit', () => clearTimeout(killing))
+  killAfter(worker, timeout)
 }
-
-const gone = (worker: Worker): Promise<unknown> =>
-  worker.isDead() ? Promise.resolve() : new Promise((resolve) => worker.once('exit', resolve))
-
-/** Resolves to the message of a kind, or to null if the process ends before it. */
-const message = <Kind extends FromService['kind']>(
-  worker: Worker,
-  kind: Kind,
-): Promise<Extract<FromService, { readonly kind: Kind }> | null> =>
-  new Promise((resolve) => {
-    worker.on('message', (received: FromService) => {
-      if (received.kind === kind) resolve(received as Extract<FromService, { readonly kind: Kind }>)
-    })
-    worker.once('exit', () => resolve(null))
-  })

@@ -7,6 +7,7 @@ export function addServiceCommands(program: Command): void {
     .description('serve the content project in a folder (the default command)')
     .argument('[folder]', 'the project', '.')
     .option('--new', 'create an empty database although the project had one')
+    .option('--processes <number>', 'service processes that share the port, or auto: one for each core (1)')
     .action(async (folder: string, options) => (await import('../start.js')).start(folder, options))
 
   program

@@ -1,0 +1,74 @@
+// A service process as the main process sees it: from its start until it serves, and until it has ended.
+import type { Worker } from 'node:cluster'
+import { type AskedProcess, askedProcess } from '../../management/asked-processes.js'
+import { killAfter, messageOf, startWorker } from '../cluster/service-workers.js'
+import type { BeginServing, EndServing, LeavePort, LeavingPort } from './messages.js'
+import { passLines } from './whole-lines.js'
+
+/** A service process. */
+export interface ServiceMember {
+  readonly pid: number
+  /** Where it listens; null: it ended before it did. */
+  readonly serves: Promise<string | null>
+  /** Resolves when it has ended and everything that it sent was read. */
+  readonly ended: Promise<MemberEnd>
+  /** For the management port. */
+  readonly asked: AskedProcess
+  /** Tells it to end, and kills it where it has not after so many milliseconds. */
+  end(how: Omit<EndServing, 'kind'>, milliseconds: number): void
+}
+
+/** How a service process has ended. */
+export interface MemberEnd {
+  /** Null: a signal ended it. */
+  readonly status: number | null
+  readonly signal: string | null
+}
+
+/** What the main process does for its processes. */
+export interface MemberOptions {
+  readonly folder: string
+  /** Added to the environment of the main process. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Receives the lines of standard output. */
+  write(line: string): void
+  /** Resolves when the process may stop listening. */
+  leaving(): Promise<void>
+}
+
+/** Starts a service process. */
+export function startMember(begin: Omit<BeginServing, 'kind'>, { folder, environment, write, leaving }: MemberOptions): ServiceMember {
+  const file = new URL('./process-of-several.js', import.meta.url)
+  const { worker, loaded } = startWorker({ file, folder, environment, output: 'pipe', errors: 'inherit' })
+  passLines(worker.process.stdout!, write)
+  const serving = messageOf(worker, 'serving')
+  void loaded.then((isLoaded) => isLoaded !== null && tell(worker, { kind: 'begin', ...begin }))
+  worker.on('message', ({ kind }: LeavingPort) => {
+    if (kind === 'leaving') void leaving().then(() => tell(worker, { kind: 'leave' }))
+  })
+  return {
+    pid: worker.process.pid!,
+    serves: serving.then((message) => message?.address ?? null),
+    ended: endOf(worker),
+    asked: askedProcess(worker),
+    end: (how, milliseconds) => {
+      tell(worker, { kind: 'end', ...how })
+      killAfter(worker, milliseconds)
+    },
+  }
+}
+
+/** Sends a message, unless the process ends meanwhile. */
+function tell(worker: Worker, message: BeginServing | EndServing | LeavePort): void {
+  if (worker.isConnected()) worker.send(message, () => {})
+}
+
+async function endOf(worker: Worker): Promise<MemberEnd> {
+  const closed = new Promise((resolve) => worker.process.stdout!.once('close', resolve))
+  const disconnected = new Promise((resolve) => worker.once('disconnect', resolve))
+  const end = await new Promise<MemberEnd>((resolve) => {
+    worker.once('exit', (status: number | null, signal: string | null) => resolve({ status, signal }))
+  })
+  await Promise.all([closed, disconnected])
+  return end
+}

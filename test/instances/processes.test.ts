@@ -1,0 +1,226 @@
+// `octavo start --processes`: several processes behind one port, which are replaced, restarted, drained and measured as one service.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, describe, expect, vi } from 'vitest'
+import type { Child } from '../faults/child.js'
+import { octavo, project, removeProjects } from '../start/command.js'
+import { samplesOf, sumOf } from '../support/management.js'
+import { rule } from '../support/rule.js'
+import { askAt } from '../support/serve.js'
+import { askAnew, askManagementOf, canListProcesses, childrenOf, endAll, isRunning, managementOf, notes, openLoad, run } from './started.js'
+
+afterEach(endAll)
+afterAll(removeProjects)
+
+const patience = { timeout: 30_000, interval: 50 }
+const drain = 'limits: { drainDelay: 500, processPause: 50 }'
+
+/** Waits until so many processes serve. */
+async function allServe(child: Child, count: number): Promise<string> {
+  const origin = await child.origin
+  await vi.waitFor(
+    async () => expect((await askManagementOf(child, '/ready')).body).toEqual({ status: 'ready', processes: count }),
+    patience,
+  )
+  return origin
+}
+
+/** The processes that respond to new connections. */
+async function respondents(origin: string): Promise<ReadonlySet<number>> {
+  const answers = await Promise.all(Array.from({ length: 12 }, () => askAnew(origin, '/api/pid')))
+  return new Set(answers.map(({ body }) => body.pid as number))
+}
+
+const lines = (child: Child, msg: RegExp): readonly string[] =>
+  child
+    .output()
+    .split('\n')
+    .filter((line) => msg.test(line))
+
+describe.skipIf(!canListProcesses)('processes', () => {
+  rule('instances.1', 'several processes serve behind one port; the project is prepared and announced once', async () => {
+    const folder = project(notes())
+    const child = run(folder, { OCTAVO_PROCESSES: '3' })
+    const origin = await allServe(child, 3)
+    expect(await respondents(origin)).toEqual(new Set(childrenOf(child)))
+    expect(childrenOf(child)).toHaveLength(3)
+    expect((await askAt(origin, '/api/notes')).body.data).toHaveLength(2)
+    for (const once of [/Generated API_TOKEN_SALT and JWT_SECRET/, /created the database and loaded seed/, /Octavo serves/])
+      expect(lines(child, once)).toHaveLength(1)
+    // What one of them writes, the others read.
+    for (let index = 0; index < 6; index++) {
+      const body = JSON.stringify({ data: { name: `number ${index}` } })
+      const headers = { 'content-type': 'application/json', connection: 'close' }
+      expect((await askAt(origin, '/api/notes', { method: 'POST', headers, body })).status).toBe(201)
+      const counts = await Promise.all(Array.from({ length: 3 }, () => askAnew(origin, '/api/notes')))
+      expect(counts.map(({ body: { meta } }) => meta.pagination.total)).toEqual(Array(3).fill(3 + index))
+    }
+  })
+
+  rule(
+    'instances.2',
+    'a process that ends is replaced, by a kill or by an error in code of the project; others serve meanwhile',
+    async () => {
+      const child = run(project(notes(drain)), { OCTAVO_PROCESSES: '2' })
+      const origin = await allServe(child, 2)
+      const [killed, other] = childrenOf(child)
+      process.kill(killed!, 'SIGKILL')
+      await vi.waitFor(() => expect(childrenOf(child)).not.toContain(killed), patience)
+      expect((await askAnew(origin, '/api/pid')).status).toBe(200)
+      await allServe(child, 2)
+      expect(childrenOf(child)).toContain(other)
+      expect(lines(child, /a service process ended/)).toHaveLength(1)
+      const crashed = (await askAnew(origin, '/api/pid')).body.pid
+      await vi.waitFor(async () => {
+        await askAt(origin, '/api/crash', { method: 'POST', headers: { connection: 'close' } }).catch(() => null)
+        expect(childrenOf(child)).not.toContain(crashed)
+      }, patience)
+      await allServe(child, 2)
+    },
+  )
+
+  rule('instances.3', 'SIGTERM drains all, also where every process gets it; no request fails that was sent before', async () => {
+    const child = run(project(notes('limits: { drainDelay: 1_500 }')), { OCTAVO_PROCESSES: '2' })
+    const origin = await allServe(child, 2)
+    const load = openLoad(origin, '/api/notes')
+    await vi.waitFor(() => expect(load.done()).toBeGreaterThan(50), patience)
+    const pids = childrenOf(child)
+    // As a service manager does.
+    for (const pid of pids) process.kill(pid, 'SIGTERM')
+    child.signal('SIGTERM')
+    await vi.waitFor(async () => expect((await askManagementOf(child, '/ready')).status).toBe(503), { timeout: 1_400, interval: 10 })
+    const before = load.done()
+    await vi.waitFor(() => expect(load.done()).toBeGreaterThan(before + 20), patience)
+    expect(await load.stop()).toEqual([])
+    const { code } = await child.ended
+    expect(code, child.output()).toBe(0)
+    expect(pids.filter(isRunning)).toEqual([])
+    expect(lines(child, /"level":[56]0/)).toEqual([])
+  })
+
+  rule('instances.3', 'a second signal ends all at once, and so does the end of the main process', async () => {
+    const child = run(project(notes('limits: { drainDelay: 600_000 }')), { OCTAVO_PROCESSES: '2' })
+    await allServe(child, 2)
+    const pids = childrenOf(child)
+    child.signal('SIGTERM')
+    await vi.waitFor(() => expect(lines(child, /"msg":"stopping"/)).toHaveLength(3), patience)
+    child.signal('SIGTERM')
+    expect(await child.ended).toMatchObject({ code: 1 })
+    await vi.waitFor(() => expect(pids.filter(isRunning)).toEqual([]), patience)
+    const other = run(project(notes()), { OCTAVO_PROCESSES: '2' })
+    await allServe(other, 2)
+    const orphans = childrenOf(other)
+    other.process.kill('SIGKILL')
+    await vi.waitFor(() => expect(orphans.filter(isRunning)).toEqual([]), patience)
+  })
+
+  rule('instances.4', 'SIGHUP replaces one after the other under load, with what is configured now; no request fails', async () => {
+    const folder = project(notes(drain))
+    writeFileSync(join(folder, '.env'), 'WORD=before\n')
+    const child = run(folder, { OCTAVO_PROCESSES: '2' })
+    const origin = await allServe(child, 2)
+    expect((await askAnew(origin, '/api/pid')).body.word).toBe('before')
+    const before = childrenOf(child)
+    const load = openLoad(origin, '/api/notes')
+    const health = openLoad(origin, '/_health', 1)
+    await vi.waitFor(() => expect(load.done()).toBeGreaterThan(50), patience)
+    writeFileSync(join(folder, '.env'), readFileSync(join(folder, '.env'), 'utf8').replace('before', 'after'))
+    child.signal('SIGHUP')
+    await vi.waitFor(() => expect(lines(child, /all service processes are replaced/)).toHaveLength(1), patience)
+    expect(await load.stop()).toEqual([])
+    expect((await health.stop()).filter((failure) => !failure.startsWith('204'))).toEqual([])
+    const after = childrenOf(child)
+    expect([after.length, after.filter((pid) => before.includes(pid))]).toEqual([2, []])
+    for (const answer of await Promise.all([1, 2, 3, 4].map(() => askAnew(origin, '/api/pid')))) expect(answer.body.word).toBe('after')
+    // A project that cannot be started any more.
+    rmSync(join(folder, 'src'), { recursive: true })
+    writeFileSync(join(folder, 'octavo.config.mjs'), 'export default { nothing: true }')
+    child.signal('SIGHUP')
+    await vi.waitFor(() => expect(lines(child, /those before it serve on/)).toHaveLength(1), patience)
+    expect(child.errors()).toContain('nothing')
+    expect(childrenOf(child)).toEqual(after)
+    expect((await askAnew(origin, '/api/notes')).status).toBe(200)
+  })
+
+  rule('instances.5', 'the management port is one: ready while one serves, and sums that never become less', async () => {
+    const child = run(project(notes(drain)), { OCTAVO_PROCESSES: '2' })
+    const origin = await allServe(child, 2)
+    for (let index = 0; index < 10; index++) await askAnew(origin, '/api/notes')
+    const requests = async (): Promise<number> => {
+      const samples = samplesOf((await askManagementOf(child, '/metrics')).text)
+      expect(sumOf(samples, 'octavo_build_info')).toBe(1)
+      expect(sumOf(samples, 'octavo_schema_version')).toBe(0)
+      return sumOf(samples, 'http_server_request_duration_seconds_count', { http_route: '/api/notes' })!
+    }
+    await vi.waitFor(async () => expect(await requests()).toBe(10), patience)
+    child.signal('SIGHUP')
+    await vi.waitFor(() => expect(lines(child, /all service processes are replaced/)).toHaveLength(1), patience)
+    expect(await requests()).toBe(10)
+    await askAnew(origin, '/api/notes')
+    await vi.waitFor(async () => expect(await requests()).toBe(11), patience)
+    // One that hangs keeps nobody from what the other one serves.
+    const [hanging] = childrenOf(child)
+    process.kill(hanging!, 'SIGSTOP')
+    try {
+      expect((await askManagementOf(child, '/ready')).status).toBe(200)
+      expect((await askManagementOf(child, '/live')).status).toBe(200)
+      expect(await requests()).toBeGreaterThan(0)
+    } finally {
+      process.kill(hanging!, 'SIGCONT')
+    }
+    const { origin: management } = new URL(managementOf(child))
+    child.signal('SIGTERM')
+    expect((await askAt(management, '/ready')).status).toBe(503)
+    expect(await child.ended).toMatchObject({ code: 0 })
+  })
+
+  rule('instances.6', 'attempts to sign in count together', async () => {
+    const child = run(project(notes()), { OCTAVO_PROCESSES: '2' })
+    const origin = await allServe(child, 2)
+    const statuses: number[] = []
+    for (let index = 0; index < 12; index++) {
+      const body = JSON.stringify({ identifier: `nobody ${index}`, password: 'wrong' })
+      const headers = { 'content-type': 'application/json', connection: 'close' }
+      statuses.push((await askAt(origin, '/api/auth/local', { method: 'POST', headers, body })).status)
+    }
+    expect(statuses).toEqual([...Array(10).fill(400), 429, 429])
+  })
+
+  rule('instances.7', 'lines of the log are whole, however long they are', async () => {
+    const long =
+      'routes: [{ method: "GET", path: "/long", auth: false, handle: ({ log }) => { log.info("long", { text: "x".repeat(9_000) }); return {} } }],'
+    const child = run(project(notes(long)), { OCTAVO_PROCESSES: '2' })
+    const origin = await allServe(child, 2)
+    for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 20 }, () => askAnew(origin, '/api/long')))
+    child.signal('SIGTERM')
+    await child.ended
+    const written = child.output().trim().split('\n')
+    expect(written.filter((line) => !line.startsWith('{"level":') || !line.endsWith('}'))).toEqual([])
+    expect(written.filter((line) => line.includes('"msg":"long"'))).toHaveLength(200)
+  })
+})
+
+rule('instances.1', 'numbers that cannot be used, and starts that fail, end with a sentence', async () => {
+  const folder = project(notes())
+  const words = (count: string) => octavo(['start', folder, '--processes', count])
+  expect(await words('0')).toEqual({
+    status: 1,
+    out: '',
+    err: 'octavo: --processes is "0"; it must be auto or a whole number from 1 to 128.\n',
+  })
+  const variable = await octavo(['start', folder], { OCTAVO_PROCESSES: 'many' })
+  expect(variable.err).toBe('octavo: OCTAVO_PROCESSES is "many"; it must be auto or a whole number from 1 to 128.\n')
+  const empty = await octavo(['start', project({}), '--processes', '2'])
+  expect([empty.status, empty.out]).toEqual([1, ''])
+  expect(empty.err).toMatch(/^octavo: .* is not a content project[^\n]*\n$/)
+})
+
+rule('instances.2', 'processes that end again and again end the command', async () => {
+  const schedule = "{ name: 'crash', cron: '* * * * * *', run: () => process.exit(7) }"
+  const child = run(project(notes(`limits: { processPause: 10, processFailures: 3 }, schedules: [${schedule}],`)), {
+    OCTAVO_PROCESSES: '2',
+  })
+  expect(await child.ended).toMatchObject({ code: 1 })
+  expect(lines(child, /a service process ended/)).toHaveLength(3)
+  expect(lines(child, /service processes end again and again, and none serves/)).toHaveLength(1)
+})

@@ -1,0 +1,109 @@
+// A project that is served by processes of their own, whose number, ids and load a test looks at.
+import { existsSync, readFileSync } from 'node:fs'
+import { Agent, get, type IncomingMessage } from 'node:http'
+import { type Child, start } from '../faults/child.js'
+import { access, contentType, plain, reading, seeded } from '../spec/library.js'
+import { managementOrigin } from '../support/management.js'
+import { type Answer, askAt } from '../support/serve.js'
+
+/** Notes that everybody may read, and a route that returns the id of the process. `more`: of the configuration, as code. */
+export const notes = (more = ''): Readonly<Record<string, unknown>> => ({
+  ...contentType('note', { name: { type: 'string' } }),
+  ...seeded('note', plain({ first: {}, second: {} })),
+  ...access([...reading('note'), 'api::note.note.create', 'api::note.note.update']),
+  'octavo.config.mjs': `export default {
+    routes: [
+      { method: 'GET', path: '/pid', auth: false, handle: () => ({ pid: process.pid, word: process.env.WORD ?? null }) },
+      { method: 'POST', path: '/crash', auth: false, handle: () => { setTimeout(() => { throw new Error('a crash') }, 10); return {} } },
+    ],
+    ${more}
+  }`,
+})
+
+const children: Child[] = []
+
+/** Starts `octavo start` on a project; `endAll` ends it at the latest. */
+export function run(folder: string, environment: Readonly<Record<string, string>> = {}): Child {
+  const child = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1', OCTAVO_MANAGEMENT_PORT: '0', ...environment })
+  children.push(child)
+  return child
+}
+
+/** For `afterEach`. */
+export async function endAll(): Promise<void> {
+  for (const child of children) {
+    child.process.kill('SIGCONT')
+    child.process.kill('SIGKILL')
+  }
+  await Promise.all(children.splice(0).map(({ ended }) => ended))
+}
+
+/** Where a process has its management port. */
+export const managementOf = (child: Child): string => managementOrigin(child.output().split('\n'))!
+
+/** Asks the management port. */
+export const askManagementOf = (child: Child, path: string): Promise<Answer> => askAt(managementOf(child), path)
+
+/** Only where the system lists processes. */
+export const canListProcesses = existsSync(`/proc/self/task/${process.pid}/children`)
+
+/** The ids of the processes that one has started. */
+export const childrenOf = (child: Child): readonly number[] => {
+  const pid = child.process.pid!
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
+}
+
+/** True while a process is there. */
+export function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Requests on connections that stay open, one after the other on each. */
+export interface Load {
+  /** How many were responded to so far. */
+  done(): number
+  /** Ends it; resolves to what was no 200, as sentences. */
+  stop(): Promise<readonly string[]>
+}
+
+/** Sends requests for `path` on so many connections until it is stopped. */
+export function openLoad(origin: string, path: string, connections = 8): Load {
+  const agent = new Agent({ keepAlive: true, maxSockets: connections })
+  const failures: string[] = []
+  let [done, isOver] = [0, false]
+  const ask = (): Promise<void> =>
+    new Promise((resolve) => {
+      const failed = (error: NodeJS.ErrnoException): void => {
+        failures.push(`${error.code} ${error.message} after ${done}`)
+        resolve()
+      }
+      get(origin + path, { agent }, (response: IncomingMessage) => {
+        response.resume().on('error', failed)
+        response.on('end', () => {
+          done++
+          if (response.statusCode !== 200) failures.push(`${response.statusCode} after ${done}`)
+          resolve()
+        })
+      }).on('error', failed)
+    })
+  const asking = Array.from({ length: connections }, async () => {
+    while (!isOver) await ask()
+  })
+  return {
+    done: () => done,
+    stop: async () => {
+      isOver = true
+      await Promise.all(asking)
+      agent.destroy()
+      return failures
+    },
+  }
+}
+
+/** Asks by a new connection each time. */
+export const askAnew = (origin: string, path: string): Promise<Answer> => askAt(origin, path, { headers: { connection: 'close' } })
