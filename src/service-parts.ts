@@ -3,7 +3,7 @@ import type { Logger } from 'pino'
 import type { Watched } from './access/access-state.js'
 import { type Identification, openIdentification } from './access/identify.js'
 import { type Jwts, openJwts } from './access/jwt.js'
-import { openCounters, openLimiter } from './access/rate-limit.js'
+import { type Limiter, openCounters, openLimiter } from './access/rate-limit.js'
 import { openSharedCounters } from './access/rate-limit-store.js'
 import { updateLastUse } from './access/tokens.js'
 import type { AccountParts } from './accounts/context.js'
@@ -14,11 +14,14 @@ import { type CacheCounts, openCacheCounts } from './database/cache/cache-counts
 import { cacheReads } from './database/cache/cached-reads.js'
 import type { Database } from './database/database.js'
 import type { Signing } from './database/signing.js'
+import { ApiError } from './errors/errors.js'
 import { type Events, openEvents } from './events/open.js'
 import { prepareManagement } from './management/prepare.js'
 import type { Measuring } from './metrics/measuring.js'
 import { newDocumentId } from './model/document-id.js'
 import { openInForce } from './project-model.js'
+import { type Audit, auditedTransaction } from './runtime/audit.js'
+import { openAuditOutput } from './runtime/audit-output.js'
 import type { Closers } from './runtime/closers.js'
 import type { DatabasePurpose, Metrics } from './runtime/metrics.js'
 import type { Tracing } from './runtime/tracing.js'
@@ -36,7 +39,9 @@ export async function openParts(config: Config, logger: Logger, version: string,
   const mail = openMailer(config.mail, config.logsEmails, logger)
   opened.add(mail.close)
   const signing = signingOf(config)
-  const { database, liveModel } = await openInForce(config, logger, signing, opened)
+  const audit = await auditOf(config, logger, opened)
+  const { database: own, liveModel } = await openInForce(config, logger, signing, opened)
+  const database = audit === null ? own : auditedDatabase(own, audit)
   const jwts = openJwts(config.secrets.jwtSecret)
   const events = await eventsOf(config, watching(database, 'outbox'), logger, { metrics: measuring.metrics, tracing })
   opened.add(events.close)
@@ -47,7 +52,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
   )
   const uploads = await uploadsOf(config, watching(database, 'uploads'), logger)
   opened.add(uploads.close)
-  const accounts = accountContext(config, watching(database, 'accounts'), { identification, jwts, mail, log: logger, measuring })
+  const accounts = accountContext(config, watching(database, 'accounts'), { identification, jwts, mail, log: logger, measuring, audit })
   const library = measuring.library(uploads.library)
   const counts = measuring.metrics === null ? null : openCacheCounts()
   return {
@@ -63,6 +68,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
     library,
     accounts,
     tracing,
+    audit,
   }
 }
 
@@ -77,6 +83,41 @@ interface Observers {
   readonly metrics: Metrics | null
   readonly tracing: Tracing | null
 }
+
+/** Opens the audit log of the project, if it has one. */
+async function auditOf({ auditLog, limits }: Config, logger: Logger, opened: Closers): Promise<Audit | null> {
+  if (auditLog === null) return null
+  const { audit, close } = await openAuditOutput(auditLog, limits.logBytes, logger)
+  opened.add(close)
+  return audit
+}
+
+/** The same database, whose transactions write what they have noted to the audit log once they are committed. */
+const auditedDatabase = (database: Database, audit: Audit): Database => ({
+  ...database,
+  writes: {
+    ...database.writes,
+    transaction: (work, change) =>
+      auditedTransaction(audit, (attempt) => database.writes.transaction((transaction) => attempt(() => work(transaction)), change)),
+  },
+})
+
+/** The same limits of attempts, which note those that fail. Who made them is not known. */
+const auditedLimiter = (limiter: Limiter, audit: Audit | null): Limiter =>
+  audit === null
+    ? limiter
+    : {
+        ...limiter,
+        perAddress: async (route, address, counted, work) => {
+          try {
+            return await limiter.perAddress(route, address, counted, work)
+          } catch (error) {
+            const isRefused = error instanceof ApiError && error.status < 500
+            audit.note({ actor: { kind: 'nobody' }, action: route, type: 'account', result: isRefused ? 'refused' : 'failed', address })
+            throw error
+          }
+        },
+      }
 
 /** The same database, traced where traces are collected. */
 function tracedOf({ database }: Config, all: Database, tracing: Tracing | null, purpose: DatabasePurpose | null = null): Database {
@@ -157,13 +198,14 @@ interface AccountSources {
   readonly mail: Mailer
   readonly log: Logger
   readonly measuring: Measuring
+  readonly audit: Audit | null
 }
 
 /** Opens what accounts need. */
 function accountContext(
   config: Config,
   { main, writes }: Database,
-  { identification, jwts, mail, log, measuring }: AccountSources,
+  { identification, jwts, mail, log, measuring, audit }: AccountSources,
 ): AccountParts {
   const { auth, limits, secrets } = config
   const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.rateLimitKeys) : openCounters(limits.rateLimitKeys)
@@ -172,7 +214,7 @@ function accountContext(
     writer: writes,
     jwts,
     mail,
-    limiter: measuring.limiter(openLimiter(counters, limits.authRateLimit)),
+    limiter: auditedLimiter(measuring.limiter(openLimiter(counters, limits.authRateLimit)), audit),
     passwords: openPasswords(limits),
     log,
     jwtSecret: secrets.jwtSecret,

@@ -72,7 +72,7 @@ export async function createService(config: Config, logger?: Logger): Promise<Se
 
 async function open(config: Config, logger: Logger, opened: Closers): Promise<Service> {
   const parts = await openParts(config, logger, version, opened)
-  const { management, database, liveModel, signing, events, identification, uploads, library, accounts, tracing } = parts
+  const { management, database, liveModel, signing, events, identification, uploads, library, accounts, tracing, audit } = parts
   const { metrics } = management.measuring
   const planCounts = newPlanCounts()
   const defaultLocale = async () => (await identification.access()).defaultLocale
@@ -89,7 +89,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     ...code,
     reportDropped: reportDroppedTo(logger),
     recording: events.recording,
-    ...{ planCounts, tracing },
+    ...{ planCounts, tracing, audit },
     ...{ accounts, metrics, slow: openSlowLog(logger, config.limits.slowQuery) },
   })
   opened.add(installations.close)
@@ -107,7 +107,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     version,
     hints: config.hints ? await hintsOf(logger) : null,
     health: database.trouble,
-    ...{ library, checkAddress: uploads.checkAddress, metrics, tracing },
+    ...{ library, checkAddress: uploads.checkAddress, metrics, tracing, audit },
     signsAddresses: signing !== null,
   }
   const server = management.beside(

@@ -416,6 +416,7 @@ const wallClock = new Set([
   'events/outbox.ts',
   'documents/write.ts',
   'http/api/refresh-cookie.ts',
+  'runtime/audit-output.ts',
   'runtime/log.ts',
   'schedules/schedules.ts',
   'service-parts.ts',

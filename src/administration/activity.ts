@@ -1,6 +1,7 @@
 // The log of what administrators do. An entry is written in the transaction of its act: neither is there without the other.
 import { type RawBuilder, sql } from 'kysely'
 import type { RowReader, Transaction, WriteDatabase } from '../database/database.js'
+import { type AuditEntry, noteInTransaction } from '../runtime/audit.js'
 import type { Administration } from './context.js'
 
 /** Who does something. */
@@ -59,6 +60,12 @@ export const entryStatement = (
     (${now}, ${administrator?.id ?? 0}, ${administrator?.email ?? ''}, ${act.action}, ${act.subject}, ${act.id},
      ${act.name ?? null}, ${storedDetails(act)}, ${address})`
 
+/** The same for the audit log. */
+export const auditEntry = ({ administrator, address }: ActingAdministrator, act: AdministratorAct): AuditEntry => ({
+  actor: administrator === null ? { kind: 'nobody' } : { kind: 'administrator', id: administrator.id },
+  ...{ action: act.action, type: act.subject, id: act.id, fields: act.fields, locales: act.locales, address },
+})
+
 /** When an entry is written, and how many there are at most. */
 interface EntryTerms {
   readonly now: number
@@ -76,7 +83,10 @@ export async function noteActivities(
   { now, most }: EntryTerms,
 ): Promise<void> {
   let entry = 0
-  for (const act of acts) entry = await transaction.insert(entryStatement(actor, act, now))
+  for (const act of acts) {
+    entry = await transaction.insert(entryStatement(actor, act, now))
+    noteInTransaction(auditEntry(actor, act))
+  }
   await transaction.run(sql`delete from octavo_activity where id <= ${entry - most}`)
   await actor.keep?.(transaction, acts)
 }

@@ -83,6 +83,8 @@ const file = z.strictObject({
   management: managementSettings.prefault({}),
   /** Add spans to the traces of OpenTelemetry; absent: where code of the project has registered an SDK before the start. */
   tracing: z.boolean().optional(),
+  /** Where the audit log is written: `stdout`, among the lines of the log, or a file; absent: there is none. */
+  auditLog: z.string().min(1).optional(),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
   limits: limits.prefault({}),
 })
@@ -125,6 +127,8 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly processes: number
   /** Where probes reach the service; null: there is no management port. */
   readonly management: ManagementConfig | null
+  /** `stdout`, or the path of a file; null: there is no audit log. */
+  readonly auditLog: string | null
   /** Whether spans are added to traces; null: where an SDK is registered. */
   readonly tracing: boolean | null
   readonly hooks: readonly Hook[]
@@ -269,6 +273,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     ...{ startPage: given.startPage, compression: given.compression },
     processes,
     management: managementOf(environment, given.management, network.port),
+    auditLog: auditLogOf(root, environment.OCTAVO_AUDIT_LOG ?? given.auditLog),
     tracing: booleanOf(environment, 'OCTAVO_TRACING') ?? given.tracing ?? null,
     logLevel: logLevelOf(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     hooks: given.hooks,
@@ -305,6 +310,9 @@ function mailOf({ SMTP_URL, MAIL_FROM }: Environment, given: z.output<typeof fil
   if (from !== null) checkSender(MAIL_FROM === undefined ? 'mail.from' : 'MAIL_FROM', from)
   return { url, from }
 }
+
+const auditLogOf = (root: string, given: string | undefined): string | null =>
+  given === undefined || given === 'stdout' ? (given ?? null) : resolve(root, given)
 
 const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 

@@ -6,6 +6,7 @@ import { yieldIfBusy } from '../runtime/event-loop.js'
 import type { IdempotencyKey, IdempotencyKeys, KeptResult } from './idempotency.js'
 import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
 import { beginWrite } from './operation.js'
+import { reportWritten } from './report-written.js'
 import { isMeant } from './results.js'
 import { loggingSlowWrite } from './slow-writes.js'
 import { onlyDocument, releaseIds } from './store/rows.js'
@@ -32,7 +33,7 @@ export type DocumentBatch = (asked: readonly BatchWrite[], named?: IdempotencyKe
 
 /** Opens writes in one transaction. */
 export function openBatch(context: WriteContext, keys: IdempotencyKeys): DocumentBatch {
-  const { database, hooks, outbox, metrics, slow } = context
+  const { database, hooks, outbox, slow } = context
 
   async function executeAll(
     transaction: Transaction,
@@ -78,7 +79,7 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Documen
     outbox?.committed()
     for (const [index, outcome] of outcomes.entries()) {
       if (outcome === null || outcome.entries.length === 0) continue
-      metrics?.documentWritten(asked[index]!.write.type.uid, asked[index]!.action)
+      reportWritten(context, operations[index]!, outcome.documentId)
       await hooks?.after(operations[index]!, outcome)
     }
     return outcomes

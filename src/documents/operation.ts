@@ -9,6 +9,7 @@ import { mayReadDrafts } from '../query/rest/draft-grant.js'
 import { parseParameters, type Parameters as Query } from '../query/rest/parameters.js'
 import type { ReadContext } from '../query/rest/read.js'
 import { readRequest } from '../query/rest/read.js'
+import type { Audit } from '../runtime/audit.js'
 import type { Metrics } from '../runtime/metrics.js'
 import type { SlowLog } from '../runtime/slow-log.js'
 import { hiddenIn } from './hidden-rows.js'
@@ -57,6 +58,8 @@ export interface WriteContext {
   readonly outbox: Outbox | null
   /** Null: nothing is measured. */
   readonly metrics: Pick<Metrics, 'documentWritten'> | null
+  /** Null: there is no audit log. */
+  readonly audit: Audit | null
   /** Logs slow writes; null: none are logged. */
   readonly slow: SlowLog | null
   readonly inSync: InSync

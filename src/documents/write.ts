@@ -11,6 +11,7 @@ import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResul
 import { beginWrite, writingOf } from './operation.js'
 import { discardIn, publishIn, unpublishIn } from './publication.js'
 import { removeIn } from './remove.js'
+import { reportWritten } from './report-written.js'
 import { checkRevisions, revisionAfter } from './revisions.js'
 import { admit, checkVisible } from './rights.js'
 import { loggingSlowWrite } from './slow-writes.js'
@@ -38,7 +39,7 @@ const operations: Readonly<Record<HookAction, RunAction>> = {
 
 /** The writes over one model. */
 export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): DocumentWrites {
-  const { database, outbox, hooks, metrics, slow } = context
+  const { database, outbox, hooks, slow } = context
 
   async function perform(begun: WriteOperation, named: IdempotencyKey | null): Promise<WriteResult | null> {
     if (named !== null && hooks !== null) {
@@ -57,7 +58,7 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
     const outcome = left === null ? null : { ...left, answer: await left.answer }
     if (outcome?.synced !== undefined) context.inSync.note(outcome.synced)
     if (outcome === null || outcome.entries.length === 0) return outcome
-    metrics?.documentWritten(operation.write.type.uid, operation.action)
+    reportWritten(context, operation, outcome.documentId)
     outbox?.committed()
     await hooks?.after(operation, outcome)
     return outcome

@@ -8,6 +8,7 @@ import type { StreamedEvents } from '../events/open.js'
 import type { Hints } from '../hints/hints.js'
 import type { Installations } from '../installation/installations.js'
 import type { ModelChanges } from '../live-model/builder-request.js'
+import type { Audit } from '../runtime/audit.js'
 import type { Metrics } from '../runtime/metrics.js'
 import type { Tracing } from '../runtime/tracing.js'
 import type { AddSourceMaps } from '../source-maps/source-maps.js'
@@ -45,6 +46,8 @@ export interface Backend {
   readonly metrics: Metrics | null
   /** Where spans of requests are added; null: no traces are collected. */
   readonly tracing: Tracing | null
+  /** Null: there is no audit log. */
+  readonly audit: Audit | null
   /** The version of this build. */
   readonly version: string
   /** Explains responses; null unless NODE_ENV is `development`. */

@@ -6,6 +6,7 @@ import { notFound } from '../errors/errors.js'
 import type { Hints } from '../hints/hints.js'
 import { openFailureLog } from '../runtime/repeated-failures.js'
 import { routes } from './api/routes.js'
+import { auditRequests } from './audited-requests.js'
 import type { Backend, MountContext } from './backend.js'
 import { openCompression } from './compression/compression.js'
 import { addConnectionClose, watchConnections } from './connections.js'
@@ -185,6 +186,7 @@ function prepare(
   // Routes read bodies themselves, after the caller's permission was checked.
   app.addContentTypeParser('*', (_request, _payload, done) => done(null))
   const unlogged = new Set(mounts.flatMap((mount) => mount.unlogged.map((path) => mount.prefix + path)))
+  if (backend.audit !== null) auditRequests(app, backend.audit)
   if (backend.tracing !== null) traceRequests(app, backend.tracing, unlogged)
   if (backend.metrics !== null) measureRequests(app, backend.metrics, unlogged)
   app.setErrorHandler((error, _request, reply) => respondError(reply, error))

@@ -25,6 +25,7 @@ import { noScopes } from '../grants.js'
 import type { Model } from '../model/types.js'
 import { contracts } from '../query/contract.js'
 import type { ReadContext } from '../query/rest/read.js'
+import type { Audit } from '../runtime/audit.js'
 import type { Metrics } from '../runtime/metrics.js'
 import type { PlanCounts } from '../runtime/plan-counts.js'
 import type { SlowLog } from '../runtime/slow-log.js'
@@ -68,6 +69,8 @@ export interface InstallationOptions {
   readonly metrics: Metrics | null
   /** What the caches of plans count. */
   readonly planCounts: PlanCounts
+  /** Null: there is no audit log. */
+  readonly audit: Audit | null
   /** Where parts of requests are added to traces; null: no traces are collected. */
   readonly tracing: Tracing | null
   /** Logs slow reads and writes; null: none are logged. */
@@ -113,7 +116,7 @@ export function openInstallation(
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
   const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
   const revisionKey = revisionKeyOf(config)
-  const reported = { outbox, metrics, slow }
+  const reported = { outbox, metrics, slow, audit: options.audit }
   const writing = { read: context, revisionKey, database: writes, limits, hashPassword, hooks, policies, inSync, input, ...reported }
   const opened = (plans: typeof reads | WriteDatabase) => openPlans(plans, dialect, contract, limits, options.planCounts)
   const plansOf = (plans: typeof reads | WriteDatabase) => (tracing === null ? opened(plans) : tracedPlans(opened(plans), tracing))

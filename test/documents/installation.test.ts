@@ -80,7 +80,7 @@ async function openGolden() {
     hooks: null,
     policies: null,
     aroundReads: null,
-    ...{ metrics: null, planCounts: newPlanCounts(), tracing: null, slow: null },
+    ...{ metrics: null, planCounts: newPlanCounts(), tracing: null, audit: null, slow: null },
     recording: {
       isOn: () => false,
       onChange: () => {},

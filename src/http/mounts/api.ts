@@ -5,6 +5,7 @@ import { notFound } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
 import { type ContentMethods, handleAction, handleContent, isAction, openContentMethods, typeAt } from '../api/content.js'
 import { descriptionPath, sendDescription } from '../api/description.js'
+import { auditedHandle } from '../audited-requests.js'
 import type { Backend, MountContext } from '../backend.js'
 import { type CustomMethods, joinedMethods, openCustomMethods } from '../custom-routes/paths.js'
 import { contentAdmission, handleRequest } from '../handle-request.js'
@@ -52,7 +53,7 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, p
       if (route === undefined) return refuseMethod(request, reply, here, methods)
       const scopes = route.isContentless === true ? ('hidden' as const) : ('asked' as const)
       const admission = { action: route.action, identifies: true, scopes }
-      return handleRequest(parts, request, reply, admission, route.handle)
+      return handleRequest(parts, request, reply, admission, auditedHandle(parts.backend.audit, route))
     },
   })
 }

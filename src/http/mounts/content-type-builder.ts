@@ -1,5 +1,6 @@
 // The mount of Strapi's content-type builder, by which the model is changed while serving.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { Audit } from '../../runtime/audit.js'
 import { changeAction } from '../api/content-type-builder.js'
 import type { MountContext } from '../backend.js'
 import { handleRequest } from '../handle-request.js'
@@ -37,18 +38,19 @@ function addTo(app: FastifyInstance, parts: MountContext): void {
         if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
         if (!methods.includes(request.method)) return methodNotAllowed(reply, methods)
         return handleRequest(parts, request, reply, { action: changeAction, identifies: true, scopes: 'hidden' }, (context) =>
-          methods.includes('GET') ? Promise.resolve(ok({ data: { isUpdating: false } })) : change(context),
+          methods.includes('GET') ? Promise.resolve(ok({ data: { isUpdating: false } })) : change(context, parts.backend.audit),
         )
       },
     })
 }
 
 /** @throws what `LiveModel.change` throws */
-async function change(context: RequestContext) {
+async function change(context: RequestContext, audit: Audit | null) {
   const { modelChanges, request } = context
   const body = await context.body()
   context.leaveInstallation()
   const [path = ''] = (request.url ?? '').split('?')
   const { status, body: value } = await modelChanges.byBuilder({ method: request.method!, path, body }, agreedTo(request))
+  audit?.note({ actor: context.asker.caller, action: 'update', type: 'model' })
   return { status, value }
 }

@@ -1,7 +1,7 @@
 // /model: the content model, and its changes: planned by whoever may read it, applied and undone by super administrators.
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { entryStatement } from '../../../administration/activity.js'
+import { auditEntry, entryStatement } from '../../../administration/activity.js'
 import { ApiError } from '../../../errors/errors.js'
 import type { NoteChange, PrepareChange } from '../../../live-model/change.js'
 import type { Gain } from '../../../live-model/described-plan.js'
@@ -51,6 +51,12 @@ const noteOf =
   ({ version, summary }) =>
     entryStatement(actor, { action, subject: 'model', id: version, name: summary.slice(0, 255) }, administration.now())
 
+/** The response to a change that was made, which is in the audit log. */
+function audited({ actor, parts }: ResourceRequest, action: 'update' | 'undo', changed: Parameters<typeof withPlan>[0]) {
+  parts.backend.audit?.note(auditEntry(actor, { action, subject: 'model', id: changed.version }))
+  return answer({ data: withPlan(changed) } as never)
+}
+
 /** The change that a request asks for. What changes the model waits for requests under way, so this one is none from here on. */
 function preparation(asked: ResourceRequest, body: object): PrepareChange {
   const { parts, agreed, leaveInstallation } = asked
@@ -93,7 +99,7 @@ const changes: readonly Resource[] = [
       const { plan: id, ...wanted } = body
       if (planId(wanted.version, wanted) !== id)
         throw new ApiError('PreconditionFailedError', 'This is not the plan with that id. Plan the change again')
-      return answer({ data: withPlan(await parts.backend.modelChanges.live.change(preparation(asked, wanted))) } as never)
+      return audited(asked, 'update', await parts.backend.modelChanges.live.change(preparation(asked, wanted)))
     },
   }),
   resource({
@@ -105,7 +111,7 @@ const changes: readonly Resource[] = [
       refuseLocked(parts.config)
       leaveInstallation()
       const decisions = { agreed, note: noteOf(asked, 'undo') }
-      return answer({ data: withPlan(await parts.backend.modelChanges.live.undo(body.change, decisions)) } as never)
+      return audited(asked, 'undo', await parts.backend.modelChanges.live.undo(body.change, decisions))
     },
   }),
 ]
