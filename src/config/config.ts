@@ -83,6 +83,8 @@ const file = z.strictObject({
   management: managementSettings.prefault({}),
   /** Add spans to the traces of OpenTelemetry; absent: where code of the project has registered an SDK before the start. */
   tracing: z.boolean().optional(),
+  /** What caches of others are told: the header with the keys of a response, by which it is purged. */
+  cache: z.strictObject({ surrogateKeys: z.literal([false, 'Surrogate-Key', 'Cache-Tag']).default(false) }).prefault({}),
   /** Where the audit log is written: `stdout`, among the lines of the log, or a file; absent: there is none. */
   auditLog: z.string().min(1).optional(),
   log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
@@ -127,6 +129,8 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly processes: number
   /** Where probes reach the service; null: there is no management port. */
   readonly management: ManagementConfig | null
+  /** The header with the keys of responses to everybody; null: they have none. */
+  readonly surrogateKeys: 'Surrogate-Key' | 'Cache-Tag' | null
   /** `stdout`, or the path of a file; null: there is no audit log. */
   readonly auditLog: string | null
   /** Whether spans are added to traces; null: where an SDK is registered. */
@@ -273,6 +277,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     ...{ startPage: given.startPage, compression: given.compression },
     processes,
     management: managementOf(environment, given.management, network.port),
+    surrogateKeys: given.cache.surrogateKeys || null,
     auditLog: auditLogOf(root, environment.OCTAVO_AUDIT_LOG ?? given.auditLog),
     tracing: booleanOf(environment, 'OCTAVO_TRACING') ?? given.tracing ?? null,
     logLevel: logLevelOf(environment.LOG_LEVEL ?? given.log.level ?? 'info'),

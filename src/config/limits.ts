@@ -71,6 +71,8 @@ export const limits = z.strictObject({
   /** Bytes of all cached responses of reads, and of one that is cached. `cacheBytes: 0` turns the cache off. */
   cacheBytes: z.int().nonnegative().max(mostBytes).default(64_000_000),
   cachedAnswerBytes: z.int().positive().max(mostBytes).default(1_000_000),
+  /** Bytes of the header with the keys of a response (`cache.surrogateKeys`); beyond them it has one for everything. */
+  surrogateKeyBytes: z.int().min(200).max(16_000).default(8_000),
   /** Cached descriptions of the API, one for each set of permissions that asks for it. */
   cachedDescriptions: z.int().positive().max(most).default(20),
   /** Cached tokens and users. */

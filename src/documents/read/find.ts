@@ -1,6 +1,6 @@
 // Reading documents: the query string is read once per caller and text, the plan is compiled once per shape, and then
 // only values travel.
-import type { KeptForms, ReadAnswer, ReadBytes, ReadDatabase } from '../../database/database.js'
+import type { KeptForms, PlanHandle, ReadAnswer, ReadBytes, ReadDatabase } from '../../database/database.js'
 import { forbidden } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { fullAccess } from '../../grants.js'
@@ -28,6 +28,8 @@ export interface Find extends Wanted {
   readonly isGone?: () => boolean
   /** When the request arrived (`elapsed`): the answer contains what was acknowledged before; absent: before this call. */
   readonly since?: number
+  /** Called with the plan before it is executed. */
+  readonly planned?: (plan: PlanHandle) => void
 }
 
 /** Adds what the project takes for granted where a request says nothing. */
@@ -95,6 +97,7 @@ export function openDocumentReads(
     const asked = askedOf(asker, grants, wanted, addDefaults === null ? given : addDefaults(type, given))
     const parameters = await around.before(asked)
     const { plan, values, identityAt } = plans.forRequest(readRequest(context, grants, wanted, parameters), envelope)
+    wanted.planned?.(plan)
     const answer = await database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone, since)
     return around.after === null ? answer : around.after({ ...asked, parameters }, answer, format)
   }
@@ -133,6 +136,7 @@ export function openDocumentReads(
         },
         envelope,
       )
+      wanted.planned?.(plan)
       return database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone, since)
     },
   }

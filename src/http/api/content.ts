@@ -1,7 +1,8 @@
 // The endpoints of content-types: /api/:name and /api/:name/:documentId. The name is looked up in the model for each request, so a new
 // content-type needs no route.
 import { actionsAt, type LeftOutRoutes, publicationActions } from '../../config/type-routes.js'
-import type { ReadBytes } from '../../documents/read/find.js'
+import type { Find, ReadBytes } from '../../documents/read/find.js'
+import { typesReadBy } from '../../documents/read/types-read.js'
 import { notFound } from '../../errors/errors.js'
 import type { ContentType, Model } from '../../model/types.js'
 import type { HookAction } from '../../public/documents.js'
@@ -9,6 +10,7 @@ import { okRead } from '../conditional.js'
 import { idempotencyKeyOf } from '../idempotency-key.js'
 import type { Reply, RequestContext } from '../request-context.js'
 import { created, noContent, okBytes } from '../request-context.js'
+import { surrogateKeysOf } from '../surrogate-keys.js'
 
 /** Returns the content-type at /api/:name, or at /api/:name/:documentId; null if there is none. */
 export function typeAt(model: Model, name: string, withDocument: boolean): ContentType | null {
@@ -38,17 +40,25 @@ export function openContentMethods(leftOut: LeftOutRoutes | null): ContentMethod
 /** Handles a request to a content-type's endpoint. */
 export async function handleContent(type: ContentType, method: string, context: RequestContext): Promise<Reply> {
   if (method !== 'GET' && method !== 'HEAD') return write(type, method, context)
-  const { caller, documents, params, query, format, isGone, since } = context
+  const { caller, documents, params, query, format, isGone, since, config, request } = context
   const { documentId } = params
   const one = type.singleType || documentId !== undefined
+  // Caches of others keep what is for everybody.
+  const isKeyed = config.surrogateKeys !== null && request.headers.authorization === undefined
+  let keys: Readonly<Record<string, string>> = {}
+  const planned: NonNullable<Find['planned']> = (plan) => {
+    keys = surrogateKeysOf(config, typesReadBy(plan, documents.context.model), documentId)
+  }
   const response = await documents.find(caller.grants, {
     ...{ type, query, format, envelope: 'data', isGone, since, asker: context.asker },
+    ...(isKeyed && { planned }),
     action: `${type.uid}.${documentId === undefined ? 'find' : 'findOne'}`,
     mode: one ? 'first' : 'many',
     ...(documentId === undefined ? {} : { identity: { attribute: 'documentId' as const, value: documentId, wins: true } }),
   })
   if (response === null) throw notFound()
-  return okRead(context, context.markSources === null ? response : await withSourceMaps(type, response, context))
+  const reply = okRead(context, context.markSources === null ? response : await withSourceMaps(type, response, context))
+  return isKeyed ? { ...reply, headers: { ...reply.headers, ...keys } } : reply
 }
 
 /** Adds source maps to a response if the client asked for them. */

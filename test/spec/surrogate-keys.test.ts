@@ -1,0 +1,140 @@
+// Keys of responses for caches of others: whatever changes a response is announced by an event about one of them.
+import { afterAll, beforeAll, expect, vi } from 'vitest'
+import type { ContentEvent } from '../../src/public/events.js'
+import { rule } from '../support/rule.js'
+import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { addToken, secrets } from './callers.js'
+import { access, contentType, reading } from './library.js'
+
+const to = (type: string, relation: string, more: object) => ({ type: 'relation', relation, target: `api::${type}.${type}`, ...more })
+const writing = (type: string) => ['create', 'update', 'delete'].map((action) => `api::${type}.${type}.${action}`)
+const project = {
+  ...contentType('article', {
+    title: { type: 'string' },
+    author: to('author', 'manyToOne', { inversedBy: 'articles' }),
+    tags: to('tag', 'manyToMany', { inversedBy: 'articles' }),
+  }),
+  ...contentType('author', { name: { type: 'string' }, articles: to('article', 'oneToMany', { mappedBy: 'author' }) }),
+  ...contentType('tag', { name: { type: 'string' }, articles: to('article', 'manyToMany', { mappedBy: 'tags' }) }),
+  ...contentType('place', { name: { type: 'string' } }),
+  ...access(['article', 'author', 'tag', 'place'].flatMap((type) => [...reading(type), ...writing(type)])),
+}
+const patience = { timeout: 20_000, interval: 20 }
+
+const events: ContentEvent[] = []
+let served: Served
+beforeAll(async () => {
+  served = await serveProject(project, {
+    config: { cache: { surrogateKeys: 'Surrogate-Key' } },
+    environment: secrets,
+    code: { listeners: [(event) => void events.push(event)] },
+  })
+})
+afterAll(() => served?.close())
+
+const keysOf = ({ headers }: Answer): readonly string[] => headers.get('surrogate-key')?.split(' ') ?? []
+/** The keys that the example of the guide purges. */
+const purgedBy = (event: ContentEvent): readonly string[] =>
+  'entry' in event ? [`t-${event.uid}`, `d-${event.entry.documentId}`, 't-all'] : ['t-plugin::upload.file', 't-all']
+
+async function write(method: string, path: string, data?: object): Promise<string> {
+  const headers = { 'content-type': 'application/json' }
+  const answer = await served.ask(`/api/${path}`, { method, headers, ...(data !== undefined && { body: JSON.stringify({ data }) }) })
+  expect(answer.status, answer.text).toBeLessThan(300)
+  return answer.body?.data.documentId ?? ''
+}
+
+rule('caching.7', 'responses to everybody name the types that they were read from, and their document', async () => {
+  const article = await write('POST', 'articles', { title: 'first' })
+  const uids = (...types: readonly string[]) => types.map((type) => `t-api::${type}.${type}`)
+  const keys = async (path: string) => keysOf(await served.ask(`/api/${path}`))
+  expect(await keys('places')).toEqual(uids('place'))
+  expect(await keys(`articles/${article}`)).toEqual([...uids('article'), `d-${article}`])
+  for (const path of ['populate=author', 'filters[author][name]=nobody', 'sort=author.name'])
+    expect(await keys(`articles?${path}`), path).toEqual(uids('article', 'author'))
+  expect(await keys('articles?populate[author][populate]=articles.tags')).toEqual(expect.arrayContaining(uids('article', 'author')))
+  const first = await served.ask(`/api/articles/${article}`)
+  const again = await served.ask(`/api/articles/${article}`, { headers: { 'if-none-match': first.headers.get('etag')! } })
+  expect([again.status, keysOf(again)]).toEqual([304, [...uids('article'), `d-${article}`]])
+  // Caches of others keep no response to credentials, and no error.
+  await addToken(served, 'reader', { type: 'full-access' })
+  const own = await served.ask('/api/places', { token: 'reader' })
+  expect([own.status, keysOf(own)]).toEqual([200, []])
+  expect(await keys(`articles/nothing`)).toEqual([])
+  const plain = await serveProject(project)
+  expect((await plain.ask('/api/places')).headers.has('surrogate-key')).toBe(false)
+  await plain.close()
+  const tagged = await serveProject(project, { config: { cache: { surrogateKeys: 'Cache-Tag' } } })
+  expect((await tagged.ask('/api/articles?populate=author')).headers.get('cache-tag')).toBe(uids('article', 'author').join(','))
+  await tagged.close()
+})
+
+rule('caching.7', 'whatever changes a response is followed by an event about one of its keys', async () => {
+  const author = await write('POST', 'authors', { name: 'Ada' })
+  const tag = await write('POST', 'tags', { name: 'old' })
+  const article = await write('POST', 'articles', { title: 'one', author, tags: [tag] })
+  const paths = [
+    'articles',
+    `articles/${article}`,
+    `articles/${article}?populate=*`,
+    'articles?filters[author][name]=Ada',
+    'articles?filters[tags][name]=new&fields=title',
+    'articles?sort=author.name&fields=title',
+    `authors/${author}?populate=articles`,
+    'authors?populate[articles][count]=true',
+    'authors?filters[articles][tags][name]=new',
+    'tags?populate[articles][populate]=author',
+    'tags?populate[articles][count]=true',
+    'tags?filters[articles][title][$ne]=two',
+    'places?sort=name',
+  ]
+  const look = async (): Promise<ReadonlyMap<string, Answer>> =>
+    new Map(await Promise.all(paths.map(async (path) => [path, await served.ask(`/api/${path}`)] as const)))
+  const changes: readonly (() => Promise<unknown>)[] = [
+    () => write('PUT', `articles/${article}`, { title: 'two' }),
+    () => write('PUT', `authors/${author}`, { name: 'Grace' }),
+    () => write('PUT', `tags/${tag}`, { name: 'new' }),
+    () => write('PUT', `authors/${author}`, { articles: { set: [] } }),
+    () => write('PUT', `tags/${tag}`, { articles: { disconnect: [article] } }),
+    () => write('PUT', `articles/${article}`, { author, tags: { connect: [tag] } }),
+    () => write('POST', 'places', { name: 'somewhere' }),
+    () => write('DELETE', `tags/${tag}`),
+    () => write('DELETE', `authors/${author}`),
+    () => write('DELETE', `articles/${article}`),
+  ]
+  let changed = 0
+  for (const [index, change] of changes.entries()) {
+    const before = await look()
+    const heard = events.length
+    await change()
+    await vi.waitFor(() => expect(events.length).toBeGreaterThan(heard), patience)
+    const purged = new Set(events.slice(heard).flatMap(purgedBy))
+    for (const [path, { text, status }] of await look()) {
+      const former = before.get(path)!
+      if (former.text === text || former.status !== 200) continue
+      changed++
+      expect(
+        keysOf(former).some((key) => purged.has(key)),
+        `${path} after change ${index}: ${keysOf(former)}, ${status}`,
+      ).toBe(true)
+    }
+  }
+  expect(changed).toBeGreaterThan(25)
+})
+
+rule('caching.8', 'a response with more keys than fit has one for everything', async () => {
+  const long = 'a-type-with-a-rather-long-name-that-takes-room'
+  const types = ['one', 'two', 'three', 'four'].map((name) => `${name}-${long}`)
+  const related = Object.fromEntries(types.map((type, index) => [`to${index}`, to(type, 'oneToOne', {})]))
+  const own = await serveProject(
+    {
+      ...Object.assign({}, ...types.map((type) => contentType(type, { name: { type: 'string' } }))),
+      ...contentType('hub', related),
+      ...access(['hub', ...types].flatMap((type) => reading(type))),
+    },
+    { config: { cache: { surrogateKeys: 'Surrogate-Key' }, limits: { surrogateKeyBytes: 200 } } },
+  )
+  expect(keysOf(await own.ask('/api/hubs'))).toEqual(['t-api::hub.hub'])
+  expect(keysOf(await own.ask('/api/hubs?populate=*'))).toEqual(['t-all'])
+  await own.close()
+})
