@@ -1,0 +1,22 @@
+// What operations of the database are counted as that failed, by what their callers are told.
+import { expect, test } from 'vitest'
+import { databaseErrorClass } from '../../src/database/error-class.js'
+import { explained as explainedByMysql } from '../../src/database/mysql/errors.js'
+import { explained } from '../../src/database/postgres/errors.js'
+import { commitUnknown, unavailable } from '../../src/database/unavailable.js'
+import { ApiError, validationError } from '../../src/errors/errors.js'
+
+test('operations.16: what fails belongs to one class, and what is refused because of the request to none', () => {
+  const ofServer = (code: string) => databaseErrorClass(explained(Object.assign(new Error('failed'), { code })))
+  expect(['40001', '40P01', '57014', '08006', 'ECONNREFUSED', '53300', '42P01'].map(ofServer)).toEqual([
+    ...['conflict', 'conflict', 'timeout', 'unavailable', 'unavailable', 'unavailable', 'failure'],
+  ])
+  expect(databaseErrorClass(explained(new Error('timeout exceeded when trying to connect')))).toBe('overload')
+  expect(databaseErrorClass(explainedByMysql(Object.assign(new Error('deadlock'), { errno: 1213 })))).toBe('conflict')
+  expect(databaseErrorClass(unavailable('Too many writes are waiting'))).toBe('overload')
+  expect(databaseErrorClass(unavailable('The write took too long'))).toBe('timeout')
+  expect(databaseErrorClass(commitUnknown(new Error('lost')))).toBe('commit_unknown')
+  expect(databaseErrorClass(validationError('Invalid key'))).toBeNull()
+  expect(databaseErrorClass(new ApiError('ClientClosedRequestError', 'The client closed the connection'))).toBeNull()
+  expect(ofServer('22P02')).toBeNull()
+})
