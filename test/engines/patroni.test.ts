@@ -1,12 +1,13 @@
 // PostgreSQL kept by Patroni behind HAProxy, with synchronous copies: the primary changes under load, in good order and by a crash.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { type Child, start } from '../faults/child.js'
-import { deskFiles, serveDesk, until } from '../servers/desk.js'
+import { deskFiles, range, serveDesk, until } from '../servers/desk.js'
 import { openProxy } from '../servers/proxy.js'
 import { environmentOf } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
 import { askAt } from '../support/serve.js'
+import { isThorough } from '../support/thorough.js'
 import { contradictions, type History, type Load, longestGap, startLoad } from './load.js'
 import { missingForPatroni, type PatroniCluster, startPatroni } from './patroni.js'
 
@@ -66,11 +67,12 @@ describe.skipIf(missing !== null)(`PostgreSQL kept by Patroni${missing === null 
     expect(history.stale).toEqual([])
     expect(await contradictions(history, cluster.run)).toEqual([])
     expect(service.process.exitCode, service.errors()).toBeNull()
-    expect((await askAt(origin, '/_health')).status).toBe(204)
+    await until('health says that all is well', async () => (await askAt(origin, '/_health')).status === 204)
   }
 
   rule('engines.1', 'a switchover under load loses nothing that was acknowledged, and the service goes on by itself', async () => {
-    await expectWhole(await underLoad('switchover', (primary, next) => cluster.switchOver(primary, next)))
+    for (const round of range(isThorough ? 5 : 1))
+      await expectWhole(await underLoad(`switchover ${round}`, (primary, next) => cluster.switchOver(primary, next)))
   })
 
   rule('engines.2', 'the loss of the primary under load loses nothing that was acknowledged', async () => {
@@ -85,6 +87,18 @@ describe.skipIf(missing !== null)(`PostgreSQL kept by Patroni${missing === null 
     const { status, out, err } = await octavo(['doctor', folder], environment())
     expect(status, out + err).toBe(0)
   })
+  if (isThorough)
+    rule('engines.2', 'so does a primary that nobody keeps any more, and that goes on beside the next one', async () => {
+      let lost = ''
+      await expectWhole(
+        await underLoad('abandoned', async (primary) => {
+          lost = primary
+          await cluster.abandon(primary)
+        }),
+      )
+      await cluster.revive(lost)
+    })
+
   rule('engines.4', 'a server that only follows is not used, also where an address suddenly leads to it', async () => {
     await until('a synchronous standby is there', async () => (await cluster.synchronous()).length > 0, 60_000)
     const [primary, [standby]] = [(await cluster.primary())!, await cluster.synchronous()]

@@ -43,10 +43,10 @@ export interface PatroniCluster {
   switchOver(from: string, to: string): Promise<void>
   /** Ends a node as the loss of its machine does: PostgreSQL and Patroni at once. */
   kill(name: string): Promise<void>
+  /** Ends the Patroni of a node; its PostgreSQL goes on, and may take itself for the primary. */
+  abandon(name: string): Promise<void>
   /** Starts the Patroni of a node that was killed, and waits until its PostgreSQL follows the primary. */
   revive(name: string): Promise<void>
-  /** Stops, or continues, all processes of a node. */
-  signal(name: string, signal: 'SIGSTOP' | 'SIGCONT'): void
   run(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
   /** What the programs have printed lately. */
   output(): string
@@ -205,14 +205,11 @@ function clusterOf(programs: Programs, nodes: readonly Node[], url: string): Omi
       for (const pid of postgresOf(data)) send(pid, 'SIGKILL')
       await patroni.kill()
     },
+    abandon: (name) => nodeOf(name).patroni.kill(),
     revive: async (name) => {
       const node = nodeOf(name)
       node.patroni = programs.run('patroni', [node.config])
       await until(`${name} follows`, async () => (await namesOf(/standby|replica/)).includes(name), 60_000)
-    },
-    signal: (name, signal) => {
-      const { patroni, data } = nodeOf(name)
-      for (const pid of [...postgresOf(data), patroni.pid]) send(pid, signal)
     },
     run: async (text) => {
       const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 })

@@ -20,7 +20,7 @@ const longest = [
   ],
   ...['golden/replay-postgres', 'servers/faults', 'faults/log', 'account/commands', 'attacks/refusals', 'golden/replay'],
   ...['attacks/long-texts', 'servers/doctor', 'archive/kill', 'documents/concurrency', 'start/absent', 'spec/schedules'],
-  ...['spec/schedule-kills', 'faults/webhooks', 'faults/kill-uploads', 'spec/webhooks'],
+  ...['engines/galera', 'engines/patroni', 'spec/schedule-kills', 'faults/webhooks', 'faults/kill-uploads', 'spec/webhooks'],
 ].map((name) => `/test/${name}.test.ts`)
 
 /** The place of a file among the longest; those that are not listed come after all of them. */

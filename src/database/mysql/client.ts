@@ -4,7 +4,7 @@ import { type Connection, type ConnectionOptions, createConnection, type FieldPa
 import type { ServerSettings } from '../../config/database-server.js'
 import { fromWallClock } from '../server/wall-clock.js'
 import type { Stored } from '../stored.js'
-import { timeoutOf } from './errors.js'
+import { numberOf, timeoutOf } from './errors.js'
 
 /** The result of a statement: rows as lists of values. */
 export interface MysqlExecuted {
@@ -67,6 +67,15 @@ export const writing: readonly string[] = [
 /** The same for writes that take turns. Others wait for them: they wait for locks no longer than a second themselves. */
 export const writingInTurn: readonly string[] = [...writing, 'set session lock_wait_timeout = 1, innodb_lock_wait_timeout = 1']
 
+/**
+ * On a node of a Galera cluster, what is read or begun waits until the node has what the others have committed. Elsewhere nothing is waited for,
+ * and a server without Galera knows no such variable.
+ */
+const causality = 'set session wsrep_sync_wait = 7'
+
+/** The server's number of an error about a variable that it does not know. */
+const unknownVariable = 1193
+
 /** How a connection reaches the server. */
 export function serverOf({ url, host, port, name, user, password, ssl, connectionTimeout }: ServerSettings): ConnectionOptions {
   return {
@@ -113,6 +122,9 @@ export async function connect(options: ConnectionOptions, also: readonly string[
   try {
     await new Promise<void>((resolve, reject) => connection.connect((error) => (error === null ? resolve() : reject(bare(error)))))
     for (const greeting of [...greetings, ...also]) await run(connection, greeting, greeting)
+    await run(connection, causality, causality).catch((error: unknown) => {
+      if (numberOf(error) !== unknownVariable) throw error
+    })
   } catch (error) {
     connection.destroy()
     throw isLate ? timeoutOf(error) : error

@@ -28,10 +28,14 @@ export const isConflict = (error: unknown): boolean => [1020, 1213, 1412, 1467, 
 /** A lock was not to be had in time. */
 export const isLockWait = (error: unknown): boolean => numberOf(error) === 1205
 
-/** The connection is gone or could not be made, or the server does not serve: nothing of an uncommitted transaction is left. */
+/**
+ * The connection is gone or could not be made, or the server does not serve: nothing of an uncommitted transaction is left. A node of a Galera
+ * cluster does not serve without the others (1047), and may lose them while it commits (1180).
+ */
 export function isConnectionLoss(error: unknown): boolean {
   if ((error as ServerError | null)?.fatal === true) return true
-  if ([1040, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1203, 1927, 2006, 2013, 4031].includes(numberOf(error))) return true
+  if ([1040, 1047, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1927, 2006, 2013, 4031].includes(numberOf(error)))
+    return true
   return /^(PROTOCOL_CONNECTION_LOST|PROTOCOL_SEQUENCE_TIMEOUT|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN))$/.test(
     codeOf(error),
   )

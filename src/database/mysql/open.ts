@@ -46,9 +46,13 @@ async function prepareAndWarn(
   config: Config,
   model: Model,
   reached: MysqlReached,
-  logger: Pick<Logger, 'warn'>,
+  logger: Pick<Logger, 'warn' | 'info'>,
   fill: FillRows,
 ): Promise<void> {
+  if (reached.isGalera)
+    logger.info(
+      'the database is a node of a Galera cluster: writes take turns with those on other nodes. Change the model through one process',
+    )
   const { isNew, added } = await prepare(config, model, reached, fill, config.limits.startWait)
   if (!isNew) warnOfDifferences(logger, added, await onClient(reached.small, (client) => findSchemaMismatches(client, model)))
 }
@@ -106,7 +110,7 @@ export async function openMysqlDatabase(
     const options = optionsOf(config, settings, signer)
     const reads = openReads(options.reads, statements, health.failed)
     opened.add(reads.close)
-    const writes = openWrites(options.writes, small, statements, health.failed)
+    const writes = openWrites(options.writes, reached, health.failed)
     opened.add(writes.close)
     const { modelChangeWait: wait, startWait: waitForOthers } = config.limits
     const carrying = { settings, dialect: statements.dialect, wait, waitForOthers, failed: health.failed }
@@ -148,8 +152,7 @@ export async function openMysqlForCommand(config: Config, model: Model, fill: Fi
   const { writeQueue, writeTimeout } = config.limits
   const writes = openWrites(
     { settings, signer: null, connections: 1, writeQueue, writeTimeout, writtenBytes: Number.MAX_SAFE_INTEGER },
-    small,
-    statements,
+    reached,
     () => {},
   )
   return {

@@ -3,7 +3,7 @@
 import { elapsed, pause } from '../../runtime/clock.js'
 import type { CommitOutcome } from '../server/attempts.js'
 import { outcomeTable } from './create-tables.js'
-import { isConflict, isConnectionLoss } from './errors.js'
+import { isConflict, isConnectionLoss, numberOf } from './errors.js'
 import { onClient, type Pool } from './pool.js'
 
 export interface MysqlOutcomes {
@@ -19,11 +19,17 @@ export const noteStatement = (id: string): string => `insert into ${outcomeTable
 /** Milliseconds in which an outcome can be found out, between two looks, and for one look. */
 const [patience, pauseBetween, lookTimeout] = [10_000, 50, 5_000]
 
+/** The server's number of an error about a key that is there already. */
+const isThere = 1062
+
 /** Commits between two removals, and rows that one removes: those of more than an hour. */
 const [commitsBetween, removedRows] = [1_000, 2_000]
 
-/** `small`: a pool whose connections are free soon. */
-export function openOutcomes(small: Pool): MysqlOutcomes {
+/**
+ * `small`: a pool whose connections are free soon. On a node of a Galera cluster, a look at what is there would say nothing of a commit that is on its
+ * way from another node: the id is written, which only one of the two can do.
+ */
+export function openOutcomes(small: Pool, isGalera: boolean): MysqlOutcomes {
   let commits = 0
 
   const ask = async (text: string) => (await onClient(small, (client) => client.query(text), lookTimeout)).rows
@@ -34,9 +40,10 @@ export function openOutcomes(small: Pool): MysqlOutcomes {
       while (elapsed() < end) {
         try {
           // Waits for the lock of a transaction that is under way.
-          const rows = await ask(`select id from ${outcomeTable} where id = '${id}' lock in share mode`)
+          const rows = await ask(isGalera ? noteStatement(id) : `select id from ${outcomeTable} where id = '${id}' lock in share mode`)
           return rows.length > 0 ? 'committed' : 'aborted'
         } catch (error) {
+          if (isGalera && numberOf(error) === isThere) return 'committed'
           if (!isConnectionLoss(error) && !isConflict(error)) return 'unknown'
         }
         await pause(pauseBetween)

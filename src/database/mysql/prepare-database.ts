@@ -3,6 +3,7 @@
 // interrupted start goes on with it.
 import { ConfigError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
+import { elapsed, pause } from '../../runtime/clock.js'
 import type { FillRows } from '../driver.js'
 import { findLacking, isPrepared, type Lacking, type LackingWithOwn, namesOf, type Prepared } from '../schema/lacking.js'
 import { hasFormerTables, octavoTables, replaceFormerTables } from '../schema/octavo-tables.js'
@@ -18,11 +19,13 @@ import {
   indexText,
   unpreparedTable,
 } from './create-tables.js'
-import { numberOf } from './errors.js'
+import { isConflict, numberOf } from './errors.js'
+import { isGaleraNode } from './galera.js'
 import { indexName, indexStatement, isIndexable } from './indexes.js'
 import { releaseLock, takeLock } from './locks.js'
 import { onClient, type Pool } from './pool.js'
 import { mysqlTarget } from './rows.js'
+import { takeTurn } from './transaction.js'
 
 /** How a database is prepared. */
 export interface MysqlPreparation {
@@ -60,7 +63,10 @@ export async function prepareDatabase(pool: Pool, model: Model, preparation: Mys
         `The database has been locked for ${Math.round(preparation.wait / 1000)} seconds. Another process may be preparing it; start again later`,
       )
     try {
-      return await prepareLocked(client, model, preparation)
+      // Others may prepare it on other nodes of a cluster: the lock holds on this one alone.
+      const isGalera = await isGaleraNode(client)
+      const prepare = () => prepareLocked(client, model, preparation, isGalera)
+      return await (isGalera ? againstOthers(prepare, preparation.wait) : prepare())
     } catch (error) {
       throw preparationError(error)
     } finally {
@@ -70,7 +76,26 @@ export async function prepareDatabase(pool: Pool, model: Model, preparation: Mys
   })
 }
 
-async function prepareLocked(client: Client, model: Model, preparation: MysqlPreparation): Promise<Prepared> {
+/** The server's numbers of errors about what is there already: a table, a column, an index, a row. */
+const isThere: readonly number[] = [1050, 1060, 1061, 1062]
+
+/** Milliseconds until what others were faster with is looked at again. */
+const pauseBetween = 300
+
+/** Prepares until nothing is lacking: where another node was faster with a step, what is left is another. `wait`: milliseconds at most. */
+async function againstOthers<Result>(prepare: () => Promise<Result>, wait: number): Promise<Result> {
+  const end = elapsed() + wait
+  for (;;) {
+    try {
+      return await prepare()
+    } catch (error) {
+      if ((!isThere.includes(numberOf(error)) && !isConflict(error)) || elapsed() > end) throw error
+      await pause(pauseBetween * (0.5 + Math.random()))
+    }
+  }
+}
+
+async function prepareLocked(client: Client, model: Model, preparation: MysqlPreparation, isGalera: boolean): Promise<Prepared> {
   // Another process may have done it meanwhile.
   const lacking = await lackingIn(client, model, preparation)
   if (isPrepared(lacking)) return { isNew: false, added: [] }
@@ -95,15 +120,17 @@ async function prepareLocked(client: Client, model: Model, preparation: MysqlPre
   ])
     await client.query(statement)
   await client.query('set session foreign_key_checks = 1')
-  if (isNew) await fillNew(client, preparation.fill)
+  if (isNew) await fillNew(client, preparation.fill, isGalera)
   return { isNew, added: isNew ? [] : namesOf(lacking) }
 }
 
 /** Writes the first rows. The mark goes with the same commit. */
-async function fillNew(client: Client, fill: FillRows): Promise<void> {
+async function fillNew(client: Client, fill: FillRows, isGalera: boolean): Promise<void> {
   await client.query('start transaction')
   try {
-    await fill(mysqlTarget(client, 'the new database', 'callers', async () => {}))
+    if (isGalera) await takeTurn(client, isGalera)
+    const isFilled = isGalera && (await client.query(`select id from ${firstTable} limit 1`)).rows.length > 0
+    if (!isFilled) await fill(mysqlTarget(client, 'the new database', 'callers', async () => {}))
     await client.query(`delete from ${unpreparedTable}`)
     await client.query('commit')
   } catch (error) {

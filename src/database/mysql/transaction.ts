@@ -23,6 +23,8 @@ export interface MysqlAttemptOptions {
   readonly writtenBytes: number
   /** When the transaction is over its time (`elapsed`). */
   readonly deadline: number
+  /** Others that take turns may do so on other nodes of a Galera cluster. */
+  readonly isGalera: boolean
 }
 
 /** A transaction under way on one connection. */
@@ -68,7 +70,7 @@ export interface MysqlTogether extends Pick<MysqlAttempt, 'id' | 'commit' | 'rol
  */
 export async function runTogether(client: Client, turns: readonly Turn[], options: MysqlAttemptOptions): Promise<MysqlTogether> {
   let hasWritten = false
-  await takeTurn(client)
+  await takeTurn(client, options.isGalera)
   const outcomes = await runParts(turns, {
     mark: () => client.query('savepoint turn'),
     run: async ({ work, deadline }) => {
@@ -94,11 +96,20 @@ export async function runTogether(client: Client, turns: readonly Turn[], option
 /** Times that the lock is waited for, each as long as a connection waits for locks. */
 const turnTries = 3
 
-/** Lets others that take turns wait. It comes before the first read: what whoever was before has written is seen. @throws what the server does */
-async function takeTurn(client: Client): Promise<void> {
+/**
+ * Lets others that take turns wait. It comes before the first read: what whoever was before has written is seen. On a node of a Galera cluster the
+ * row is written anew: of two transactions on two nodes that have done so, one is committed, and the other one conflicts with it.
+ * @throws what the server does
+ */
+export async function takeTurn(client: Client, isGalera: boolean): Promise<void> {
   for (let left = turnTries - 1; ; left--) {
     try {
-      await client.query(`select id from ${turnTable} where id = ${turnRow} for update`)
+      if (!isGalera) await client.query(`select id from ${turnTable} where id = ${turnRow} for update`)
+      else {
+        // A row that is written as it was would not count.
+        await client.query(`delete from ${turnTable} where id = ${turnRow}`)
+        await client.query(`insert into ${turnTable} (id) values (${turnRow})`)
+      }
       return
     } catch (error) {
       if (left === 0 || !isLockWait(error)) throw error

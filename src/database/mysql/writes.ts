@@ -10,21 +10,25 @@ import { explained, isConflict, isConnectionLoss, isLockWait } from './errors.js
 import { preparePlanReader } from './execute.js'
 import { type MysqlOutcomes, openOutcomes } from './outcomes.js'
 import { onClient, openPool, type Pool } from './pool.js'
-import type { MysqlStatements } from './statements.js'
+import type { MysqlReached } from './reach.js'
 import { beginAttempt, type MysqlAttempt, type MysqlAttemptOptions, runTogether } from './transaction.js'
 
 /** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
 const endPatience = 1_000
 
-/** Opens the writes; connections are made when they are needed. `small`: a pool for statements about the outcome of others. */
-export function openWrites(options: WriteOptions, small: Pool, statements: MysqlStatements, failed: (error: Error) => void): ServerWrites {
+/** Opens the writes; connections are made when they are needed. */
+export function openWrites(
+  options: WriteOptions,
+  { small, statements, isGalera }: Pick<MysqlReached, 'small' | 'statements' | 'isGalera'>,
+  failed: (error: Error) => void,
+): ServerWrites {
   const { settings, connections, writtenBytes, signer } = options
   // MySQL ends those that do nothing: none is kept.
   const unkept = { ...settings, pool: { ...settings.pool, min: 0 } }
   const pool = openPool(unkept, { max: aloneOf(connections), greetings: writing, failed })
   // Where all others wait for locks, writes in turn still have a connection.
   const turnPool = connections > 1 ? openPool(unkept, { max: 1, greetings: writingInTurn, failed }) : pool
-  const outcomes = openOutcomes(small)
+  const outcomes = openOutcomes(small, isGalera)
   const plans = registerPlans((plan) => preparePlanReader(plan, signer))
 
   /** Runs `begun` on a connection, until `deadline`. */
@@ -34,7 +38,7 @@ export function openWrites(options: WriteOptions, small: Pool, statements: Mysql
     begun: (client: Client, options: MysqlAttemptOptions) => Promise<Result>,
   ): Promise<Result> => {
     const left = Math.max(1, Math.ceil(deadline - elapsed()))
-    const attempt = { statements, readerOf: plans.readerOf, writtenBytes, deadline }
+    const attempt = { statements, readerOf: plans.readerOf, writtenBytes, deadline, isGalera }
     return onClient(free, (client) => begun(client, attempt), left + endPatience)
   }
 
@@ -55,6 +59,7 @@ export function openWrites(options: WriteOptions, small: Pool, statements: Mysql
         await committed(under, outcomes)
         return under.outcomes
       }),
+    isAlwaysTogether: isGalera,
     activity: () => [pool.activity('write'), ...(turnPool === pool ? [] : [turnPool.activity('write_in_turn')])],
     waiting: () => pool.waiting,
     errors: { isConflict, isLockWait, isConnectionLoss, explained },

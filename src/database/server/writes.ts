@@ -16,6 +16,8 @@ export interface WriteExecution {
   alone<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Result>
   /** Excludes others of the same kind, also those of other services. */
   readonly together: RunTogether
+  /** Nothing is executed alone: what is locked would not exclude what others do. */
+  readonly isAlwaysTogether?: boolean
   readonly activity: ServerWrites['activity']
   /** Transactions that wait for a connection. */
   waiting(): number
@@ -57,7 +59,7 @@ export function registerPlans<Reader>(prepare: (plan: ReadPlan) => Reader): Regi
 export function openServerWrites(
   { writeQueue, writeTimeout }: WriteOptions,
   { register, unregister }: Pick<WriteDatabase, 'register' | 'unregister'>,
-  { alone, together, activity, waiting, errors, failed, close }: WriteExecution,
+  { alone, together, isAlwaysTogether = false, activity, waiting, errors, failed, close }: WriteExecution,
 ): ServerWrites {
   let retries = 0
   const repeated = () => void retries++
@@ -70,7 +72,7 @@ export function openServerWrites(
     if (waiting() >= writeQueue) throw unavailable('Too many writes are waiting')
     const deadline = elapsed() + writeTimeout
     return onModel(change, asked, (work) => {
-      const run = (isInTurn: boolean) => (isInTurn ? inTurn(work, deadline) : alone(work, deadline))
+      const run = (isInTurn: boolean) => (isInTurn || isAlwaysTogether ? inTurn(work, deadline) : alone(work, deadline))
       return retried(run, deadline, { ...errors, conflicts, failed, repeated })
     })
   }
