@@ -24,7 +24,10 @@ const children: Child[] = []
 
 /** Starts `octavo start` on a project; `endAll` ends it at the latest. */
 export function run(folder: string, environment: Readonly<Record<string, string>> = {}): Child {
-  const child = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1', OCTAVO_MANAGEMENT_PORT: '0', ...environment })
+  const child = start(folder, {
+    ...{ DATABASE_CLIENT: 'sqlite', OCTAVO_DATABASE_READER_THREADS: '1', OCTAVO_MANAGEMENT_PORT: '0' },
+    ...environment,
+  })
   children.push(child)
   return child
 }

@@ -17,6 +17,8 @@ const longest = [
     'start/start',
     'servers/archives',
     'golden/replay-mysql',
+    'instances/several',
+    'instances/processes',
   ],
   ...['golden/replay-postgres', 'servers/faults', 'faults/log', 'account/commands', 'attacks/refusals', 'golden/replay'],
   ...['attacks/long-texts', 'servers/doctor', 'archive/kill', 'documents/concurrency', 'start/absent', 'spec/schedules'],

@@ -1,0 +1,59 @@
+// A load balancer as small as can be: it passes new connections to instances whose /ready is 200, in turn, and nothing else.
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+
+/** An instance behind the balancer. */
+export interface Backend {
+  /** Where it serves, and where its management port is. */
+  readonly origin: string
+  readonly management: string
+}
+
+export interface Balancer {
+  readonly origin: string
+  /** Adds an instance; it gets connections once it is ready. */
+  add(backend: Backend): void
+  /** Those that were ready when they were asked last. */
+  ready(): readonly Backend[]
+  close(): Promise<void>
+}
+
+/** Milliseconds between two questions whether an instance is ready. */
+const interval = 50
+
+/** Opens a balancer without instances. */
+export async function openBalancer(): Promise<Balancer> {
+  const backends = new Map<Backend, boolean>()
+  const sockets = new Set<Socket>()
+  const ready = () => [...backends].flatMap(([backend, isReady]) => (isReady ? [backend] : []))
+  let turn = 0
+  const asking = setInterval(() => {
+    for (const backend of backends.keys())
+      fetch(`${backend.management}/ready`).then(
+        ({ status }) => backends.set(backend, status === 200),
+        () => backends.set(backend, false),
+      )
+  }, interval)
+  const server = createServer((client) => {
+    const { origin } = ready()[turn++ % ready().length] ?? { origin: null }
+    if (origin === null) return client.destroy()
+    const { hostname, port } = new URL(origin)
+    const backend = connect(Number(port), hostname)
+    for (const socket of [client, backend]) sockets.add(socket.on('close', () => sockets.delete(socket)))
+    client.on('error', () => backend.destroy()).pipe(backend)
+    backend.on('error', () => client.destroy()).pipe(client)
+    return undefined
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    add: (backend) => void backends.set(backend, false),
+    ready,
+    close: async () => {
+      clearInterval(asking)
+      for (const socket of sockets) socket.destroy()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,168 @@
+// Instances as processes of their own on one database: they start together, share background work whatever their clocks say, are paused,
+// and are restarted behind a load balancer.
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, afterEach, expect, vi } from 'vitest'
+import type { Child } from '../faults/child.js'
+import { describePostgres, environmentOf } from '../servers/server.js'
+import { octavo, project, removeProjects } from '../start/command.js'
+import { rule } from '../support/rule.js'
+import { type Answer, askAt } from '../support/serve.js'
+import { runStatement } from '../support/statements.js'
+import { openReceiver } from '../webhooks/receiver.js'
+import { openBalancer } from './balancer.js'
+import { describeInstances } from './databases.js'
+import { endAll, managementOf, notes, openLoad, run } from './started.js'
+
+afterEach(endAll)
+afterAll(removeProjects)
+
+const patience = { timeout: 50_000, interval: 100 }
+const json = { 'content-type': 'application/json' }
+
+const create = (origin: string, name: string): Promise<Answer> =>
+  askAt(origin, '/api/notes', { method: 'POST', headers: json, body: JSON.stringify({ data: { name } }) })
+
+/** Where another program finds the database of a project. */
+const databaseOf = (folder: string, { DATABASE_URL }: Readonly<Record<string, string>>): string =>
+  DATABASE_URL ?? join(folder, '.tmp', 'data.db')
+
+// On SQLite: test/faults/kill-start.test.ts.
+describePostgres('a first start on PostgreSQL', (server) => {
+  rule(
+    'instances.9',
+    'of ten that start together on an empty database one makes and fills it, and all serve with the same secrets',
+    async () => {
+      const folder = project(notes())
+      const environment = environmentOf(await server().createDatabase())
+      const children = Array.from({ length: 10 }, () => run(folder, environment))
+      const origins = await Promise.all(children.map(({ origin }) => origin))
+      const said = (text: string) => children.filter((child) => child.output().includes(text)).length
+      expect([said('created the database and loaded seed/'), said('Generated API_TOKEN_SALT')]).toEqual([1, 1])
+      const user = { username: 'somebody', email: 'somebody@users.example', password: 'Secret-horse-7' }
+      const { body } = await askAt(origins[0]!, '/api/auth/local/register', { method: 'POST', headers: json, body: JSON.stringify(user) })
+      for (const origin of origins) {
+        expect((await askAt(origin, '/api/notes')).body.meta.pagination.total).toBe(2)
+        expect((await askAt(origin, '/api/users/me', { token: body.jwt })).body.username).toBe('somebody')
+      }
+    },
+  )
+})
+
+describeInstances('several instances', (database) => {
+  rule('instances.10', 'R34 of five with clocks that differ each event is delivered once, and others take over after kills', async () => {
+    const receiver = await openReceiver()
+    const ticking = `webhooks: { allowPrivateAddresses: ['127.0.0.1'] },
+      schedules: [{ name: 'tick', cron: '* * * * * *', run: ({ time }) => appendFileSync(new URL('runs', import.meta.url), time.getTime() + '\\n') }],`
+    const files = notes(ticking)
+    const folder = project({ ...files, 'octavo.config.mjs': `import { appendFileSync } from 'node:fs'\n${files['octavo.config.mjs']}` })
+    const environment = await database()
+    const shifted = (offset: number): Child =>
+      run(folder, {
+        ...environment,
+        CLOCK_OFFSET: String(offset),
+        NODE_OPTIONS: `--import ${join(import.meta.dirname, 'shifted-clock.mjs')}`,
+      })
+    const at = databaseOf(folder, environment)
+    const names = () => receiver.received.map(({ body }) => body.entry.name as string)
+    try {
+      const children = [shifted(0)]
+      await children[0]!.origin
+      const words = ['--name', 'all', '--url', `${receiver.origin}/all`, '--events', 'entry.create']
+      expect(await octavo(['webhooks', 'create', folder, ...words], environment)).toMatchObject({ status: 0 })
+      children.push(...[-90_000, -45_000, 45_000, 90_000].map(shifted))
+      await Promise.all(children.map(({ origin }) => origin))
+      const created: string[] = []
+      for (let round = 0; round < 3; round++) {
+        const origins = await Promise.all(children.map(({ origin }) => origin))
+        for (let index = 0; index < 10; index++) {
+          created.push(`round ${round}, ${index}`)
+          expect((await create(origins[index % origins.length]!, created.at(-1)!)).status).toBe(201)
+        }
+        await vi.waitFor(() => expect([...names()].sort()).toEqual([...created].sort()), patience)
+        // What was noted as delivered is not delivered again.
+        const noted = 'select (select max(sequence) from octavo_outbox) - min(sequence) as missing from octavo_consumers'
+        await vi.waitFor(async () => expect(Number((await runStatement(at, noted, []))[0]!.missing)).toBe(0), patience)
+        // The one that delivers has a lease under its process id.
+        const [lease] = await runStatement(at, "select owner from octavo_leases where name like 'events %'", [])
+        const owner = children.findIndex(({ process }) => String(process.pid) === String(lease!.owner).split(' ')[1])
+        const [killed] = children.splice(owner, 1)
+        killed!.process.kill('SIGKILL')
+        await killed!.ended
+      }
+      const times = readFileSync(join(folder, 'runs'), 'utf8').trim().split('\n')
+      expect(times.length).toBeGreaterThan(3)
+      expect(new Set(times).size, 'no time is run twice').toBe(times.length)
+    } finally {
+      await receiver.close()
+    }
+  })
+
+  rule(
+    'instances.11',
+    'R35 one that was paused returns nothing stale when it continues: neither content nor what somebody may see',
+    async () => {
+      const folder = project(notes())
+      const environment = await database()
+      const [paused, other] = [run(folder, environment), run(folder, environment)]
+      const [origin, beside] = await Promise.all([paused.origin, other.origin])
+      const roleOf = "select id from up_roles where type = 'public'"
+      const at = databaseOf(folder, environment)
+      const [role] = await runStatement(at, roleOf, [])
+      const revoke = async (): Promise<void> => {
+        const rows = await runStatement(
+          at,
+          `select p.id from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where p.action = 'api::note.note.findOne' and l.role_id = ${role!.id}`,
+          [],
+        )
+        await runStatement(at, `delete from up_permissions_role_lnk where permission_id = ${rows[0]!.id}`, [])
+      }
+      const { documentId } = (await create(origin, 'number 0')).body.data
+      const path = `/api/notes/${documentId}`
+      for (let round = 1; round <= 3; round++) {
+        // The second time from memory, where something is kept.
+        for (const _ of [1, 2]) expect((await askAt(origin, path)).body.data.name).toBe(`number ${round - 1}`)
+        paused.process.kill('SIGSTOP')
+        const body = JSON.stringify({ data: { name: `number ${round}` } })
+        expect((await askAt(beside, path, { method: 'PUT', headers: json, body })).status).toBe(200)
+        const asked = Promise.all(Array.from({ length: 5 }, () => askAt(origin, path)))
+        paused.process.kill('SIGCONT')
+        expect((await asked).map((answer) => answer.body.data.name)).toEqual(Array(5).fill(`number ${round}`))
+      }
+      paused.process.kill('SIGSTOP')
+      await revoke()
+      const asked = askAt(origin, path)
+      paused.process.kill('SIGCONT')
+      expect((await asked).status).toBe(403)
+    },
+  )
+
+  rule('instances.12', 'R50 two behind a load balancer are restarted one after the other, and no request fails', async () => {
+    const folder = project(notes('limits: { drainDelay: 1_000 }'))
+    const environment = await database()
+    const balancer = await openBalancer()
+    const add = async (): Promise<Child> => {
+      const child = run(folder, environment)
+      const before = balancer.ready().length
+      balancer.add({ origin: await child.origin, management: managementOf(child) })
+      await vi.waitFor(() => expect(balancer.ready().length).toBeGreaterThan(before), patience)
+      return child
+    }
+    try {
+      const former = [await add(), await add()]
+      const load = openLoad(balancer.origin, '/api/notes')
+      await vi.waitFor(() => expect(load.done()).toBeGreaterThan(50), patience)
+      for (const child of former) {
+        child.signal('SIGTERM')
+        expect(await child.ended).toMatchObject({ code: 0 })
+        await add()
+        const before = load.done()
+        await vi.waitFor(() => expect(load.done()).toBeGreaterThan(before + 50), patience)
+      }
+      expect(await load.stop()).toEqual([])
+    } finally {
+      await endAll()
+      await balancer.close()
+    }
+  })
+})

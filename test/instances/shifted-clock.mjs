@@ -1,0 +1,14 @@
+// Loaded before a process: its time of day is that of the machine and CLOCK_OFFSET milliseconds. Threads have it too.
+const offset = Number(process.env.CLOCK_OFFSET ?? 0)
+const now = Date.now.bind(Date)
+
+globalThis.Date = class extends Date {
+  constructor(...given) {
+    if (given.length === 0) super(now() + offset)
+    else super(...given)
+  }
+
+  static now() {
+    return now() + offset
+  }
+}
