@@ -1,7 +1,8 @@
 // `octavo start --processes`: several processes behind one port, which are replaced, restarted, drained and measured as one service.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, afterEach, describe, expect, vi } from 'vitest'
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import type { Child } from '../faults/child.js'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { samplesOf, sumOf } from '../support/management.js'
@@ -12,6 +13,8 @@ import { askAnew, askManagementOf, canListProcesses, childrenOf, endAll, isRunni
 afterEach(endAll)
 afterAll(removeProjects)
 
+/** Whether the limits of a process can be changed while it runs. */
+const canLimit = spawnSync('prlimit', ['--version']).status === 0
 const patience = { timeout: 30_000, interval: 50 }
 const drain = 'limits: { drainDelay: 500, processPause: 50 }'
 
@@ -78,6 +81,22 @@ describe.skipIf(!canListProcesses)('processes', () => {
       await allServe(child, 2)
     },
   )
+
+  test.skipIf(!canLimit)('instances.2: where the system starts no other process, those that there are serve on until it does', async () => {
+    const child = run(project(notes('limits: { drainDelay: 500, processPause: 300 }')), { OCTAVO_PROCESSES: '2' })
+    const origin = await allServe(child, 2)
+    const limit = (files: number) => spawnSync('prlimit', ['--pid', String(child.process.pid), `--nofile=${files}:4096`])
+    const open = readdirSync(`/proc/${child.process.pid}/fd`).length
+    const [killed] = childrenOf(child)
+    limit(open - 3)
+    process.kill(killed!, 'SIGKILL')
+    await vi.waitFor(() => expect(lines(child, /"error":"spawn [^"]* EMFILE"/)).not.toEqual([]), patience)
+    limit(4_096)
+    await allServe(child, 2)
+    expect((await askAnew(origin, '/api/notes')).status).toBe(200)
+    child.signal('SIGTERM')
+    expect(await child.ended).toMatchObject({ code: 0 })
+  })
 
   rule('instances.3', 'SIGTERM drains all, also where every process gets it; no request fails that was sent before', async () => {
     const child = run(project(notes('limits: { drainDelay: 1_500 }')), { OCTAVO_PROCESSES: '2' })

@@ -39,7 +39,9 @@ export async function serveTogether(folder: string, config: Config, allowsNew: b
   // Where a terminal is closed, nobody is left who could end the command.
   process.on('SIGHUP', () => (isTerminal ? process.kill(process.pid, 'SIGTERM') : void members.restart()))
   const end = await members.start()
-  if (end !== null && !running.isStopping) await shutdown.leave(end.status ?? 1)
+  if (end === null || running.isStopping) return
+  if (end.error !== undefined) process.stderr.write(`octavo: No service process can be started (${end.error}).\n`)
+  await shutdown.leave(end.status ?? 1)
 }
 
 /** The processes, and the management port of all of them. */

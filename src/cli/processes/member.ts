@@ -1,13 +1,14 @@
 // A service process as the main process sees it: from its start until it serves, and until it has ended.
 import type { Worker } from 'node:cluster'
 import { type AskedProcess, askedProcess } from '../../management/asked-processes.js'
-import { killAfter, messageOf, startWorker } from '../cluster/service-workers.js'
+import { killAfter, type LoadingWorker, messageOf, startWorker } from '../cluster/service-workers.js'
 import type { BeginServing, EndServing, LeavePort, LeavingPort } from './messages.js'
 import { passLines } from './whole-lines.js'
 
 /** A service process. */
 export interface ServiceMember {
-  readonly pid: number
+  /** Null: the system has not started it. */
+  readonly pid: number | null
   /** Where it listens; null: it ended before it did. */
   readonly serves: Promise<string | null>
   /** Resolves when it has ended and everything that it sent was read. */
@@ -23,6 +24,8 @@ export interface MemberEnd {
   /** Null: a signal ended it. */
   readonly status: number | null
   readonly signal: string | null
+  /** Why the system has not started it. */
+  readonly error?: string
 }
 
 /** What the main process does for its processes. */
@@ -37,9 +40,22 @@ export interface MemberOptions {
 }
 
 /** Starts a service process. */
-export function startMember(begin: Omit<BeginServing, 'kind'>, { folder, environment, write, leaving }: MemberOptions): ServiceMember {
+export function startMember(begin: Omit<BeginServing, 'kind'>, options: MemberOptions): ServiceMember {
+  const { folder, environment } = options
   const file = new URL('./process-of-several.js', import.meta.url)
-  const { worker, loaded } = startWorker({ file, folder, environment, output: 'pipe', errors: 'inherit' })
+  try {
+    const started = startWorker({ file, folder, environment, output: 'pipe', errors: 'inherit' })
+    return memberOf(started, begin, options)
+  } catch (error) {
+    return notStarted(Promise.resolve((error as Error).message))
+  }
+}
+
+function memberOf({ worker, loaded }: LoadingWorker, begin: Omit<BeginServing, 'kind'>, { write, leaving }: MemberOptions): ServiceMember {
+  const failed = new Promise<string>((resolve) => {
+    worker.on('error', ({ message }: Error) => resolve(message))
+  })
+  if (worker.process.pid === undefined) return notStarted(failed)
   passLines(worker.process.stdout!, write)
   const serving = messageOf(worker, 'serving')
   void loaded.then((isLoaded) => isLoaded !== null && tell(worker, { kind: 'begin', ...begin }))
@@ -47,7 +63,7 @@ export function startMember(begin: Omit<BeginServing, 'kind'>, { folder, environ
     if (kind === 'leaving') void leaving().then(() => tell(worker, { kind: 'leave' }))
   })
   return {
-    pid: worker.process.pid!,
+    pid: worker.process.pid,
     serves: serving.then((message) => message?.address ?? null),
     ended: endOf(worker),
     asked: askedProcess(worker),
@@ -57,6 +73,15 @@ export function startMember(begin: Omit<BeginServing, 'kind'>, { folder, environ
     },
   }
 }
+
+/** A process that the system has not started, such as for want of memory or descriptors. */
+const notStarted = (failed: Promise<string>): ServiceMember => ({
+  pid: null,
+  serves: Promise.resolve(null),
+  ended: failed.then((error) => ({ status: null, signal: null, error })),
+  asked: { ask: async () => null, lastMetrics: () => null },
+  end: () => {},
+})
 
 /** Sends a message, unless the process ends meanwhile. */
 function tell(worker: Worker, message: BeginServing | EndServing | LeavePort): void {
