@@ -1,6 +1,6 @@
 // What the errors of a MySQL or MariaDB server, or of a connection to it, mean for a caller.
 import { ApiError, validationError } from '../../errors/errors.js'
-import { unavailable } from '../unavailable.js'
+import { schemaDrift, unavailable } from '../unavailable.js'
 
 interface ServerError {
   readonly code?: unknown
@@ -63,6 +63,9 @@ const isBadValue = (error: unknown): boolean =>
 /** A statement beyond what the server can execute: tables of a join, columns, its stack, the depth of selects. */
 const isTooComplex = (error: unknown): boolean => [1116, 1117, 1119, 1390, 1436, 1473].includes(numberOf(error))
 
+/** A column or a table that a statement names is not there. */
+const isDrift = (error: unknown): boolean => [1054, 1146].includes(numberOf(error))
+
 /** What failed fails again, however often it is tried: the server refuses it, or it is a mistake of ours. */
 export function isLasting(error: unknown): boolean {
   if (error instanceof ApiError || [isConflict, isConnectionLoss, isCancelled, isRefusal].some((passes) => passes(error))) return false
@@ -73,6 +76,7 @@ export function isLasting(error: unknown): boolean {
 export function explained(error: unknown): unknown {
   if (error instanceof ApiError) return error
   if (isBadValue(error)) return causedBy(validationError('A value does not fit the type of its attribute'), error)
+  if (isDrift(error)) return schemaDrift(error)
   if (isTooComplex(error)) return causedBy(validationError('The request is too deep or too complex', {}), error)
   if (isConflict(error)) return unavailable('Too many writes to the same documents, try again', error)
   if (isCancelled(error)) return unavailable('The database took too long', error)

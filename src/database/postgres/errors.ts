@@ -1,6 +1,6 @@
 // What the errors of a PostgreSQL server or of a connection to it mean for a caller.
 import { ApiError, validationError } from '../../errors/errors.js'
-import { unavailable } from '../unavailable.js'
+import { schemaDrift, unavailable } from '../unavailable.js'
 
 /** SQLSTATE, or the code of a network error; empty: neither. */
 export const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')
@@ -66,11 +66,15 @@ const isBadValue = (code: string): boolean => code.startsWith('22')
 /** A statement beyond what the server can execute: columns, arguments, the depth of its stack. */
 const isTooComplex = (code: string): boolean => code.startsWith('54')
 
+/** A table or a column that a statement names is not there. */
+const isDrift = (code: string): boolean => /^(42P01|42703)$/.test(code)
+
 /** The error as callers get it: 400 for their values, 503 for what may pass. Other errors are returned as they are. */
 export function explained(error: unknown): unknown {
   if (error instanceof ApiError) return error
   const code = codeOf(error)
   if (isBadValue(code)) return causedBy(validationError('A value does not fit the type of its attribute'), error)
+  if (isDrift(code)) return schemaDrift(error)
   if (isTooComplex(code)) return causedBy(validationError('The request is too deep or too complex', {}), error)
   if (isConflict(error)) return unavailable('Too many writes to the same documents, try again', error)
   if (code === cancelled) return unavailable('The database took too long', error)

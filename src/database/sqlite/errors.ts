@@ -7,6 +7,10 @@ export const codeOf = (error: unknown): string => String((error as { readonly co
 /** True if the file is damaged, or is not a database. */
 export const isDamage = (error: unknown): boolean => /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error))
 
+/** A table or a column that a statement names is not there. `message` is SQLite's; from a thread it may begin with the error's name. */
+export const isDrift = (code: string, message: string): boolean =>
+  code === 'SQLITE_ERROR' && /^(?:SqliteError: )?(?:no such (?:table|column): |table \S+ has no column named )/.test(message)
+
 /** Codes for problems of the file, its disk, its permissions and its locks. */
 const storage = /^SQLITE_(?:NOTADB|CORRUPT|READONLY|CANTOPEN|PERM|IOERR|FULL|BUSY|LOCKED)/
 

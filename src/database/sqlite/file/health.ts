@@ -1,5 +1,6 @@
 // Whether the database can be trusted, by what its files and its connections have shown.
-import { unavailable } from '../../unavailable.js'
+import { schemaDrift, unavailable } from '../../unavailable.js'
+import { isDrift } from '../errors.js'
 import { lostFiles } from './watch.js'
 
 export interface Health {
@@ -68,7 +69,8 @@ export function openHealth(now: () => number, report: (sentence: string) => void
     note,
     understood: (error) => {
       note(error)
-      const { code } = error as { readonly code?: unknown }
+      const { code, message } = error as { readonly code?: unknown; readonly message: string }
+      if (typeof code === 'string' && isDrift(code, message)) return schemaDrift(error)
       const isAboutFiles = typeof code === 'string' && (damage.test(code) || failure.test(code))
       return isAboutFiles ? unavailable('The database cannot be read at the moment', error) : (error as Error)
     },

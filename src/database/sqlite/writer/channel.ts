@@ -4,7 +4,8 @@ import { Worker } from 'node:worker_threads'
 import type { ApiError } from '../../../errors/errors.js'
 import { answerTooLarge, tooLarge } from '../../answer/sink.js'
 import type { PlanHandle } from '../../database.js'
-import { outdatedModel, unavailable } from '../../unavailable.js'
+import { outdatedModel, schemaDrift, unavailable } from '../../unavailable.js'
+import { isDrift } from '../errors.js'
 import { type FromWriter, outdated, type ToWriter, type WriterData } from './protocol.js'
 
 /** A task for the thread. */
@@ -242,6 +243,7 @@ function asApiError(code: string, message: string): Error {
   if (code === answerTooLarge) return tooLarge()
   if (code === outdated) return outdatedModel()
   const cause = Object.assign(new Error(code.startsWith('SQLITE_') ? `${code}: ${message}` : message), { code })
+  if (isDrift(code, message)) return schemaDrift(cause)
   if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return unavailable('The database is busy', cause)
   return isTrouble.test(code) ? cannotWrite(cause) : cause
 }

@@ -1,0 +1,75 @@
+// Somebody changes tables behind a service that reads and writes them (R25): what needs them is 503, and nothing is made or dropped.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type Served, serveProject } from '../support/serve.js'
+import { type Desk, deskFiles, serveDesk } from './desk.js'
+import { describeServers } from './server.js'
+
+type Asking = Pick<Desk, 'send' | 'close' | 'sql' | 'ask'>
+
+/** The same on the database that a run of the tests is on, which is a file unless a server is named. */
+async function serveHere(): Promise<Asking> {
+  const served: Served = await serveProject(deskFiles)
+  const headers = { 'content-type': 'application/json' }
+  const bodyOf = (data: object | undefined) => (data === undefined ? {} : { headers, body: JSON.stringify({ data }) })
+  return { ...served, send: (method, path, data) => served.ask(path, { method, ...bodyOf(data) }) }
+}
+
+function drifts(open: () => Promise<Asking>): void {
+  let desk: Asking
+  let note: string
+  beforeAll(async () => {
+    desk = await open()
+    note = (await desk.send('POST', '/api/notes', { code: 'one', text: 'kept' })).body.data.documentId
+    expect((await desk.send('POST', '/api/memos', { title: 'one', part: { name: 'kept' } })).status).toBe(201)
+  })
+  afterAll(() => desk.close())
+
+  /** What is asked of notes and of memos, by the status that it has. */
+  async function expectAll(notes: 'works' | 'drift', memos: 'works' | 'drift'): Promise<void> {
+    const title = String(Math.random())
+    for (const [state, method, path, data] of [
+      [notes, 'GET', '/api/notes'],
+      [notes, 'GET', `/api/notes/${note}`],
+      [notes, 'GET', '/api/notes?filters[text]=kept'],
+      [notes, 'POST', '/api/notes', { code: title, text: 'new' }],
+      [notes, 'PUT', `/api/notes/${note}`, { text: 'kept' }],
+      [memos, 'GET', '/api/memos?populate=*'],
+      [memos, 'POST', '/api/memos', { title, part: { name: 'new' } }],
+    ] as const) {
+      const { status, headers, text } = await desk.send(method, path, data)
+      if (state === 'works') expect(status, `${method} ${path}: ${text}`).toBeLessThan(300)
+      else {
+        expect({ status, retry: headers.has('retry-after') }, `${method} ${path}: ${text}`).toEqual({ status: 503, retry: true })
+        expect(text).toContain('schema drift')
+      }
+    }
+    expect((await desk.ask('/_health')).status).toBe(204)
+  }
+
+  it('R25 a column that is renamed: 503 for its type, and everything again once it is back', async () => {
+    await expectAll('works', 'works')
+    await desk.sql('alter table notes rename column text to other')
+    await expectAll('drift', 'works')
+    expect((await desk.sql("select other from notes where code = 'one'")).map(({ other }) => other)).toEqual(['kept'])
+    await desk.sql('alter table notes rename column other to text')
+    await expectAll('works', 'works')
+  })
+
+  it('R25 a table that is renamed: 503 for what needs it', async () => {
+    await desk.sql('alter table components_desk_parts rename to parts_elsewhere')
+    await expectAll('works', 'drift')
+    expect(await desk.sql("select name from parts_elsewhere where name = 'kept' limit 1")).toEqual([{ name: 'kept' }])
+    await desk.sql('alter table parts_elsewhere rename to components_desk_parts')
+    await expectAll('works', 'works')
+  })
+
+  it('R25 a column that is dropped: 503 for its type, which another column of its name ends', async () => {
+    await desk.sql('alter table notes drop column text')
+    await expectAll('drift', 'works')
+    await desk.sql('alter table notes add column text varchar(255)')
+    await expectAll('works', 'works')
+  })
+}
+
+describe('tables that somebody else changes', () => drifts(serveHere))
+describeServers('tables that somebody else changes', (server) => drifts(async () => serveDesk(await server().createDatabase())))
