@@ -1,3 +1,7 @@
+/** The folder of PostgreSQL's programs; null: not installed. */
+export function programs(): string | null
+/** The user that runs servers where root does not; null: there is none. */
+export function serverUser(): { readonly uid: number; readonly gid: number } | null
 /** Why no cluster can be started here; null: one can. */
 export function missingForCluster(): string | null
 /** A server of its own. */

@@ -9,7 +9,7 @@ import { volatileFolder } from './volatile-folder.mjs'
 const isRoot = userInfo().uid === 0
 
 /** The folder of PostgreSQL's programs; null: not installed. */
-function programs() {
+export function programs() {
   const debian = '/usr/lib/postgresql'
   const versions = existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : []
   const folders = [...(process.env.PATH ?? '').split(delimiter), ...versions.map((version) => join(debian, version, 'bin'))]
@@ -17,7 +17,7 @@ function programs() {
 }
 
 /** The user that runs the server where root does not: a server refuses to be run by root. */
-function serverUser() {
+export function serverUser() {
   const idOf = (/** @type {string} */ option) => Number(spawnSync('id', [option, 'postgres'], { encoding: 'utf8' }).stdout || Number.NaN)
   const [uid, gid] = [idOf('-u'), idOf('-g')]
   return Number.isInteger(uid) && Number.isInteger(gid) ? { uid, gid } : null

@@ -37,6 +37,7 @@ const named = new Set(
     'servers',
     'engines',
     'instances',
+    'deploy',
   ].flatMap((place) => {
     const tests = join(here, '..', place)
     return readdirSync(tests)
