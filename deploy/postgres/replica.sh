@@ -8,7 +8,7 @@ if [ ! -s "$PGDATA/PG_VERSION" ]; then
   rm -rf "${PGDATA:?}"/*
   psql -h "$PRIMARY_HOST" -U replicator -d postgres -qAt \
     -c "select pg_drop_replication_slot(slot_name) from pg_replication_slots where slot_name = 'replica' and not active" >/dev/null
-  pg_basebackup -h "$PRIMARY_HOST" -U replicator -D "$PGDATA" --wal-method=stream --write-recovery-conf --create-slot --slot=replica
+  pg_basebackup -h "$PRIMARY_HOST" -U replicator -D "$PGDATA" --checkpoint=fast --wal-method=stream --write-recovery-conf --create-slot --slot=replica
   chmod 700 "$PGDATA"
   if [ "$(id -u)" = 0 ]; then chown -R postgres:postgres "$PGDATA"; fi
 fi
