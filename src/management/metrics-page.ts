@@ -5,13 +5,13 @@ import { type ManagementPage, textResponse } from './server.js'
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
 
 /** Where the metrics are. */
-export interface ScrapedMetrics {
+export interface MetricsText {
   readonly contentType: string
   scrape(): Promise<string>
 }
 
 /** Responds with all metrics. */
-export function metricsPage({ contentType, scrape }: ScrapedMetrics, token: string | null): ManagementPage {
+export function metricsPage({ contentType, scrape }: MetricsText, token: string | null): ManagementPage {
   const expected = token === null ? null : digest(`Bearer ${token}`)
   return async ({ headers }) => {
     if (expected !== null && !timingSafeEqual(expected, digest(headers.authorization ?? '')))

@@ -25,10 +25,8 @@ const known = new Set(
     ].map(([name]) => name),
   ),
 )
-/** Set for the versions that read from replicas; others pass it over. */
-const awaited = 'DATABASE_REPLICA_URLS'
 const plain = new Set(['PORT', 'HOST', 'NODE_ENV', 'LOG_LEVEL', 'PUBLIC_URL', 'UPLOADS_DIR'])
-const isKnown = (name: string): boolean => known.has(name) || plain.has(name) || name === awaited
+const isKnown = (name: string): boolean => known.has(name) || plain.has(name)
 
 rule('running.1', 'every variable that is set for Octavo is one that Octavo reads', () => {
   const set = [
@@ -56,7 +54,7 @@ rule('running.1', 'the compose file names files, services, volumes and variables
   }
   const hosts = new Set(Object.entries(services).flatMap(([name, { networks }]) => [name, ...(networks?.default.aliases ?? [])]))
   for (const [name, { environment = {} }] of octavos)
-    for (const key of ['DATABASE_URL', awaited, 'AWS_ENDPOINT'])
+    for (const key of ['DATABASE_URL', 'DATABASE_REPLICA_URLS', 'AWS_ENDPOINT'])
       expect(hosts, `${name} ${key}`).toContain(new URL(environment[key]!).hostname)
   expect(services.store!.environment!.GARAGE_DEFAULT_BUCKET).toBe(octavos[0]![1].environment!.AWS_BUCKET)
 })
