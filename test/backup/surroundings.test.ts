@@ -3,11 +3,13 @@ import { spawnSync } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { createService, loadConfig } from '../../dist/index.js'
 import { emptyFolder, fresh, type Project, removeAll, run } from '../archive/projects.js'
 import { rule } from '../support/rule.js'
 import { describeSqlite } from '../support/sqlite-only.js'
 import { backedUp, copyOf, everythingIn, expectSound, filesIn, small } from './backed-up.js'
+
+/** The built package, as a script has it. */
+const { createService, loadConfig } = (await import('../../dist/index.js' as string)) as typeof import('../../src/index.js')
 
 describeSqlite('restores', 'a server has no database file', () => {
   let project: Project
