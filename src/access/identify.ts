@@ -132,16 +132,28 @@ async function openRules(database: MainConnection, watched: Watched, committed: 
   let refreshing: Promise<void> | null = null
   let commits = 0
 
+  /** The commit for which the rules in force were looked at last. */
+  let applied = 0
+
+  /** Reads the rules until they are those of the text before and after: a commit may come in between. */
+  async function readRules(before: string): Promise<{ readonly rules: AccessState; readonly text: string }> {
+    await watched.reload()
+    const read = await readAccessState(database, columns)
+    const after = await stateText(database, columns, watched)
+    return after === before ? { rules: read, text: after } : readRules(after)
+  }
+
   /** Reloads changed access rules. A failure rejects the requests that wait for it; the next request tries again. */
   async function refresh(seen: number): Promise<void> {
     try {
       // A newer Strapi adds the column that tells its tokens from those of the panel.
       if (!columns.has('kind')) columns = await tokenColumns(database)
       const now = await stateText(database, columns, watched)
-      if (now !== text) {
-        await watched.reload()
-        rules = await readAccessState(database, columns)
-        text = now
+      const read = now === text ? null : await readRules(now)
+      // Another one that began later may have ended before.
+      if (seen >= applied) {
+        applied = seen
+        if (read !== null) ({ rules, text } = read)
       }
       if (seen === commits) isStale = false
     } finally {

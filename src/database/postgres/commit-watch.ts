@@ -7,7 +7,7 @@ import type { MainConnection } from '../database.js'
 import type { AskServer } from './connection.js'
 import { commitTable, epochTable } from './create-tables.js'
 import { openDependents } from './dependent-tables.js'
-import { positionOf } from './log-position.js'
+import { endOfLog, type LogPosition, positionOf } from './log-position.js'
 import type { PositionAfter } from './replicas.js'
 
 export interface PostgresCommits {
@@ -22,31 +22,29 @@ const apart = 1
 /** Transactions that are looked at one by one; where more have ended, everything counts as changed. */
 const most = 10_000
 
-/** The end of the primary's log, behind the commits that the statement sees: it was written before them. */
-const written = 'case when not pg_is_in_recovery() then cast(pg_current_wal_insert_lsn() as text) end'
-
 /**
  * A look: the snapshot, the server, the end of its log, and the transactions that have ended since the snapshot `$1` of the server `$2`, with the tables that they
- * changed or, where the log does not have them, what became of them. A server that crashes forgets transactions, and empties the table of its epoch.
+ * changed or, where the log does not have them, what became of them. A row of the log counts if its own transaction has written it: others come from a
+ * dump of another server. A server that crashes forgets transactions, and empties the table of its epoch.
  */
 const lookAt = (hasReplicas: boolean): string => `with now as materialized (
     select pg_current_snapshot() as seen, cast(cast($1 as text) as pg_snapshot) as before,
       concat_ws(' ', pg_postmaster_start_time(), (select epoch from ${epochTable} where id = 1)) as server,
       exists (select from ${epochTable} where id = 1) as has_epoch
   )
-  select cast(seen as text), server, cast(has_epoch as int), ${hasReplicas ? written : 'null'}, cast(case
+  select cast(seen as text), server, cast(has_epoch as int), ${hasReplicas ? endOfLog : 'null'}, cast(case
     when server <> cast($2 as text) or cast(seen as text) = cast($1 as text) then null
     when ${idOf('pg_snapshot_xmax(seen)')} - ${idOf('pg_snapshot_xmax(before)')} > ${most} then null
     else (
-      select coalesce(json_agg(json_build_array(log.id, log.tables, case when log.id is null then pg_xact_status(ended.id) end)), '[]')
-      from (
+      select coalesce(json_agg(json_build_array(logged, case when logged is null then pg_xact_status(id) end)), '[]') from (select id, (
+        select coalesce(log.tables, 'null') from ${commitTable} log
+        where log.id = ${idOf('ended.id')} and cast(cast(log.xmin as text) as bigint) = log.id % 4294967296
+      ) as logged from (
         select pg_snapshot_xip(before) as id
         union all
         select cast(cast(number as text) as xid8)
         from generate_series(${idOf('pg_snapshot_xmax(before)')}, ${idOf('pg_snapshot_xmax(seen)')} - 1) as number
-      ) ended
-      left join ${commitTable} log on log.id = ${idOf('ended.id')}
-      where pg_visible_in_snapshot(ended.id, seen)
+      ) ended where pg_visible_in_snapshot(id, seen)) known
     )
   end as text) from now`
 
@@ -55,15 +53,22 @@ function idOf(text: string): string {
   return `cast(cast(${text} as text) as bigint)`
 }
 
-const beginEpoch = `insert into ${epochTable} (id, epoch) values (1, cast(gen_random_uuid() as text)) on conflict do nothing`
+const newEpoch = `insert into ${epochTable} (id, epoch) values (1, cast(gen_random_uuid() as text)) on conflict do nothing`
 
-/** One transaction: its id in the log; the tables as JSON, null where they are not known; what became of one that is not in the log. */
-type Ended = readonly [id: number | null, tables: string | null, status: string | null]
+/** Begins an epoch. Without one a crash would not be noticed. Resolves to false where that is not possible. */
+const beginEpoch = (ask: AskServer): Promise<boolean> =>
+  ask(newEpoch, []).then(
+    () => true,
+    () => false,
+  )
+
+/** One transaction: what the log has of it, as JSON: its tables, or null where they are not known; what became of one that is not in the log. */
+type Ended = readonly [logged: string | null, status: string | null]
 
 /** What the last look has seen. */
 interface LastLook {
   /** The position of the log that contains all that the snapshot sees; null: it is not known. */
-  readonly position: bigint | null
+  readonly position: LogPosition | null
   readonly snapshot: string
   readonly server: string
 }
@@ -91,12 +96,11 @@ export function watchCommits(ask: AskServer, hasReplicas: boolean): PostgresComm
     const began = begun
     try {
       const [row] = await ask(look, [seen.snapshot, seen.server])
-      const [snapshot, server, hasEpoch, written, ended] = row as [string, string, number, string | null, string | null]
-      const isUnchanged = snapshot === seen.snapshot && server === seen.server
-      // What was written since, but not committed, need not have been replayed.
-      if (!isUnchanged) seen = { snapshot, server, position: written === null ? null : positionOf(written) }
-      if (hasEpoch === 0) await ask(beginEpoch, [])
-      if (isUnchanged || (ended !== null && noteEnded(changes, JSON.parse(ended)))) await dependents.load()
+      const { hasEpoch, ended, ...now } = readLook(row!, seen)
+      const isUnchanged = now.snapshot === seen.snapshot && now.server === seen.server
+      seen = now
+      const isKept = hasEpoch || (await beginEpoch(ask))
+      if (isKept && (isUnchanged || (ended !== null && noteEnded(changes, ended)))) await dependents.load()
       else forget()
       known = began
     } catch (error) {
@@ -127,13 +131,30 @@ export function watchCommits(ask: AskServer, hasReplicas: boolean): PostgresComm
   }
 }
 
+/** What a look has found. */
+interface ReadLook extends LastLook {
+  readonly hasEpoch: boolean
+  /** The transactions that have ended since the look before; null: they are not known, or nothing has changed at all. */
+  readonly ended: readonly Ended[] | null
+}
+
+function readLook(row: readonly unknown[], before: LastLook): ReadLook {
+  const [snapshot, server, hasEpoch, written, text] = row as [string, string, number, string | null, string | null]
+  const ended = text === null ? null : (JSON.parse(text) as readonly Ended[])
+  const isUnchanged = snapshot === before.snapshot && server === before.server
+  // What was written since, but not committed, need not have been replayed.
+  const isCommitted = ended === null ? !isUnchanged : ended.some(([, status]) => status !== 'aborted')
+  const position = isCommitted ? (written === null ? null : positionOf(written)) : before.position
+  return { snapshot, server, position, hasEpoch: hasEpoch === 1, ended }
+}
+
 /** Notes what the transactions have changed. Returns false where that is not known of one of them. */
 function noteEnded(changes: TableChanges, ended: readonly Ended[]): boolean {
-  for (const [id, tables, status] of ended) {
-    if (id === null && status === 'aborted') continue
+  for (const [logged, status] of ended) {
+    if (logged === null && status === 'aborted') continue
+    const tables = logged === null ? null : (JSON.parse(logged) as readonly string[] | null)
     if (tables === null) return false
-    const changed = JSON.parse(tables) as readonly string[]
-    if (changed.length > 0) changes.note(changed)
+    if (tables.length > 0) changes.note(tables)
   }
   return true
 }

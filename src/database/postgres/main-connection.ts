@@ -5,7 +5,7 @@ import type { MainConnection } from '../database.js'
 import { lossRetrier } from '../server/retry.js'
 import { type AskServer, type Connection, type Executed, execute, objectsOf, type Statements } from './connection.js'
 import { writePostgresSql } from './dialect.js'
-import { explained, isConnectionLoss, isTimeout } from './errors.js'
+import { explained, isConflict, isConnectionLoss, isTimeout } from './errors.js'
 
 /**
  * Another text once a transaction that wrote has ended, here or elsewhere: which transactions a snapshot sees. A server that was started
@@ -22,7 +22,7 @@ export interface PostgresMain extends MainConnection {
 
 /** `failed` receives losses of connections, also those that no caller notices. */
 export function openMainConnection(lend: Lend, statements: Statements, failed: (error: Error) => void = () => {}): PostgresMain {
-  const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
+  const retried = lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed)
   let seen = ''
 
   async function run(text: string, values: readonly unknown[]): Promise<Executed> {

@@ -6,13 +6,13 @@ import type { ReadDatabase } from '../database.js'
 import { standby } from './compose.js'
 import type { AskServer } from './connection.js'
 import { otherStandby, timeoutOf } from './errors.js'
-import { positionOf } from './log-position.js'
+import { type LogPosition, positionOf, reaches, replayedLog } from './log-position.js'
 import type { ReplicaReads } from './reads.js'
 
 /** A replica of the primary. */
 export interface Replica {
   /** Resolves to the standby that has replayed `position`, and waits for that; to null where it is behind, at once while it is left alone. */
-  standbyAt(position: bigint): Promise<string | null>
+  standbyAt(position: LogPosition): Promise<string | null>
   /** Executes a read on that standby. @throws also when it is another one, or stops responding meanwhile */
   readonly execute: ReplicaReads['execute']
   readonly unregister: ReadDatabase['unregister']
@@ -27,7 +27,7 @@ export interface Replica {
 const [apart, askAgain, responseTime] = [1, 200, 1_000]
 
 /** Which standby the server is, and what it has replayed. */
-const state = `select ${standby}, cast(pg_last_wal_replay_lsn() as text)`
+const state = `select ${standby}, ${replayedLog}`
 
 export interface ReplicaOptions {
   readonly ask: AskServer
@@ -41,11 +41,11 @@ export interface ReplicaOptions {
 export function openReplica({ ask, reads, wait, changed }: ReplicaOptions): Replica {
   const { look, seen } = openReplayed(ask)
   /** What it has to have replayed before it is used again. */
-  let wanted = 0n
+  let wanted: LogPosition | null = null
   const lost = new Set<() => void>()
   const isRecent = () =>
     look().then(
-      () => seen().position >= wanted,
+      () => wanted === null || reaches(seen().position, wanted),
       () => false,
     )
   const alone = openPeriods(isRecent, changed)
@@ -56,24 +56,24 @@ export function openReplica({ ask, reads, wait, changed }: ReplicaOptions): Repl
     lost.clear()
   }
 
-  async function catchUp(position: bigint): Promise<string | null> {
+  async function catchUp(position: LogPosition): Promise<string | null> {
     const end = elapsed() + wait
     try {
       do await look()
-      while (seen().position < position && elapsed() < end && alone.since() === null)
+      while (!reaches(seen().position, position) && elapsed() < end && alone.since() === null)
     } catch {
       failed()
       return null
     }
-    if (seen().position < position) alone.begin()
+    if (!reaches(seen().position, position)) alone.begin()
     return alone.since() === null ? seen().standby : null
   }
 
   return {
     standbyAt: async (position) => {
-      if (position > wanted) wanted = position
+      wanted = position
       if (alone.since() !== null) return null
-      return seen().position >= position ? seen().standby : catchUp(position)
+      return reaches(seen().position, position) ? seen().standby : catchUp(position)
     },
     execute: (...asked) => untilLost(reads.execute(...asked), { lost, look, failed }),
     unregister: reads.unregister,
@@ -133,11 +133,11 @@ interface Replayed {
 
 interface Standby {
   readonly standby: string
-  readonly position: bigint
+  readonly position: LogPosition
 }
 
 function openReplayed(ask: AskServer): Replayed {
-  let seen: Standby = { standby: '', position: -1n }
+  let seen: Standby = { standby: '', position: { history: '', at: 0n } }
   let begun = Number.NEGATIVE_INFINITY
   return {
     seen: () => seen,

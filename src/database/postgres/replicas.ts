@@ -7,6 +7,7 @@ import type { ReplicaActivity } from '../activity.js'
 import type { ReadAnswer, ReadDatabase } from '../database.js'
 import type { ServerReads } from '../server/reads.js'
 import { isReplicaFailure } from './errors.js'
+import type { LogPosition } from './log-position.js'
 import type { Replica } from './replica.js'
 
 export interface ReadsWithReplicas extends ServerReads {
@@ -15,7 +16,7 @@ export interface ReadsWithReplicas extends ServerReads {
 }
 
 /** The position of the primary's log that contains everything that was visible there at a moment after `since`; null: it is not known. */
-export type PositionAfter = (since: number) => Promise<bigint | null>
+export type PositionAfter = (since: number) => Promise<LogPosition | null>
 
 /** Reads on the replicas, in turn, and on the primary where none is as recent. */
 export function readsWithReplicas(primary: ServerReads, replicas: readonly Replica[], positionAfter: PositionAfter): ReadsWithReplicas {
@@ -24,7 +25,7 @@ export function readsWithReplicas(primary: ServerReads, replicas: readonly Repli
   let turn = 0
 
   /** The next replica that has replayed `position`; null: none has. */
-  async function recent(position: bigint): Promise<{ readonly replica: Replica; readonly standby: string } | null> {
+  async function recent(position: LogPosition): Promise<{ readonly replica: Replica; readonly standby: string } | null> {
     for (const _ of replicas) {
       turn = (turn + 1) % replicas.length
       const replica = replicas[turn]!
