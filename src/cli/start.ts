@@ -13,7 +13,13 @@ export interface StartOptions {
 }
 
 /** Serves the project in `folder` until a signal stops the process. */
-export const start = orExplain(async (folder: string, options: StartOptions = {}): Promise<void> => {
+export async function start(folder: string, options: StartOptions = {}): Promise<void> {
+  await orExplain(begin)(folder, options)
+  // What the configuration of the project has opened may keep the process alive.
+  if (process.exitCode !== undefined) process.exit()
+}
+
+async function begin(folder: string, options: StartOptions): Promise<void> {
   // The processes find it here too.
   if (options.processes !== undefined) process.env.OCTAVO_PROCESSES = String(processOption(options.processes))
   const config = await loadConfig(folder).catch((error) => {
@@ -22,4 +28,4 @@ export const start = orExplain(async (folder: string, options: StartOptions = {}
   const { new: allowsNew = false } = options
   if (config.processes > 1) return (await import('./processes/main-process.js')).serveTogether(folder, config, allowsNew)
   return (await import('./serve.js')).serve(folder, { config, new: allowsNew })
-})
+}

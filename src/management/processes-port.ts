@@ -14,6 +14,8 @@ import type { ServingReport } from './serving-report.js'
 export interface WatchedProcesses {
   /** Those that listen and are not being replaced. */
   serving(): readonly AskedProcess[]
+  /** All that have not ended. */
+  running(): readonly AskedProcess[]
   isStopping(): boolean
 }
 
@@ -33,8 +35,12 @@ export function openProcessesPort(
   const lag = watchEventLoop()
   const sum = openSummedMetrics()
   const scrape = async (): Promise<string> => {
-    const reports = await Promise.all(processes.serving().map(async (each) => within(managementLimits.reportWait, each.ask(true))))
-    return sum.text(reports.flatMap((report) => (report?.metrics ? [report.metrics] : [])))
+    // Of one that does not say it in time, the last that it has said: sums do not become less.
+    const all = processes.running().map(async (each) => {
+      const report = await within(managementLimits.reportWait, each.ask(true))
+      return report?.metrics ?? each.lastMetrics()
+    })
+    return sum.text((await Promise.all(all)).flatMap((metrics) => (metrics === null ? [] : [metrics])))
   }
   const pages = new Map<string, ManagementPage>([
     ['/live', livePage(processes, lag.now, limits.eventLoopLag)],

@@ -28,7 +28,11 @@ export function openSummedMetrics(): SummedMetrics {
     contentType: own.contentType,
     keep: async (ended) => {
       const counted = ended.filter(({ type }) => counting.has(String(type)))
-      past = past.then((before) => summed([before, counted]).getMetricsAsJSON())
+      past = past.then((before) =>
+        summed([before, counted])
+          .getMetricsAsJSON()
+          .catch(() => before),
+      )
       await past
     },
     text: async (running) => summed([await past, ...running, await own.getMetricsAsJSON()]).metrics(),

@@ -73,11 +73,27 @@ async function openRunning(folder: string, config: Config, allowsNew: boolean, l
       hopeless()
     },
   })
-  const watched = { serving: () => members.serving().map(({ asked }) => asked), isStopping: () => running.isStopping }
+  // None goes on where this process leaves without having waited for it, such as after a second signal.
+  process.on('exit', () => {
+    for (const { pid } of members.running()) kill(pid)
+  })
+  const watched = {
+    serving: () => members.serving().map(({ asked }) => asked),
+    running: () => members.running().map(({ asked }) => asked),
+    isStopping: () => running.isStopping,
+  }
   const management = await openPort(config, watched, logger)
   const running: Running = { members, management, isStopping: false }
   shared = findSharedPort()
   return running
+}
+
+function kill(pid: number | null): void {
+  try {
+    if (pid !== null) process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has just ended.
+  }
 }
 
 /** Opens the management port of all processes, if there is one. Only then is its code loaded. */

@@ -1,6 +1,7 @@
 // A service process as the main process sees it: from its start until it serves, and until it has ended.
 import type { Worker } from 'node:cluster'
 import { type AskedProcess, askedProcess } from '../../management/asked-processes.js'
+import { pause } from '../../runtime/clock.js'
 import { killAfter, type LoadingWorker, messageOf, startWorker } from '../cluster/service-workers.js'
 import type { BeginServing, EndServing, LeavePort, LeavingPort } from './messages.js'
 import { passLines } from './whole-lines.js'
@@ -74,6 +75,9 @@ function memberOf({ worker, loaded }: LoadingWorker, begin: Omit<BeginServing, '
   }
 }
 
+/** Milliseconds after its end in which the rest of its output is read. */
+const outputTime = 1_000
+
 /** A process that the system has not started, such as for want of memory or descriptors. */
 const notStarted = (failed: Promise<string>): ServiceMember => ({
   pid: null,
@@ -94,6 +98,7 @@ async function endOf(worker: Worker): Promise<MemberEnd> {
   const end = await new Promise<MemberEnd>((resolve) => {
     worker.once('exit', (status: number | null, signal: string | null) => resolve({ status, signal }))
   })
-  await Promise.all([closed, disconnected])
+  // A process that it has started itself may keep its output open.
+  await Promise.race([Promise.all([closed, disconnected]), pause(outputTime)])
   return end
 }

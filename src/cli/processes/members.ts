@@ -15,6 +15,8 @@ export interface Members {
   stop(waits: boolean): Promise<boolean>
   /** Those that listen and are not being replaced. */
   serving(): readonly ServiceMember[]
+  /** All that have not ended. */
+  running(): readonly ServiceMember[]
 }
 
 /** What the processes need. */
@@ -59,13 +61,19 @@ export function openMembers(options: MembersOptions): Members {
     stop: async (waits) => {
       isStopping = true
       const all = [...running]
+      const served = new Set(serving())
       for (const member of all) member.end({ waits, isReplaced: false }, endTime)
       const ends = await Promise.all(all.map((member) => member.ended))
-      return ends.every(({ status }) => status === 0)
+      return ends.every((end, index) => end.status === 0 || (!served.has(all[index]!) && isInterrupted(end)))
     },
     serving,
+    running: () => [...running],
   }
 }
+
+/** Whether a signal has ended a process, as it does before it serves. */
+const isInterrupted = ({ status, signal }: MemberEnd): boolean =>
+  status === 130 || status === 143 || signal === 'SIGINT' || signal === 'SIGTERM'
 
 /** Starts processes, and others in the place of those that end by themselves. */
 function openReplacing({ limits, logger, begin, ended, hopeless }: MembersOptions, isStopping: () => boolean) {

@@ -24,12 +24,14 @@ export function openRollingRestart({ serving, add, leave, isStopping }: Replacea
   async function replaceAll(): Promise<void> {
     logger.info('the service processes are replaced, one after the other')
     for (const member of serving()) {
+      if (isStopping()) return
       // One that has ended meanwhile was replaced.
       if (!serving().includes(member)) continue
       const next = await add()
       if (isStopping()) return
       if (!isMember(next)) return logger.error({ ...next }, 'a service process could not be started; those before it serve on')
-      await leave(member)
+      // Where the former one has ended meanwhile, another one has taken its place.
+      await leave(serving().includes(member) ? member : next)
     }
     logger.info('all service processes are replaced')
   }
