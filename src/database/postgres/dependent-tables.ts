@@ -13,7 +13,10 @@ export interface Dependents {
   forget(): void
 }
 
-const isSystem = `n.nspname in ('pg_catalog', 'information_schema') or n.nspname like 'pg\\_toast%' or n.nspname like 'pg\\_temp%'`
+/** The schemas in which names of tables are looked up; temporary tables of other sessions are in none of them. */
+const isOurs = 'n.nspname = any (current_schemas(false))'
+/** Where a change of our rows leads to by foreign keys. */
+const isReferring = "exists (select from pg_constraint c where c.conrelid = r.oid and c.contype = 'f')"
 const ofExtension = (catalog: string, oid: string): string =>
   `exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`
 
@@ -22,10 +25,10 @@ const catalog = `select
   (select cast(coalesce(json_agg(distinct jsonb_build_array(above.relname, below.relname)), '[]') as text)
     from pg_constraint c join pg_class above on above.oid = c.confrelid join pg_class below on below.oid = c.conrelid where c.contype = 'f'),
   (exists (select from pg_trigger t join pg_class r on r.oid = t.tgrelid join pg_namespace n on n.oid = r.relnamespace
-      where not t.tgisinternal and not (${isSystem}) and not ${ofExtension('pg_class', 'r.oid')})
+      where not t.tgisinternal and (${isOurs} or ${isReferring}) and not ${ofExtension('pg_class', 'r.oid')})
     or exists (select from pg_rewrite w join pg_class r on r.oid = w.ev_class join pg_namespace n on n.oid = r.relnamespace
-      where not (${isSystem}) and not ${ofExtension('pg_class', 'r.oid')}))::int,
-  (exists (select from pg_class r join pg_namespace n on n.oid = r.relnamespace where r.relkind = 'f' and not (${isSystem})))::int`
+      where (${isOurs} or (r.relkind <> 'v' and ${isReferring})) and not ${ofExtension('pg_class', 'r.oid')}))::int,
+  (exists (select from pg_class r join pg_namespace n on n.oid = r.relnamespace where r.relkind = 'f' and ${isOurs}))::int`
 
 /** Begins with nothing known. */
 export function openDependents(ask: AskServer): Dependents {
