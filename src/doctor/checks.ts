@@ -67,7 +67,10 @@ export async function runChecks({ database, model }: ExaminedProject): Promise<r
   return found
 }
 
-const failed = (name: string, error: unknown): CheckResult => ({ name, warning: false, count: 1, examples: [(error as Error).message] })
+/** What the database has said, where there is more of it than callers of the API get. */
+const reasonOf = (error: unknown): string => (((error as Error).cause ?? error) as Error).message
+
+const failed = (name: string, error: unknown): CheckResult => ({ name, warning: false, count: 1, examples: [reasonOf(error)] })
 
 /** Rows that reference missing ones, but for those that changes of the model keep aside: what they referred to may have gone since. */
 const danglingRows = async (database: ExaminedProject['database']): Promise<readonly string[]> =>
@@ -94,7 +97,7 @@ async function run(database: MainConnection, { name, warning = false, searches }
       examples.push(...rows.map(({ example }) => example))
     } catch (error) {
       count += 1
-      examples.push((error as Error).message)
+      examples.push(reasonOf(error))
     }
   }
   return { name, warning, count, examples: examples.slice(0, shown) }
