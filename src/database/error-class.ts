@@ -1,15 +1,16 @@
 // What an operation of the database failed with, as one of a few words.
 import { ApiError } from '../errors/errors.js'
-import { isCommitUnknown } from './unavailable.js'
+import { isCommitUnknown, isSchemaDrift } from './unavailable.js'
 
 /** Why an operation failed; `failure`: with an error that nobody expects. */
-export type DatabaseErrorClass = 'conflict' | 'overload' | 'timeout' | 'unavailable' | 'commit_unknown' | 'failure'
+export type DatabaseErrorClass = 'conflict' | 'overload' | 'timeout' | 'unavailable' | 'commit_unknown' | 'schema_drift' | 'failure'
 
 /** The class of an error; null: it is about the request, and no error of the database. */
 export function databaseErrorClass(error: unknown): DatabaseErrorClass | null {
   if (!(error instanceof ApiError)) return 'failure'
   if (error.status !== 503) return null
   if (isCommitUnknown(error)) return 'commit_unknown'
+  if (isSchemaDrift(error)) return 'schema_drift'
   const { message } = error
   if (message.startsWith('Too many writes to the same documents')) return 'conflict'
   if (message.startsWith('Too many')) return 'overload'

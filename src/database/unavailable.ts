@@ -5,15 +5,23 @@ import { ApiError } from '../errors/errors.js'
 export const outdatedModel = (): ApiError =>
   unavailable('The model was changed by another process meanwhile. Nothing was written; try again')
 
-/** Somebody has changed tables behind the service: what a statement names is not there. `cause` says what, for the log. */
-export const schemaDrift = (cause: unknown): ApiError =>
-  unavailable('The tables of the database do not fit the content model any more (schema drift)', cause)
-
 export function unavailable(message: string, cause?: unknown): ApiError {
   const error = new ApiError('ServiceUnavailableError', message)
   if (cause !== undefined) error.cause = cause
   return error
 }
+
+const drifts = new WeakSet<object>()
+
+/** Somebody has changed tables behind the service: what a statement names is not there. `cause` says what, for the log. */
+export function schemaDrift(cause: unknown): ApiError {
+  const error = unavailable('The tables of the database do not fit the content model any more (schema drift)', cause)
+  drifts.add(error)
+  return error
+}
+
+/** Whether a statement named what is not there. */
+export const isSchemaDrift = (error: object): boolean => drifts.has(error)
 
 const lostCommits = new WeakSet<object>()
 

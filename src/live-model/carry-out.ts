@@ -1,6 +1,7 @@
 // Makes a change of the model in the database: what only adds happens beside requests, what moves content while none is under way.
 import type { RawBuilder } from 'kysely'
 import { describeTables } from '../database/schema/tables.js'
+import { isSchemaDrift } from '../database/unavailable.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
 import type { Installations } from '../installation/installations.js'
 import type { FileChanges } from '../model/schema-files.js'
@@ -99,7 +100,8 @@ async function move(options: LiveModelOptions, inForce: InForce, { change, model
 /** What the database says against a change, for its caller; an error that may pass, or a mistake of ours, is returned as it is. */
 function refused({ log: logger }: LiveModelOptions, error: unknown, outcome: string): unknown {
   const { cause } = error as Error
-  const said = error instanceof ApiError && error.status < 500 && cause instanceof Error ? cause : (error as Error)
+  const isItsWord = error instanceof ApiError && (error.status < 500 || isSchemaDrift(error)) && cause instanceof Error
+  const said = isItsWord ? cause : (error as Error)
   if (!(said as { readonly code?: unknown }).code) return error
   logger.warn({ err: said }, 'the database cannot make a change of the model')
   return new ApiError('ConflictError', `The database cannot make this change: ${said.message}. ${outcome}`)

@@ -8,8 +8,8 @@ import { ApiError, validationError } from '../../src/errors/errors.js'
 
 test('operations.16: what fails belongs to one class, and what is refused because of the request to none', () => {
   const ofServer = (code: string) => databaseErrorClass(explained(Object.assign(new Error('failed'), { code })))
-  expect(['40001', '40P01', '57014', '08006', 'ECONNREFUSED', '53300', '42P01'].map(ofServer)).toEqual([
-    ...['conflict', 'conflict', 'timeout', 'unavailable', 'unavailable', 'unavailable', 'failure'],
+  expect(['40001', '40P01', '57014', '08006', 'ECONNREFUSED', '53300', '42P01', '42601'].map(ofServer)).toEqual([
+    ...['conflict', 'conflict', 'timeout', 'unavailable', 'unavailable', 'unavailable', 'schema_drift', 'failure'],
   ])
   expect(databaseErrorClass(explained(new Error('timeout exceeded when trying to connect')))).toBe('overload')
   expect(databaseErrorClass(explainedByMysql(Object.assign(new Error('deadlock'), { errno: 1213 })))).toBe('conflict')
