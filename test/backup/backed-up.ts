@@ -28,7 +28,7 @@ export async function backedUp({ folder }: Project, environment: Environment = {
 
 /** Rows that are left out of a backup. */
 const isLeftOut = (table: string): boolean =>
-  /^(?:sqlite_|octavo_(?:leases|rate_limits|file_swaps|one_time_tokens|write_|server_epoch|copy_progress|preparation)|strapi_sessions)/.test(
+  /^(?:sqlite_|octavo_(?:leases|rate_limits|file_swaps|one_time_tokens|write_|server_epoch|commits|copy_progress|preparation)|strapi_sessions)/.test(
     table,
   )
 
