@@ -3,6 +3,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.js'
 import { type ManagementConfig, managementLimits } from '../config/management.js'
 import { openSummedMetrics, type ProcessMetrics } from '../metrics/summed-metrics.js'
+import { within } from '../runtime/clock.js'
 import type { AskedProcess } from './asked-processes.js'
 import { watchEventLoop } from './event-loop-lag.js'
 import { metricsPage } from './metrics-page.js'
@@ -100,17 +101,4 @@ async function first(
     return report
   })
   return Promise.any(fitting).catch(() => null)
-}
-
-/** What is reported within so many milliseconds; null: nothing. */
-async function within(milliseconds: number, report: Promise<ServingReport | null>): Promise<ServingReport | null> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, null)
-  })
-  try {
-    return await Promise.race([report, late])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -2,6 +2,7 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
 import { managementLimits } from '../config/management.js'
 import type { DatabaseActivity } from '../database/activity.js'
+import { within } from '../runtime/clock.js'
 import { addCacheMetrics, type CacheMetrics } from './cache-metrics.js'
 import { addReplicaMetrics } from './replica-metrics.js'
 import type { MetricSources } from './sources.js'
@@ -33,11 +34,11 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
     setActivity(activity())
     caches.set(cache(), plans())
     change.set(modelChange())
-    const drifted = inTime(setDrift(drift), milliseconds)
+    const drifted = within(milliseconds, setDrift(drift)).catch(() => null)
     asked ??= backlog().finally(() => {
       asked = null
     })
-    const found = await inTime(asked, milliseconds)
+    const found = await within(milliseconds, asked).catch(() => null)
     await drifted
     if (found === null) {
       pending.remove()
@@ -105,18 +106,5 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
     retriedBefore = retriedTransactions
     if (walBytes === null) wal.remove()
     else wal.set(walBytes)
-  }
-}
-
-/** What is known within so many milliseconds; null: nothing, or it failed. */
-async function inTime<Result>(asked: Promise<Result>, milliseconds: number): Promise<Result | null> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(resolve, milliseconds, null)
-  })
-  try {
-    return await Promise.race([asked.catch(() => null), late])
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -24,5 +24,18 @@ export function elapsed(): number {
   return now - paused
 }
 
+/** What a promise resolves to within so many milliseconds; null: nothing. @throws as the promise does */
+export async function within<Result>(milliseconds: number, promise: Promise<Result>): Promise<Result | null> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(resolve, milliseconds, null)
+  })
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /** Resolves after that many milliseconds. */
 export const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))

@@ -1,14 +1,23 @@
 // Lets callers share what is found out for them.
+import { elapsed, pause } from './clock.js'
 
 /**
  * Lets callers share what `ask` finds out. Whoever calls gets the result of a call that began after that: one may be under way, and one
- * wait for it. `ready`: resolves when the next call may begin.
+ * wait for it. `apart`: milliseconds between the beginnings of two calls.
  */
-export function shared<Result>(ask: () => Promise<Result>, ready?: () => Promise<void>): () => Promise<Result> {
+export function shared<Result>(ask: () => Promise<Result>, apart = 0): () => Promise<Result> {
   let running: Promise<unknown> = Promise.resolve()
   let next: Promise<Result> | null = null
+  let began = Number.NEGATIVE_INFINITY
+
+  function ready(): Promise<void> | undefined {
+    const left = began + apart - elapsed()
+    return left > 0 ? pause(left) : undefined
+  }
+
   return () => {
-    next ??= (ready === undefined ? running : running.then(ready)).then(() => {
+    next ??= (apart === 0 ? running : running.then(ready)).then(() => {
+      if (apart > 0) began = elapsed()
       const begun = ask()
       next = null
       running = begun.catch(() => {})

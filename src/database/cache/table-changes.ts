@@ -58,6 +58,16 @@ export function noteChanged(changes: TableChanges, tables: ReadonlySet<string> |
  */
 export type DependentTables = ReadonlyMap<string, readonly string[]> | null
 
+/** The dependent tables by foreign keys, each as the table that is referenced and the one that refers to it. */
+export function dependentsBy(keys: Iterable<readonly [above: string, below: string]>): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, string[]>()
+  for (const [above, below] of keys) {
+    const name = above.toLowerCase()
+    found.set(name, [...(found.get(name) ?? []), below.toLowerCase()])
+  }
+  return found
+}
+
 /** Opens the changes of a database. `dependents` is called for each change; where it fails, nothing is known. */
 export function openTableChanges(dependents: () => DependentTables): TableChanges {
   const last = new Map<string, number>()

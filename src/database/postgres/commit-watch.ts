@@ -1,6 +1,6 @@
 // What was committed to a PostgreSQL database, by table. A snapshot says which transactions have ended since the last look; each that this or another
 // service made is in the log of commits. Any other transaction may have changed anything.
-import { elapsed, pause } from '../../runtime/clock.js'
+import { elapsed } from '../../runtime/clock.js'
 import { shared } from '../../runtime/shared-calls.js'
 import { type CommitWatch, openTableChanges, type TableChanges } from '../cache/table-changes.js'
 import type { MainConnection } from '../database.js'
@@ -82,8 +82,8 @@ export function watchCommits(ask: AskServer, hasReplicas: boolean): PostgresComm
   const dependents = openDependents(ask)
   const changes = openTableChanges(dependents.known)
   let seen = nothing
-  /** When the last look began that has succeeded, and the last one at all (`elapsed`). */
-  let [known, begun] = [Number.NEGATIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  /** When the last look began that has succeeded (`elapsed`). */
+  let known = Number.NEGATIVE_INFINITY
   let told = -1
 
   function forget(): void {
@@ -92,8 +92,7 @@ export function watchCommits(ask: AskServer, hasReplicas: boolean): PostgresComm
   }
 
   async function lookOnce(): Promise<void> {
-    begun = elapsed()
-    const began = begun
+    const began = elapsed()
     try {
       const [row] = await ask(look, [seen.snapshot, seen.server])
       const { hasEpoch, ended, ...now } = readLook(row!, seen)
@@ -111,10 +110,7 @@ export function watchCommits(ask: AskServer, hasReplicas: boolean): PostgresComm
     }
   }
 
-  const asked = shared(lookOnce, () => {
-    const left = begun + apart - elapsed()
-    return left > 0 ? pause(left) : Promise.resolve()
-  })
+  const asked = shared(lookOnce, apart)
   return {
     watch: { changes, look: (since) => dependents.isKnowable() && (known > since || asked().then(dependents.isKnowable)) },
     positionAfter: async (since) => {

@@ -1,5 +1,5 @@
 // The tables whose rows the server changes along with those of others: by foreign keys, and by what others have added to the database.
-import type { DependentTables } from '../cache/table-changes.js'
+import { type DependentTables, dependentsBy } from '../cache/table-changes.js'
 import type { AskServer } from './connection.js'
 
 /** What the catalog says; read again once anything of unknown extent was committed. */
@@ -42,7 +42,7 @@ export function openDependents(ask: AskServer): Dependents {
       if (isLoaded) return
       const [row] = await ask(catalog, [])
       const [keys, isChangedElsewhere, hasForeignTables] = row as [string, number, number]
-      known = isChangedElsewhere === 1 ? null : byTable(JSON.parse(keys))
+      known = isChangedElsewhere === 1 ? null : dependentsBy(JSON.parse(keys))
       isKnowable = hasForeignTables === 0
       isLoaded = true
     },
@@ -51,13 +51,4 @@ export function openDependents(ask: AskServer): Dependents {
       known = null
     },
   }
-}
-
-function byTable(keys: readonly (readonly [above: string, below: string])[]): ReadonlyMap<string, readonly string[]> {
-  const found = new Map<string, string[]>()
-  for (const [above, below] of keys) {
-    const name = above.toLowerCase()
-    found.set(name, [...(found.get(name) ?? []), below.toLowerCase()])
-  }
-  return found
 }

@@ -1,6 +1,6 @@
 // One read replica: whether it has replayed a position of the primary's log. It is asked, for all requests together, and waited for a moment; one
 // that stays behind or does not respond is left alone until it has caught up.
-import { elapsed, pause } from '../../runtime/clock.js'
+import { elapsed } from '../../runtime/clock.js'
 import { shared } from '../../runtime/shared-calls.js'
 import type { ReadDatabase } from '../database.js'
 import { standby } from './compose.js'
@@ -138,19 +138,14 @@ interface Standby {
 
 function openReplayed(ask: AskServer): Replayed {
   let seen: Standby = { standby: '', position: { history: '', at: 0n } }
-  let begun = Number.NEGATIVE_INFINITY
   return {
     seen: () => seen,
-    look: shared(
-      async () => {
-        begun = elapsed()
-        const [row] = await inTime(ask(state, []))
-        const [standby, position] = row as [string | null, string | null]
-        if (standby === null || position === null) throw otherStandby()
-        seen = { standby, position: positionOf(position) }
-      },
-      () => (begun + apart > elapsed() ? pause(begun + apart - elapsed()) : Promise.resolve()),
-    ),
+    look: shared(async () => {
+      const [row] = await inTime(ask(state, []))
+      const [standby, position] = row as [string | null, string | null]
+      if (standby === null || position === null) throw otherStandby()
+      seen = { standby, position: positionOf(position) }
+    }, apart),
   }
 }
 

@@ -2,7 +2,7 @@
 // committed, and the writer's connection whether anybody else did.
 import type Database from 'better-sqlite3'
 import { shared } from '../../runtime/shared-calls.js'
-import type { CommitWatch, DependentTables, TableChanges } from '../cache/table-changes.js'
+import { type CommitWatch, type DependentTables, dependentsBy, type TableChanges } from '../cache/table-changes.js'
 import { throughSchemaChanges } from './connection.js'
 import type { CommitVersion } from './main-connection.js'
 import type { SqliteWriter } from './writer/writer.js'
@@ -76,11 +76,7 @@ function dependentTables(connection: Database.Database): DependentTables {
     .prepare(
       `select f."table" as above, t.name as below from sqlite_schema t join pragma_foreign_key_list(t.name) f where t.type = 'table'`,
     )
-    .all() as readonly { readonly above: string; readonly below: string }[]
-  const found = new Map<string, string[]>()
-  for (const { above, below } of keys) {
-    const name = above.toLowerCase()
-    found.set(name, [...(found.get(name) ?? []), below.toLowerCase()])
-  }
-  return found
+    .raw()
+    .all() as readonly (readonly [above: string, below: string])[]
+  return dependentsBy(keys)
 }
