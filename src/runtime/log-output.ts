@@ -41,7 +41,7 @@ const chunkBytes = 65_536
 export function openOutput(descriptor: 1 | 2, { bytes, batchBytes, lostLine }: OutputOptions): Output {
   const { target, release } = nonBlocking(descriptor)
   const lines = openLineBuffer(lostLine)
-  const pump = openPump(target, lines)
+  const pump = openPump(target, lines, batchBytes)
   return {
     write(text) {
       if (!pump.isOpen() || !lines.add(text, bytes - pump.chunk().length)) return
@@ -101,7 +101,7 @@ interface PumpListener {
   returned(): void
 }
 
-function openPump(target: number, lines: LineBuffer): Pump {
+function openPump(target: number, lines: LineBuffer, batchBytes: number): Pump {
   let chunk: Buffer = Buffer.alloc(0)
   let isWriting = false
   let isOpen = true
@@ -120,9 +120,15 @@ function openPump(target: number, lines: LineBuffer): Pump {
       isWriting = false
       if (error === null) chunk = chunk.subarray(written)
       listener?.returned()
-      if (error === null && written > 0) start()
+      if (error === null && written > 0) next()
       else startIn(error !== null && error.code !== 'EAGAIN' ? retryAfterError : retryWhenFull)
     })
+  }
+
+  /** Goes on at once with what is begun or makes a batch, later with less. */
+  function next(): void {
+    if (chunk.length > 0 || lines.isEmpty() || lines.bytes() >= batchBytes || listener !== null) start()
+    else startIn(batchTime)
   }
 
   function startIn(milliseconds: number): void {
