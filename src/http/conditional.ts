@@ -2,7 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ReadBytes } from '../documents/read/find.js'
 import { contentHash } from '../runtime/content-hash.js'
-import { okBytes, type Reply, type RequestContext } from './request-context.js'
+import type { Reply, RequestContext } from './request-context.js'
 
 /** A version of what is sent: its strong ETag with quotes, and when it was changed, in whole seconds. */
 export interface SentVersion {
@@ -38,12 +38,11 @@ const mostHashed = 4_000_000
  * everybody where the request has no credentials (RFC 9111, section 5.2.2).
  */
 export function okRead({ request, metrics }: Pick<RequestContext, 'request' | 'metrics'>, bytes: ReadBytes): Reply {
-  const scope = request.headers.authorization === undefined ? 'public' : 'private'
-  const caching = { 'cache-control': `${scope}, no-cache` }
-  if (bytes.bytes.length > mostHashed) return { ...okBytes(bytes), headers: caching }
+  const caching = request.headers.authorization === undefined ? 'public, no-cache' : 'private, no-cache'
+  if (bytes.bytes.length > mostHashed) return { status: 200, bytes, headers: { 'cache-control': caching } }
   const tag = `"${bytes.kept?.hash ?? contentHash(bytes.bytes)}"`
-  const headers = { ...caching, etag: tag }
-  if (hasVersion(request.headers, tag) !== true) return { ...okBytes(bytes), headers }
+  const headers = { 'cache-control': caching, etag: tag }
+  if (hasVersion(request.headers, tag) !== true) return { status: 200, bytes, headers }
   bytes.release()
   metrics?.notModified()
   return { status: 304, headers }

@@ -5,6 +5,7 @@ import type { ReadBytes } from '../documents/read/find.js'
 import { boundedDetails } from '../errors/bounded-values.js'
 import { ApiError } from '../errors/errors.js'
 import type { FailureLog } from '../runtime/repeated-failures.js'
+import { endWithOthers } from './end-with-others.js'
 import type { ByteSource, Reply } from './request-context.js'
 import { noteFailure } from './request-log.js'
 import { respondStream } from './stream-response.js'
@@ -45,7 +46,7 @@ function respondBytes(reply: FastifyReply, { bytes, release }: ReadBytes): Fasti
   raw.writeHead(statusCode, reply.getHeaders() as OutgoingHttpHeaders)
   if (bytes.length <= smallResponse) {
     // As latin1 text, Node sends headers and body in one packet.
-    raw.end(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'), 'latin1')
+    endWithOthers(raw, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'))
     release()
     return reply
   }

@@ -1,7 +1,20 @@
-// Splits long work on the main thread, so that other requests are served in between.
+// Turns of the event loop: long work is split among several, and what belongs to one is done together.
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
 export { nextTurn }
+
+let ending: Promise<void> | null = null
+
+/** Resolves when everything that had arrived by this turn of the event loop has been received. Its callers go on one right after the other. */
+export function endOfTurn(): Promise<void> {
+  ending ??= new Promise((resolve) =>
+    setImmediate(() => {
+      ending = null
+      resolve()
+    }),
+  )
+  return ending
+}
 
 /** Milliseconds for all long work in one turn of the event loop. */
 const turnTime = 10

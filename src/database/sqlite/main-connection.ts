@@ -1,6 +1,7 @@
 // The service's own connection: small statements beside the reader threads, and the look whether anything was committed.
 import type Database from 'better-sqlite3'
 import { elapsed } from '../../runtime/clock.js'
+import { endOfTurn } from '../../runtime/event-loop.js'
 import type { MainConnection } from '../database.js'
 import { keepStatements, throughSchemaChanges } from './connection.js'
 import { writeSql } from './dialect.js'
@@ -33,8 +34,11 @@ export function openMainConnection(database: Database.Database, version = openCo
   const prepared = keepStatements(database, kept)
   let seen = version.read()
   return {
-    changed: () => {
-      const now = version.read()
+    changed: async () => {
+      const since = elapsed()
+      // Requests that came together share one look.
+      await endOfTurn()
+      const now = version.after(since)
       if (now === seen) return false
       seen = now
       return true

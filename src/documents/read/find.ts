@@ -29,7 +29,7 @@ export interface Find extends Wanted {
   /** When the request arrived (`elapsed`): the answer contains what was acknowledged before; absent: before this call. */
   readonly since?: number
   /** Called with the plan before it is executed. */
-  readonly planned?: (plan: PlanHandle) => void
+  readonly planned?: ((plan: PlanHandle) => void) | undefined
 }
 
 /** Adds what the project takes for granted where a request says nothing. */

@@ -39,12 +39,14 @@ export interface Wanted {
   readonly type: ContentType
   readonly mode: ReadRequest['mode']
   /** The document, by documentId; plugin endpoints name rows by id. */
-  readonly identity?: {
-    readonly attribute: 'documentId' | 'id'
-    readonly value: unknown
-    /** A condition on the same attribute in the query string has no effect. */
-    readonly wins?: boolean
-  }
+  readonly identity?:
+    | {
+        readonly attribute: 'documentId' | 'id'
+        readonly value: unknown
+        /** A condition on the same attribute in the query string has no effect. */
+        readonly wins?: boolean
+      }
+    | undefined
   readonly format?: ReadRequest['format']
   /** False: `filters` and `fields` are checked and not applied (one file). */
   readonly narrowed?: boolean
