@@ -7,12 +7,9 @@ let ending: Promise<void> | null = null
 
 /** Resolves when everything that had arrived by this turn of the event loop has been received. Its callers go on one right after the other. */
 export function endOfTurn(): Promise<void> {
-  ending ??= new Promise((resolve) =>
-    setImmediate(() => {
-      ending = null
-      resolve()
-    }),
-  )
+  ending ??= nextTurn().then(() => {
+    ending = null
+  })
   return ending
 }
 

@@ -24,7 +24,7 @@ export interface LogOptions {
 }
 
 /** Bytes of a batch of lines. */
-const batchBytes = 16_384
+const batchBytes = 65_536
 
 /** A line of the log that is written whatever its level is. */
 export const logLine = (level: number, msg: string, fields: Readonly<Record<string, unknown>>): string =>
@@ -33,7 +33,7 @@ export const logLine = (level: number, msg: string, fields: Readonly<Record<stri
 /** Opens the log. */
 export function openLog({ level, bytes, batches }: LogOptions): Log {
   const lostLine = (lostLines: number): string => logLine(40, 'log lines were lost because the output did not accept them', { lostLines })
-  const out = openOutput(1, { bytes, batchBytes: batches ? batchBytes : 0, lostLine })
+  const out = openOutput(1, { bytes, batchBytes: batches ? Math.min(batchBytes, bytes / 4) : 0, lostLine })
   const opened: Output[] = [out]
   const writeLast = (): void => {
     for (const output of opened) output.writeNow()
