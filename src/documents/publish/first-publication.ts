@@ -22,7 +22,8 @@ export async function showInTypesWithoutDrafts(
     if (owners.length === 0) continue
     const kept = [here, order, inverseOrder].filter((column) => column !== null)
     const links = sql`select ${published}, ${sql.join(kept.map((column) => sql.id('l', column)))} from ${sql.table(table)} as l
-      where ${sql.id('l', there)} = ${draft} and ${sql.id('l', here)} in (${transaction.dialect.list(owners)})`
+      where ${sql.id('l', there)} = ${draft} and ${sql.id('l', here)} in (${transaction.dialect.list(owners)})
+      and not exists (select 1 from ${sql.table(table)} as y where ${sql.id('y', there)} = ${published} and ${sql.id('y', here)} = ${sql.id('l', here)})`
     transaction.follow(insertMissing(table, [there, ...kept], links))
   }
 }

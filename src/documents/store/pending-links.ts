@@ -65,7 +65,7 @@ export function copyLinks(
         table,
         columns,
         sql`select ${sql.join(values)} from (${links}) s where s.shown is not null
-        ${isNew ? sql`` : sql`and not exists (select 1 from ${sql.table(table)} y where ${sql.id('y', here)} = ${to.id} and ${sql.id('y', there)} = s.shown)`}
+        ${isNew && target !== to.shape ? sql`` : sql`and not exists (select 1 from ${sql.table(table)} y where ${sql.id('y', here)} = ${to.id} and ${sql.id('y', there)} = s.shown)`}
         order by ${order === null ? sql`s.id` : sql`s.place, s.id`}`,
       ),
     )
@@ -245,6 +245,7 @@ export async function restorePendingLinks(
         names,
         sql`select ${sql.join(values)}
         where exists (select 1 from ${sql.table(shape.table)} where id = ${owner_id})
+          and not exists (select 1 from ${sql.table(table)} where ${sql.id(here)} = ${owner_id} and ${sql.id(there)} = ${published})
           ${hasOneOwner(relation) ? sql`and not ${isTaken}` : sql``}`,
       ),
     )
