@@ -23,6 +23,8 @@ export interface ModelWork {
    * executed; null: nothing leads back.
    */
   readonly giveUp?: (done: number) => RawBuilder<unknown> | null
+  /** Whether it is also given up where tables are in use for too long; absent: another try goes on with it. */
+  readonly givesUpInUse?: boolean
 }
 
 /** A change that was given up, as a database takes it back. `make`: the statements that end it. */

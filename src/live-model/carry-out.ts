@@ -92,7 +92,7 @@ async function move(options: LiveModelOptions, inForce: InForce, { change, model
     return id
   }
   const id = await record(options, inForce, [log.insertChange(inForce.change, change, now(), steps), ...notes])
-  const reason = await carryOutFrom(options, { id, steps }, { from: inForce.model, to: model })
+  const reason = await carryOutFrom(options, { id, steps }, { from: inForce.model, to: model, isNew: true })
   if (reason !== null) throw refused(options, reason, 'What was done of it was taken back')
   return id
 }
@@ -111,13 +111,15 @@ function refused({ log: logger }: LiveModelOptions, error: unknown, outcome: str
 interface ModelsOfChange {
   readonly from: Model
   readonly to: Model
+  /** Whether its caller waits for it: while it is unfinished, nobody else is served. */
+  readonly isNew: boolean
 }
 
 /** Carries out the steps that are left. Resolves to null, or to why the change was taken back. */
 async function carryOutFrom(
   options: LiveModelOptions,
   { id, steps }: { readonly id: number; readonly steps: readonly PlanStep[] },
-  { from, to }: ModelsOfChange,
+  { from, to, isNew }: ModelsOfChange,
 ): Promise<Error | null> {
   const { database, now } = options
   const giveUp = (done: number) => {
@@ -127,7 +129,7 @@ async function carryOutFrom(
   let reason: unknown = null
   try {
     await database.carryOut({
-      ...{ steps, model: to, isOutdated: log.hasEnded(id), make: [log.makeChange(id, now())], giveUp },
+      ...{ steps, model: to, isOutdated: log.hasEnded(id), make: [log.makeChange(id, now())], giveUp, givesUpInUse: isNew },
       progress: { done: log.doneOf(id), note: (number) => log.noteDone(id, number) },
     })
   } catch (error) {
@@ -184,7 +186,7 @@ async function finishChange(
     options.log.warn({ change: summary }, 'a change of the model that could not be carried out was taken back')
     return false
   }
-  const models = { from: await load(unfinished.former), to: await load(unfinished.files) }
+  const models = { from: await load(unfinished.former), to: await load(unfinished.files), isNew: false }
   const reason = await carryOutFrom(options, unfinished, models)
   if (reason === null) return true
   options.log.error({ err: reason, change: summary }, 'a change of the model could not be carried out, and was taken back')

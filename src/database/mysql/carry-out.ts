@@ -1,6 +1,7 @@
 // Carries out a change of the content model on MySQL or MariaDB: step by step, on a connection of its own. What ends it leaves the steps that
 // are done; the next try goes on behind them.
 import type { ServerSettings } from '../../config/database-server.js'
+import { ApiError } from '../../errors/errors.js'
 import { copiedRows } from '../../model-plans/reversing.js'
 import { pause } from '../../runtime/clock.js'
 import type { Dialect } from '../dialect.js'
@@ -66,16 +67,18 @@ export const takeBackOnMysql = (options: MysqlCarryingOut, work: TakingBack): Pr
 
 const carryOutOn = (client: Client, options: MysqlCarryingOut, work: ModelWork): Promise<boolean> =>
   changing(client, options, work, async (session) => {
-    const { steps, model, progress, giveUp } = work
+    const { steps, model, progress, giveUp, givesUpInUse = false } = work
     for (let index = await doneOf(session, progress); index < steps.length; index++) {
       const step = steps[index]!
       const [later, copies, done] = [steps.slice(index + 1), copiedRows(step, index), progress.note(index + 1)]
       try {
         await tried(() => runStep(session, { step, later, copies, model, done }))
       } catch (error) {
-        const given = isLasting(error) ? giveUp?.(index) : undefined
-        if (given !== undefined && given !== null) await session.ask(given)
-        throw error
+        const isGivenUp = isLasting(error) || (givesUpInUse && isInUse(error))
+        const given = isGivenUp ? giveUp?.(index) : undefined
+        if (given === undefined || given === null) throw error
+        await session.ask(given)
+        throw isInUse(error) ? unavailable(`${inUse}. What was done of it was taken back; try again`, (error as Error).cause) : error
       }
     }
   })
@@ -120,6 +123,11 @@ async function changing(
   }
 }
 
+const inUse = 'A table of the change is in use'
+
+/** Whether a step was tried as often as it is, because of a table in use. */
+const isInUse = (error: unknown): boolean => error instanceof ApiError && isConflict(error.cause)
+
 /** Tries a step again where a table was in use. */
 async function tried(step: () => Promise<unknown>): Promise<void> {
   for (let left = tries; ; left--) {
@@ -128,7 +136,7 @@ async function tried(step: () => Promise<unknown>): Promise<void> {
       return
     } catch (error) {
       if (!isConflict(error)) throw error
-      if (left === 1) throw unavailable('A table of the change is in use. It is not finished yet; try again', error)
+      if (left === 1) throw unavailable(`${inUse}. It is not finished yet; try again`, error)
       await pause(pauseBetween)
     }
   }
