@@ -4,7 +4,7 @@ import { type Connection, type ConnectionOptions, createConnection, type FieldPa
 import type { ServerSettings } from '../../config/database-server.js'
 import { fromWallClock } from '../server/wall-clock.js'
 import type { Stored } from '../stored.js'
-import { numberOf, timeoutOf } from './errors.js'
+import { statementTooLarge, timeoutOf } from './errors.js'
 
 /** The result of a statement: rows as lists of values. */
 export interface MysqlExecuted {
@@ -33,8 +33,11 @@ export interface Client {
 /** Milliseconds without traffic after which the system asks whether the other end of a connection is still there. */
 const keepAliveDelay = 10_000
 
-/** Seconds that a statement waits for a row, or for a table that is being changed; and that a transaction may do nothing before its locks are released. */
-const [lockTimeout, tableTimeout, idleTimeout] = [3, 10, 30]
+/** Seconds that a statement waits for a row; and that a transaction may do nothing before its locks are released. */
+const [lockTimeout, idleTimeout] = [3, 30]
+
+/** Seconds that a statement waits for a table that is being changed. */
+export const tableTimeout = 10
 
 /** The same where the server has only a limit for connections: more than the pool keeps one that does nothing. */
 const idleConnectionTimeout = 60
@@ -42,12 +45,14 @@ const idleConnectionTimeout = 60
 /**
  * What every connection says first. The character set, whatever the server makes of the one that was asked for: literals end where they
  * are meant to in it, and it has every text. The modes: names in double quotes and texts joined by `||`, as everywhere; nothing is stored that
- * does not fit. Lists that become one text may be as long as an answer. Reads of several statements see one snapshot.
+ * does not fit. Lists that become one text may be as long as an answer. Reads of several statements see one snapshot. What a server may
+ * have otherwise for new sessions, and statements rely on, is said too.
  */
 const greetings = [
   'set names utf8mb4',
   `set session sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',
      group_concat_max_len = 268435456, innodb_lock_wait_timeout = ${lockTimeout}, lock_wait_timeout = ${tableTimeout},
+     autocommit = 1, completion_type = 0, foreign_key_checks = 1, unique_checks = 1, sql_safe_updates = 0, sql_select_limit = 18446744073709551615,
      collation_connection = if(@@character_set_database = 'utf8mb4', @@collation_database, 'utf8mb4_general_ci')
      /*!80000 , information_schema_stats_expiry = 0 */`,
   'set session transaction isolation level repeatable read',
@@ -67,14 +72,11 @@ export const writing: readonly string[] = [
 /** The same for writes that take turns. Others wait for them: they wait for locks no longer than a second themselves. */
 export const writingInTurn: readonly string[] = [...writing, 'set session lock_wait_timeout = 1, innodb_lock_wait_timeout = 1']
 
-/**
- * On a node of a Galera cluster, what is read or begun waits until the node has what the others have committed. Elsewhere nothing is waited for,
- * and a server without Galera knows no such variable.
- */
-const causality = 'set session wsrep_sync_wait = 7'
+/** How many bytes a statement may have; what a connection is told is as long as it lives. */
+const askForPacket = 'select @@max_allowed_packet'
 
-/** The server's number of an error about a variable that it does not know. */
-const unknownVariable = 1193
+/** Bytes of a packet that are not the statement's. */
+const aroundStatement = 16
 
 /** How a connection reaches the server. */
 export function serverOf({ url, host, port, name, user, password, ssl, connectionTimeout }: ServerSettings): ConnectionOptions {
@@ -109,11 +111,24 @@ function partsOf(url: string): ConnectionOptions {
 
 const socketOf = (connection: Connection): Socket | undefined => (connection as unknown as { readonly stream?: Socket }).stream
 
-/** Connects. `also`: what the connection says after its greetings; `lost`: called when the connection is lost while nothing is under way on it. */
-export async function connect(options: ConnectionOptions, also: readonly string[], lost: (error: Error) => void): Promise<Client> {
+/** What a connection says after its greetings. */
+export interface OwnGreetings {
+  readonly greetings: readonly string[]
+  /** What it says besides, which depends on the server. */
+  causality(client: Pick<Client, 'query'>): Promise<readonly string[]>
+}
+
+/** Connects. `lost`: called when the connection is lost while nothing is under way on it. */
+export async function connect(
+  options: ConnectionOptions,
+  { greetings: own, causality }: OwnGreetings,
+  lost: (error: Error) => void,
+): Promise<Client> {
   const connection = createConnection(options)
   connection.on('error', lost)
   let isLate = false
+  let mostBytes = 0
+  const say = (text: string) => run(connection, text, text)
   // The driver's own limit ends with its handshake.
   const timer = setTimeout(() => {
     isLate = true
@@ -121,10 +136,9 @@ export async function connect(options: ConnectionOptions, also: readonly string[
   }, options.connectTimeout)
   try {
     await new Promise<void>((resolve, reject) => connection.connect((error) => (error === null ? resolve() : reject(bare(error)))))
-    for (const greeting of [...greetings, ...also]) await run(connection, greeting, greeting)
-    await run(connection, causality, causality).catch((error: unknown) => {
-      if (numberOf(error) !== unknownVariable) throw error
-    })
+    for (const greeting of [...greetings, ...own]) await say(greeting)
+    for (const greeting of await causality({ query: say })) await say(greeting)
+    mostBytes = Number((await say(askForPacket)).rows[0]![0]) - aroundStatement
   } catch (error) {
     connection.destroy()
     throw isLate ? timeoutOf(error) : error
@@ -137,11 +151,15 @@ export async function connect(options: ConnectionOptions, also: readonly string[
     get isBroken() {
       return isBroken
     },
-    query: (text, shown = text) =>
-      run(connection, text, shown).catch((error: Error & { readonly fatal?: boolean }) => {
+    query: async (text, shown = text) => {
+      // The server would refuse it by closing the connection.
+      if (text.length > mostBytes / mostBytesOfUnit && Buffer.byteLength(text) > mostBytes)
+        throw Object.assign(statementTooLarge(Buffer.byteLength(text), mostBytes), shownIn(shown))
+      return run(connection, text, shown).catch((error: Error & { readonly fatal?: boolean }) => {
         isBroken ||= error.fatal === true
         throw error
-      }),
+      })
+    },
     cut: () => {
       isBroken = true
       // The driver's own way of closing would leave what is under way without an answer.
@@ -151,8 +169,13 @@ export async function connect(options: ConnectionOptions, also: readonly string[
   }
 }
 
+/** Bytes of what JavaScript counts as one character of a text. */
+const mostBytesOfUnit = 3
+
 /** Characters of a statement that an error shows. */
 const shownText = 4_000
+
+const shownIn = (shown: string): object => ({ statement: shown.slice(0, shownText) })
 
 /** An error without the values of its statement. */
 const bare = (error: Error & { sql?: unknown }): Error => {
@@ -163,7 +186,7 @@ const bare = (error: Error & { sql?: unknown }): Error => {
 function run(connection: Connection, text: string, shown: string): Promise<MysqlExecuted> {
   return new Promise((resolve, reject) => {
     connection.query({ sql: text, rowsAsArray: true }, (error, result, fields) => {
-      if (error !== null) reject(Object.assign(bare(error), { statement: shown.slice(0, shownText) }))
+      if (error !== null) reject(Object.assign(bare(error), shownIn(shown)))
       else resolve(executed(result as unknown, fields))
     })
   })

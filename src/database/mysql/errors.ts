@@ -53,8 +53,20 @@ export const isTimeout = (error: unknown): boolean => codeOf(error) === 'ETIMEDO
 /** What a connection cannot be waited for any longer fails with. */
 export const exhausted = (): Error => Object.assign(new Error('All connections to the database are in use'), { code: 'POOL_EXHAUSTED' })
 
-/** Resources of the server are exhausted, a statement is larger than it takes, or it may only be read. */
-const isRefusal = (error: unknown): boolean => [1021, 1037, 1038, 1041, 1114, 1153, 1226, 1290, 1836, 3100].includes(numberOf(error))
+/** The server's number of an error about a statement that is larger than it takes, and its name. */
+const [tooLargeNumber, tooLargeCode] = [1153, 'ER_NET_PACKET_TOO_LARGE']
+
+/** What a statement of so many bytes fails with that is not even sent. `most`: bytes that a statement may have. */
+export const statementTooLarge = (bytes: number, most: number): Error =>
+  Object.assign(new Error(`A statement has ${bytes} bytes, and the server takes ${most} (max_allowed_packet)`), {
+    code: tooLargeCode,
+    errno: tooLargeNumber,
+  })
+
+const isTooLarge = (error: unknown): boolean => numberOf(error) === tooLargeNumber
+
+/** Resources of the server are exhausted, or it may only be read. */
+const isRefusal = (error: unknown): boolean => [1021, 1037, 1038, 1041, 1114, 1226, 1290, 1836, 3100].includes(numberOf(error))
 
 /** A value that a column cannot hold or be compared with: out of its range, too long, not of its type or character set, not JSON. */
 const isBadValue = (error: unknown): boolean =>
@@ -72,11 +84,15 @@ export function isLasting(error: unknown): boolean {
   return numberOf(error) > 0 || codeOf(error) === ''
 }
 
-/** The error as callers get it: 400 for their values, 503 for what may pass. Other errors are returned as they are. */
+const tooLarge = (): ApiError =>
+  new ApiError('PayloadTooLargeError', 'The data is larger than the database takes in one statement (max_allowed_packet)')
+
+/** The error as callers get it: 400 or 413 for their values, 503 for what may pass. Other errors are returned as they are. */
 export function explained(error: unknown): unknown {
   if (error instanceof ApiError) return error
   if (isBadValue(error)) return causedBy(validationError('A value does not fit the type of its attribute'), error)
   if (isDrift(error)) return schemaDrift(error)
+  if (isTooLarge(error)) return causedBy(tooLarge(), error)
   if (isTooComplex(error)) return causedBy(validationError('The request is too deep or too complex', {}), error)
   if (isConflict(error)) return unavailable('Too many writes to the same documents, try again', error)
   if (isCancelled(error)) return unavailable('The database took too long', error)

@@ -9,7 +9,7 @@ import { findLacking, isPrepared, type Lacking, type LackingWithOwn, namesOf, ty
 import { hasFormerTables, octavoTables, replaceFormerTables } from '../schema/octavo-tables.js'
 import { quoted } from '../schema/table.js'
 import { type MysqlCatalog, type MysqlQueryable, readCatalog } from './catalog.js'
-import type { Client } from './client.js'
+import { type Client, tableTimeout } from './client.js'
 import {
   columnText,
   createMark,
@@ -70,7 +70,7 @@ export async function prepareDatabase(pool: Pool, model: Model, preparation: Mys
     } catch (error) {
       throw preparationError(error)
     } finally {
-      await client.query('set session foreign_key_checks = 1, lock_wait_timeout = default').catch(() => client.cut())
+      await client.query(`set session foreign_key_checks = 1, lock_wait_timeout = ${tableTimeout}`).catch(() => client.cut())
       await releaseLock(client, 'prepare').catch(() => client.cut())
     }
   })

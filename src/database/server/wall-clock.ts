@@ -25,6 +25,8 @@ export function fromWallClock(shown: string): number | null {
   const parts = text.exec(shown)
   if (parts === null) return null
   const [, year, month, day, hour, minute, second, fraction = '', isBefore] = parts
+  // What servers without strict modes have let in.
+  if (month === '00' || day === '00') return null
   const moment = new Date(2000, 0, 1)
   moment.setFullYear(isBefore === undefined ? Number(year) : 1 - Number(year), Number(month) - 1, Number(day))
   return moment.setHours(Number(hour), Number(minute), Number(second), Number(fraction.padEnd(3, '0').slice(0, 3)))

@@ -1,0 +1,84 @@
+// What a service leaves in the sessions of its database server, read from the statements on their way: nothing that the next statement of somebody
+// else could meet.
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { addToken, secrets } from '../spec/callers.js'
+import { type Desk, deskFiles, range, serveDesk, until } from './desk.js'
+import { type Link, openProxy, type Way } from './proxy.js'
+import { describeServers } from './server.js'
+
+const token = 'may-do-everything'
+const noteFile = 'src/api/note/content-types/note/schema.json'
+
+/** What a connection says before its first statement on MySQL and MariaDB, which have no settings of a transaction. */
+const greeting = /^(?:set names|set session|select @@max_allowed_packet$|show variables like)/
+
+const ofSession =
+  /(?:^|; *)set (?!local\b)|\b(?:listen|notify|pg_notify|get_lock|pg_advisory_(?:un)?lock|pg_try_advisory_lock|create temp\w*)\b|@\w+ *:=/i
+
+describeServers('sessions', (server, { client }) => {
+  let way: Way
+  let desk: Desk
+  let sent: { readonly link: Link; readonly text: string }[] = []
+  beforeAll(async () => {
+    way = await openProxy(await server().createDatabase())
+    way.watch = ({ type, text }, link) => {
+      if (type === 'Q') sent.push({ link, text: text.replace(/\0$/, '') })
+      if (type === 'P') sent.push({ link, text: text.split('\0')[1]! })
+    }
+    desk = await serveDesk(way.url, {
+      config: { admin: { model: 'always' } },
+      environment: { ...secrets, OCTAVO_DATABASE_INDEXES: 'true' },
+    })
+    await addToken(desk, token, { type: 'full-access' })
+  }, 120_000)
+  afterAll(async () => {
+    await desk?.close()
+    await way?.close()
+  })
+
+  const textsOn = (link: Link): readonly string[] => sent.filter((each) => each.link === link).map(({ text }) => text)
+  const links = (): readonly Link[] => [...new Set(sent.map(({ link }) => link))]
+
+  it('portability.5: locks of what one process does alone are given back, and on PostgreSQL belong to a transaction', async () => {
+    const schema = deskFiles[noteFile as keyof typeof deskFiles] as unknown as { readonly attributes: object }
+    for (const text of [{ type: 'text' }, { type: 'integer' }]) {
+      const body = JSON.stringify({
+        data: { 'api::note.note': { ...schema, attributes: { ...schema.attributes, text, more: { type: 'string' } } } },
+      })
+      const headers = { 'content-type': 'application/json', 'octavo-agree': 'notes.text' }
+      const changed = await desk.ask('/api/content-type-builder/schemas', { method: 'PUT', token, headers, body })
+      expect(changed.status, changed.text).toBe(200)
+    }
+    const all = links().map(textsOn)
+    if (client === 'postgres') {
+      expect(all.flat().filter((text) => /pg_\w*advisory\w*/.test(text)).length).toBeGreaterThan(0)
+      expect(all.flat().filter((text) => /pg_(?:try_)?advisory_(?!xact_lock\()/.test(text))).toEqual([])
+      return
+    }
+    const locks = (texts: readonly string[]) => texts.filter((text) => /get_lock|release_lock/.test(text))
+    expect(locks(all.flat()).length).toBeGreaterThan(3)
+    for (const texts of all)
+      for (const [at, text] of locks(texts).entries()) expect(text).toContain(at % 2 === 0 ? 'get_lock' : 'release_lock')
+    await until('all are given back', () => [...way.links].every((link) => locks(textsOn(link)).length % 2 === 0))
+  })
+
+  it('portability.3: reads and writes of content keep nothing in a session', async () => {
+    const known = new Set(links())
+    sent = []
+    const answers = await Promise.all(
+      range(30).map((index) =>
+        index % 2 === 0
+          ? desk.ask('/api/notes?sort=code&populate=*')
+          : desk.send('POST', '/api/memos?status=published', { title: `${index}`, part: { name: 'x' } }),
+      ),
+    )
+    for (const { status, text } of answers) expect(status, text).toBeLessThan(300)
+    expect(sent.length).toBeGreaterThan(60)
+    const content = links().flatMap((link) => {
+      const texts = textsOn(link)
+      const first = texts.findIndex((text) => !greeting.test(text))
+      return client === 'postgres' || known.has(link) ? texts : texts.slice(first)
+    })
+    expect(content.filter((text) => ofSession.test(text))).toEqual([])
+  })
+})
