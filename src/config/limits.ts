@@ -234,6 +234,11 @@ export const limits = z.strictObject({
   processPause: z.int().positive().max(longest).default(1_000),
   processLongestPause: z.int().positive().max(longest).default(30_000),
   processFailures: z.int().positive().max(1_000).default(5),
+  /**
+   * Milliseconds for a service process of several to serve, beside those that do; one that takes longer is ended and has failed. The first
+   * one of all has no limit: it prepares the project.
+   */
+  processStart: z.int().positive().max(longest).default(300_000),
   /** Milliseconds by which the event loop may be late before `/live` of the management port reports 503. */
   eventLoopLag: z.int().positive().max(longest).default(5_000),
   /** Bytes of log lines buffered while the output is slow, full or closed; further lines are dropped and counted. */

@@ -1,6 +1,6 @@
 // `octavo start --processes`: several processes behind one port, which are replaced, restarted, drained and measured as one service.
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
 import type { Child } from '../faults/child.js'
@@ -39,6 +39,16 @@ const lines = (child: Child, msg: RegExp): readonly string[] =>
     .output()
     .split('\n')
     .filter((line) => msg.test(line))
+
+/** The project, whose processes do not get beyond reading the configuration while a file `gate` is there; they note their id in `held`. */
+const withGate = (files: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
+  ...files,
+  'octavo.config.mjs': `import { existsSync, writeFileSync } from 'node:fs'
+    const gate = new URL('gate', import.meta.url)
+    if (existsSync(gate)) writeFileSync(new URL('held', import.meta.url), String(process.pid))
+    while (existsSync(gate)) await new Promise((resolve) => setTimeout(resolve, 20))
+    ${files['octavo.config.mjs']}`,
+})
 
 describe.skipIf(!canListProcesses)('processes', () => {
   rule('instances.1', 'several processes serve behind one port; the project is prepared and announced once', async () => {
@@ -159,6 +169,44 @@ describe.skipIf(!canListProcesses)('processes', () => {
     expect(child.errors()).toContain('nothing')
     expect(childrenOf(child)).toEqual(after)
     expect((await askAnew(origin, '/api/notes')).status).toBe(200)
+  })
+
+  rule('instances.4', 'SIGHUP replaces also what is starting, which may have read what was configured before', async () => {
+    const folder = project(withGate(notes(drain)))
+    const child = run(folder, { OCTAVO_PROCESSES: '2' })
+    const origin = await allServe(child, 2)
+    const before = childrenOf(child)
+    writeFileSync(join(folder, 'gate'), '')
+    process.kill(before[0]!, 'SIGKILL')
+    await vi.waitFor(() => expect(existsSync(join(folder, 'held'))).toBe(true), patience)
+    const held = Number(readFileSync(join(folder, 'held'), 'utf8'))
+    child.signal('SIGHUP')
+    await vi.waitFor(() => expect(lines(child, /are replaced, one after the other/)).toHaveLength(1), patience)
+    rmSync(join(folder, 'gate'))
+    await vi.waitFor(() => expect(lines(child, /all service processes are replaced/)).toHaveLength(1), patience)
+    await allServe(child, 2)
+    const after = childrenOf(child)
+    expect([after.length, after.filter((pid) => [...before, held].includes(pid))]).toEqual([2, []])
+    expect(await respondents(origin)).toEqual(new Set(after))
+  })
+
+  rule('instances.13', 'one that never serves is ended after its time, and those before it serve until a start succeeds', async () => {
+    const folder = project(withGate(notes('limits: { drainDelay: 100, processStart: 2_500 }')))
+    const child = run(folder, { OCTAVO_PROCESSES: '2' })
+    const origin = await allServe(child, 2)
+    const before = childrenOf(child)
+    writeFileSync(join(folder, 'gate'), '')
+    child.signal('SIGHUP')
+    await vi.waitFor(() => expect(lines(child, /those before it serve on/)).toHaveLength(1), patience)
+    const pid = Number(readFileSync(join(folder, 'held'), 'utf8'))
+    expect(JSON.parse(lines(child, /does not serve in time/)[0]!)).toMatchObject({ level: 50, pid, milliseconds: 2_500 })
+    expect([childrenOf(child), isRunning(pid)]).toEqual([before, false])
+    expect((await askAnew(origin, '/api/notes')).status).toBe(200)
+    rmSync(join(folder, 'gate'))
+    child.signal('SIGHUP')
+    await vi.waitFor(() => expect(lines(child, /all service processes are replaced/)).toHaveLength(1), patience)
+    const after = childrenOf(child)
+    expect([after.length, after.filter((one) => before.includes(one))]).toEqual([2, []])
   })
 
   rule('instances.5', 'the management port is one: ready while one serves, and sums that never become less', async () => {

@@ -2,6 +2,7 @@
 import type { Logger } from 'pino'
 import { pause } from '../../runtime/clock.js'
 import { consequenceOf, type FailureLimits } from './failures.js'
+import { endWhereLate } from './late-start.js'
 import type { MemberEnd, ServiceMember } from './member.js'
 import { isMember, openRollingRestart } from './rolling-restart.js'
 
@@ -22,7 +23,10 @@ export interface Members {
 /** What the processes need. */
 export interface MembersOptions {
   readonly count: number
-  readonly limits: FailureLimits
+  readonly limits: FailureLimits & {
+    /** Milliseconds for a process to serve, but for the first one. */
+    readonly processStart: number
+  }
   /** Milliseconds after which a process is killed that was told to end. */
   readonly endTime: number
   readonly logger: Logger
@@ -37,7 +41,7 @@ export interface MembersOptions {
 /** Prepares so many processes. */
 export function openMembers(options: MembersOptions): Members {
   const { count, endTime, logger } = options
-  const { running, since, add, replace } = openReplacing(options, () => isStopping)
+  const { running, starting, since, add, replace } = openReplacing(options, () => isStopping)
   let isStopping = false
   const serving = () => [...since.keys()]
   const leave = async (member: ServiceMember): Promise<void> => {
@@ -57,7 +61,10 @@ export function openMembers(options: MembersOptions): Members {
       if (!isStopping) logger.info({ processes: since.size }, 'all service processes serve')
       return null
     },
-    restart: openRollingRestart({ serving, add: () => add(false), leave, isStopping: () => isStopping }, logger),
+    restart: openRollingRestart(
+      { serving, starting: () => [...starting], add: () => add(false), leave, isStopping: () => isStopping },
+      logger,
+    ),
     stop: async (waits) => {
       isStopping = true
       const all = [...running]
@@ -78,6 +85,8 @@ const isInterrupted = ({ status, signal }: MemberEnd): boolean =>
 /** Starts processes, and others in the place of those that end by themselves. */
 function openReplacing({ limits, logger, begin, ended, hopeless }: MembersOptions, isStopping: () => boolean) {
   const running = new Set<ServiceMember>()
+  /** Those that do not listen yet. */
+  const starting = new Set<ServiceMember>()
   /** When each that listens began to; those that were told to end are not among them. */
   const since = new Map<ServiceMember, number>()
   let failures = 0
@@ -86,12 +95,16 @@ function openReplacing({ limits, logger, begin, ended, hopeless }: MembersOption
   async function add(isFirst: boolean): Promise<ServiceMember | MemberEnd> {
     const member = begin(isFirst)
     running.add(member)
+    starting.add(member)
+    const hasTime = isFirst ? () => true : endWhereLate(member, limits.processStart, logger)
     const end = member.ended.then((how) => {
       running.delete(member)
       ended(member)
       return how
     })
-    if ((await member.serves) === null || isStopping()) return end
+    const address = await member.serves
+    starting.delete(member)
+    if (address === null || !hasTime() || isStopping()) return end
     since.set(member, performance.now())
     void end.then((how) => lost(member, how))
     return member
@@ -119,5 +132,5 @@ function openReplacing({ limits, logger, begin, ended, hopeless }: MembersOption
   /** True if a process has served for long enough to say that the others could too. */
   const hasSettled = (): boolean => [...since.values()].some((began) => performance.now() - began >= limits.processSettled)
 
-  return { running, since, add, replace }
+  return { running, starting, since, add, replace }
 }

@@ -6,6 +6,8 @@ import type { MemberEnd, ServiceMember } from './member.js'
 export interface ReplaceableMembers {
   /** Those that listen and are not being replaced. */
   serving(): readonly ServiceMember[]
+  /** Those that do not listen yet. */
+  starting(): readonly ServiceMember[]
   /** Starts another one and waits until it serves; otherwise resolves to how it ended. */
   add(): Promise<ServiceMember | MemberEnd>
   /** Ends one that another one has taken the place of, and waits until it has ended. */
@@ -17,13 +19,15 @@ export interface ReplaceableMembers {
 export const isMember = (found: ServiceMember | MemberEnd): found is ServiceMember => 'serves' in found
 
 /** Returns what replaces the processes, and once more if it is called meanwhile: then something has changed since that began. */
-export function openRollingRestart({ serving, add, leave, isStopping }: ReplaceableMembers, logger: Logger): () => Promise<void> {
+export function openRollingRestart({ serving, starting, add, leave, isStopping }: ReplaceableMembers, logger: Logger): () => Promise<void> {
   let restarting: Promise<void> | null = null
   let isAskedAgain = false
 
   async function replaceAll(): Promise<void> {
     logger.info('the service processes are replaced, one after the other')
-    for (const member of serving()) {
+    // Those that are starting may have read the configuration before it changed.
+    for (const member of [...serving(), ...starting()]) {
+      await member.serves
       if (isStopping()) return
       // One that has ended meanwhile was replaced.
       if (!serving().includes(member)) continue

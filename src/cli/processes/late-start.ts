@@ -1,0 +1,18 @@
+// Ends a service process that does not serve in time: whoever waits for it would wait for ever.
+import type { Logger } from 'pino'
+import type { ServiceMember } from './member.js'
+
+/** Milliseconds for such a process to end by itself. It serves nobody. */
+const endTime = 2_000
+
+/** Ends a process that does not serve within so many milliseconds. Returns what says whether it had the time: false once it is ended. */
+export function endWhereLate(member: ServiceMember, milliseconds: number, logger: Logger): () => boolean {
+  let isLate = false
+  const ending = setTimeout(() => {
+    isLate = true
+    logger.error({ pid: member.pid, milliseconds }, 'a service process does not serve in time (limits.processStart); it is ended')
+    member.end({ waits: false, isReplaced: false }, endTime)
+  }, milliseconds)
+  void member.serves.then(() => clearTimeout(ending))
+  return () => !isLate
+}
