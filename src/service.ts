@@ -177,7 +177,7 @@ function codeOf({ hooks, types, limits }: Config, services: ContentServices, log
 }
 
 /** Opens the server, and the schedules of the project, which run where it listens. Without any, they cost nothing. */
-async function openServing(config: Config, { main, writes }: Database, backend: Backend, log: Logger): Promise<HttpServer> {
+async function openServing(config: Config, { main, writes, reads }: Database, backend: Backend, log: Logger): Promise<HttpServer> {
   const server = await createServer(config, backend, log)
   const { administration } = backend
   const listen = async () => {
@@ -193,7 +193,10 @@ async function openServing(config: Config, { main, writes }: Database, backend: 
   if (config.schedules.length === 0) return { listen, state, leaveToOthers, close }
   const { openSchedules } = await import('./schedules/schedules.js')
   const services = backend.services(theProject(0, null))
-  const schedules = openSchedules(config.schedules, { database: main, writer: writes, services, log, limits: config.limits })
+  const schedules = openSchedules(config.schedules, {
+    ...{ database: main, writer: writes, dialect: reads.dialect },
+    ...{ services, log, limits: config.limits },
+  })
   return {
     listen: async () => {
       const address = await listen()

@@ -65,6 +65,8 @@ export interface Dialect {
   differs(one: Expression, other: Expression): RawBuilder<boolean>
   /** A place before the first of those that are taken. */
   placeBefore(first: Expression): Expression
+  /** The time of day by the database's own clock, in whole milliseconds since 1970. */
+  readonly timeOfDay: Expression
   /** The state of the database as a transaction sees it, for its `History`; null: not known. */
   readonly stateSeen: Expression
   /** Ids for `count` new rows of a table, as the select of one column `id`. */

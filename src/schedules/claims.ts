@@ -2,8 +2,10 @@
 import { sql } from 'kysely'
 import { inBookkeeping } from '../database/bookkeeping.js'
 import type { MainConnection, WriteDatabase } from '../database/database.js'
+import type { Dialect } from '../database/dialect.js'
 import { insertMissing } from '../database/fragments.js'
 import type { Leases, WorkLease } from '../leases/leases.js'
+import { type DatabaseClock, openDatabaseClock } from './database-clock.js'
 
 /** A time of a schedule that this process runs. */
 export interface ClaimedTime {
@@ -14,13 +16,21 @@ export interface ClaimedTime {
   readonly doubted: AbortSignal
 }
 
-/** What a claim led to. `done`: another process took this time or a later one. `busy`: a former run still goes on. */
-export type ClaimOutcome = { readonly kind: 'mine'; readonly claimed: ClaimedTime } | { readonly kind: 'done' | 'busy' }
+/**
+ * What a claim led to. `done`: another process took this time or a later one. `busy`: a former run still goes on. `early`: by the clock of
+ * the database the time comes in so many milliseconds.
+ */
+export type ClaimOutcome =
+  | { readonly kind: 'mine'; readonly claimed: ClaimedTime }
+  | { readonly kind: 'done' | 'busy' }
+  | { readonly kind: 'early'; readonly by: number }
 
 /** The claims of this process. */
 export interface ScheduleClaims {
-  /** Adds schedules that were never there; for them, time begins at `now`. Resolves to the last time of each. */
-  register(names: readonly string[], now: number): Promise<ReadonlyMap<string, number>>
+  /** The clock by which times come. */
+  readonly clock: DatabaseClock
+  /** Adds schedules that were never there; for them, time begins now. Resolves to the last time of each. */
+  register(names: readonly string[]): Promise<ReadonlyMap<string, number>>
   /** Claims a time of a schedule for this process. */
   claim(name: string, time: number): Promise<ClaimOutcome>
   /** Passes a time while this process runs the schedule for a former one. */
@@ -30,30 +40,46 @@ export interface ScheduleClaims {
 const tableName = 'octavo_schedule_times'
 const table = sql.table(tableName)
 
+/** Where claims are stored. */
+export interface ClaimDatabase {
+  readonly database: MainConnection
+  readonly writer: WriteDatabase
+  readonly dialect: Pick<Dialect, 'timeOfDay'>
+}
+
 /** Opens the claims of a process. */
-export function openClaims(database: MainConnection, writer: WriteDatabase, leases: Pick<Leases, 'acquire'>): ScheduleClaims {
+export function openClaims({ database, writer, dialect: { timeOfDay } }: ClaimDatabase, leases: Pick<Leases, 'acquire'>): ScheduleClaims {
+  const clock = openDatabaseClock(async () => {
+    const [row] = await database.rows<{ readonly moment: number }>(sql`select ${timeOfDay} as moment`)
+    return Number(row!.moment)
+  })
   const read = async (names: readonly string[]): Promise<ReadonlyMap<string, number>> => {
-    const rows = await database.rows<{ readonly name: string; readonly last_time: number }>(
-      sql`select name, last_time from ${table} where name in (${sql.join(names)})`,
+    const rows = await database.rows<{ readonly name: string; readonly last_time: number; readonly moment: number }>(
+      sql`select name, last_time, ${timeOfDay} as moment from ${table} where name in (${sql.join(names)})`,
     )
+    if (rows.length > 0) clock.set(Number(rows.at(-1)!.moment))
     return new Map(rows.map(({ name, last_time }) => [name, Number(last_time)]))
   }
   /** The statement that makes a time the last one, unless a later one is. */
   const taking = (name: string, time: number) => sql`update ${table} set last_time = ${time} where name = ${name} and last_time < ${time}`
 
   return {
-    register: async (names, now) => {
+    clock,
+    register: async (names) => {
       const known = await read(names)
       const missing = names.filter((name) => !known.has(name))
       if (missing.length === 0) return known
       await inBookkeeping(writer, async (transaction) => {
-        for (const name of missing) transaction.follow(insertMissing(tableName, ['name', 'last_time'], sql`values (${name}, ${now})`))
+        for (const name of missing) transaction.follow(insertMissing(tableName, ['name', 'last_time'], sql`values (${name}, ${timeOfDay})`))
       })
       return read(names)
     },
     claim: async (name, time) => {
       const last = (await read([name])).get(name)
       if (last === undefined || last >= time) return { kind: 'done' }
+      // No process is first because its clock is fast.
+      const now = clock.now()
+      if (now < time) return { kind: 'early', by: time - now }
       const doubt = new AbortController()
       let isDone = false
       const lease = await leases.acquire(`schedule ${name}`, {

@@ -113,6 +113,10 @@ function openClaiming(options: ScheduledRun, stopping: AbortSignal): (due: () =>
         return { tried, claimed: outcome.claimed }
       }
       if (outcome.kind === 'done' || stopping.aborted) return { tried, claimed: null }
+      if (outcome.kind === 'early') {
+        await pauseUnlessAborted(Math.min(outcome.by, retryAfter), undefined, { signal: stopping }).catch(() => {})
+        continue
+      }
       if (elapsed() > until) {
         log.warn(details, 'a schedule was skipped: its former run has not ended')
         return { tried, claimed: null }

@@ -1,17 +1,14 @@
 // Runs the schedules of a project: each at its times, in one process at a time, and never twice at once.
 import type { Logger } from 'pino'
-import type { MainConnection, WriteDatabase } from '../database/database.js'
 import { openLeases } from '../leases/leases.js'
 import type { ContentService } from '../public/content-service.js'
 import type { Schedule } from '../public/schedules.js'
-import { openClaims } from './claims.js'
+import { type ClaimDatabase, openClaims } from './claims.js'
 import { openRunner, type Runner } from './runner.js'
 import { readTimes } from './times.js'
 
 /** What schedules are run with. */
-export interface ScheduleOptions {
-  readonly database: MainConnection
-  readonly writer: WriteDatabase
+export interface ScheduleOptions extends ClaimDatabase {
   readonly services: ContentService
   readonly log: Logger
   readonly limits: { readonly scheduleTimeout: number; readonly drainTimeout: number }
@@ -36,35 +33,35 @@ export function openSchedules(schedules: readonly Schedule[], options: ScheduleO
   const { database, writer, log, limits } = options
   const timed = schedules.map((schedule) => ({ schedule, times: readTimes(schedule) }))
   const leases = openLeases(database, writer, (error) => log.error({ err: error }, 'a schedule could not show a sign of life'))
-  const claims = openClaims(database, writer, leases)
+  const claims = openClaims(options, leases)
+  const { clock } = claims
   const runners: Runner[] = []
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
 
   /** Runs what is due, and waits for the next time of any schedule. */
-  function tick(): void {
+  async function tick(): Promise<void> {
+    await clock.look()
     if (isClosed) return
-    const now = Date.now()
+    const now = clock.now()
     for (const runner of runners) runner.look(now)
     const next = Math.min(...runners.map((runner) => runner.next() ?? Number.POSITIVE_INFINITY))
-    timer = setTimeout(tick, Math.min(longestWait, Math.max(1, next - Date.now())))
+    timer = setTimeout(tick, Math.min(longestWait, Math.max(1, next - clock.now())))
     timer.unref()
   }
 
   return {
     start: async () => {
-      const now = Date.now()
-      const last = await claims.register(
-        timed.map(({ schedule }) => schedule.name),
-        now,
-      )
+      const last = await claims.register(timed.map(({ schedule }) => schedule.name))
+      await clock.look()
+      const now = clock.now()
       for (const { schedule, times } of timed) {
         const runner = openRunner({ ...options, schedule, times, claims, last: last.get(schedule.name) ?? now, now })
         runners.push(runner)
         const next = times.next(now)
         log.info({ schedule: schedule.name, cron: schedule.cron, next: next === null ? 'never' : new Date(next).toISOString() }, 'schedule')
       }
-      tick()
+      void tick()
     },
     close: async () => {
       isClosed = true

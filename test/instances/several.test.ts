@@ -1,6 +1,6 @@
 // Instances as processes of their own on one database: they start together, share background work whatever their clocks say, are paused,
 // and are restarted behind a load balancer.
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, vi } from 'vitest'
 import type { Child } from '../faults/child.js'
@@ -27,6 +27,37 @@ const create = (origin: string, name: string): Promise<Answer> =>
 const databaseOf = (folder: string, { DATABASE_URL }: Readonly<Record<string, string>>): string =>
   DATABASE_URL ?? join(folder, '.tmp', 'data.db')
 
+/** Notes with a schedule that notes the time of each run, and when that began by the clock of the machine, in the file `runs`. */
+const ticking = (more = ''): Readonly<Record<string, unknown>> => {
+  const noted = "time.getTime() + ' ' + (performance.timeOrigin + performance.now()) + '\\n'"
+  const schedule = `{ name: 'tick', cron: '* * * * * *', run: ({ time }) => appendFileSync(new URL('runs', import.meta.url), ${noted}) }`
+  const files = notes(`${more} schedules: [${schedule}],`)
+  return { ...files, 'octavo.config.mjs': `import { appendFileSync } from 'node:fs'\n${files['octavo.config.mjs']}` }
+}
+
+/** The environment of a process whose clock is ahead by so many milliseconds. */
+const shiftedBy = (offset: number): Readonly<Record<string, string>> => ({
+  CLOCK_OFFSET: String(offset),
+  NODE_OPTIONS: `--import ${join(import.meta.dirname, 'shifted-clock.mjs')}`,
+})
+
+interface NotedRun {
+  readonly time: number
+  readonly begun: number
+}
+
+const runsIn = (folder: string): readonly NotedRun[] => {
+  const file = join(folder, 'runs')
+  const lines = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n').filter(Boolean) : []
+  return lines.map((line) => {
+    const [time, begun] = line.split(' ').map(Number)
+    return { time: time!, begun: begun! }
+  })
+}
+
+/** The two clocks of one machine differ by less than the milliseconds left out here. */
+const isEarly = ({ time, begun }: NotedRun): boolean => begun < time - 100
+
 // On SQLite: test/faults/kill-start.test.ts.
 describePostgres('a first start on PostgreSQL', (server) => {
   rule(
@@ -52,17 +83,9 @@ describePostgres('a first start on PostgreSQL', (server) => {
 describeInstances('several instances', (database) => {
   rule('instances.10', 'R34 of five with clocks that differ each event is delivered once, and others take over after kills', async () => {
     const receiver = await openReceiver()
-    const ticking = `webhooks: { allowPrivateAddresses: ['127.0.0.1'] },
-      schedules: [{ name: 'tick', cron: '* * * * * *', run: ({ time }) => appendFileSync(new URL('runs', import.meta.url), time.getTime() + '\\n') }],`
-    const files = notes(ticking)
-    const folder = project({ ...files, 'octavo.config.mjs': `import { appendFileSync } from 'node:fs'\n${files['octavo.config.mjs']}` })
+    const folder = project(ticking("webhooks: { allowPrivateAddresses: ['127.0.0.1'] },"))
     const environment = await database()
-    const shifted = (offset: number): Child =>
-      run(folder, {
-        ...environment,
-        CLOCK_OFFSET: String(offset),
-        NODE_OPTIONS: `--import ${join(import.meta.dirname, 'shifted-clock.mjs')}`,
-      })
+    const shifted = (offset: number): Child => run(folder, { ...environment, ...shiftedBy(offset) })
     const at = databaseOf(folder, environment)
     const names = () => receiver.received.map(({ body }) => body.entry.name as string)
     try {
@@ -90,12 +113,26 @@ describeInstances('several instances', (database) => {
         killed!.process.kill('SIGKILL')
         await killed!.ended
       }
-      const times = readFileSync(join(folder, 'runs'), 'utf8').trim().split('\n')
+      const times = runsIn(folder).map(({ time }) => time)
       expect(times.length).toBeGreaterThan(3)
       expect(new Set(times).size, 'no time is run twice').toBe(times.length)
+      expect(runsIn(folder).filter(isEarly)).toEqual([])
     } finally {
       await receiver.close()
     }
+  })
+
+  rule('schedules.10', 'R34 a process runs schedules by the clock of the database, whether its own is fast or slow', async () => {
+    const folder = project(ticking())
+    const environment = await database()
+    for (const offset of [90_000, -90_000]) {
+      const before = runsIn(folder).length
+      const child = run(folder, { ...environment, ...shiftedBy(offset) })
+      await vi.waitFor(() => expect(runsIn(folder).length).toBeGreaterThanOrEqual(before + 3), patience)
+      child.process.kill('SIGKILL')
+      await child.ended
+    }
+    expect(runsIn(folder).filter((each) => isEarly(each) || each.begun > each.time + 30_000)).toEqual([])
   })
 
   rule(

@@ -146,6 +146,7 @@ export const postgresDialect: Dialect = {
   first: (value, descending, nullsFirst) => sql`(array_agg(${value} order by ${sorted(value, descending, nullsFirst)}))[1]`,
   // Rows that came from SQLite have what Strapi misread next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(date_part('epoch', ${one}), 0)) >= 10000)`,
+  timeOfDay: sql`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`,
   stateSeen,
   commitOrder: sql`select pg_advisory_xact_lock(${sql.lit(committing)})`,
   newIds: (table, count) => sql`nextval(pg_get_serial_sequence(${quoted(table)}, 'id')) as id from generate_series(1, ${sql.lit(count)})`,

@@ -103,6 +103,7 @@ export const sqliteDialect: Dialect = {
   first: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
   // Strapi misreads those next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(${one}, 0)) >= 10000000)`,
+  timeOfDay: sql`cast(round(unixepoch('now', 'subsec') * 1000) as integer)`,
   stateSeen: sql`(select data_version from pragma_data_version)`,
   // Also right for tables that give the ids of removed rows again.
   newIds: (table) => sql`max(coalesce((select seq from sqlite_sequence where name = ${table}), 0),
