@@ -9,27 +9,51 @@ import { checkHooks } from './documents/hooks.js'
 import { checkTypes } from './documents/scopes.js'
 import { checkRoutes } from './http/custom-routes/paths.js'
 import { checkInstallable } from './installation/installation.js'
+import { isOutrun } from './live-model/carry-out.js'
 import type { LiveModelOptions, StartDecisions, StartOfModel } from './live-model/change.js'
 import { openLiveModel } from './live-model/live-model.js'
-import { readStart, undecided } from './live-model/start.js'
+import { explained, readStart, undecided } from './live-model/start.js'
 import type { Model } from './model/types.js'
 import { type Closers, openClosers } from './runtime/closers.js'
 import { seedLoader } from './seed/loader.js'
 
+/** How often a start begins again because other processes change the model meanwhile. */
+const mostTries = 5
+
 /** Opens the database with the model in force: after changes of the files, and those that an earlier process began. */
 export async function openInForce(config: Config, logger: Logger, signing: Signing | null, opened: Closers) {
-  const options = await openContent(config, { logger, signing, decisions: undecided }, opened)
-  return { database: options.database, liveModel: await openLiveModel(options) }
+  for (let tries = 1; ; tries++) {
+    const tried = openClosers()
+    try {
+      const options = await openContent(config, { logger, signing, decisions: undecided, isCommand: false }, tried)
+      const liveModel = await openLiveModel(options)
+      opened.add(() => tried.close(0))
+      return { database: options.database, liveModel }
+    } catch (error) {
+      await tried.close(0).catch(() => {})
+      if (!isOutrun(error) || tries === mostTries) throw explained(error)
+      logger.info('another process has changed the model meanwhile; this start reads it again')
+    }
+  }
+}
+
+/** What the model of a project is opened for. */
+interface OpenedFor {
+  readonly logger: Logger
+  readonly signing: Signing | null
+  readonly decisions: StartDecisions
+  /** A command compares the files as they are; a service may serve a model that adds to them. */
+  readonly isCommand: boolean
 }
 
 /** Loads the model and opens its database. */
 async function openContent(
   config: Config,
-  { logger, signing, decisions }: { readonly logger: Logger; readonly signing: Signing | null; readonly decisions: StartDecisions },
+  { logger, signing, decisions, isCommand }: OpenedFor,
   opened: Closers,
 ): Promise<LiveModelOptions> {
   const driver = await driverOf(config)
-  const start = await startOf(config, driver)
+  const start = await startOf(config, driver, isCommand)
   const { model } = start
   await checkCode(config, model)
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
@@ -47,7 +71,10 @@ export async function openModelForCommand(config: Config, decisions: StartDecisi
   const opened = openClosers()
   try {
     const logger = pino({ level: 'warn' }, process.stderr)
-    return { options: await openContent(config, { logger, signing: null, decisions }, opened), close: () => opened.close(0) }
+    return {
+      options: await openContent(config, { logger, signing: null, decisions, isCommand: true }, opened),
+      close: () => opened.close(0),
+    }
   } catch (error) {
     await opened.close(0).catch(() => {})
     throw error
@@ -55,11 +82,11 @@ export async function openModelForCommand(config: Config, decisions: StartDecisi
 }
 
 /** Reads the model of the files, and that of the database, before anything is added to it. */
-async function startOf(config: Config, driver: Driver): Promise<StartOfModel> {
-  if (!driver.exists(config)) return readStart(config, null)
+async function startOf(config: Config, driver: Driver, isCommand: boolean): Promise<StartOfModel> {
+  if (!driver.exists(config)) return readStart(config, null, isCommand)
   const view = await driver.lookInto(config)
   try {
-    return await readStart(config, view)
+    return await readStart(config, view, isCommand)
   } finally {
     await view.close()
   }

@@ -81,8 +81,8 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const { scopes, ...code } = codeOf(config, services, logger)
   const installations = openInstallations({
     config,
-    model: liveModel.model,
-    change: liveModel.lastChange,
+    model: liveModel.model(),
+    change: liveModel.changeInForce(),
     defaultLocale: await defaultLocale(),
     dialect: database.reads.dialect,
     database,

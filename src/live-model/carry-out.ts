@@ -21,8 +21,17 @@ interface ReadyChange {
   readonly notes: readonly RawBuilder<unknown>[]
 }
 
-const conflict = (): ApiError =>
-  new ApiError('ConflictError', 'The model was changed by another process meanwhile. This change was not made; send it again')
+/** The errors of changes that another process was faster than. */
+const outrun = new WeakSet<object>()
+
+/** True for the error of a change that was not made because another process has changed the model meanwhile. */
+export const isOutrun = (error: unknown): boolean => error instanceof ApiError && outrun.has(error)
+
+function conflict(): ApiError {
+  const error = new ApiError('ConflictError', 'The model was changed by another process meanwhile. This change was not made; send it again')
+  outrun.add(error)
+  return error
+}
 
 /**
  * Makes a change; `made` is called with its id before any request is let in again.

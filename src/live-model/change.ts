@@ -61,9 +61,11 @@ export interface StartOfModel {
   readonly texts: SchemaTexts
   /** The schema files that the database knows; null: it knows none, because no start has stored them. */
   readonly stored: SchemaTexts | null
+  /** The last change that was made before all this was read; 0: none; null: the database had no log of changes that could be read yet. */
+  readonly change: number | null
   /** The model of the database; null if it is that of the files, as far as is known. */
   readonly former: Model | null
-  /** Files that changes have written while this process was not there. They are on disk as they were before. */
+  /** Files as changes have left them that this process was not there for. They are on disk as they were before. */
   readonly behind: FileChanges
 }
 
@@ -93,5 +95,7 @@ export interface InForce {
   stored: SchemaTexts
   /** 0: the model is that of the files. */
   change: number
+  /** What is in force of them, and of the code that changes write, and is not on disk. */
+  unwritten: FileChanges
   installations: Installations | null
 }

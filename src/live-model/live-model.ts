@@ -3,39 +3,28 @@
 // former model, whoever ends after it lets the next start finish.
 import { ApiError, ConfigError } from '../errors/errors.js'
 import type { Installations } from '../installation/installations.js'
-import { loadModel } from '../model/load.js'
-import { type FileChanges, filesWithChanges, noting } from '../model/schema-files.js'
+import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import { possibleRenames } from '../model-plans/possible-renames.js'
 import { openQueue } from '../runtime/queue.js'
-import { finishInSteps, makeChange } from './carry-out.js'
+import { finishInSteps, isOutrun, makeChange } from './carry-out.js'
 import type { ChangeRequest, ChangeResult, InForce, LiveModelOptions, PlannedChange, PrepareChange } from './change.js'
-import {
-  changeColumns,
-  changesAfter,
-  type ListedChange,
-  lastChange,
-  listChanges,
-  noteFiled,
-  unfiledChanges,
-  unfinishedChange,
-} from './change-log.js'
+import { changeColumns, type ListedChange, lastChange, listChanges, noteFiled, unfiledChanges } from './change-log.js'
 import { type CountedPlan, countedPlan, onlyAdds } from './counted-plan.js'
 import { type DescribedPlan, describedPlan } from './described-plan.js'
-import { plain, refuseLosses, refuseNames, unloadable } from './refusals.js'
+import { follow, reload } from './follow.js'
+import { filesOf, type LoadedModel, loadWith, noteWritten, putInForce, store } from './in-force.js'
+import { refuseLosses, refuseNames, unloadable } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
-import { differencesOf, storeSchemas } from './stored-schemas.js'
 import { requestToUndo, type UndoDecisions } from './undo.js'
 import { withdraw } from './withdraw.js'
 import { discardLeftovers, formerTexts, type StagedFiles, stageFiles } from './write-files.js'
 
 /** The model of a service that changes while it serves. */
 export interface LiveModel {
-  /** The model at the start, with all changes that were made before. */
-  readonly model: Model
-  /** The last of these changes; 0 for none. */
-  readonly lastChange: number
-  /** The last change that is in force now. */
+  /** The model in force. */
+  model(): Model
+  /** The last change that is in force; 0 for none. */
   changeInForce(): number
   /** What other processes change, and how it is followed: as the access rules are read again after a commit. */
   readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
@@ -76,13 +65,14 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
     return { version: inForce.model.version, plan }
   }
   return {
-    model: inForce.model,
-    lastChange: inForce.change,
+    model: () => inForce.model,
     changeInForce: () => inForce.change,
     watched: { tables: changeColumns, reload: () => reload(options, inForce, line.run) },
     history: () => listChanges(main),
     serve: (served) => {
       inForce.installations = served
+      // Another process may have changed the model since the installations were opened.
+      if (served.model() !== inForce.model) served.replace(inForce.model, inForce.change)
     },
     plan: (prepare) =>
       inLine(async () => {
@@ -95,56 +85,38 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
   }
 }
 
-/** A model with its schema files. */
-type LoadedModel = Pick<InForce, 'model' | 'texts'>
-
-/** Loads the model from the files, with changes of them that are not on disk yet. */
-async function load({ config }: LiveModelOptions, files: FileChanges): Promise<LoadedModel> {
-  const read = noting(config.folder, filesWithChanges(config.folder, files))
-  return { model: await loadModel(config.folder, config.privateAttributes, read), texts: read.texts }
-}
+/** All that is in force is on disk. */
+const allWritten = { unwritten: new Map() }
 
 /** The model of the files, after what leads to it from that of the database. */
 async function modelInForce(options: LiveModelOptions): Promise<InForce> {
-  const { database, start, decisions } = options
-  const hasFinished = await finishInSteps(options, null, async (files) => (await load(options, files)).model)
+  const { start, decisions } = options
+  const hasFinished = await finishInSteps(options, null, async (files) => (await loadWith(options, allWritten, files)).model)
   if (hasFinished && start.former !== null)
     throw new ConfigError(
       'A change of the model that an earlier process began was finished. The schema files have changed since: start again.',
     )
   const { model, texts, former } = start
   const stored = start.stored ?? new Map()
-  const inForce: InForce = { model: former ?? model, texts, stored, change: await lastChange(database.main), installations: null }
+  // A change that was made since the files were read is followed before the first request.
+  const change = start.change ?? (await lastChange(options.database.main))
+  const inForce: InForce = { model: former ?? model, texts, stored, change, ...allWritten, installations: null }
   await discardLeftovers(options.config.folder)
-  await placeBehind(options)
-  const unfiled = await placeUnfiled(options)
+  await placeBehind(options, inForce)
+  const unfiled = await placeUnfiled(options, inForce)
   if (former === null) {
     if (unfiled.size > 0) await putUnfiledInForce(options, inForce, unfiled)
   } else {
     await make(options, inForce, changeOfFiles(start, decisions)).catch((error: unknown) => {
-      throw explained(error)
+      throw isOutrun(error) ? error : explained(error)
     })
   }
   await store(options, inForce)
   return inForce
 }
 
-/** Lets the database know the schema files of the model in force. Where that fails, the log of changes has them. */
-async function store({ database, log }: LiveModelOptions, inForce: InForce): Promise<void> {
-  if (differencesOf(inForce.stored, inForce.texts).size === 0) return
-  try {
-    await storeSchemas(database.writes, inForce.stored, inForce.texts, inForce.change)
-    inForce.stored = inForce.texts
-  } catch (error) {
-    log.warn({ err: error }, 'the schema files could not be stored in the database; the next start tries again')
-  }
-}
-
-/** The files as several changes, one after the other, leave them. */
-const filesOf = (changes: readonly { readonly files: FileChanges }[]): FileChanges => new Map(changes.flatMap(({ files }) => [...files]))
-
 /** Writes the files of changes that were made without them; resolves to these files. */
-async function placeUnfiled({ config, database, log }: LiveModelOptions): Promise<FileChanges> {
+async function placeUnfiled({ config, database, log }: LiveModelOptions, inForce: InForce): Promise<FileChanges> {
   const unfiled = await unfiledChanges(database.main)
   const files = filesOf(unfiled)
   if (unfiled.length === 0) return files
@@ -154,77 +126,53 @@ async function placeUnfiled({ config, database, log }: LiveModelOptions): Promis
     await noteFiled(database.writes, unfiled.at(-1)!.id)
     log.info({ changes }, 'finished changes of the model that an earlier process began')
   } catch (error) {
+    noteWritten(inForce, files, false)
     log.error({ err: error, changes }, 'the files of changes of the model could not be written; the next start tries again')
   }
   return files
 }
 
-/** Writes the files of changes that were made while this process was not there. */
-async function placeBehind({ config, start: { behind }, log }: LiveModelOptions): Promise<void> {
+/**
+ * Writes the files of changes that were made while this process was not there. Where the model is locked, the files are those of a
+ * deployment and stay as they are.
+ */
+async function placeBehind({ config, start: { behind }, log }: LiveModelOptions, inForce: InForce): Promise<void> {
   if (behind.size === 0) return
   const files = [...behind.keys()]
+  if (!config.modelChanges) {
+    noteWritten(inForce, behind, false)
+    log.warn(
+      { files },
+      'the schema files are older than the model of the database, which only adds to them and is served; npx octavo model apply would take its additions back',
+    )
+    return
+  }
   try {
     await (await stageFiles(config.folder, behind)).place()
     log.info({ files }, 'the model was changed while this process was not there; its files were written')
   } catch (error) {
+    noteWritten(inForce, behind, false)
     log.error({ err: error, files }, 'the model was changed while this process was not there, and its files could not be written')
   }
 }
 
 /** Puts the model of files in force that an earlier process did not write. */
 async function putUnfiledInForce(options: LiveModelOptions, inForce: InForce, files: FileChanges): Promise<void> {
-  const loaded = await load(options, files)
+  const loaded = await loadWith(options, inForce, files)
   await options.check(loaded.model)
   await options.database.fit(loaded.model)
   putInForce(inForce, loaded, inForce.change)
 }
 
-function putInForce(inForce: InForce, { model, texts }: LoadedModel, change: number): void {
-  inForce.model = model
-  inForce.texts = texts
-  inForce.change = change
-  inForce.installations?.replace(model, change)
-}
-
-/** Follows other processes. Where nothing has changed, nobody is waited for: a change of this process may be waiting for who asks. */
-async function reload(options: LiveModelOptions, inForce: InForce, inLine: (work: () => Promise<void>) => Promise<void>): Promise<void> {
-  const { main } = options.database
-  if ((await lastChange(main)) === inForce.change && (await unfinishedChange(main)) === null) return
-  await inLine(() => follow(options, inForce))
-}
-
-const notFollowed = (why: string): ApiError => new ApiError('ServiceUnavailableError', `The model was changed by another process, ${why}`)
-
-/** Follows the changes that other processes have made. @throws ApiError 503 if the files of this process lead to another model */
-async function follow(options: LiveModelOptions, inForce: InForce): Promise<void> {
-  const { config, database, log } = options
-  await finishInSteps(options, inForce.installations, async (files) => (await load(options, files)).model)
-  const changes = await changesAfter(database.main, inForce.change)
-  const last = changes.at(-1)
-  if (last === undefined) return
-  const files = filesOf(changes)
-  const next = await load(options, files).catch((error: unknown) => {
-    throw notFollowed(`whose change this one cannot follow: ${plain(error, config.folder)}`)
-  })
-  if (next.model.version !== last.version) throw notFollowed('whose files differ from those of this one')
-  await options.check(next.model).catch((error: unknown) => {
-    throw error instanceof ConfigError ? notFollowed(`whose change the code of this one does not fit: ${error.message}`) : error
-  })
-  await database.fit(next.model)
-  putInForce(inForce, next, last.id)
-  try {
-    await (await stageFiles(config.folder, files)).place()
-  } catch (error) {
-    log.error({ err: error }, 'could not write the files of a change of the model that another process has made')
-  }
-}
+/** What a change is planned from. */
+type PlannedFrom = Pick<InForce, 'model' | 'change' | 'unwritten'>
 
 /** The model that a change leads to, and its plan. */
-async function planned(options: LiveModelOptions, inForce: Pick<InForce, 'model' | 'change'>, request: ChangeRequest) {
+async function planned(options: LiveModelOptions, inForce: PlannedFrom, request: ChangeRequest) {
   const { version } = inForce.model
   if (request.version !== undefined && request.version !== version)
     throw new ApiError('PreconditionFailedError', `The model has the version ${version} by now. Plan the change again`, { version })
-  const loaded = await checkedModel(options, inForce.model, request)
+  const loaded = await checkedModel(options, inForce, request)
   const plan = await countedPlan(options.database, {
     ...{ from: inForce.model, to: loaded.model, renames: request.renames ?? [], undoes: request.undoes ?? null },
     choices: { ...request.choices, number: inForce.change + 1 },
@@ -233,11 +181,7 @@ async function planned(options: LiveModelOptions, inForce: Pick<InForce, 'model'
 }
 
 /** Plans a change for readers. */
-async function described(
-  options: LiveModelOptions,
-  inForce: Pick<InForce, 'model' | 'change'>,
-  request: ChangeRequest,
-): Promise<DescribedPlan> {
+async function described(options: LiveModelOptions, inForce: PlannedFrom, request: ChangeRequest): Promise<DescribedPlan> {
   const { loaded, plan } = await planned(options, inForce, request)
   return describedPlan(options.database, plan, inForce.model, loaded.model)
 }
@@ -267,7 +211,7 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
     await staged.discard().catch(() => {})
     throw onlyAdds(plan) ? await withdrawn(options, inForce, plan, error) : error
   })
-  await file(options, staged, id, summary)
+  noteWritten(inForce, files, await file(options, staged, id, summary))
   await store(options, inForce)
   return plan
 }
@@ -275,8 +219,8 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
 /** Removes what a change has added that was not made; resolves to its error, which says what could not be removed. */
 async function withdrawn(options: LiveModelOptions, inForce: InForce, { steps }: CountedPlan, error: unknown): Promise<unknown> {
   try {
-    // Another process may have made a change that uses it.
-    await follow(options, inForce)
+    // Another process may have made a change that uses it. A start has files of its own, and reads all again.
+    await follow(options, inForce, inForce.installations !== null)
     const left = await withdraw(options.database, steps, inForce.model)
     if (left.length === 0 || !(error instanceof ApiError)) return error
     return new ApiError(error.name, `${error.message}. What was added to the database stays in it, without content: ${left.join(', ')}`, {
@@ -294,17 +238,17 @@ export async function planOfFiles(options: LiveModelOptions): Promise<DescribedP
   const { database, start, decisions } = options
   const { former } = start
   if (former === null) return null
-  const inForce = { model: former, change: await lastChange(database.main) }
+  const inForce = { model: former, change: await lastChange(database.main), ...allWritten }
   return described(options, inForce, changeOfFiles(start, decisions))
 }
 
 /** Loads the model that a change leads to. @throws ApiError 400 */
-async function checkedModel(options: LiveModelOptions, former: Model, request: ChangeRequest): Promise<LoadedModel> {
+async function checkedModel(options: LiveModelOptions, inForce: PlannedFrom, request: ChangeRequest): Promise<LoadedModel> {
   const { files, path = [] } = request
-  const loaded = await load(options, files).catch((error: unknown) => {
+  const loaded = await loadWith(options, inForce, files).catch((error: unknown) => {
     throw unloadable(error, options.config.folder, request)
   })
-  refuseNames(former, loaded.model, options.database.names, path)
+  refuseNames(inForce.model, loaded.model, options.database.names, path)
   await options.check(loaded.model).catch((error: unknown) => {
     if (error instanceof ConfigError) throw new ApiError('ValidationError', `The code of the project does not fit: ${error.message}`)
     throw error
@@ -312,13 +256,15 @@ async function checkedModel(options: LiveModelOptions, former: Model, request: C
   return loaded
 }
 
-/** Puts the files of a change that was made into their places. Where that fails, the next start does it. */
-async function file({ database, log }: LiveModelOptions, staged: StagedFiles, change: number, summary: string): Promise<void> {
+/** Puts the files of a change that was made into their places. Where that fails, the next start does it. Resolves to whether it did not. */
+async function file({ database, log }: LiveModelOptions, staged: StagedFiles, change: number, summary: string): Promise<boolean> {
   try {
     await staged.place()
     await noteFiled(database.writes, change)
     log.info({ change, summary }, 'the model was changed')
+    return true
   } catch (error) {
     log.error({ err: error, change, summary }, 'the model was changed, but its files could not be written; the next start tries again')
+    return false
   }
 }

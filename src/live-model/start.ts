@@ -5,55 +5,60 @@ import { hasColumns } from '../database/has-columns.js'
 import { keptTables } from '../database/schema/admin-tables.js'
 import { describeTables } from '../database/schema/tables.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
-import { loadModel } from '../model/load.js'
-import { type FileChanges, filesOnDisk, filesWithChanges, noting } from '../model/schema-files.js'
+import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import type { Rename } from '../model-plans/types.js'
 import type { ChangeRequest, StartDecisions, StartOfModel } from './change.js'
-import { changesAfter, unfiledChanges } from './change-log.js'
+import { changesAfter, lastChange, type RecordedChange, unfiledChanges } from './change-log.js'
 import type { CountedContent } from './counted-plan.js'
+import { filesOf, loadWith } from './in-force.js'
 import { named, renameText } from './refusals.js'
-import { differencesOf, type SchemaTexts, storedSchemas } from './stored-schemas.js'
+import { differencesOf, isSchema, type SchemaTexts, storedSchemas } from './stored-schemas.js'
 
 /** Without a decision nothing is hidden or renamed. */
 export const undecided: StartDecisions = { agreed: new Set() }
 
 /** Reads the files of a project, and what its database knows; `view`: null if there is no database. */
-export async function readStart(
-  { folder, privateAttributes, production, modelChanges }: Config,
-  view: DatabaseView | null,
-): Promise<StartOfModel> {
+export async function readStart(config: Config, view: DatabaseView | null, isCommand: boolean): Promise<StartOfModel> {
   const tables = await view?.tables()
   const isKnown = tables?.has('octavo_schemas') === true && tables.has('octavo_model_history')
+  // Before anything else: what is changed from here on is noticed by it.
+  const change = isKnown ? await lastChange(view!.main) : null
   const stored = isKnown ? await storedSchemas(view!.main) : null
   // Files of changes that were made and not written are as good as written.
-  const unfiled = new Map(isKnown ? (await unfiledChanges(view!.main)).flatMap(({ files }) => [...files]) : [])
-  const load = async (files: FileChanges) => {
-    const read = noting(folder, files.size === 0 ? filesOnDisk : filesWithChanges(folder, files))
-    return { model: await loadModel(folder, privateAttributes, read), texts: read.texts }
-  }
-  let { model, texts } = await load(unfiled)
-  if (stored === null || differencesOf(stored, texts).size === 0) return { model, texts, stored, former: null, behind: new Map() }
-  const behind = production && modelChanges ? await filesBehind(view!.main, texts, stored) : new Map()
-  if (behind.size > 0) ({ model, texts } = await load(new Map([...unfiled, ...behind])))
-  const former = await loadModel(folder, privateAttributes, filesWithChanges(folder, differencesOf(texts, stored)))
+  const unfiled = isKnown ? filesOf(await unfiledChanges(view!.main)) : new Map()
+  const load = (files: FileChanges) => loadWith({ config }, { unwritten: unfiled }, files)
+  let { model, texts } = await load(new Map())
+  if (stored === null || differencesOf(stored, texts).size === 0) return { model, texts, stored, change, former: null, behind: new Map() }
+  const behind = filesBehind(config, isCommand, await changesAfter(view!.main, 0), { texts, stored })
+  if (behind.size > 0) ({ model, texts } = await load(behind))
+  const { model: former } = await load(new Map([...behind, ...stored, ...differencesOf(texts, stored)]))
   const isAnother = former.version !== model.version && (await isModelOf(view!.main, former))
-  return { model, texts, stored, former: isAnother ? former : null, behind }
+  return { model, texts, stored, change, former: isAnother ? former : null, behind }
 }
 
 /**
  * The files that are still as a change of the model found them, with their texts of today: the change was made while this process was not
- * there, on a folder of its own.
+ * there. Where the model may be changed in production, processes have folders of their own, and the code that was written with the files is
+ * among them. Where it is locked, such files are those of an older deployment. A service then serves a model that only adds to them, because
+ * to take the additions back would take them from newer processes too.
  */
-async function filesBehind(database: RowReader, texts: SchemaTexts, stored: SchemaTexts): Promise<FileChanges> {
-  const changes = await changesAfter(database, 0)
-  const isFormer = (path: string): boolean =>
-    changes.some(({ former }) => former.has(path) && former.get(path) === (texts.get(path) ?? null))
-  const behind = new Map([...differencesOf(texts, stored)].filter(([path]) => isFormer(path)))
-  // The code that was written with them.
+function filesBehind(
+  { production, modelChanges }: Config,
+  isCommand: boolean,
+  changes: readonly RecordedChange[],
+  { texts, stored }: { readonly texts: SchemaTexts; readonly stored: SchemaTexts },
+): FileChanges {
+  if (!production || (isCommand && !modelChanges)) return new Map()
+  const isBehind = (path: string): boolean => {
+    const at = changes.findLastIndex(({ former }) => former.has(path) && former.get(path) === (texts.get(path) ?? null))
+    return at >= 0 && (modelChanges || !changes.slice(at).some(({ files, moves }) => moves && files.has(path)))
+  }
+  const behind = new Map([...differencesOf(texts, stored)].filter(([path]) => isBehind(path)))
+  if (!modelChanges) return behind
   const code = changes
     .filter(({ files }) => [...files.keys()].some((path) => behind.has(path)))
-    .flatMap(({ files }) => [...files].filter(([path]) => !path.endsWith('.json')))
+    .flatMap(({ files }) => [...files].filter(([path]) => !isSchema(path)))
   return new Map([...code, ...behind])
 }
 

@@ -1,0 +1,51 @@
+// Follows the changes of the model that other processes make: before a request that comes after them is responded to.
+import { ApiError, ConfigError } from '../errors/errors.js'
+import { finishInSteps } from './carry-out.js'
+import type { InForce, LiveModelOptions } from './change.js'
+import { changesAfter, lastChange, unfinishedChange } from './change-log.js'
+import { filesOf, loadWith, noteWritten, putInForce } from './in-force.js'
+import { plain } from './refusals.js'
+import { stageFiles } from './write-files.js'
+
+/** Follows other processes. Where nothing has changed, nobody is waited for: a change of this process may be waiting for who asks. */
+export async function reload(
+  options: LiveModelOptions,
+  inForce: InForce,
+  inLine: (work: () => Promise<void>) => Promise<void>,
+): Promise<void> {
+  const { main } = options.database
+  if ((await lastChange(main)) === inForce.change && (await unfinishedChange(main)) === null) return
+  await inLine(() => follow(options, inForce))
+}
+
+const notFollowed = (why: string): ApiError => new ApiError('ServiceUnavailableError', `The model was changed by another process, ${why}`)
+
+/**
+ * Follows the changes that other processes have made. `writesFiles`: their files are written into the folder of this one.
+ * @throws ApiError 503 if the files of this process lead to another model
+ */
+export async function follow(options: LiveModelOptions, inForce: InForce, writesFiles = true): Promise<void> {
+  const { config, database, log } = options
+  await finishInSteps(options, inForce.installations, async (files) => (await loadWith(options, inForce, files)).model)
+  const changes = await changesAfter(database.main, inForce.change)
+  const last = changes.at(-1)
+  if (last === undefined) return
+  const files = filesOf(changes)
+  const next = await loadWith(options, inForce, files).catch((error: unknown) => {
+    throw notFollowed(`whose change this one cannot follow: ${plain(error, config.folder)}`)
+  })
+  if (next.model.version !== last.version) throw notFollowed('whose files differ from those of this one')
+  await options.check(next.model).catch((error: unknown) => {
+    throw error instanceof ConfigError ? notFollowed(`whose change the code of this one does not fit: ${error.message}`) : error
+  })
+  await database.fit(next.model)
+  putInForce(inForce, next, last.id)
+  noteWritten(inForce, files, false)
+  if (!writesFiles) return
+  try {
+    await (await stageFiles(config.folder, files)).place()
+    noteWritten(inForce, files, true)
+  } catch (error) {
+    log.error({ err: error }, 'could not write the files of a change of the model that another process has made')
+  }
+}

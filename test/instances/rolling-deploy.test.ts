@@ -1,0 +1,185 @@
+// R33: instances with the schema files of two deployments serve one database, with readers and writers on all of them. A deployment that only
+// adds disturbs nobody; what takes away is decided by a command, and nothing is lost.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, afterEach, expect, vi } from 'vitest'
+import type { Child } from '../faults/child.js'
+import { describePostgres, environmentOf } from '../servers/server.js'
+import { secrets } from '../spec/callers.js'
+import { contentType } from '../spec/library.js'
+import { octavo, project, removeProjects } from '../start/command.js'
+import { rule } from '../support/rule.js'
+import { type Answer, askAt } from '../support/serve.js'
+import { runStatement } from '../support/statements.js'
+import { endAll, notes, run } from './started.js'
+
+afterEach(endAll)
+afterAll(removeProjects)
+
+const patience = { timeout: 20_000, interval: 20 }
+const json = { 'content-type': 'application/json' }
+
+/** A deployment: the project with these attributes of notes, and with tags or without. */
+const deployment = (attributes: readonly string[], hasTags = false): string =>
+  project({
+    ...notes(),
+    ...contentType('note', Object.fromEntries(attributes.map((attribute) => [attribute, { type: 'string' }]))),
+    ...(hasTags ? contentType('tag', { label: { type: 'string' } }) : {}),
+  })
+
+/** What clients do at instances, until it ends. */
+interface Use {
+  /** A client that reads the last notes, and one that writes notes with these values and a name. */
+  begin(origin: string, label: string, values: Readonly<Record<string, string>>): void
+  /** The names of notes that were acknowledged. */
+  readonly acknowledged: ReadonlySet<string>
+  /** The responses that were no success, as their status, the client and the message. */
+  readonly refused: readonly string[]
+  end(): Promise<void>
+}
+
+function openUse(token: string): Use {
+  const acknowledged = new Set<string>()
+  const refused: string[] = []
+  const working: Promise<void>[] = []
+  let isOver = false
+  const note = (label: string, { status, body, headers }: Answer): void => {
+    const isForNow = status === 503 && headers.get('retry-after') !== null
+    refused.push(`${isForNow ? 'later' : status} ${label}: ${body.error.message}`)
+  }
+
+  const failed = (error: Error): void => void refused.push(`${error.message} (${String(error.cause)})`)
+
+  async function read(origin: string, label: string): Promise<void> {
+    while (!isOver) {
+      const answer = await askAt(origin, '/api/notes?sort=id:desc&pagination[pageSize]=20', { token })
+      if (answer.status !== 200) note(`${label} reads`, answer)
+      else if (answer.body.data.some((row: Record<string, unknown>) => typeof (row.name ?? row.title) !== 'string')) refused.push('no name')
+      await pause(5)
+    }
+  }
+  async function write(origin: string, label: string, values: Readonly<Record<string, string>>): Promise<void> {
+    for (let count = 0; !isOver; count++) {
+      const data = { name: `${label} ${count}`, ...values }
+      const answer = await askAt(origin, '/api/notes', { method: 'POST', token, headers: json, body: JSON.stringify({ data }) })
+      if (answer.status === 201) {
+        expect(answer.body.data).toMatchObject(data)
+        acknowledged.add(data.name)
+      } else note(label, answer)
+      await pause(5)
+    }
+  }
+
+  return {
+    begin: (origin, label, values) =>
+      void working.push(...[read(origin, label), write(origin, label, values)].map((work) => work.catch(failed))),
+    acknowledged,
+    refused,
+    end: async () => {
+      isOver = true
+      await Promise.all(working)
+    },
+  }
+}
+
+describePostgres('a rolling deployment', (server) => {
+  /** A database, and what starts instances on it. */
+  async function prepare() {
+    const url = await server().createDatabase()
+    const environment = { ...secrets, ...environmentOf(url) }
+    const names = async (column: string): Promise<readonly string[]> =>
+      (await runStatement(url, `select ${column} as name from notes`, [])).map(({ name }) => String(name))
+    const started = async (folder: string): Promise<{ readonly child: Child; readonly origin: string }> => {
+      const child = run(folder, environment)
+      return { child, origin: await child.origin }
+    }
+    return { environment, names, started }
+  }
+  const tokenOf = async (folder: string, environment: Readonly<Record<string, string>>): Promise<string> => {
+    const made = await octavo(['tokens', 'create', folder, '--name', 'all', '--type', 'full-access'], environment)
+    expect(made.status, made.err).toBe(0)
+    return made.out.trim()
+  }
+  /** Waits until so many more writes are acknowledged. */
+  const goOn = async (use: Use, more = 30): Promise<void> => {
+    const before = use.acknowledged.size
+    await vi.waitFor(() => expect(use.acknowledged.size).toBeGreaterThan(before + more), patience)
+  }
+
+  rule(
+    'instances.14',
+    'R33 one that only adds disturbs nobody, and an instance of the former one that restarts takes nothing back',
+    async () => {
+      const { environment, names, started } = await prepare()
+      const before = deployment(['name', 'size'])
+      const old = await started(before)
+      const token = await tokenOf(before, environment)
+      const use = openUse(token)
+      use.begin(old.origin, 'old', { size: 'wide' })
+      await goOn(use)
+      // The files of the old one cannot be written, as in a container.
+      mkdirSync(join(before, 'src/api/note/content-types/note/schema.json.octavo-new'))
+      // Two start at once with the same new files.
+      const after = ['name', 'size', 'colour']
+      const [first, second] = await Promise.all([started(deployment(after, true)), started(deployment(after, true))])
+      // Before anybody has written a colour: nothing would be hidden without it.
+      const restarted = await started(deployment(['name', 'size']))
+      expect(restarted.child.output()).toContain('the schema files are older than the model of the database')
+      use.begin(first.origin, 'new', { size: 'wide', colour: 'red' })
+      use.begin(restarted.origin, 'restarted', { size: 'wide' })
+      await goOn(use)
+      const later = await started(deployment([...after, 'weight'], true))
+      use.begin(later.origin, 'later', { colour: 'red', weight: 'light' })
+      await goOn(use)
+      for (const { origin } of [old, first, second, restarted, later]) {
+        const answer = await askAt(origin, '/api/notes?filters[weight]=light&fields=name,size,colour,weight', { token })
+        expect(answer.status, answer.text).toBe(200)
+        expect(answer.body.data[0]).toMatchObject({ size: null, colour: 'red', weight: 'light' })
+        expect((await askAt(origin, '/api/tags', { token })).status).toBe(200)
+      }
+      await use.end()
+      expect(use.refused).toEqual([])
+      const stored = new Set(await names('name'))
+      expect([...use.acknowledged].filter((name) => !stored.has(name))).toEqual([])
+    },
+  )
+
+  rule('instances.15', 'R33 one that removes or renames does not start; a command does it, under load, and nothing is lost', async () => {
+    const { environment, names, started } = await prepare()
+    const before = deployment(['name', 'size'])
+    const old = await started(before)
+    const token = await tokenOf(before, environment)
+    const use = openUse(token)
+    use.begin(old.origin, 'old', { size: 'wide' })
+    use.begin(old.origin, 'careful', {})
+    await goOn(use)
+    const without = deployment(['name'])
+    const refused = await octavo(['start', without], environment)
+    expect([refused.status, refused.err]).toEqual([1, expect.stringContaining('octavo model apply --agree api::note.note.size')])
+    await goOn(use)
+    expect(use.refused).toEqual([])
+    const removed = await octavo(['model', 'apply', without, '--agree', 'api::note.note.size'], environment)
+    expect(removed.status, removed.err).toBe(0)
+    await vi.waitFor(() => expect(use.refused).toContain('400 old: Invalid key size'), patience)
+    await goOn(use)
+    const next = await started(without)
+    use.begin(next.origin, 'next', {})
+    await goOn(use)
+    // A write that is under way while content is moved is to be sent again; what names the attribute is a mistake. Nothing else is refused.
+    const isExpected = (one: string) => /^later (?:old|careful|next): /.test(one) || one === '400 old: Invalid key size'
+    expect(use.refused.filter((one) => !isExpected(one))).toEqual([])
+    await use.end()
+    const renamed = await octavo(['model', 'apply', deployment(['title']), '--rename', 'api::note.note.name=title'], environment)
+    expect(renamed.status, renamed.err).toBe(0)
+    for (const { origin } of [old, next]) {
+      const answer = await askAt(origin, '/api/notes?fields=title&pagination[pageSize]=1', { token })
+      expect([answer.status, typeof answer.body.data[0].title]).toEqual([200, 'string'])
+    }
+    const stored = new Set(await names('title'))
+    expect([...use.acknowledged].filter((name) => !stored.has(name))).toEqual([])
+    // What the former files would hide does not start either.
+    const restarted = await octavo(['start', deployment(['name', 'size'])], environment)
+    expect([restarted.status, restarted.err]).toEqual([1, expect.stringContaining('content would no longer be shown')])
+  })
+})
