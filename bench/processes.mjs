@@ -8,7 +8,7 @@ import { Agent, get } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
-import { limitTo } from './duty.mjs'
+import { limitedBy, limitTo } from './duty.mjs'
 import { freePort } from './free-port.mjs'
 import { processorMilliseconds } from './launch.mjs'
 import { load } from './load.mjs'
@@ -168,7 +168,7 @@ function print(rows, resident, connections) {
   console.log(`Resident memory: ${round(resident[0])} MB with one process, ${round(resident[1])} MB with two and the main process.`)
   if (machine.cores < enoughCores)
     console.log(
-      `This machine has ${machine.cores} cores, which the generator shares with the service: requests/s of two processes say little here.\nThe processor time per request does, and the last column: 2× means that nothing makes one process wait for the other.\n`,
+      `This machine has ${machine.cores} cores, which the generator shares with the service: requests/s of two processes say little here.\nThe processor time per request does, and the last column, where ${limitedBy()} keep each process to its share: 2× means that nothing makes one process wait for the other.\n`,
     )
 }
 
