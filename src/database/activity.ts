@@ -15,7 +15,7 @@ export interface PoolActivity {
 
 /** Where reads are executed that may be executed on replicas. */
 export interface ReplicaActivity {
-  /** Reads since the start: on a replica; on the primary, because no replica was recent enough; and there once more, because a replica failed meanwhile. */
+  /** Reads since the start: on a replica; on the primary, because no replica was recent enough or had room; and there once more, because a replica failed meanwhile. */
   readonly reads: { readonly used: number; readonly fellBack: number; readonly repeated: number }
   /** The replicas, in the order of the settings: seconds since each was last recent enough to be used; 0: it is used. */
   readonly behind: readonly number[]

@@ -1,12 +1,12 @@
 // Three services on one PostgreSQL with a read replica, under a mixed load, while services, connections, the replica and the server fail at random:
 // nothing acknowledged is lost or doubled, and no read goes back (replicas.6).
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { freePort } from '../../bench/free-port.mjs'
 import { type Cluster, missingForCluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
 import { seededRandom } from '../../bench/random.mjs'
 import { type Child, start } from '../faults/child.js'
 import { deskFiles, pause, range, until } from '../servers/desk.js'
+import { sqlAt } from '../servers/replica-desk.js'
 import { environmentOf } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
@@ -54,16 +54,6 @@ describe.skipIf(missing !== null)(`three services and a replica${missing === nul
     removeProjects()
   })
 
-  async function sql(at: Cluster, text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-    const client = new pg.Client(at.url)
-    await client.connect()
-    try {
-      return (await client.query<Readonly<Record<string, unknown>>>(text)).rows
-    } finally {
-      await client.end()
-    }
-  }
-
   /** What may happen to a service, to connections, to the replica, to the server. */
   const kinds: Readonly<Record<string, (chosen: number) => Promise<unknown>>> = {
     'a service is killed': async (chosen) => {
@@ -83,11 +73,11 @@ describe.skipIf(missing !== null)(`three services and a replica${missing === nul
       await begin(chosen)
     },
     'connections end': () =>
-      sql(primary, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'octavo' and random() < 0.5"),
+      sqlAt(primary, "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'octavo' and random() < 0.5"),
     'the replica stays behind': async () => {
-      await sql(replica, 'select pg_wal_replay_pause()')
+      await sqlAt(replica, 'select pg_wal_replay_pause()')
       await pause(400)
-      await sql(replica, 'select pg_wal_replay_resume()')
+      await sqlAt(replica, 'select pg_wal_replay_resume()')
     },
     'the replica is killed': () => replica.crash(),
     'the server is killed': () => primary.crash(),
@@ -115,7 +105,7 @@ describe.skipIf(missing !== null)(`three services and a replica${missing === nul
       console.info(`${shown}; ${history.written.length} writes and ${history.read.length} reads acknowledged, ${history.refused} refused`)
       expect(history.wrong, shown).toEqual([])
       expect(history.stale, shown).toEqual([])
-      expect(await contradictions(history, (text) => sql(primary, text)), shown).toEqual([])
+      expect(await contradictions(history, (text) => sqlAt(primary, text)), shown).toEqual([])
       const doctor = await octavo(['doctor', folder], environmentOf(primary.url))
       expect(doctor, shown).toMatchObject({ status: 0 })
     },

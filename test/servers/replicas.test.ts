@@ -6,7 +6,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { type Cluster, missingForCluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
-import { closeDesks, type Desk, range, serveDesk, serveDeskBeside, until } from './desk.js'
+import type { Answer } from '../support/serve.js'
+import { closeDesks, type Desk, pause, range, serveDesk, serveDeskBeside, until } from './desk.js'
+import { countReads, flushLog, heldOn, sqlAt, waitingForLocks } from './replica-desk.js'
 
 const missing = missingForCluster()
 
@@ -19,16 +21,6 @@ let keeping: Desk
 let note: string
 
 const urlOf = ({ url }: Cluster) => url
-async function sql(at: Cluster, text: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
-  const client = new pg.Client(urlOf(at))
-  await client.connect()
-  try {
-    return (await client.query<Readonly<Record<string, unknown>>>(text)).rows
-  } finally {
-    await client.end()
-  }
-}
-
 const withoutCache = { ...managed, limits: { cacheBytes: 0 } }
 
 function tests(): void {
@@ -39,6 +31,7 @@ function tests(): void {
     first = await serveDesk(urlOf(primary), { config: withoutCache, environment })
     second = await serveDeskBeside(first, urlOf(primary))
     keeping = await serveDesk(urlOf(primary), { environment })
+    executed = countReads(first)
     note = (await first.send('POST', '/api/notes', { code: 'one', text: '0' })).body.data.documentId
   }, 120_000)
   afterAll(async () => {
@@ -56,15 +49,8 @@ function tests(): void {
 
   const textOf = async (at: Desk): Promise<string> => (await at.ask(`/api/notes/${note}`)).body.data.text
 
-  /** How many reads were executed where, since the last time that this was asked. */
-  let counted: readonly number[] = [0, 0, 0]
-  async function executed(): Promise<{ readonly used: number; readonly fellBack: number; readonly repeated: number }> {
-    const samples = await scrape(first)
-    const now = ['used', 'fell_back', 'repeated'].map((result) => sumOf(samples, 'octavo_replica_reads_total', { result }) ?? 0)
-    const [used, fellBack, repeated] = now.map((value, index) => value - counted[index]!)
-    counted = now
-    return { used: used!, fellBack: fellBack!, repeated: repeated! }
-  }
+  /** Where reads were executed since the last time that this was asked. */
+  let executed: ReturnType<typeof countReads>
 
   /** Waits until reads are executed on the replica. */
   const isUsed = () =>
@@ -115,21 +101,64 @@ function tests(): void {
 
   rule(
     'replicas.2',
-    'while a replica stays behind, the primary executes reads at once, and the replica again when it has caught up',
+    'R27 while a replica stays behind, the primary executes reads at once, and the replica again when it has caught up',
     async () => {
-      await sql(replica, 'select pg_wal_replay_pause()')
+      await sqlAt(replica, 'select pg_wal_replay_pause()')
       await second.send('PUT', `/api/notes/${note}`, { text: 'not replayed' })
       expect(await textOf(first)).toBe('not replayed')
       await executed()
       for (const _ of range(20)) expect(await textOf(first)).toBe('not replayed')
       expect(await executed()).toEqual({ used: 0, fellBack: 20, repeated: 0 })
       expect(sumOf(await scrape(first), 'octavo_replica_lag_seconds')).toBeGreaterThan(0)
-      expect(await sql(replica, "select text from notes where text = 'not replayed'")).toEqual([])
-      await sql(replica, 'select pg_wal_replay_resume()')
+      expect(await sqlAt(replica, "select text from notes where text = 'not replayed'")).toEqual([])
+      await sqlAt(replica, 'select pg_wal_replay_resume()')
       await isUsed()
       expect(await textOf(first)).toBe('not replayed')
     },
   )
+
+  rule('replicas.2', 'a read for which a replica has no room is executed on the primary', async () => {
+    const narrow = await serveDesk(primary.url, {
+      config: { ...managed, limits: { cacheBytes: 0, readQueue: 1 } },
+      environment: { DATABASE_REPLICA_URLS: urlOf(replica), DATABASE_POOL_MAX: '2' },
+    })
+    const locking = new pg.Client(primary.url)
+    await locking.connect()
+    try {
+      const count = countReads(narrow)
+      // The replica keeps the lock when the primary has released it.
+      await locking.query('begin; lock table boards in access exclusive mode')
+      await flushLog(primary)
+      await until('the replica has the lock', async () => (await sqlAt(replica, heldOn('boards'))).length > 0)
+      await until('the replica is used', async () => {
+        await narrow.ask('/api/cards')
+        return (await count()).used > 0
+      })
+      await sqlAt(replica, 'select pg_wal_replay_pause()')
+      await until(
+        'nothing is replayed',
+        async () => (await sqlAt(replica, 'select pg_get_wal_replay_pause_state() as is'))[0]!.is === 'paused',
+      )
+      await locking.query('rollback')
+      // One is under way on the replica, and one may wait for it.
+      const held: Promise<Answer>[] = []
+      const answered: Answer[] = []
+      for (const _ of range(4)) {
+        const asked = narrow.ask('/api/boards')
+        held.push(asked)
+        await Promise.race([asked.then((answer) => answered.push(answer)), pause(200)])
+      }
+      expect(answered.length).toBe(2)
+      expect(await sqlAt(replica, waitingForLocks)).toHaveLength(1)
+      await sqlAt(replica, 'select pg_wal_replay_resume()')
+      for (const { status } of await Promise.all(held)) expect(status).toBe(200)
+      expect((await count()).fellBack).toBeGreaterThan(0)
+    } finally {
+      await sqlAt(replica, 'select pg_wal_replay_resume()')
+      await locking.end()
+      await narrow.close()
+    }
+  })
 
   rule('replicas.3', 'the death of a replica under load fails no request', async () => {
     const answers: number[] = []
@@ -157,7 +186,7 @@ function tests(): void {
     })
     for (const _ of range(20)) {
       const before = answers.length
-      await sql(replica, ended.replace('terminate', answers.length % 2 === 0 ? 'cancel' : 'terminate'))
+      await sqlAt(replica, ended.replace('terminate', answers.length % 2 === 0 ? 'cancel' : 'terminate'))
       await until('it serves', () => answers.length > before + 20)
     }
     isOver = true
@@ -180,7 +209,7 @@ function tests(): void {
 
   rule('replicas.4', 'a replica that was promoted is not read from any more', async () => {
     await replica.promote()
-    await sql(replica, "update notes set text = 'of another history'")
+    await sqlAt(replica, "update notes set text = 'of another history'")
     await executed()
     for (const _ of range(20)) expect(await textOf(first)).not.toBe('of another history')
     const { used } = await executed()
@@ -195,7 +224,7 @@ function tests(): void {
 
   rule('replicas.4', 'a replica that was started again with less than it had is read from only when it has caught up', async () => {
     const older = await startReplica(primary)
-    await sql(older, 'select pg_wal_replay_pause()')
+    await sqlAt(older, 'select pg_wal_replay_pause()')
     await second.send('PUT', `/api/notes/${note}`, { text: 'later' })
     await isUsed()
     const { port } = replica

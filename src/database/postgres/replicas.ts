@@ -5,6 +5,7 @@ import { ApiError } from '../../errors/errors.js'
 import { elapsed } from '../../runtime/clock.js'
 import type { ReplicaActivity } from '../activity.js'
 import type { ReadAnswer, ReadDatabase } from '../database.js'
+import { databaseErrorClass } from '../error-class.js'
 import type { ServerReads } from '../server/reads.js'
 import { isReplicaFailure } from './errors.js'
 import type { LogPosition } from './log-position.js'
@@ -18,42 +19,35 @@ export interface ReadsWithReplicas extends ServerReads {
 /** The position of the primary's log that contains everything that was visible there at a moment after `since`; null: it is not known. */
 export type PositionAfter = (since: number) => Promise<LogPosition | null>
 
-/** Reads on the replicas, in turn, and on the primary where none is as recent. */
+/** Reads on the replicas, in turn, and on the primary where none is as recent or all that are have no room. */
 export function readsWithReplicas(primary: ServerReads, replicas: readonly Replica[], positionAfter: PositionAfter): ReadsWithReplicas {
   if (replicas.length === 0) return { ...primary, replicas: () => null }
   const counts = { used: 0, fellBack: 0, repeated: 0 }
   let turn = 0
 
-  /** The next replica that has replayed `position`; null: none has. */
-  async function recent(position: LogPosition): Promise<{ readonly replica: Replica; readonly standby: string } | null> {
-    for (const _ of replicas) {
-      turn = (turn + 1) % replicas.length
-      const replica = replicas[turn]!
-      const standby = await replica.standbyAt(position)
-      if (standby !== null) return { replica, standby }
-    }
-    return null
-  }
-
   const execute: ReadDatabase['execute'] = async (known, values, isGone, since = elapsed()): Promise<ReadAnswer> => {
     const onPrimary = () => primary.execute(known, values, isGone, since)
     const position = await positionAfter(since).catch(() => null)
-    const found = position === null ? null : await recent(position)
-    if (found === null) {
-      counts.fellBack++
-      return onPrimary()
+    for (const _ of position === null ? [] : replicas) {
+      turn = (turn + 1) % replicas.length
+      const replica = replicas[turn]!
+      const standby = await replica.standbyAt(position!)
+      if (standby === null) continue
+      try {
+        const answer = await replica.execute(known, values, isGone, since, standby)
+        counts.used++
+        return answer
+      } catch (error) {
+        if (isBusy(error)) continue
+        if (isRefusal(error)) throw error
+        // Not where a read conflicted with what is replayed.
+        if (isReplicaFailure(error instanceof ApiError ? error.cause : error)) replica.failed()
+        counts.repeated++
+        return onPrimary()
+      }
     }
-    try {
-      const answer = await found.replica.execute(known, values, isGone, since, found.standby)
-      counts.used++
-      return answer
-    } catch (error) {
-      if (isRefusal(error)) throw error
-      // Not where a read conflicted with what is replayed.
-      if (isReplicaFailure(error instanceof ApiError ? error.cause : error)) found.replica.failed()
-      counts.repeated++
-      return onPrimary()
-    }
+    counts.fellBack++
+    return onPrimary()
   }
 
   return {
@@ -69,6 +63,9 @@ export function readsWithReplicas(primary: ServerReads, replicas: readonly Repli
     },
   }
 }
+
+/** Whether as many reads wait for the replica as may: another server may have room. */
+const isBusy = (error: unknown): boolean => databaseErrorClass(error) === 'overload'
 
 /** Whether another server would refuse the read as well: it is too large, nobody waits for it, or its time is over. */
 const isRefusal = (error: unknown): boolean => error instanceof ApiError && (error.status < 500 || error.cause === undefined)

@@ -1,0 +1,76 @@
+// Two writers that count up a document each, and readers of both documents at once: what a read lacks, and reads that saw the writes in opposite orders.
+import { type Desk, pause } from './desk.js'
+
+/** A read of both documents. */
+export interface PairRead {
+  readonly at: Desk
+  /** The number that each document showed. */
+  readonly values: readonly number[]
+}
+
+export interface PairsSeen {
+  readonly reads: readonly PairRead[]
+  /** Reads that lack what was acknowledged or shown by the primary before they began, or that show what nobody has sent. */
+  readonly wrong: readonly string[]
+}
+
+interface Pairs {
+  /** Who writes each document. */
+  readonly writers: readonly [Desk, Desk]
+  /** The first one is known to read on the primary. */
+  readonly readers: readonly Desk[]
+  readonly notes: readonly [string, string]
+}
+
+/** Milliseconds that it goes on. */
+const duration = 2_500
+
+/** Writes and reads for a while. */
+export async function watchPairs({ writers, readers, notes }: Pairs): Promise<PairsSeen> {
+  const reads: PairRead[] = []
+  const wrong: string[] = []
+  /** By document: what was sent, and what every read that begins now has to contain. */
+  const [sent, least] = [
+    [0, 0],
+    [0, 0],
+  ]
+  let isOver = false
+
+  async function count(document: number): Promise<void> {
+    while (!isOver) {
+      const value = ++sent[document]!
+      const { status, text } = await writers[document]!.send('PUT', `/api/notes/${notes[document]}`, { text: String(value) })
+      if (status !== 200) wrong.push(`write of ${value}: ${status} ${text}`)
+      else least[document] = Math.max(least[document]!, value)
+    }
+  }
+
+  async function read(at: Desk): Promise<void> {
+    while (!isOver) {
+      const before = [...least]
+      const { body } = await at.ask(
+        `/api/notes?sort=id&${notes.map((note, index) => `filters[documentId][$in][${index}]=${note}`).join('&')}`,
+      )
+      const values: number[] = body.data.map(({ text }: { readonly text: string }) => Number(text))
+      const isTrue = values.every((value, document) => value >= before[document]! && value <= sent[document]!)
+      if (!isTrue) wrong.push(`${values} was read, between ${before} and ${sent} expected`)
+      if (at === readers[0]) for (const document of [0, 1]) least[document] = Math.max(least[document]!, values[document]!)
+      reads.push({ at, values })
+    }
+  }
+
+  await Promise.all([0, 1].map((document) => writers[document]!.send('PUT', `/api/notes/${notes[document]}`, { text: '0' })))
+  const running = [count(0), count(1), ...readers.map(read)]
+  await pause(duration)
+  isOver = true
+  await Promise.all(running)
+  return { reads, wrong }
+}
+
+/** Two reads of which each shows a write that the other lacks, where there are any. */
+export function contradictory(reads: readonly PairRead[]): readonly (readonly number[])[] {
+  // In the order of the first document, the second one never goes down.
+  const sorted = reads.map(({ values }) => values).sort(([a, b], [c, d]) => a! - c! || b! - d!)
+  const at = sorted.findIndex((values, index) => index > 0 && values[1]! < sorted[index - 1]![1]!)
+  return at < 0 ? [] : [sorted[at - 1]!, sorted[at]!]
+}
