@@ -162,8 +162,7 @@ async function openRules(database: MainConnection, watched: Watched, committed: 
   }
 
   return async () => {
-    const changed = database.changed()
-    if (typeof changed === 'boolean' ? changed : await changed) {
+    if (await database.changed()) {
       committed()
       commits++
       isStale = true

@@ -79,11 +79,13 @@ export interface ReadDatabase {
 
 /** Small statements on the service's own connection, apart from the reads of content. */
 export interface MainConnection {
+  /** Whether statements go to a server. Of a file, the time of a look says more about the event loop than about the database. */
+  readonly isRemote: boolean
   /**
-   * True when anything was committed, here or by another process, since the last call that said so. At once where that costs
-   * microseconds; otherwise callers share the look of a moment after they called.
+   * True when anything was committed, here or by another process, since the last call that said so. Callers share the look of a moment
+   * after they called.
    */
-  changed(): boolean | Promise<boolean>
+  changed(): Promise<boolean>
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
 }
 

@@ -46,7 +46,13 @@ const ready: { readonly response: ServerResponse; readonly text: string }[] = []
 function endWithOthers(response: ServerResponse, text: string): void {
   if (ready.push({ response, text }) > 1) return
   setImmediate(() => {
-    for (const { response: one, text: body } of ready.splice(0)) one.end(body, 'latin1')
+    for (const { response: one, text: body } of ready.splice(0)) {
+      try {
+        one.end(body, 'latin1')
+      } catch (error) {
+        one.destroy(error as Error)
+      }
+    }
   })
 }
 

@@ -21,6 +21,7 @@ test('a look at the rules that fails is told, and tried again with the next requ
   const direct = openMainConnection(connection)
   let failing = false
   const database: MainConnection = {
+    isRemote: false,
     changed: () => direct.changed(),
     rows: (query) => (failing ? Promise.reject(new Error('the disk has gone')) : direct.rows(query)),
   }

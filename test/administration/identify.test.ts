@@ -27,6 +27,7 @@ rule('administration.5', 'requests between two commits cost no statement', async
   const direct = openMainConnection(connection)
   let statements = 0
   const database: MainConnection = {
+    isRemote: false,
     changed: () => direct.changed(),
     rows: (query) => {
       statements++

@@ -169,4 +169,11 @@ describe('damage that a statement meets', () => {
     expect((await faulty.ask('/api/tags', { token })).status).toBe(200)
     await vi.waitFor(() => expect(faulty.child.output()).toMatch(/"level":50/), { timeout: 5_000 })
   })
+
+  test('a look at the commits that meets SQLITE_IOERR_READ is 503, and health says so', async () => {
+    expect((await faulty.ask('/api/cities', { token })).status).toBe(200)
+    writeFileSync(join(orders, 'damaged'), JSON.stringify({ text: 'pragma_data_version', code: 'SQLITE_IOERR_READ' }))
+    expect((await faulty.ask('/api/cities', { token })).status).toBe(503)
+    expect((await faulty.ask('/_health')).status).toBe(503)
+  })
 })

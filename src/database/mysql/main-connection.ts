@@ -18,7 +18,8 @@ export function openMainConnection(
   const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
   return {
     // Neither server tells cheaply, and in order with commits, whether anything was committed: it is looked at what was.
-    changed: () => true,
+    isRemote: true,
+    changed: async () => true,
     rows: async (query) => {
       const { text, values } = writeMysqlSql(query)
       try {

@@ -45,6 +45,7 @@ export function openMainConnection(lend: Lend, statements: Statements, failed: (
   })
   return {
     ask: async (text, values) => (await run(text, values)).rows,
+    isRemote: true,
     changed: async () => {
       const now = await look()
       if (now === seen) return false

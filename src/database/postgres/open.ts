@@ -118,7 +118,7 @@ export async function openPostgresDatabase(
     return {
       reads,
       writes,
-      main: { changed: commits.changed, rows: main.rows },
+      main: { ...main, changed: commits.changed },
       commits: commits.watch,
       names: namesOf.postgres,
       fit: async (wanted) => {

@@ -34,6 +34,7 @@ export function openMainConnection(database: Database.Database, version = openCo
   const prepared = keepStatements(database, kept)
   let seen = version.read()
   return {
+    isRemote: false,
     changed: async () => {
       const since = elapsed()
       // Requests that came together share one look.

@@ -44,11 +44,12 @@ export function openPresence(connection: Database.Database, now: () => number, r
       run: guarded(health, database.run),
     }),
     guardMain: (database) => ({
+      isRemote: database.isRemote,
       rows: guarded(health, database.rows),
-      changed: () => {
+      changed: async () => {
         health.check()
         try {
-          return database.changed()
+          return await database.changed()
         } catch (error) {
           throw health.understood(error)
         }
