@@ -25,8 +25,8 @@ const columns = [
   ['twoReaders', 'Octavo 2 readers'],
 ]
 
-/** @param {{ seconds: number, connections: number, strapi: boolean }} options */
-export async function measureRead({ seconds, connections, strapi }) {
+/** @param {{ seconds: number, connections: number, strapi: boolean, request?: string }} options `request`: only the one of this name */
+export async function measureRead({ seconds, connections, strapi, request }) {
   printHeading(`Reads, ${connections} connections, ${rounds} times ${seconds} s each, in turn; the run in the middle`)
   const servers = await startAll(strapi)
   try {
@@ -35,7 +35,7 @@ export async function measureRead({ seconds, connections, strapi }) {
     console.log(`${requests.length} requests answered equally by ${Object.keys(servers).length} servers\n`)
 
     const rows = []
-    for (const { name, path } of requests) {
+    for (const { name, path } of requests.filter((each) => request === undefined || each.name === request)) {
       /** @type {Partial<Record<Key, import('./load.mjs').Load[]>>} */
       const turns = {}
       for (let round = 0; round < rounds; round++) {

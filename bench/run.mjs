@@ -1,7 +1,9 @@
 // Runs the benchmarks: node bench/run.mjs [--only read,boot,growth,beside,write,bodies,builds,scopes,compression,cached,processes] [--seconds 5] [--connections 32]
-// [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--database postgres [--network 1]] [--against FOLDER] [--json FILE]
+// [--without-strapi] [--large] [--articles 1000000] [--server octavo] [--database postgres [--network 1]] [--against FOLDER] [--request "list with everything"] [--busy] [--json FILE]
 
+import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
+import { cpus } from 'node:os'
 import { parseArgs } from 'node:util'
 import { measureBeside } from './beside.mjs'
 import { measureBodies } from './bodies.mjs'
@@ -29,6 +31,8 @@ const { values } = parseArgs({
     database: { type: 'string', default: 'sqlite' },
     network: { type: 'string', default: '0' },
     against: { type: 'string' },
+    request: { type: 'string' },
+    busy: { type: 'boolean', default: false },
     json: { type: 'string' },
   },
 })
@@ -43,7 +47,14 @@ const options = {
   large: values.large,
   server: values.server,
   against: values.against,
+  request: values.request,
 }
+
+// Every core has other work to do.
+const busy = values.busy ? cpus().map(() => spawn(process.execPath, ['-e', 'for (;;);'], { stdio: 'ignore' })) : []
+process.on('exit', () => {
+  for (const child of busy) child.kill('SIGKILL')
+})
 
 /** @type {Record<string, (chosen: typeof options) => Promise<object | null>>} */
 const parts = {
@@ -74,6 +85,7 @@ for (const name of chosen) {
     process.exitCode = 1
   }
 }
+for (const child of busy) child.kill('SIGKILL')
 if (values.json) writeFileSync(values.json, `${JSON.stringify(results, null, 2)}\n`)
 
 /**
