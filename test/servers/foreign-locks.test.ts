@@ -71,16 +71,16 @@ describeMariadb('locks of others', (server) => {
       await desk.sql("select column_name as name from information_schema.columns where table_schema = database() and table_name = 'notes'")
     ).map(({ name }) => name)
 
-  /** Holds the table's definition as a transaction does that has only read it. */
-  async function holdNotes(): Promise<void> {
+  /** Holds a table's definition as a transaction does that has only read it. */
+  async function hold(table: string): Promise<void> {
     await other.query('start transaction')
-    await other.query('select count(*) from notes')
+    await other.query(`select count(*) from ${table}`)
   }
 
   it('R26 a table that a change of the model adds to, for longer than lock_wait_timeout: the former model, and the new one later', async () => {
     const { documentId } = (await desk.send('POST', '/api/notes', { code: 'adding', text: 'kept' })).body.data
     const before = [await columns(), readFileSync(join(desk.folder, noteFile), 'utf8')]
-    await holdNotes()
+    await hold('notes')
     const more = { ...note.attributes, more: { type: 'string' } }
     refusal(await change(more))
     expect([await columns(), readFileSync(join(desk.folder, noteFile), 'utf8')]).toEqual(before)
@@ -96,7 +96,7 @@ describeMariadb('locks of others', (server) => {
   it('R26 a table whose content a change of the model moves: it is taken back, and everything else is served meanwhile', async () => {
     const { documentId } = (await desk.send('POST', '/api/notes', { code: 'moving', text: '7' })).body.data
     const before = [await columns(), readFileSync(join(desk.folder, noteFile), 'utf8')]
-    await holdNotes()
+    await hold('notes')
     const numbers = { ...note.attributes, text: { type: 'integer' } }
     refusal(await change(numbers))
     expect([await columns(), readFileSync(join(desk.folder, noteFile), 'utf8')]).toEqual(before)
@@ -107,5 +107,22 @@ describeMariadb('locks of others', (server) => {
     const changed = await change(numbers)
     expect(changed.status, changed.text).toBe(200)
     expect((await desk.ask(`/api/notes/${documentId}`)).body.data).toMatchObject({ code: 'moving', text: 8 })
+  })
+
+  it('R26 the table of changes, as a backup holds it: a change that moves content is taken back, and everything is served meanwhile', async () => {
+    const { documentId } = (await desk.send('POST', '/api/notes', { code: 'history', text: 9 })).body.data
+    const before = [await columns(), readFileSync(join(desk.folder, noteFile), 'utf8')]
+    await hold('octavo_model_history')
+    const texts = { ...note.attributes, text: { type: 'string' } }
+    refusal(await change(texts))
+    expect([await columns(), readFileSync(join(desk.folder, noteFile), 'utf8')]).toEqual(before)
+    expect(await desk.sql('select id from octavo_model_history where is_made <> 1')).toEqual([])
+    expect((await desk.ask(`/api/notes/${documentId}`)).body.data).toMatchObject({ code: 'history', text: 9 })
+    expect((await desk.send('PUT', `/api/notes/${documentId}`, { text: 10 })).body.data).toMatchObject({ code: 'history', text: 10 })
+    await other.query('rollback')
+    expect((await desk.ask(`/api/notes/${documentId}`)).body.data).toMatchObject({ code: 'history', text: 10 })
+    const changed = await change(texts)
+    expect(changed.status, changed.text).toBe(200)
+    expect((await desk.ask(`/api/notes/${documentId}`)).body.data).toMatchObject({ code: 'history', text: '10' })
   })
 })

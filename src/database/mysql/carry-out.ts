@@ -67,21 +67,34 @@ export const takeBackOnMysql = (options: MysqlCarryingOut, work: TakingBack): Pr
 
 const carryOutOn = (client: Client, options: MysqlCarryingOut, work: ModelWork): Promise<boolean> =>
   changing(client, options, work, async (session) => {
-    const { steps, model, progress, giveUp, givesUpInUse = false } = work
-    for (let index = await doneOf(session, progress); index < steps.length; index++) {
+    const { steps, model, progress } = work
+    const first = await doneOf(session, progress)
+    // Writes that looked for changes before this one was recorded are waited for; later ones see it.
+    await orGiveUp(session, work, first, () => client.query("alter table octavo_model_history comment = ''"))
+    for (let index = first; index < steps.length; index++) {
       const step = steps[index]!
       const [later, copies, done] = [steps.slice(index + 1), copiedRows(step, index), progress.note(index + 1)]
-      try {
-        await tried(() => runStep(session, { step, later, copies, model, done }))
-      } catch (error) {
-        const isGivenUp = isLasting(error) || (givesUpInUse && isInUse(error))
-        const given = isGivenUp ? giveUp?.(index) : undefined
-        if (given === undefined || given === null) throw error
-        await session.ask(given)
-        throw isInUse(error) ? unavailable(`${inUse}. What was done of it was taken back; try again`, (error as Error).cause) : error
-      }
+      await orGiveUp(session, work, index, () => runStep(session, { step, later, copies, model, done }))
     }
   })
+
+/** Runs what comes after the first `done` steps. Where it cannot be executed the change is given up, if that is possible. @throws its error */
+async function orGiveUp(
+  { ask }: MysqlStepSession,
+  { giveUp, givesUpInUse = false }: ModelWork,
+  done: number,
+  run: () => Promise<unknown>,
+): Promise<void> {
+  try {
+    await tried(run)
+  } catch (error) {
+    const isGivenUp = isLasting(error) || (givesUpInUse && isInUse(error))
+    const given = isGivenUp ? giveUp?.(done) : undefined
+    if (given === undefined || given === null) throw error
+    await ask(given)
+    throw isInUse(error) ? unavailable(`${inUse}. What was done of it was taken back; try again`, (error as Error).cause) : error
+  }
+}
 
 /** How many steps earlier tries have finished. */
 async function doneOf({ ask }: MysqlStepSession, { done }: ModelWork['progress']): Promise<number> {
@@ -112,8 +125,6 @@ async function changing(
     if ((await session.ask(isOutdated)).length > 0) return false
     // Rows go and come in an order of their own, and tables with them.
     await client.query(`set session foreign_key_checks = 0, lock_wait_timeout = ${Math.max(1, Math.ceil(wait / 1000))}`)
-    // Writes that have looked at it before are waited for; later ones see the change.
-    await tried(() => client.query("alter table octavo_model_history comment = ''"))
     await work(session)
     await dropCopies(client)
     for (const statement of make) await session.ask(statement)
