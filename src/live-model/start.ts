@@ -9,11 +9,12 @@ import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import type { Rename } from '../model-plans/types.js'
 import type { ChangeRequest, StartDecisions, StartOfModel } from './change.js'
-import { changesAfter, lastChange, type RecordedChange, unfiledChanges } from './change-log.js'
+import { changesAfter, lastChange, unfiledChanges } from './change-log.js'
 import type { CountedContent } from './counted-plan.js'
 import { filesOf, loadWith } from './in-force.js'
+import { filesBehind, onlyAddsTo } from './older-files.js'
 import { named, renameText } from './refusals.js'
-import { differencesOf, isSchema, type SchemaTexts, storedSchemas } from './stored-schemas.js'
+import { differencesOf, storedSchemas } from './stored-schemas.js'
 
 /** Without a decision nothing is hidden or renamed. */
 export const undecided: StartDecisions = { agreed: new Set() }
@@ -30,36 +31,15 @@ export async function readStart(config: Config, view: DatabaseView | null, isCom
   const load = (files: FileChanges) => loadWith({ config }, { unwritten: unfiled }, files)
   let { model, texts } = await load(new Map())
   if (stored === null || differencesOf(stored, texts).size === 0) return { model, texts, stored, change, former: null, behind: new Map() }
-  const behind = filesBehind(config, isCommand, await changesAfter(view!.main, 0), { texts, stored })
-  if (behind.size > 0) ({ model, texts } = await load(behind))
+  let behind = filesBehind(config, isCommand, await changesAfter(view!.main, 0), { texts, stored })
+  if (behind.size > 0) {
+    const newer = await load(behind)
+    if (config.modelChanges || onlyAddsTo(model, newer.model)) ({ model, texts } = newer)
+    else behind = new Map()
+  }
   const { model: former } = await load(new Map([...behind, ...stored, ...differencesOf(texts, stored)]))
   const isAnother = former.version !== model.version && (await isModelOf(view!.main, former))
   return { model, texts, stored, change, former: isAnother ? former : null, behind }
-}
-
-/**
- * The files that are still as a change of the model found them, with their texts of today: the change was made while this process was not
- * there. Where the model may be changed in production, processes have folders of their own, and the code that was written with the files is
- * among them. Where it is locked, such files are those of an older deployment. A service then serves a model that only adds to them, because
- * to take the additions back would take them from newer processes too.
- */
-function filesBehind(
-  { production, modelChanges }: Config,
-  isCommand: boolean,
-  changes: readonly RecordedChange[],
-  { texts, stored }: { readonly texts: SchemaTexts; readonly stored: SchemaTexts },
-): FileChanges {
-  if (!production || (isCommand && !modelChanges)) return new Map()
-  const isBehind = (path: string): boolean => {
-    const at = changes.findLastIndex(({ former }) => former.has(path) && former.get(path) === (texts.get(path) ?? null))
-    return at >= 0 && (modelChanges || !changes.slice(at).some(({ files, moves }) => moves && files.has(path)))
-  }
-  const behind = new Map([...differencesOf(texts, stored)].filter(([path]) => isBehind(path)))
-  if (!modelChanges) return behind
-  const code = changes
-    .filter(({ files }) => [...files.keys()].some((path) => behind.has(path)))
-    .flatMap(({ files }) => [...files].filter(([path]) => !isSchema(path)))
-  return new Map([...code, ...behind])
 }
 
 /** Whether a database has the tables and columns of a model; otherwise Strapi has changed it since, as the files say. */
