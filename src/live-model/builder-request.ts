@@ -24,8 +24,8 @@ export interface ModelChanges {
 export function openContentTypeBuilder(folder: string, database: MainConnection, liveModel: LiveModel): ChangeByBuilder {
   return async (request, agreed) => {
     let response: BuilderResponse | null = null
-    await liveModel.change(async (model) => {
-      const result = changeSchemas(await readProjectSchemas(folder, { model, database, request }), request)
+    await liveModel.change(async ({ model, unwritten }) => {
+      const result = changeSchemas(await readProjectSchemas({ folder, unwritten }, { model, database, request }), request)
       response = { status: result.status, body: result.body }
       if (result.kind === 'refusal') return null
       const deleted = result.deleted.filter((path) => !path.endsWith('/')).map((path) => [path, null] as const)

@@ -35,8 +35,11 @@ export interface ChangeRequest {
 /** The statement that notes who makes a change. It is executed in the transaction that records the change. */
 export type NoteChange = (change: { readonly version: string; readonly summary: string }) => RawBuilder<unknown>
 
+/** What a change is prepared from: the model in force, and its files that are not on disk. */
+export type ChangeableModel = Pick<InForce, 'model' | 'unwritten'>
+
 /** Returns a change from the project's files as they are when it is its turn, or null for none. */
-export type PrepareChange = (model: Model) => Promise<ChangeRequest | null>
+export type PrepareChange = (inForce: ChangeableModel) => Promise<ChangeRequest | null>
 
 /** What a change would come to. */
 export interface PlannedChange {
@@ -97,5 +100,7 @@ export interface InForce {
   change: number
   /** What is in force of them, and of the code that changes write, and is not on disk. */
   unwritten: FileChanges
+  /** The last change that is noted as filed once its files are on disk, because this process could not write them; 0: none. */
+  unfiled: number
   installations: Installations | null
 }

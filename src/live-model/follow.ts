@@ -2,7 +2,7 @@
 import { ApiError, ConfigError } from '../errors/errors.js'
 import { finishInSteps } from './carry-out.js'
 import type { InForce, LiveModelOptions } from './change.js'
-import { changesAfter, lastChange, unfinishedChange } from './change-log.js'
+import { changesAfter, lastChange, noteFiled, unfinishedChange } from './change-log.js'
 import { filesOf, loadWith, noteWritten, putInForce } from './in-force.js'
 import { plain } from './refusals.js'
 import { stageFiles } from './write-files.js'
@@ -25,11 +25,11 @@ const notFollowed = (why: string): ApiError => new ApiError('ServiceUnavailableE
  * @throws ApiError 503 if the files of this process lead to another model
  */
 export async function follow(options: LiveModelOptions, inForce: InForce, writesFiles = true): Promise<void> {
-  const { config, database, log } = options
+  const { config, database } = options
   await finishInSteps(options, inForce.installations, async (files) => (await loadWith(options, inForce, files)).model)
   const changes = await changesAfter(database.main, inForce.change)
   const last = changes.at(-1)
-  if (last === undefined) return
+  if (last === undefined) return writesFiles ? writeAgain(options, inForce) : undefined
   const files = filesOf(changes)
   const next = await loadWith(options, inForce, files).catch((error: unknown) => {
     throw notFollowed(`whose change this one cannot follow: ${plain(error, config.folder)}`)
@@ -41,11 +41,23 @@ export async function follow(options: LiveModelOptions, inForce: InForce, writes
   await database.fit(next.model)
   putInForce(inForce, next, last.id)
   noteWritten(inForce, files, false)
-  if (!writesFiles) return
+  if (writesFiles) await writeAgain(options, inForce)
+}
+
+/**
+ * Writes what is in force and not on disk yet. Where a start has left the files of an older deployment as they are, all of them stay so: some
+ * of the newer ones beside them may be no model.
+ */
+async function writeAgain({ config, start, database, log }: LiveModelOptions, inForce: InForce): Promise<void> {
+  const files = inForce.unwritten
+  const areOlder = !config.modelChanges && start.behind.size > 0
+  if (files.size === 0 || areOlder) return
   try {
     await (await stageFiles(config.folder, files)).place()
     noteWritten(inForce, files, true)
+    if (inForce.unfiled > 0) await noteFiled(database.writes, inForce.unfiled)
+    inForce.unfiled = 0
   } catch (error) {
-    log.error({ err: error }, 'could not write the files of a change of the model that another process has made')
+    log.error({ err: error, files: [...files.keys()] }, 'could not write the files of changes of the model; the next change tries again')
   }
 }

@@ -60,7 +60,7 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
       return work()
     })
   const change = async (prepare: PrepareChange): Promise<ChangeResult> => {
-    const request = await prepare(inForce.model)
+    const request = await prepare(inForce)
     const plan = request === null ? null : await make(options, inForce, request)
     return { version: inForce.model.version, plan }
   }
@@ -76,7 +76,7 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
     },
     plan: (prepare) =>
       inLine(async () => {
-        const request = await prepare(inForce.model)
+        const request = await prepare(inForce)
         const plan = request === null ? null : await described(options, inForce, request)
         return { version: inForce.model.version, plan }
       }),
@@ -100,7 +100,7 @@ async function modelInForce(options: LiveModelOptions): Promise<InForce> {
   const stored = start.stored ?? new Map()
   // A change that was made since the files were read is followed before the first request.
   const change = start.change ?? (await lastChange(options.database.main))
-  const inForce: InForce = { model: former ?? model, texts, stored, change, ...allWritten, installations: null }
+  const inForce: InForce = { model: former ?? model, texts, stored, change, ...allWritten, unfiled: 0, installations: null }
   await discardLeftovers(options.config.folder)
   await placeBehind(options, inForce)
   const unfiled = await placeUnfiled(options, inForce)
@@ -127,6 +127,7 @@ async function placeUnfiled({ config, database, log }: LiveModelOptions, inForce
     log.info({ changes }, 'finished changes of the model that an earlier process began')
   } catch (error) {
     noteWritten(inForce, files, false)
+    inForce.unfiled = unfiled.at(-1)!.id
     log.error({ err: error, changes }, 'the files of changes of the model could not be written; the next start tries again')
   }
   return files
@@ -192,7 +193,7 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
   const { model } = loaded
   refuseLosses(plan.losses, request.agreed, possibleRenames(plan.changes, inForce.model, model))
   const { files, summary, renames = [], undoes, note } = request
-  const former = request.former ?? (await formerTexts(config.folder, files))
+  const former = request.former ?? (await formerTexts(config.folder, files, inForce.unwritten))
   const staged = await stageFiles(config.folder, files)
   const change = {
     version: model.version,
@@ -211,7 +212,9 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
     await staged.discard().catch(() => {})
     throw onlyAdds(plan) ? await withdrawn(options, inForce, plan, error) : error
   })
-  noteWritten(inForce, files, await file(options, staged, id, summary))
+  const isFiled = await file(options, staged, id, summary)
+  noteWritten(inForce, files, isFiled)
+  if (!isFiled) inForce.unfiled = id
   await store(options, inForce)
   return plan
 }
@@ -256,7 +259,7 @@ async function checkedModel(options: LiveModelOptions, inForce: PlannedFrom, req
   return loaded
 }
 
-/** Puts the files of a change that was made into their places. Where that fails, the next start does it. Resolves to whether it did not. */
+/** Puts the files of a change that was made into their places. Where that fails, the next start does it. Resolves to true once the files are in place. */
 async function file({ database, log }: LiveModelOptions, staged: StagedFiles, change: number, summary: string): Promise<boolean> {
   try {
     await staged.place()

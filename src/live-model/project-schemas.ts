@@ -1,6 +1,6 @@
 // What the content-type builder works on, read from a project's folder.
 import { existsSync } from 'node:fs'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { sql } from 'kysely'
 import { builtinTypes } from '../content-type-builder/builtin-types.js'
@@ -8,38 +8,50 @@ import type { BuilderRequest, ProjectSchema, ProjectSchemas, SchemaContent } fro
 import type { MainConnection } from '../database/database.js'
 import { ApiError } from '../errors/errors.js'
 import { schemaFilesOf } from '../model/load.js'
-import { parseSchemaFile } from '../model/schema-files.js'
+import { type FileChanges, filesWithChanges, parseSchemaFile } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import { plain } from './refusals.js'
 
+/** The files of a project: its folder, and what is in force and not written there. */
+export interface FilesInForce {
+  readonly folder: string
+  readonly unwritten: FileChanges
+}
+
 /** Reads the schema files of a project, and what else a request depends on. */
 export async function readProjectSchemas(
-  folder: string,
+  project: FilesInForce,
   { model, database, request }: { readonly model: Model; readonly database: MainConnection; readonly request: BuilderRequest },
 ): Promise<ProjectSchemas> {
+  const { folder, unwritten } = project
   const schemas = new Map<string, ProjectSchema>(builtinTypes().map((schema) => [schema.uid, schema]))
-  for (const [uid, path] of await schemaPlaces(folder)) schemas.set(uid, { uid, path, content: await contentOf(join(folder, path)) })
+  for (const [uid, path] of await schemaPlaces(project)) schemas.set(uid, { uid, path, content: await contentOf(project, path) })
   const entries = await readdir(join(folder, 'src'), { withFileTypes: true, recursive: true }).catch(() => [])
   return {
     schemas,
     isTypeScript: existsSync(join(folder, 'tsconfig.json')),
-    files: entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/')),
+    files: [
+      ...entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+        .filter((path) => !unwritten.has(path)),
+      ...[...unwritten].filter(([, text]) => text !== null).map(([path]) => path),
+    ],
     customFields: usedCustomFields(schemas),
     typesWithSeveralRows: await typesWithSeveralRows(model, database, request),
   }
 }
 
 /** The paths of the schema files of a project by uid. @throws ApiError 400 if one of them cannot be read */
-export async function schemaPlaces(folder: string): Promise<ReadonlyMap<string, string>> {
-  return schemaFilesOf(folder).catch((error: unknown) => {
+export async function schemaPlaces({ folder, unwritten }: FilesInForce): Promise<ReadonlyMap<string, string>> {
+  return schemaFilesOf(folder, filesWithChanges(folder, unwritten)).catch((error: unknown) => {
     throw new ApiError('ValidationError', plain(error, folder))
   })
 }
 
-async function contentOf(file: string): Promise<SchemaContent> {
-  const { info = {}, attributes = {}, ...others } = parseSchemaFile(await readFile(file, 'utf8')) as Partial<SchemaContent>
+async function contentOf({ folder, unwritten }: FilesInForce, path: string): Promise<SchemaContent> {
+  const text = await filesWithChanges(folder, unwritten).read(join(folder, path))
+  const { info = {}, attributes = {}, ...others } = parseSchemaFile(text!) as Partial<SchemaContent>
   return { ...others, info, attributes }
 }
 

@@ -9,8 +9,8 @@ import { isBuiltin, type ProjectSchema, type SchemaContent } from '../content-ty
 import { validationError } from '../errors/errors.js'
 import { schemaIndexes } from '../model/load.js'
 import type { Model } from '../model/types.js'
-import type { ChangeRequest } from './change.js'
-import { schemaPlaces, usedCustomFields } from './project-schemas.js'
+import type { ChangeableModel, ChangeRequest } from './change.js'
+import { type FilesInForce, schemaPlaces, usedCustomFields } from './project-schemas.js'
 
 const apiUid = /^api::([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
 const componentUid = /^([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
@@ -56,14 +56,19 @@ type TypeSchema = z.output<typeof type>
 type ComponentSchema = z.output<typeof component>
 
 /**
- * Reads the body of a request. `folder`: of the project, whose model is `model`; `agreed`: what may be hidden.
+ * Reads the body of a request. `folder`: of the project; `agreed`: what may be hidden.
  * @throws ApiError 400 with `details.errors`, each with its path in the body
  */
-export async function readSchemaRequest(folder: string, model: Model, sent: unknown, agreed: ReadonlySet<string>): Promise<ChangeRequest> {
+export async function readSchemaRequest(
+  folder: string,
+  { model, unwritten }: ChangeableModel,
+  sent: unknown,
+  agreed: ReadonlySet<string>,
+): Promise<ChangeRequest> {
   const { data, renames, neverPublished, version } = checked(schemaRequest, sent, [])
   const uids = Object.keys(data)
   if (uids.length === 0) throw invalid(['data'], 'must name a schema')
-  const { files, places } = await filesOfSchemas(folder, data)
+  const { files, places } = await filesOfSchemas({ folder, unwritten }, data)
   refuseUnstartable(model, data)
   return {
     ...{ summary: uids.join(', '), files, places, renames, choices: { neverPublished }, agreed, path: ['data'] },
@@ -73,14 +78,15 @@ export async function readSchemaRequest(folder: string, model: Model, sent: unkn
 
 /** The files that schemas become, and which schema of the body each is of. @throws ApiError 400 */
 async function filesOfSchemas(
-  folder: string,
+  { folder, unwritten }: FilesInForce,
   data: Readonly<Record<string, object | null>>,
 ): Promise<Required<Pick<ChangeRequest, 'files' | 'places'>>> {
   const uids = Object.keys(data)
-  const known = await schemaPlaces(folder)
+  const known = await schemaPlaces({ folder, unwritten })
   const places = new Map<string, readonly string[]>()
   const isTypeScript = existsSync(join(folder, 'tsconfig.json'))
   const codeOf = (uid: string) => (uid.startsWith('api::') ? codeFiles(uid, uid.slice(uid.indexOf('.') + 1), isTypeScript) : [])
+  const isThere = (path: string): boolean => (unwritten.has(path) ? unwritten.get(path) !== null : existsSync(join(folder, path)))
   const files = new Map<string, string | null>()
   for (const uid of uids) {
     const schema = data[uid]!
@@ -91,13 +97,13 @@ async function filesOfSchemas(
     if (schema === null) {
       if (former === undefined) throw invalid(['data', uid], 'does not exist')
       files.set(place, null)
-      for (const [path] of codeOf(uid)) if (existsSync(join(folder, path))) files.set(path, null)
+      for (const [path] of codeOf(uid)) if (isThere(path)) files.set(path, null)
       continue
     }
     const text = textOf(uid, schema)
     files.set(place, text)
     places.set(place, ['data', uid])
-    if (former === undefined) for (const [path, code] of codeOf(uid)) if (!existsSync(join(folder, path))) files.set(path, code)
+    if (former === undefined) for (const [path, code] of codeOf(uid)) if (!isThere(path)) files.set(path, code)
   }
   return { files, places }
 }

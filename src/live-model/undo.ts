@@ -12,7 +12,7 @@ export type UndoDecisions = Pick<ChangeRequest, 'agreed' | 'note'>
 /** Returns the request that undoes a change; null for `wanted`: the last one. @throws ApiError 404, 409 */
 export async function requestToUndo(
   options: LiveModelOptions,
-  inForce: Pick<InForce, 'model' | 'texts'>,
+  inForce: Pick<InForce, 'model' | 'texts' | 'unwritten'>,
   wanted: number | null,
   decisions: UndoDecisions,
 ): Promise<ChangeRequest> {
@@ -21,7 +21,7 @@ export async function requestToUndo(
   if (change === null) throw notFound(wanted === null ? 'There is no change to undo' : `There is no change ${wanted}`)
   const { id, files, former, kept, renames } = change
   if (former.size === 0) throw new ApiError('ConflictError', `The change ${id} was made by a version that could not undo changes`)
-  const now = await formerTexts(config.folder, files)
+  const now = await formerTexts(config.folder, files, inForce.unwritten)
   const changed = [...files].filter(([path, text]) => now.get(path) !== text).map(([path]) => path)
   if (changed.length > 0)
     throw new ApiError('ConflictError', `The change ${id} cannot be undone: ${changed.join(', ')} was changed since`, { files: changed })

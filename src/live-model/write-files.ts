@@ -76,10 +76,13 @@ async function besideOf(file: string): Promise<string> {
   return join(folder, relative(folder, file).replaceAll(sep, '~') + suffix)
 }
 
-/** The texts that files have before they are written; null where there is no file. */
-export async function formerTexts(folder: string, changes: FileChanges): Promise<FileChanges> {
+/** The texts that files have before they are written, with what is in force and not on disk; null where there is no file. */
+export async function formerTexts(folder: string, changes: FileChanges, unwritten: FileChanges): Promise<FileChanges> {
   const former = new Map<string, string | null>()
-  for (const path of changes.keys()) former.set(path, await textOf(join(folder, path)))
+  for (const path of changes.keys()) {
+    const text = unwritten.get(path)
+    former.set(path, text === undefined ? await textOf(join(folder, path)) : text)
+  }
   return former
 }
 

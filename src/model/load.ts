@@ -78,11 +78,11 @@ export async function loadModel(
 }
 
 /** The paths of the schema files of a project by uid, relative to its folder, with `/`. */
-export async function schemaFilesOf(folder: string): Promise<ReadonlyMap<string, string>> {
+export async function schemaFilesOf(folder: string, files: SchemaFiles): Promise<ReadonlyMap<string, string>> {
   const [types, components, extensions] = await Promise.all([
-    loadTypes(filesOnDisk, join(folder, 'src', 'api')),
-    loadComponents(filesOnDisk, join(folder, 'src', 'components')),
-    loadExtensions(filesOnDisk, join(folder, 'src', 'extensions')),
+    loadTypes(files, join(folder, 'src', 'api')),
+    loadComponents(files, join(folder, 'src', 'components')),
+    loadExtensions(files, join(folder, 'src', 'extensions')),
   ])
   return new Map(
     [...types, ...components, ...extensions.values()].map(({ file, schema }) => [schema.uid, relative(folder, file).split(sep).join('/')]),

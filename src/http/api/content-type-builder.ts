@@ -91,7 +91,7 @@ async function bodyOf(context: RequestContext): Promise<unknown> {
 /** The change that a request asks for. What changes the model waits for requests under way, so this one is none from here on. */
 function preparation({ config, request, leaveInstallation }: RequestContext, body: unknown): PrepareChange {
   leaveInstallation()
-  return (model) => readSchemaRequest(config.folder, model, body, agreedTo(request))
+  return (inForce) => readSchemaRequest(config.folder, inForce, body, agreedTo(request))
 }
 
 /** Undoes a change: that with the id `data.change`, or the last one. */

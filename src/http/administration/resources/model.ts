@@ -61,8 +61,8 @@ function audited({ actor, parts }: ResourceRequest, action: 'update' | 'undo', c
 function preparation(asked: ResourceRequest, body: object): PrepareChange {
   const { parts, agreed, leaveInstallation } = asked
   leaveInstallation()
-  return async (model) => ({
-    ...(await readSchemaRequest(parts.config.folder, model, body, agreed)),
+  return async (inForce) => ({
+    ...(await readSchemaRequest(parts.config.folder, inForce, body, agreed)),
     note: noteOf(asked, 'update'),
   })
 }

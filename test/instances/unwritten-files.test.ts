@@ -1,0 +1,68 @@
+// Two services with folders of their own on one SQLite file; one of them cannot write the files of a change that the other one makes.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { addToken, secrets } from '../spec/callers.js'
+import { contentType } from '../spec/library.js'
+import { rule } from '../support/rule.js'
+import { type Answer, type Served, serveBeside, serveProject } from '../support/serve.js'
+
+const token = 'may-do-everything'
+const folder = mkdtempSync(join(tmpdir(), 'octavo-unwritten-'))
+const schemaFile = (name: string): string => join(folder, `src/api/${name}/content-types/${name}/schema.json`)
+let first: Served
+let second: Served
+
+beforeAll(async () => {
+  first = await serveProject(contentType('note', { title: { type: 'string' } }), {
+    environment: { ...secrets, DATABASE_CLIENT: 'sqlite' },
+    config: { admin: { model: 'always' } },
+  })
+  await addToken(first, token, { type: 'full-access' })
+  cpSync(first.folder, folder, { recursive: true, filter: (path) => !path.includes('.tmp') })
+  second = await serveBeside({ folder }, { ...secrets, ...first.sameDatabase, DATABASE_CLIENT: 'sqlite' })
+})
+afterAll(async () => {
+  await second.close()
+  await first.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const send = async (at: Served, method: string, path: string, body: object): Promise<Answer> => {
+  const answer = await at.ask(path, {
+    ...{ method, token, body: JSON.stringify(body), headers: { 'content-type': 'application/json' } },
+  })
+  expect(answer.status, answer.text).toBeLessThan(300)
+  return answer
+}
+const type = (singularName: string, attributes: object) => ({
+  ...{ displayName: singularName, singularName, pluralName: `${singularName}s` },
+  ...{ attributes, draftAndPublish: false, kind: 'collectionType' },
+})
+/** Makes a type at the first service whose file the second one cannot write until what is returned is removed. */
+async function unwritable(name: string): Promise<string> {
+  const blocked = join(folder, `src/api/${name}~content-types~${name}~schema.json.octavo-new`)
+  mkdirSync(blocked)
+  await send(first, 'POST', '/content-type-builder/content-types', { contentType: type(name, { label: { type: 'string' } }) })
+  expect((await second.ask(`/api/${name}s`, { token })).status).toBe(200)
+  expect(existsSync(schemaFile(name))).toBe(false)
+  return blocked
+}
+
+rule('live-model.8', 'requests that change the model and undoing work with files that are only in memory', async () => {
+  await unwritable('tag')
+  const attributes = { tags: { type: 'relation', relation: 'manyToMany', target: 'api::tag.tag' } }
+  await send(second, 'POST', '/content-type-builder/content-types', { contentType: type('book', attributes) })
+  await send(second, 'POST', '/api/content-type-builder/undo', { data: {} })
+  await send(second, 'POST', '/api/content-type-builder/undo', { data: {} })
+  expect((await first.ask('/api/tags', { token })).status).toBe(404)
+})
+
+rule('live-model.8', 'files that could not be written are written with the next change', async () => {
+  const blocked = await unwritable('label')
+  rmSync(blocked, { recursive: true })
+  await send(second, 'POST', '/content-type-builder/content-types', { contentType: type('shelf', { name: { type: 'string' } }) })
+  expect(existsSync(schemaFile('label'))).toBe(true)
+  expect((await first.ask('/api/shelfs', { token })).status).toBe(200)
+})
