@@ -1,6 +1,7 @@
 // Three MariaDB servers that Galera joins, with a service on each: writes on all of them at once, and the loss of one.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { type Desk, deskFiles, pause, range, serveDesk, until } from '../servers/desk.js'
+import { mariadb } from '../servers/mariadb.js'
 import { isCommit } from '../servers/messages.js'
 import { type Link, openProxy } from '../servers/proxy.js'
 import { environmentOf } from '../servers/server.js'
@@ -207,5 +208,25 @@ describe.skipIf(missing !== null)(`MariaDB joined by Galera${missing === null ? 
       { type: 'authenticated', count: 1 },
       { type: 'public', count: 1 },
     ])
+  })
+
+  rule('engines.5', 'an address that leads to a node only after the start: connections from then on wait for the other nodes', async () => {
+    const alone = await mariadb.start(undefined)
+    await alone.run(alone.root, "create database octavo; grant all on octavo.* to octavo@'%'")
+    const proxy = await openProxy(Object.assign(new URL(cluster.nodes[0]!.url), { port: new URL(alone.root).port }).href)
+    const desk = await serveDesk(proxy.url)
+    try {
+      const causal = new Set<Link>()
+      proxy.watch = ({ text }, link) => void (text.includes('wsrep_sync_wait') && causal.add(link))
+      proxy.turnTo(cluster.nodes[0]!.url)
+      for (const link of proxy.links) link.cut()
+      const isWritten = async () => (await desk.send('POST', '/api/notes', { code: `${Math.random()}` })).status === 201
+      await until('the service writes to the node', isWritten)
+      await until('all connections wait', () => proxy.links.size > 0 && [...proxy.links].every((link) => causal.has(link)))
+    } finally {
+      await desk.close()
+      await proxy.close()
+      await alone.close()
+    }
   })
 })

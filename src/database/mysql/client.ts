@@ -5,6 +5,7 @@ import type { ServerSettings } from '../../config/database-server.js'
 import { fromWallClock } from '../server/wall-clock.js'
 import type { Stored } from '../stored.js'
 import { statementTooLarge, timeoutOf } from './errors.js'
+import { causality, nodeVariable } from './galera.js'
 
 /** The result of a statement: rows as lists of values. */
 export interface MysqlExecuted {
@@ -20,6 +21,8 @@ export interface MysqlExecuted {
 export interface Client {
   /** By which the server knows the connection. */
   readonly thread: number
+  /** The server was a node of a Galera cluster when the connection was made: locks hold on this node alone. */
+  readonly isGalera: boolean
   /** It was cut, or lost: nothing more can be done on it. */
   readonly isBroken: boolean
   /** Sends a statement that has its values in it. `shown`: what of it an error may show. */
@@ -72,8 +75,11 @@ export const writing: readonly string[] = [
 /** The same for writes that take turns. Others wait for them: they wait for locks no longer than a second themselves. */
 export const writingInTurn: readonly string[] = [...writing, 'set session lock_wait_timeout = 1, innodb_lock_wait_timeout = 1']
 
-/** How many bytes a statement may have; what a connection is told is as long as it lives. */
-const askForPacket = 'select @@max_allowed_packet'
+/** The bytes that a statement may have; the value is fixed for the life of a connection. */
+const packetVariable = 'max_allowed_packet'
+
+/** What is asked of the server on every connection: the next one may lead to another server, or this server may be a node by then. */
+const askServer = `show variables where variable_name in ('${packetVariable}', '${nodeVariable}')`
 
 /** Bytes of a packet that are not the statement's. */
 const aroundStatement = 16
@@ -111,23 +117,16 @@ function partsOf(url: string): ConnectionOptions {
 
 const socketOf = (connection: Connection): Socket | undefined => (connection as unknown as { readonly stream?: Socket }).stream
 
-/** What a connection says after its greetings. */
-export interface OwnGreetings {
-  readonly greetings: readonly string[]
-  /** What it says besides, which depends on the server. */
-  causality(client: Pick<Client, 'query'>): Promise<readonly string[]>
-}
-
-/** Connects. `lost`: called when the connection is lost while nothing is under way on it. */
-export async function connect(
-  options: ConnectionOptions,
-  { greetings: own, causality }: OwnGreetings,
-  lost: (error: Error) => void,
-): Promise<Client> {
+/**
+ * Connects. `own`: statements that the connection executes after its greetings. `lost`: called when the connection is lost while nothing is
+ * under way on it.
+ */
+export async function connect(options: ConnectionOptions, own: readonly string[], lost: (error: Error) => void): Promise<Client> {
   const connection = createConnection(options)
   connection.on('error', lost)
   let isLate = false
   let mostBytes = 0
+  let isGalera = false
   const say = (text: string) => run(connection, text, text)
   // The driver's own limit ends with its handshake.
   const timer = setTimeout(() => {
@@ -137,8 +136,10 @@ export async function connect(
   try {
     await new Promise<void>((resolve, reject) => connection.connect((error) => (error === null ? resolve() : reject(bare(error)))))
     for (const greeting of [...greetings, ...own]) await say(greeting)
-    for (const greeting of await causality({ query: say })) await say(greeting)
-    mostBytes = Number((await say(askForPacket)).rows[0]![0]) - aroundStatement
+    const variables = new Map((await say(askServer)).rows as readonly (readonly [string, string])[])
+    mostBytes = Number(variables.get(packetVariable)) - aroundStatement
+    isGalera = variables.get(nodeVariable) === 'ON'
+    if (isGalera) await say(causality)
   } catch (error) {
     connection.destroy()
     throw isLate ? timeoutOf(error) : error
@@ -148,6 +149,7 @@ export async function connect(
   let isBroken = false
   return {
     thread: connection.threadId!,
+    isGalera,
     get isBroken() {
       return isBroken
     },

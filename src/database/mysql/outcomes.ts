@@ -29,10 +29,17 @@ const [commitsBetween, removedRows] = [1_000, 2_000]
  * `small`: a pool whose connections are free soon. On a node of a Galera cluster, a look at what is there would say nothing of a commit that is on its
  * way from another node: the id is written, which only one of the two can do.
  */
-export function openOutcomes(small: Pool, isGalera: boolean): MysqlOutcomes {
+export function openOutcomes(small: Pool): MysqlOutcomes {
   let commits = 0
 
-  const ask = async (text: string) => (await onClient(small, (client) => client.query(text), lookTimeout)).rows
+  const look = (id: string) =>
+    onClient(
+      small,
+      (client) =>
+        client.query(client.isGalera ? noteStatement(id) : `select id from ${outcomeTable} where id = '${id}' lock in share mode`),
+      lookTimeout,
+    )
+  const removal = `delete from ${outcomeTable} where written_at < from_unixtime(unix_timestamp() - 3600) limit ${removedRows}`
 
   return {
     outcomeOf: async (id) => {
@@ -40,10 +47,10 @@ export function openOutcomes(small: Pool, isGalera: boolean): MysqlOutcomes {
       while (elapsed() < end) {
         try {
           // Waits for the lock of a transaction that is under way.
-          const rows = await ask(isGalera ? noteStatement(id) : `select id from ${outcomeTable} where id = '${id}' lock in share mode`)
+          const { rows } = await look(id)
           return rows.length > 0 ? 'committed' : 'aborted'
         } catch (error) {
-          if (isGalera && numberOf(error) === isThere) return 'committed'
+          if (numberOf(error) === isThere) return 'committed'
           if (!isConnectionLoss(error) && !isConflict(error)) return 'unknown'
         }
         await pause(pauseBetween)
@@ -52,7 +59,7 @@ export function openOutcomes(small: Pool, isGalera: boolean): MysqlOutcomes {
     },
     committed: () => {
       if (++commits % commitsBetween !== 0) return
-      ask(`delete from ${outcomeTable} where written_at < from_unixtime(unix_timestamp() - 3600) limit ${removedRows}`).catch(() => {})
+      onClient(small, (client) => client.query(removal), lookTimeout).catch(() => {})
     },
   }
 }

@@ -3,9 +3,8 @@
 import type { ServerSettings } from '../../config/database-server.js'
 import { elapsed } from '../../runtime/clock.js'
 import type { PoolActivity } from '../activity.js'
-import { type Client, connect, type OwnGreetings, serverOf } from './client.js'
+import { type Client, connect, serverOf } from './client.js'
 import { exhausted, isCancelled, isConnectionLoss, timeoutOf } from './errors.js'
-import { openCausality } from './galera.js'
 
 /** Milliseconds after which a connection is replaced, and after which an idle one is closed; and between two looks for these. */
 const [lifetime, idleTime, lookEvery] = [1_800_000, 30_000, 10_000]
@@ -115,7 +114,6 @@ function openKept(
   server: Parameters<typeof connect>[0],
   { greetings, failed, least }: Pick<MysqlPoolOptions, 'failed'> & { readonly greetings: readonly string[]; readonly least: number },
 ) {
-  const causality = openCausality()
   const all = new Map<Client, Kept>()
   const idle: Kept[] = []
   let making = 0
@@ -153,7 +151,7 @@ function openKept(
         failed(error)
       }
       making++
-      const client = await connect(server, { greetings, causality }, lost).finally(() => making--)
+      const client = await connect(server, greetings, lost).finally(() => making--)
       made = { client, made: elapsed(), idleSince: 0, isLost: false }
       all.set(client, made)
       return made
@@ -191,14 +189,11 @@ function waitIn(waiters: Set<Waiter>, milliseconds: number, late: () => void): P
   })
 }
 
-/** What only ends others reads nothing. */
-const ofMessenger: OwnGreetings = { greetings: [], causality: async () => [] }
-
 /** Ends a connection at the server, with its transaction: cutting it here alone would leave that open where the server does not notice. */
 async function endAtServer(server: Parameters<typeof connect>[0], { thread }: Client): Promise<void> {
   let messenger: Client | null = null
   try {
-    messenger = await connect({ ...server, connectTimeout: patience }, ofMessenger, () => {})
+    messenger = await connect({ ...server, connectTimeout: patience }, [], () => {})
     const over = setTimeout(() => messenger?.cut(), patience)
     await messenger.query(`kill ${thread}`).finally(() => clearTimeout(over))
   } catch {

@@ -20,7 +20,6 @@ import {
   unpreparedTable,
 } from './create-tables.js'
 import { isConflict, numberOf } from './errors.js'
-import { isGaleraNode } from './galera.js'
 import { indexName, indexStatement, isIndexable } from './indexes.js'
 import { releaseLock, takeLock } from './locks.js'
 import { onClient, type Pool } from './pool.js'
@@ -64,9 +63,8 @@ export async function prepareDatabase(pool: Pool, model: Model, preparation: Mys
       )
     try {
       // Others may prepare it on other nodes of a cluster: the lock holds on this one alone.
-      const isGalera = await isGaleraNode(client)
-      const prepare = () => prepareLocked(client, model, preparation, isGalera)
-      return await (isGalera ? againstOthers(prepare, preparation.wait) : prepare())
+      const prepare = () => prepareLocked(client, model, preparation)
+      return await (client.isGalera ? againstOthers(prepare, preparation.wait) : prepare())
     } catch (error) {
       throw preparationError(error)
     } finally {
@@ -95,7 +93,7 @@ async function againstOthers<Result>(prepare: () => Promise<Result>, wait: numbe
   }
 }
 
-async function prepareLocked(client: Client, model: Model, preparation: MysqlPreparation, isGalera: boolean): Promise<Prepared> {
+async function prepareLocked(client: Client, model: Model, preparation: MysqlPreparation): Promise<Prepared> {
   // Another process may have done it meanwhile.
   const lacking = await lackingIn(client, model, preparation)
   if (isPrepared(lacking)) return { isNew: false, added: [] }
@@ -120,16 +118,16 @@ async function prepareLocked(client: Client, model: Model, preparation: MysqlPre
   ])
     await client.query(statement)
   await client.query('set session foreign_key_checks = 1')
-  if (isNew) await fillNew(client, preparation.fill, isGalera)
+  if (isNew) await fillNew(client, preparation.fill)
   return { isNew, added: isNew ? [] : namesOf(lacking) }
 }
 
 /** Writes the first rows. The mark goes with the same commit. */
-async function fillNew(client: Client, fill: FillRows, isGalera: boolean): Promise<void> {
+async function fillNew(client: Client, fill: FillRows): Promise<void> {
   await client.query('start transaction')
   try {
-    if (isGalera) await takeTurn(client, isGalera)
-    const isFilled = isGalera && (await client.query(`select id from ${firstTable} limit 1`)).rows.length > 0
+    if (client.isGalera) await takeTurn(client)
+    const isFilled = client.isGalera && (await client.query(`select id from ${firstTable} limit 1`)).rows.length > 0
     if (!isFilled) await fill(mysqlTarget(client, 'the new database', 'callers', async () => {}))
     await client.query(`delete from ${unpreparedTable}`)
     await client.query('commit')

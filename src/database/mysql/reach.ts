@@ -4,7 +4,6 @@ import type { ServerSettings } from '../../config/database-server.js'
 import { ConfigError } from '../../errors/errors.js'
 import { readCatalog } from './catalog.js'
 import { type MysqlServer, mysqlDialects } from './dialect.js'
-import { isGaleraNode } from './galera.js'
 import { onClient, openPool, type Pool } from './pool.js'
 import { type MysqlStatements, openStatements } from './statements.js'
 
@@ -16,7 +15,7 @@ export interface MysqlReached {
   readonly settings: ServerSettings
   readonly small: Pool
   readonly statements: MysqlStatements
-  /** The server is a node of a Galera cluster: locks hold on this node alone. */
+  /** The server is a node of a Galera cluster at the start. Whether it is one later is known of each connection (`Client.isGalera`). */
   readonly isGalera: boolean
   close(): Promise<void>
 }
@@ -30,7 +29,7 @@ export async function reach(config: Config, failed: (error: Error) => void = () 
   try {
     const statements = openStatements(mysqlDialects[await checkServer(small)])
     statements.learn(await onClient(small, readCatalog))
-    return { settings, small, statements, isGalera: await onClient(small, isGaleraNode), close: () => small.close() }
+    return { settings, small, statements, isGalera: await onClient(small, async (client) => client.isGalera), close: () => small.close() }
   } catch (error) {
     await small.close()
     if (error instanceof ConfigError) throw error

@@ -23,8 +23,6 @@ export interface MysqlAttemptOptions {
   readonly writtenBytes: number
   /** When the transaction is over its time (`elapsed`). */
   readonly deadline: number
-  /** Others that take turns may do so on other nodes of a Galera cluster. */
-  readonly isGalera: boolean
 }
 
 /** A transaction under way on one connection. */
@@ -70,7 +68,7 @@ export interface MysqlTogether extends Pick<MysqlAttempt, 'id' | 'commit' | 'rol
  */
 export async function runTogether(client: Client, turns: readonly Turn[], options: MysqlAttemptOptions): Promise<MysqlTogether> {
   let hasWritten = false
-  await takeTurn(client, options.isGalera)
+  await takeTurn(client)
   const outcomes = await runParts(turns, {
     mark: () => client.query('savepoint turn'),
     run: async ({ work, deadline }) => {
@@ -101,10 +99,10 @@ const turnTries = 3
  * row is written anew: of two transactions on two nodes that have done so, one is committed, and the other one conflicts with it.
  * @throws what the server does
  */
-export async function takeTurn(client: Client, isGalera: boolean): Promise<void> {
+export async function takeTurn(client: Client): Promise<void> {
   for (let left = turnTries - 1; ; left--) {
     try {
-      if (!isGalera) await client.query(`select id from ${turnTable} where id = ${turnRow} for update`)
+      if (!client.isGalera) await client.query(`select id from ${turnTable} where id = ${turnRow} for update`)
       else {
         // A row that is written as it was would not count.
         await client.query(`delete from ${turnTable} where id = ${turnRow}`)

@@ -11,7 +11,7 @@ import { preparePlanReader } from './execute.js'
 import { type MysqlOutcomes, openOutcomes } from './outcomes.js'
 import { onClient, openPool, type Pool } from './pool.js'
 import type { MysqlReached } from './reach.js'
-import { beginAttempt, type MysqlAttempt, type MysqlAttemptOptions, runTogether } from './transaction.js'
+import { beginAttempt, type MysqlAttempt, type MysqlAttemptOptions, runTogether, takeTurn } from './transaction.js'
 
 /** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
 const endPatience = 1_000
@@ -28,7 +28,7 @@ export function openWrites(
   const pool = openPool(unkept, { max: aloneOf(connections), greetings: writing, failed })
   // Where all others wait for locks, writes in turn still have a connection.
   const turnPool = connections > 1 ? openPool(unkept, { max: 1, greetings: writingInTurn, failed }) : pool
-  const outcomes = openOutcomes(small, isGalera)
+  const outcomes = openOutcomes(small)
   const plans = registerPlans((plan) => preparePlanReader(plan, signer))
 
   /** Runs `begun` on a connection, until `deadline`. */
@@ -38,7 +38,7 @@ export function openWrites(
     begun: (client: Client, options: MysqlAttemptOptions) => Promise<Result>,
   ): Promise<Result> => {
     const left = Math.max(1, Math.ceil(deadline - elapsed()))
-    const attempt = { statements, readerOf: plans.readerOf, writtenBytes, deadline, isGalera }
+    const attempt = { statements, readerOf: plans.readerOf, writtenBytes, deadline }
     return onClient(free, (client) => begun(client, attempt), left + endPatience)
   }
 
@@ -46,7 +46,11 @@ export function openWrites(
     alone: (work, deadline) =>
       begin(pool, deadline, async (client, attempt) => {
         const under = beginAttempt(client, attempt)
-        const result = await tried(under, work)
+        const result = await tried(under, async (transaction) => {
+          // The server has become a node since the start, or is another one. No lock excludes writes on other nodes.
+          if (client.isGalera) await takeTurn(client)
+          return work(transaction)
+        })
         await committed(under, outcomes)
         return result
       }),
