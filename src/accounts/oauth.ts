@@ -4,7 +4,6 @@ import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { httpUrl } from '../access/account-settings.js'
 import type { Transaction } from '../database/database.js'
-import { upsert } from '../database/fragments.js'
 import { storedSetting } from '../documents/store/settings.js'
 import { ApiError, validationError } from '../errors/errors.js'
 import { type AccountContext, type Issued, issue, type ProviderSettings, userType } from './context.js'
@@ -125,8 +124,11 @@ async function linkedUser(transaction: Transaction, provider: string, { subject,
 const isLinked = async (transaction: Transaction, { id }: User): Promise<boolean> =>
   (await transaction.rows(sql`select id from octavo_identities where user_id = ${id}`)).length > 0
 
-const link = (transaction: Transaction, provider: string, subject: string, user: number) =>
-  transaction.run(upsert('octavo_identities', { provider, subject, user_id: user }, ['provider', 'subject'], sql`user_id = ${user}`))
+/** Links a profile to a user, instead of one that is gone. The former link is deleted: a database may have lost the unique index of links. */
+async function link(transaction: Transaction, provider: string, subject: string, user: number): Promise<void> {
+  await transaction.run(sql`delete from octavo_identities where provider = ${provider} and subject = ${subject}`)
+  await transaction.run(sql`insert into octavo_identities (provider, subject, user_id) values (${provider}, ${subject}, ${user})`)
+}
 
 async function newUser(
   accounts: AccountContext,

@@ -137,6 +137,21 @@ test('accounts of other services have no password to guess', async () => {
   }
 })
 
+test('R25 an account that somebody has deleted is made anew once, also without the unique index of the links to accounts', async () => {
+  openId.person = { sub: 's-5', email: 'gone@example.test', email_verified: true, preferred_username: 'gone' }
+  await signIn()
+  await served.sql("delete from up_users where username = 'gone'")
+  const [index] =
+    process.env.DATABASE_CLIENT === 'mysql'
+      ? await served.sql(`select distinct index_name as name from information_schema.statistics
+          where table_schema = database() and table_name = 'octavo_identities' and column_name = 'subject'`)
+      : []
+  if (index !== undefined) await served.sql(`drop index "${index.name}" on octavo_identities`)
+  const made = (await signIn()).body.user.id
+  expect((await signIn()).body.user.id).toBe(made)
+  expect(await served.sql("select user_id from octavo_identities where subject = 's-5'")).toEqual([{ user_id: made }])
+})
+
 test('who is new stays out where signing up is off', async () => {
   await setAccounts(served, { allow_register: false })
   openId.person = { sub: 's-9', email: 'late@example.test', email_verified: true }
