@@ -31,7 +31,8 @@ export async function openInForce(config: Config, logger: Logger, signing: Signi
       return { database: options.database, liveModel }
     } catch (error) {
       await tried.close(0).catch(() => {})
-      if (!isOutrun(error) || tries === mostTries) throw explained(error)
+      if (!isOutrun(error)) throw error
+      if (tries === mostTries) throw explained(error)
       logger.info('another process has changed the model meanwhile; this start reads it again')
     }
   }

@@ -27,11 +27,14 @@ const outrun = new WeakSet<object>()
 /** True for the error of a change that was not made because another process has changed the model meanwhile. */
 export const isOutrun = (error: unknown): boolean => error instanceof ApiError && outrun.has(error)
 
-function conflict(): ApiError {
-  const error = new ApiError('ConflictError', 'The model was changed by another process meanwhile. This change was not made; send it again')
+/** Marks an error as that of a change that another process was faster than, and returns it. */
+export function asOutrun(error: ApiError): ApiError {
   outrun.add(error)
   return error
 }
+
+const conflict = (): ApiError =>
+  asOutrun(new ApiError('ConflictError', 'The model was changed by another process meanwhile. This change was not made; send it again'))
 
 /**
  * Makes a change; `made` is called with its id before any request is let in again.

@@ -7,7 +7,7 @@ import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import { possibleRenames } from '../model-plans/possible-renames.js'
 import { openQueue } from '../runtime/queue.js'
-import { finishInSteps, isOutrun, makeChange } from './carry-out.js'
+import { asOutrun, finishInSteps, isOutrun, makeChange } from './carry-out.js'
 import type { ChangeRequest, ChangeResult, InForce, LiveModelOptions, PlannedChange, PrepareChange } from './change.js'
 import { changeColumns, type ListedChange, lastChange, listChanges, noteFiled, unfiledChanges } from './change-log.js'
 import { type CountedPlan, countedPlan, onlyAdds } from './counted-plan.js'
@@ -85,22 +85,26 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
   }
 }
 
-/** All that is in force is on disk. */
-const allWritten = { unwritten: new Map() }
-
 /** The model of the files, after what leads to it from that of the database. */
 async function modelInForce(options: LiveModelOptions): Promise<InForce> {
   const { start, decisions } = options
-  const hasFinished = await finishInSteps(options, null, async (files) => (await loadWith(options, allWritten, files)).model)
+  const hasFinished = await finishInSteps(
+    options,
+    null,
+    async (files) => (await loadWith(options, { unwritten: start.behind }, files)).model,
+  )
   if (hasFinished && start.former !== null)
-    throw new ConfigError(
-      'A change of the model that an earlier process began was finished. The schema files have changed since: start again.',
+    throw asOutrun(
+      new ApiError(
+        'ConflictError',
+        'A change of the model that another process began was finished. The schema files may have changed since: start again',
+      ),
     )
   const { model, texts, former } = start
   const stored = start.stored ?? new Map()
   // A change that was made since the files were read is followed before the first request.
   const change = start.change ?? (await lastChange(options.database.main))
-  const inForce: InForce = { model: former ?? model, texts, stored, change, ...allWritten, unfiled: 0, installations: null }
+  const inForce: InForce = { model: former ?? model, texts, stored, change, unwritten: new Map(), unfiled: 0, installations: null }
   await discardLeftovers(options.config.folder)
   await placeBehind(options, inForce)
   const unfiled = await placeUnfiled(options, inForce)
@@ -226,10 +230,9 @@ async function withdrawn(options: LiveModelOptions, inForce: InForce, { steps }:
     await follow(options, inForce, inForce.installations !== null)
     const left = await withdraw(options.database, steps, inForce.model)
     if (left.length === 0 || !(error instanceof ApiError)) return error
-    return new ApiError(error.name, `${error.message}. What was added to the database stays in it, without content: ${left.join(', ')}`, {
-      ...error.details,
-      left,
-    })
+    const message = `${error.message}. What was added to the database stays in it, without content: ${left.join(', ')}`
+    const withNames = new ApiError(error.name, message, { ...error.details, left })
+    return isOutrun(error) ? asOutrun(withNames) : withNames
   } catch (failure) {
     options.log.warn({ err: failure }, 'what a change of the model has added may stay in the database, without content')
     return error
@@ -241,7 +244,7 @@ export async function planOfFiles(options: LiveModelOptions): Promise<DescribedP
   const { database, start, decisions } = options
   const { former } = start
   if (former === null) return null
-  const inForce = { model: former, change: await lastChange(database.main), ...allWritten }
+  const inForce = { model: former, change: await lastChange(database.main), unwritten: start.behind }
   return described(options, inForce, changeOfFiles(start, decisions))
 }
 

@@ -60,9 +60,9 @@ export function changeOfFiles({ stored, texts }: StartOfModel, decisions: StartD
   return { ...decisions, summary: `files: ${[...files.keys()].join(', ')}`, files, former }
 }
 
-/** Explains why a start does not make the change of the files. */
+/** Explains why a start does not make the change of the files. What may pass, such as tables in use, is no matter of the files. */
 export function explained(error: unknown): unknown {
-  if (!(error instanceof ApiError)) return error
+  if (!(error instanceof ApiError) || error.status === 503) return error
   const losses = error.details?.losses as readonly CountedContent[] | undefined
   if (losses === undefined) return new ConfigError(`The schema files differ from the model of the database. ${error.message}.`)
   const renames = (error.details?.possibleRenames as readonly Rename[] | undefined) ?? []
