@@ -1,11 +1,11 @@
-// Ends a service process that does not serve in time: whoever waits for it would wait for ever.
+// Ends a service process that does not serve in time, so that a rolling restart does not wait for it without end.
 import type { Logger } from 'pino'
 import type { ServiceMember } from './member.js'
 
 /** Milliseconds for such a process to end by itself. It serves nobody. */
 const endTime = 2_000
 
-/** Ends a process that does not serve within so many milliseconds. Returns what says whether it had the time: false once it is ended. */
+/** Ends a process that does not serve within so many milliseconds. Returns a function that is true until the process is ended for it. */
 export function endWhereLate(member: ServiceMember, milliseconds: number, logger: Logger): () => boolean {
   let isLate = false
   const ending = setTimeout(() => {
