@@ -78,7 +78,10 @@ export function openReplica({ ask, reads, wait, changed }: ReplicaOptions): Repl
     execute: (...asked) => untilLost(reads.execute(...asked), { lost, look, failed }),
     unregister: reads.unregister,
     failed,
-    behind: () => (elapsed() - (alone.since() ?? elapsed())) / 1_000,
+    behind: () => {
+      const since = alone.since()
+      return since === null ? 0 : (elapsed() - since) / 1_000
+    },
     close: async () => {
       alone.close()
       await reads.close()
