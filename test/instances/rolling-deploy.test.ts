@@ -101,6 +101,16 @@ describePostgres('a rolling deployment', (server) => {
     expect(made.status, made.err).toBe(0)
     return made.out.trim()
   }
+  /** The same with an instance of the former files, which is read and written. */
+  async function oldInUse() {
+    const prepared = await prepare()
+    const before = deployment(['name', 'size'])
+    const old = await prepared.started(before)
+    const token = await tokenOf(before, prepared.environment)
+    const use = openUse(token)
+    use.begin(old.origin, 'old', { size: 'wide' })
+    return { ...prepared, before, old, token, use }
+  }
   /** Waits until so many more writes are acknowledged. */
   const goOn = async (use: Use, more = 30): Promise<void> => {
     const before = use.acknowledged.size
@@ -111,12 +121,7 @@ describePostgres('a rolling deployment', (server) => {
     'instances.14',
     'R33 one that only adds disturbs nobody, and an instance of the former one that restarts takes nothing back',
     async () => {
-      const { environment, names, started } = await prepare()
-      const before = deployment(['name', 'size'])
-      const old = await started(before)
-      const token = await tokenOf(before, environment)
-      const use = openUse(token)
-      use.begin(old.origin, 'old', { size: 'wide' })
+      const { names, started, before, old, token, use } = await oldInUse()
       await goOn(use)
       // The files of the old one cannot be written, as in a container.
       mkdirSync(join(before, 'src/api/note/content-types/note/schema.json.octavo-new'))
@@ -146,12 +151,7 @@ describePostgres('a rolling deployment', (server) => {
   )
 
   rule('instances.15', 'R33 one that removes or renames does not start; a command does it, under load, and nothing is lost', async () => {
-    const { environment, names, started } = await prepare()
-    const before = deployment(['name', 'size'])
-    const old = await started(before)
-    const token = await tokenOf(before, environment)
-    const use = openUse(token)
-    use.begin(old.origin, 'old', { size: 'wide' })
+    const { environment, names, started, old, token, use } = await oldInUse()
     use.begin(old.origin, 'careful', {})
     await goOn(use)
     const without = deployment(['name'])
