@@ -107,14 +107,15 @@ export async function startTopology(project: string): Promise<Topology> {
     const instances = octavos.map((name) => instanceOf(names, name, { project, folder: join(folder, name), running }))
     // As containers do, both start at once on the empty database.
     await Promise.all(instances.map(({ start }) => start()))
+    const replicaUrl = names.mapped(services['octavo-1']!.environment!.DATABASE_REPLICA_URLS!)
+    await until(async () => (await psql(replicaUrl, 'select 1')).trim() === '1', output)
     const balancer = join(folder, 'haproxy.cfg')
     writeFileSync(balancer, names.mapped(textOf('haproxy.cfg')).replace('bind :', `bind ${names.addressOf('balancer')}:`))
     startServer(['haproxy', '-db', '-f', balancer], {})
     const origin = `http://${names.addressOf('balancer')}:8080`
     await until(async () => (await fetch(`${origin}/_health`)).status === 204, output)
     return {
-      ...{ origin, instances, output, close, primary: url },
-      replica: names.mapped(services['octavo-1']!.environment!.DATABASE_REPLICA_URLS!),
+      ...{ origin, instances, output, close, primary: url, replica: replicaUrl },
       octavo: (words) =>
         runProcess(
           [process.execPath, join(root, 'dist', 'main.js'), ...words, join(folder, octavos[0]!)],

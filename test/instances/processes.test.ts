@@ -237,7 +237,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     }
     const { origin: management } = new URL(managementOf(child))
     child.signal('SIGTERM')
-    expect((await askAt(management, '/ready')).status).toBe(503)
+    await vi.waitFor(async () => expect((await askAt(management, '/ready')).status).toBe(503), { timeout: 5_000, interval: 20 })
     expect(await child.ended).toMatchObject({ code: 0 })
   })
 
