@@ -54,7 +54,8 @@ export interface KeptForms {
   /** The `contentHash` of the bytes. */
   readonly hash: string
   /** Another form of the same bytes, such as compressed ones, by its name. */
-  form(name: string): Uint8Array | undefined
+  form(name: string): ReadBytes | undefined
+  /** Keeps a copy of another form, if it has room. */
   keep(name: string, form: Uint8Array): void
 }
 

@@ -221,7 +221,7 @@ test('an answer that several wait for is copied for them, kept or not, and none 
   changes.note(['a'])
   expect(store.keep('outdated', answer(10), { source, since: 0 }, false)).toBeUndefined()
   expect(released).toBe(0)
-  expect(store.keep('outdated', answer(10), { source, since: 0 }, true)?.bytes.length).toBe(10)
+  expect(store.keep('outdated', answer(10), { source, since: 0 }, true)?.()?.bytes.length).toBe(10)
   expect(released).toBe(1)
   expect(store.get('outdated')).toBeUndefined()
   // Larger than all that may be kept.
@@ -238,11 +238,11 @@ test('another form of an answer counts too', () => {
     { cacheBytes: 50_000, cachedAnswerBytes: 40_000 },
   )
   const from = { source: { tables: new Set(['a']) }, since: 0 }
-  const first = store.keep('first', { bytes: Buffer.alloc(10_000), release: () => {} }, from, false)!
+  const first = store.keep('first', { bytes: Buffer.alloc(10_000), release: () => {} }, from, false)!()!
   store.keep('second', { bytes: Buffer.alloc(10_000), release: () => {} }, from, false)
   first.kept!.keep('br', Buffer.alloc(39_000))
   expect(store.get('first')?.kept?.form('br'), 'beyond what one answer may take').toBeUndefined()
   first.kept!.keep('gzip', Buffer.alloc(29_000))
-  expect(store.get('first')?.kept?.form('gzip')?.length).toBe(29_000)
+  expect(store.get('first')?.kept?.form('gzip')?.bytes.length).toBe(29_000)
   expect(store.get('second')).toBeUndefined()
 })

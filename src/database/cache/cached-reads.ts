@@ -5,7 +5,7 @@ import { ApiError } from '../../errors/errors.js'
 import { elapsed } from '../../runtime/clock.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
 import type { Signing } from '../signing.js'
-import { type CacheLimits, openAnswerStore, type PlanSource } from './answer-store.js'
+import { type CacheLimits, type LendAnswer, openAnswerStore, type PlanSource } from './answer-store.js'
 import type { CacheCounts } from './cache-counts.js'
 import { answersType, readTables } from './named-tables.js'
 import type { CommitWatch } from './table-changes.js'
@@ -16,8 +16,8 @@ interface ReadUnderWay {
   readonly since: number
   /** Whether those who wait have gone, each. */
   readonly waiting: (() => boolean)[]
-  /** Undefined: the answer is too large to be shared. */
-  readonly answer: Promise<ReadAnswer | undefined>
+  /** Undefined: the answer is not shared, because it is too large or nobody waited. */
+  readonly lend: Promise<LendAnswer | undefined>
 }
 
 /** One read as it was asked for. */
@@ -60,16 +60,19 @@ export function cacheReads(
     const since = changes.now()
     const waiting = [isGone]
     const executed = reads.execute(handle, values, () => waiting.every((hasGone) => hasGone()), arrived)
-    const answer = executed.then((found) => {
+    let own: ReadAnswer | undefined
+    const lend = executed.then((found) => {
       if (store.isTooLarge(found)) large.set(key, true)
-      return store.keep(key, found, { source, since }, waiting.length > 1)
+      const lending = store.keep(key, found, { source, since }, waiting.length > 1)
+      own = lending === undefined ? found : lending()
+      return lending
     })
-    const begun: ReadUnderWay = { since, waiting, answer }
+    const begun: ReadUnderWay = { since, waiting, lend }
     underWay.set(key, begun)
     const end = () => underWay.get(key) === begun && underWay.delete(key)
-    answer.then(end, end)
-    const kept = await answer
-    return kept === undefined ? executed : kept
+    lend.then(end, end)
+    await lend
+    return own!
   }
 
   async function answer(asked: ReadAsked): Promise<ReadAnswer> {
@@ -104,11 +107,12 @@ export function cacheReads(
 /** Waits for a read under way; reads where that gives nothing to share. */
 async function share(reads: ReadDatabase, begun: ReadUnderWay, { handle, values, isGone, arrived }: ReadAsked): Promise<ReadAnswer> {
   begun.waiting.push(isGone)
-  const answer = await begun.answer.catch((error: unknown) => {
+  const lend = await begun.lend.catch((error: unknown) => {
     // All who waited before had gone.
     if (error instanceof ApiError && error.name === 'ClientClosedRequestError') return undefined
     throw error
   })
+  const answer = lend?.()
   return answer === undefined ? reads.execute(handle, values, isGone, arrived) : answer
 }
 

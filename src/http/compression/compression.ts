@@ -1,7 +1,7 @@
 // Compresses responses and says so in their headers. Responses that contain secrets stay as they are: their length would say something
 // about what is in them (BREACH).
 import type { FastifyReply } from 'fastify'
-import type { KeptForms } from '../../documents/read/find.js'
+import type { KeptForms, ReadBytes } from '../../documents/read/find.js'
 import { isSecret } from '../headers-and-cors.js'
 import type { Reply } from '../request-context.js'
 import { type Coding, isCompressible, leastCompressed, openCodings } from './coding.js'
@@ -20,16 +20,23 @@ export function openCompression(limits: CompressionLimits): Compression {
   const codingOf = openCodings()
   const compress = openCompress(limits)
 
-  async function compressed(reply: FastifyReply, given: Uncompressed, kept?: KeptForms): Promise<Uint8Array | null> {
+  async function compressed(reply: FastifyReply, given: Uncompressed, kept?: KeptForms): Promise<ReadBytes | null> {
     if (given.bytes.length < leastCompressed || isSecret(reply.request)) return null
     const coding = codingOf(String(reply.request.headers['accept-encoding'] ?? ''))
-    const known = coding === null ? undefined : kept?.form(coding)
-    const packed = coding === null ? null : (known ?? (await compress(given, coding)))
+    if (coding === null) return null
+    const known = kept?.form(coding)
+    if (known !== undefined) given.release()
+    const packed = known ?? (await packedBytes(given, coding))
     if (packed === null) return null
     // Of a client that has gone there are no bytes.
-    if (known === undefined && packed.length > 0) kept?.keep(coding!, packed)
-    markCompressed(reply, coding!, packed.length)
+    if (known === undefined && packed.bytes.length > 0) kept?.keep(coding, packed.bytes)
+    markCompressed(reply, coding, packed.bytes.length)
     return packed
+  }
+
+  async function packedBytes(given: Uncompressed, coding: Coding): Promise<ReadBytes | null> {
+    const bytes = await compress(given, coding)
+    return bytes === null ? null : { bytes, release: () => {} }
   }
 
   const isGone = (reply: FastifyReply) => () => reply.raw.closed
@@ -43,7 +50,7 @@ export function openCompression(limits: CompressionLimits): Compression {
       const tag = headers?.etag
       return {
         ...result,
-        bytes: { bytes: packed, release: () => {} },
+        bytes: packed,
         ...(tag === undefined ? {} : { headers: { ...headers, etag: weak(String(tag)) } }),
       }
     },
@@ -51,7 +58,7 @@ export function openCompression(limits: CompressionLimits): Compression {
       if (reply.request.headers['accept-encoding'] === undefined || !mayCompress(reply)) return payload
       if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
       const bytes = Buffer.isBuffer(payload) ? payload : Buffer.from(payload)
-      return (await compressed(reply, { bytes, release: () => {}, isGone: isGone(reply) })) ?? payload
+      return (await compressed(reply, { bytes, release: () => {}, isGone: isGone(reply) }))?.bytes ?? payload
     },
   }
 }
