@@ -191,6 +191,49 @@ function tests(): void {
     })
   })
 
+  describe('of a primary whose log of commits cannot be used', () => {
+    beforeAll(() => sqlAt(primary, 'alter table octavo_commits rename to commits_elsewhere'))
+    afterAll(() => sqlAt(primary, 'alter table if exists commits_elsewhere rename to octavo_commits'))
+
+    rule('caching.9', 'reads on the replica contain what any service has written before, also once the log is back', async () => {
+      const desks = [plain, reading, keeping]
+      const expectExact = async (count: number) => {
+        for (const number of range(count)) {
+          const text = `${Math.random()}`
+          await write(desks[number % 3]!, notes[0], text)
+          for (const at of [reading, keeping, plain]) expect((await at.ask(`/api/notes/${notes[0]}`)).body.data.text).toBe(text)
+        }
+      }
+      await Promise.all([executed(), executedForKeeping()])
+      await expectExact(30)
+      const [{ used, repeated }, patient] = await Promise.all([executed(), executedForKeeping()])
+      expect(used + patient.used).toBeGreaterThan(20)
+      expect(repeated + patient.repeated).toBe(0)
+      expect(reading.log.filter((line) => line.includes('a table of the log of commits is missing'))).toHaveLength(1)
+      // While nothing is written, nothing is waited for.
+      await isUsed()
+      for (const _ of range(20)) await reading.ask(`/api/notes/${notes[0]}`)
+      expect((await executed()).used).toBe(20)
+      await sqlAt(primary, 'alter table commits_elsewhere rename to octavo_commits')
+      await until('responses are kept', async () => {
+        await keeping.ask(`/api/notes/${notes[1]}`)
+        await executedForKeeping()
+        await keeping.ask(`/api/notes/${notes[1]}`)
+        const { used: onReplica, fellBack } = await executedForKeeping()
+        return onReplica + fellBack === 0
+      })
+      await expectExact(9)
+    })
+
+    rule('caching.9', 'no read lacks what was acknowledged or what the primary has shown', async () => {
+      await sqlAt(primary, 'alter table octavo_commits rename to commits_elsewhere')
+      const seen = await watchPairs({ writers: [plain, reading], readers: [plain, plain, reading, reading, keeping, keeping], notes })
+      expect(seen.wrong).toEqual([])
+      expect(contradictory(seen.reads.filter(({ at }) => at === plain))).toEqual([])
+      expect((await executed()).used).toBeGreaterThan(10)
+    })
+  })
+
   describe('whose replay ends reads', () => {
     beforeAll(() => configure(replica, 'max_standby_streaming_delay', '0'))
     afterAll(() => configure(replica, 'max_standby_streaming_delay', ''))

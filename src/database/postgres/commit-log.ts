@@ -1,7 +1,8 @@
 // The log of commits: a row for each transaction that writes, with the tables that it changed, written as its last statement. Other services
 // read it to know what is outdated (commit-watch.ts).
 import type pg from 'pg'
-import { execute, executePrepared, onConnection, type Statements } from './connection.js'
+import type { CommitLogAccess } from './commit-log-access.js'
+import { type AskServer, execute, executePrepared, onConnection, type Statements } from './connection.js'
 import { commitTable } from './create-tables.js'
 import type { Sender } from './sender.js'
 
@@ -12,10 +13,11 @@ const ownId = 'cast(cast(pg_current_xact_id() as text) as bigint)'
 const insert = `insert into ${commitTable} (id, tables) values (${ownId}, $1) on conflict (id) do update set tables = excluded.tables`
 
 /**
- * Logs what the transaction under way has changed; sent with its other statements. `tables`: null where it cannot be told. Whoever sends the commit
- * learns of a failure.
+ * Logs what the transaction under way has changed, where the log is used; sent with its other statements. `tables`: null where it cannot be told. Whoever
+ * sends the commit learns of a failure.
  */
-export function logCommit(sender: Sender, tables: ReadonlySet<string> | null): void {
+export function logCommit(sender: Sender, access: CommitLogAccess, tables: ReadonlySet<string> | null): void {
+  if (!access.isUsed()) return
   const values = [tables === null ? null : JSON.stringify([...tables])]
   sender.perform(insert, (statement) => executePrepared(sender.client, statement, values)).catch(() => {})
 }
@@ -41,8 +43,11 @@ const removeForeign = `with old as (delete from ${commitTable}
 
 const newest = `select cast(coalesce(max(id), 0) as text) from ${commitTable}`
 
+/** Does with the log whatever a service does that writes. @throws where it cannot be used */
+export const tryWritingLog = async (ask: AskServer): Promise<void> => void (await ask(removeForeign, []))
+
 /** Keeps the log short. Returns what is to be called after each commit. */
-export function openLogRemoval(small: pg.Pool, statements: Statements): () => void {
+export function openLogRemoval(small: pg.Pool, statements: Statements, access: CommitLogAccess): () => void {
   let commits = 0
   let isRemoving = false
   /** All before it were removed: the index need not be looked through from its beginning, where removed rows may still be. */
@@ -56,11 +61,11 @@ export function openLogRemoval(small: pg.Pool, statements: Statements): () => vo
   }
 
   return () => {
-    if (++commits % removeEvery !== 0 || isRemoving) return
+    if (++commits % removeEvery !== 0 || isRemoving || !access.isUsed()) return
     isRemoving = true
     // The next removal takes what this one could not.
     onConnection(small, removeOnce, removalTimeout)
-      .catch(() => {})
+      .catch((error: unknown) => void access.refused(error))
       .finally(() => {
         isRemoving = false
       })

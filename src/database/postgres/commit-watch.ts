@@ -4,6 +4,7 @@ import { elapsed } from '../../runtime/clock.js'
 import { shared } from '../../runtime/shared-calls.js'
 import { type CommitWatch, openTableChanges, type TableChanges } from '../cache/table-changes.js'
 import type { MainConnection } from '../database.js'
+import type { CommitLogAccess } from './commit-log-access.js'
 import type { AskServer } from './connection.js'
 import { commitTable, epochTable } from './create-tables.js'
 import { openDependents } from './dependent-tables.js'
@@ -48,6 +49,13 @@ const lookAt = (hasReplicas: boolean): string => `with now as materialized (
     )
   end as text) from now`
 
+/**
+ * A look that needs no table: the snapshot, the server and the end of its log. A server that crashes begins again with another checkpoint. What ended
+ * transactions have changed is not known.
+ */
+const lookWithoutLog = (hasReplicas: boolean): string => `select cast(pg_current_snapshot() as text),
+  concat_ws(' ', pg_postmaster_start_time(), (select checkpoint_lsn from pg_control_checkpoint())), 1, ${hasReplicas ? endOfLog : 'null'}, null`
+
 /** A transaction's id as a number. */
 function idOf(text: string): string {
   return `cast(cast(${text} as text) as bigint)`
@@ -76,14 +84,23 @@ interface LastLook {
 /** No snapshot of any server. */
 const nothing: LastLook = { snapshot: '1:1:', server: '', position: null }
 
-/** `hasReplicas`: the position of the log is asked for too. */
-export function watchCommits(ask: AskServer, hasReplicas: boolean): PostgresCommits {
-  const look = lookAt(hasReplicas)
+/** Looks at the log of commits. @throws where it cannot be read */
+export const tryReadingLog = async (ask: AskServer, hasReplicas: boolean): Promise<void> =>
+  void (await ask(lookAt(hasReplicas), [nothing.snapshot, nothing.server]))
+
+/**
+ * Watches the commits. While the log cannot be used, it is known whether anything was committed, but not what.
+ * `hasReplicas`: the position of the server's log is asked for too.
+ */
+export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: boolean): PostgresCommits {
+  const [look, withoutLog] = [lookAt(hasReplicas), lookWithoutLog(hasReplicas)]
   const dependents = openDependents(ask)
   const changes = openTableChanges(dependents.known)
   let seen = nothing
   /** When the last look began that has succeeded (`elapsed`). */
   let known = Number.NEGATIVE_INFINITY
+  /** Whether it has read the log. */
+  let isLogged = false
   let told = -1
 
   function forget(): void {
@@ -93,26 +110,33 @@ export function watchCommits(ask: AskServer, hasReplicas: boolean): PostgresComm
 
   async function lookOnce(): Promise<void> {
     const began = elapsed()
+    const withLog = log.isUsed()
     try {
-      const [row] = await ask(look, [seen.snapshot, seen.server])
+      const [row] = await (withLog ? ask(look, [seen.snapshot, seen.server]) : ask(withoutLog, []))
       const { hasEpoch, ended, ...now } = readLook(row!, seen)
       const isUnchanged = now.snapshot === seen.snapshot && now.server === seen.server
       seen = now
       const isKept = hasEpoch || (await beginEpoch(ask))
-      if (isKept && (isUnchanged || (ended !== null && noteEnded(changes, ended)))) await dependents.load()
-      else forget()
+      if (!isKept || !(isUnchanged || (ended !== null && noteEnded(changes, ended)))) forget()
+      else if (withLog) await dependents.load()
       known = began
+      isLogged = withLog
     } catch (error) {
       // Whatever happens while nobody can look counts as a change.
       seen = nothing
       forget()
+      if (withLog && log.refused(error)) return lookOnce()
       throw error
     }
   }
 
   const asked = shared(lookOnce, apart)
+  const isKnown = () => isLogged && dependents.isKnowable()
   return {
-    watch: { changes, look: (since) => dependents.isKnowable() && (known > since || asked().then(dependents.isKnowable)) },
+    watch: {
+      changes,
+      look: (since) => log.isUsed() && dependents.isKnowable() && ((isLogged && known > since) || asked().then(isKnown)),
+    },
     positionAfter: async (since) => {
       if (known <= since) await asked()
       return seen.position

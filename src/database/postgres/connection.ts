@@ -196,7 +196,7 @@ export function openStatements(pool: pg.Pool): Statements {
     },
     describe: async (text, client) => {
       const begun = age
-      const types = await (client === undefined ? askTypes(text) : parameterTypes(client, text))
+      const types = await (client === undefined ? askTypes(text) : parameterTypes(client, text)).catch(failureOf(text))
       const statement = { name: undefined, text, types }
       if (begun === age) statements.set(text, statement)
       return statement
@@ -251,6 +251,13 @@ interface Messages {
 /** Characters of a statement that an error shows. */
 const shownText = 4_000
 
+/** Adds a statement to the error that it fails with, for the log; values are not in it. */
+const failureOf =
+  (text: string) =>
+  (error: Error): never => {
+    throw Object.assign(error, { statement: text.slice(0, shownText) })
+  }
+
 /** What statements are executed on: one connection, or whichever of a pool is free. */
 export type Connection = Pick<pg.ClientBase, 'query'>
 
@@ -289,10 +296,7 @@ export async function executePrepared(
 ): Promise<Executed> {
   const encoded = values.map((value, index) => encodeParameter(types[index], value))
   const asked = { name, text, values: encoded, rowMode: 'array' } as never
-  const { rows, fields, rowCount } = await client.query<Stored[]>(asked).catch((error: Error) => {
-    // For the log; values are not in it.
-    throw Object.assign(error, { statement: text.slice(0, shownText) })
-  })
+  const { rows, fields, rowCount } = await client.query<Stored[]>(asked).catch(failureOf(text))
   return { rows, columns: fields.map((field) => field.name), changed: rowCount ?? 0 }
 }
 

@@ -72,12 +72,17 @@ export const epochTable = 'octavo_server_epoch'
 /** Has a row for each of the last transactions that write (commit-log.ts); emptied by every crash of the server. */
 export const commitTable = 'octavo_commits'
 
+/** The statements that create the log of commits, and the table that shows when it is of another epoch. */
+export const createCommitTables: readonly string[] = [
+  `create unlogged table if not exists ${epochTable} (id integer primary key, epoch text not null)`,
+  `create unlogged table if not exists ${commitTable} (id bigint primary key, tables text)`,
+]
+
 /** The statements that create those of Octavo's own tables and indexes that are missing. */
 export const createOctavoStatements = (): readonly string[] => [
   ...octavoTables.flatMap(createOctavoTable),
   `create table if not exists ${turnTable} (id integer primary key)`,
-  `create unlogged table if not exists ${epochTable} (id integer primary key, epoch text not null)`,
-  `create unlogged table if not exists ${commitTable} (id bigint primary key, tables text)`,
+  ...createCommitTables,
 ]
 
 /** Bytes of an identifier that PostgreSQL keeps. */

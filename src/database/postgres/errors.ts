@@ -66,6 +66,12 @@ const isBadValue = (code: string): boolean => code.startsWith('22')
 /** A statement beyond what the server can execute: columns, arguments, the depth of its stack. */
 const isTooComplex = (code: string): boolean => code.startsWith('54')
 
+/** The database user lacks a grant. */
+export const isMissingRight = (error: unknown): boolean => codeOf(error) === '42501'
+
+/** A table that a statement names is not there. */
+export const isMissingRelation = (error: unknown): boolean => codeOf(error) === '42P01'
+
 /** A table or a column that a statement names is not there. */
 const isDrift = (code: string): boolean => /^(42P01|42703)$/.test(code)
 

@@ -18,8 +18,10 @@ import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
 import { type CarryingOut, carryOutOnPostgres } from './carry-out.js'
-import { watchCommits } from './commit-watch.js'
-import { onConnection, openPool, poolActivity, type Statements } from './connection.js'
+import { tryWritingLog } from './commit-log.js'
+import { loggingAccess, openCommitLogAccess } from './commit-log-access.js'
+import { tryReadingLog, watchCommits } from './commit-watch.js'
+import { type AskServer, onConnection, openPool, poolActivity, type Statements } from './connection.js'
 import { describePostgresStep } from './describe-step.js'
 import { createIndexes, type WantedIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
@@ -65,6 +67,19 @@ function indexInBackground(settings: ServerSettings, wanted: WantedIndexes, logg
   }
 }
 
+/** Watches the commits, as long as their log can be used also what they change. */
+function openCommits(ask: AskServer, { database }: Config, { schema }: ServerSettings, logger: Logger) {
+  const hasReplicas = database.replicas.length > 0
+  const log = openCommitLogAccess({
+    tryLog: async () => {
+      await tryWritingLog(ask)
+      await tryReadingLog(ask, hasReplicas)
+    },
+    ...loggingAccess(schema, logger),
+  })
+  return { log, ...watchCommits(ask, log, hasReplicas) }
+}
+
 /** How missing indexes are created for a model; null: the settings want none. */
 const indexing = ({ indexes, nullsFirst }: Config['database'], settings: ServerSettings, logger: Logger) =>
   indexes ? (model: Model) => indexInBackground(settings, { model, nullsFirst }, logger) : null
@@ -107,11 +122,11 @@ export async function openPostgresDatabase(
     opened.add(indexes.stop)
     await indexes.begin(model)
     const options = optionsOf(config, settings, signing === null ? null : await openSigner(signing))
-    const writes = openWrites(options.writes, small, statements, health.failed)
+    const main = openMainConnection((work) => onConnection(reached.small, work, config.limits.readTimeout), statements, health.failed)
+    const commits = openCommits(main.ask, config, settings, logger)
+    const writes = openWrites(options.writes, { small, statements, log: commits.log, failed: health.failed })
     opened.add(writes.close)
     const carrying = { settings, outcomes: openOutcomes(small, statements), wait: config.limits.modelChangeWait, failed: health.failed }
-    const main = openMainConnection((work) => onConnection(reached.small, work, config.limits.readTimeout), statements, health.failed)
-    const commits = watchCommits(main.ask, config.database.replicas.length > 0)
     const replicas = openReplicas(config, options.reads, statements, logger)
     const reads = readsWithReplicas(openReads(options.reads, statements, health.failed), replicas, commits.positionAfter)
     opened.add(reads.close)
@@ -151,14 +166,15 @@ export async function openPostgresForCommand(config: Config, model: Model, fill:
     throw error
   })
   const { writeQueue, writeTimeout } = config.limits
+  const main = openMainConnection((work) => onConnection(small, work), statements)
+  // A service that looks at its rows takes those that are missing for a change of everything.
+  const log = openCommitLogAccess({ tryLog: () => tryWritingLog(main.ask), lost: () => {}, found: () => {} })
   const writes = openWrites(
     { settings, signer: null, connections: 1, writeQueue, writeTimeout, writtenBytes: Number.MAX_SAFE_INTEGER },
-    small,
-    statements,
-    () => {},
+    { small, statements, log, failed: () => {} },
   )
   return {
-    main: openMainConnection((work) => onConnection(small, work), statements),
+    main,
     writes,
     close: async () => {
       await writes.close()

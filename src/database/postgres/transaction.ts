@@ -9,6 +9,7 @@ import type { PlanHandle, ReadAnswer, Transaction } from '../database.js'
 import { runParts, type Turn, type TurnOutcome } from '../server/turns.js'
 import { unavailable } from '../unavailable.js'
 import { logCommit } from './commit-log.js'
+import type { CommitLogAccess } from './commit-log-access.js'
 import { type Executed, executePrepared, objectsOf, type Statements } from './connection.js'
 import { turnTable } from './create-tables.js'
 import { postgresDialect, writePostgresSql } from './dialect.js'
@@ -21,6 +22,7 @@ import { openSender, type Sender } from './sender.js'
 export interface AttemptOptions {
   readonly statements: Statements
   readonly own: OwnTransactions
+  readonly log: CommitLogAccess
   readerOf(plan: PlanHandle): PlanReader
   /** The largest answer of a bounded read; bytes. */
   readonly writtenBytes: number
@@ -95,27 +97,32 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
     failure: sender.failure,
     transaction: openPart(under, sender, null).transaction,
     commit: async () => {
-      logCommit(sender, changed.all())
+      logCommit(sender, options.log, changed.all())
       isOpen = false
-      // By its id the server is asked what became of the transaction, should the answer to the commit be lost.
-      await id.catch(() => {})
-      await sender.sent()
-      const failure = sender.failure()
-      if (failure !== null) {
-        await sender.control('rollback').catch(() => {})
-        throw failure
-      }
-      own.committing()
-      const command = await sender.control('commit')
-      // A transaction that failed answers a commit with a rollback. The commit may resolve before the statement that failed rejects.
-      if (command !== 'COMMIT') await sender.settled()
-      if (command !== 'COMMIT') throw sender.failure() ?? new Error('The transaction was not committed')
+      await commitSent(sender, own, id)
     },
     rollback: async () => {
       isOpen = false
       await sender.control('rollback')
     },
   }
+}
+
+/** Commits what was sent. @throws the first failure where there is one: nothing is committed then */
+async function commitSent(sender: Sender, own: OwnTransaction, id: Promise<string>): Promise<void> {
+  // By its id the server is asked what became of the transaction, should the answer to the commit be lost.
+  await id.catch(() => {})
+  await sender.sent()
+  const failure = sender.failure()
+  if (failure !== null) {
+    await sender.control('rollback').catch(() => {})
+    throw failure
+  }
+  own.committing()
+  const command = await sender.control('commit')
+  // A transaction that failed answers a commit with a rollback. The commit may resolve before the statement that failed rejects.
+  if (command !== 'COMMIT') await sender.settled()
+  if (command !== 'COMMIT') throw sender.failure() ?? new Error('The transaction was not committed')
 }
 
 /** The id of the transaction under way. */
@@ -220,11 +227,8 @@ export async function runTogether(
     outcomes,
     failure: outer.failure,
     commit: async () => {
-      logCommit(outer, changed.all())
-      await id.catch(() => {})
-      own.committing()
-      const command = await outer.control('commit')
-      if (command !== 'COMMIT') throw outer.failure() ?? new Error('The transaction was not committed')
+      logCommit(outer, options.log, changed.all())
+      await commitSent(outer, own, id)
     },
     rollback: async () => void (await outer.control('rollback')),
   }

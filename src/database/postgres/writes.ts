@@ -7,6 +7,7 @@ import { latestOf, type Turn } from '../server/turns.js'
 import { aloneOf, openServerWrites, registerPlans, type ServerWrites } from '../server/writes.js'
 import { commitUnknown, unavailable } from '../unavailable.js'
 import { openLogRemoval } from './commit-log.js'
+import type { CommitLogAccess } from './commit-log-access.js'
 import { onConnection, openPool, poolActivity, type Statements } from './connection.js'
 import { explained, isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import { preparePlanReader } from './execute.js'
@@ -18,18 +19,28 @@ import { type Attempt, type AttemptOptions, beginAttempt, runTogether, type Toge
 /** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
 const endPatience = 1_000
 
-/** Opens the writes; connections are made when they are needed. `small`: a pool for statements about the outcome of others. */
-export function openWrites(options: WriteOptions, small: pg.Pool, statements: Statements, failed: (error: Error) => void): ServerWrites {
+/** What writes are executed with. */
+export interface WriteParts {
+  /** A pool for statements about the outcome of others. */
+  readonly small: pg.Pool
+  readonly statements: Statements
+  readonly log: CommitLogAccess
+  /** Receives losses of connections. */
+  failed(error: Error): void
+}
+
+/** Opens the writes; connections are made when they are needed. */
+export function openWrites(options: WriteOptions, { small, statements, log, failed }: WriteParts): ServerWrites {
   const { settings, connections, writtenBytes, signer } = options
   const pool = openPool(settings, { max: aloneOf(connections), pipelined: true, failed })
   // Where all others wait for locks, writes in turn still have a connection.
   const turnPool = connections > 1 ? openPool(settings, { max: 1, pipelined: true, failed }) : pool
   const outcomes = openOutcomes(small, statements)
   const own = openOwnTransactions()
-  const logged = openLogRemoval(small, statements)
+  const logged = openLogRemoval(small, statements, log)
   const plans = registerPlans((plan) => preparePlanReader(plan, signer))
 
-  /** Runs `begun` on a connection, until `deadline`. */
+  /** Runs `begun` on a connection, until `deadline`; again without the log of commits where it fails by that, which leaves nothing of it. */
   async function begin<Result>(
     free: pg.Pool,
     deadline: number,
@@ -37,8 +48,13 @@ export function openWrites(options: WriteOptions, small: pg.Pool, statements: St
   ): Promise<Result> {
     const epoch = await outcomes.epoch()
     const left = Math.max(1, Math.ceil(deadline - elapsed()))
-    const attempt = { statements, own, readerOf: plans.readerOf, writtenBytes, deadline, statementTimeout: left }
-    return onConnection(free, (client) => begun(client, attempt, epoch), left + endPatience)
+    const attempt = { statements, own, log, readerOf: plans.readerOf, writtenBytes, deadline, statementTimeout: left }
+    try {
+      return await onConnection(free, (client) => begun(client, attempt, epoch), left + endPatience)
+    } catch (error) {
+      if (!log.refused(error)) throw error
+      return begin(free, deadline, begun)
+    }
   }
 
   return openServerWrites(options, plans, {
