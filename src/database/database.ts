@@ -62,6 +62,9 @@ export interface KeptForms {
 /** Null: one row was asked for and is not there. */
 export type ReadAnswer = ReadBytes | null
 
+/** The server that executes something. */
+export type ServerRole = 'primary' | 'replica'
+
 export interface ReadDatabase {
   readonly dialect: Dialect
   /** Registers a plan; executing it later only hands over values. */
@@ -71,10 +74,17 @@ export interface ReadDatabase {
   /**
    * Executes a plan in one snapshot, which contains whatever was acknowledged before `since` (`elapsed`; before this call where it is absent).
    * A read for which `isGone` returns true is not begun, and ended where it is under way.
+   * `executing` is called with the role of each server that begins to execute it, where there are several; the cache of answers does not pass it on.
    * @throws ApiError 503 when too many reads wait or one takes too long, 400 when the answer exceeds its limit, 499 when its
    * client is gone.
    */
-  execute(known: PlanHandle, values: readonly unknown[], isGone?: () => boolean, since?: number): Promise<ReadAnswer>
+  execute(
+    known: PlanHandle,
+    values: readonly unknown[],
+    isGone?: () => boolean,
+    since?: number,
+    executing?: (role: ServerRole) => void,
+  ): Promise<ReadAnswer>
   close(): Promise<void>
 }
 

@@ -1,18 +1,30 @@
 // A database whose operations are measured, each with what it is for.
-import type { Database, MainConnection, WriteDatabase } from '../database/database.js'
+import type { Database, MainConnection, ReadDatabase, ServerRole, WriteDatabase } from '../database/database.js'
 import { databaseErrorClass } from '../database/error-class.js'
 import type { DatabasePurpose, Metrics } from '../runtime/metrics.js'
 
 /** The same database, measured. `purpose`: of small statements and of transactions; null: of documents, and others. */
 export function measuredDatabase(database: Database, metrics: Metrics, purpose: DatabasePurpose | null): Database {
-  const { reads } = database
   return {
     ...database,
-    reads: { ...reads, execute: (...asked) => timed(metrics, 'read', () => reads.execute(...asked)) },
+    reads: measuredReads(database.reads, metrics),
     writes: measuredWrites(database.writes, metrics, purpose ?? 'write'),
     main: measuredMain(database.main, metrics, purpose ?? 'other'),
   }
 }
+
+/** A read that more than one server began to execute counts for the last of them. */
+const measuredReads = (reads: ReadDatabase, metrics: Metrics): ReadDatabase => ({
+  ...reads,
+  execute: (known, values, isGone, since) => {
+    let role: ServerRole = 'primary'
+    const read = () =>
+      reads.execute(known, values, isGone, since, (executing) => {
+        role = executing
+      })
+    return timed(metrics, 'read', read, () => role)
+  },
+})
 
 const measuredWrites = (writes: WriteDatabase, metrics: Metrics, purpose: DatabasePurpose): WriteDatabase => ({
   ...writes,
@@ -26,20 +38,23 @@ const measuredMain = (main: MainConnection, metrics: Metrics, purpose: DatabaseP
   rows: (query) => timed(metrics, purpose, () => main.rows(query)),
 })
 
-/** Measures an operation until it has ended, however it does. */
-function timed<Result>(metrics: Metrics, purpose: DatabasePurpose, operation: () => Promise<Result>): Promise<Result> {
-  const started = performance.now()
-  return ending(metrics, purpose, started, operation())
-}
+const onPrimary = (): ServerRole => 'primary'
 
-async function ending<Result>(metrics: Metrics, purpose: DatabasePurpose, started: number, operation: Promise<Result>): Promise<Result> {
+/** Measures an operation until it has ended, however it does. `roleOf`: which server it was executed by, once it has. */
+async function timed<Result>(
+  metrics: Metrics,
+  purpose: DatabasePurpose,
+  operation: () => Promise<Result>,
+  roleOf: () => ServerRole = onPrimary,
+): Promise<Result> {
+  const started = performance.now()
   try {
-    return await operation
+    return await operation()
   } catch (error) {
     const errorClass = databaseErrorClass(error)
     if (errorClass !== null) metrics.databaseFailed(errorClass)
     throw error
   } finally {
-    metrics.databaseOperation(purpose, (performance.now() - started) / 1000)
+    metrics.databaseOperation(purpose, roleOf(), (performance.now() - started) / 1000)
   }
 }

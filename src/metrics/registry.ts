@@ -116,8 +116,8 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
   const attempts = counter(registry, 'octavo_auth_attempts_total', 'Attempts at routes of sign-ins and accounts', ['kind', 'result'])
   const limited = counter(registry, 'octavo_rate_limited_total', 'Attempts that a rate limit refused', ['limiter'])
   return {
-    databaseOperation: (purpose, seconds) =>
-      operations.observe({ db_system_name: system, octavo_purpose: purpose, db_role: 'primary' }, seconds),
+    databaseOperation: (purpose, role, seconds) =>
+      operations.observe({ db_system_name: system, octavo_purpose: purpose, db_role: role }, seconds),
     databaseFailed: (errorClass) => {
       errors.inc({ class: errorClass })
       if (errorClass === 'commit_unknown') unknown.inc()

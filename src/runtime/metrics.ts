@@ -32,7 +32,8 @@ export type WebhookResult = 'delivered' | 'failed' | 'given_up'
 export interface Metrics {
   requestBegan(): void
   requestEnded(request: MeasuredRequest): void
-  databaseOperation(purpose: DatabasePurpose, seconds: number): void
+  /** `role`: of the server that executed it. */
+  databaseOperation(purpose: DatabasePurpose, role: 'primary' | 'replica', seconds: number): void
   /** An operation of the database failed; `errorClass`: one of a few words; `commit_unknown`: it may have been committed. */
   databaseFailed(errorClass: string): void
   /** A request was responded to with 304. */

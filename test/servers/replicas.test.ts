@@ -117,6 +117,40 @@ function tests(): void {
     },
   )
 
+  rule('operations.9', 'reads are measured by the server that executed them: on a replica, or on the primary', async () => {
+    const roles = async () => {
+      const samples = await scrape(first)
+      const count = (purpose: string, role: string) =>
+        sumOf(samples, 'db_client_operation_duration_seconds_count', { octavo_purpose: purpose, db_role: role }) ?? 0
+      return { replica: count('read', 'replica'), primary: count('read', 'primary'), writes: count('write', 'replica') }
+    }
+    const expectMeasured = async (before: Awaited<ReturnType<typeof roles>>, count: number) => {
+      const { used, fellBack, repeated } = await executed()
+      expect(used + fellBack + repeated).toBe(count)
+      const now = await roles()
+      expect({ replica: now.replica - before.replica, primary: now.primary - before.primary }).toEqual({
+        replica: used,
+        primary: fellBack + repeated,
+      })
+      expect(now.writes).toBe(0)
+      return used
+    }
+    const onReplica = await roles()
+    await executed()
+    for (const _ of range(20)) await textOf(first)
+    expect(await expectMeasured(onReplica, 20)).toBeGreaterThan(0)
+    await sqlAt(replica, 'select pg_wal_replay_pause()')
+    try {
+      await first.send('PUT', `/api/notes/${note}`, { text: 'only on the primary' })
+      const onPrimary = await roles()
+      await executed()
+      for (const _ of range(20)) await textOf(first)
+      expect(await expectMeasured(onPrimary, 20)).toBe(0)
+    } finally {
+      await sqlAt(replica, 'select pg_wal_replay_resume()')
+    }
+  })
+
   rule('replicas.2', 'a read for which a replica has no room is executed on the primary', async () => {
     const narrow = await serveDesk(primary.url, {
       config: { ...managed, limits: { cacheBytes: 0, readQueue: 1 } },

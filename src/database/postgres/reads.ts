@@ -4,7 +4,7 @@ import type pg from 'pg'
 import { ApiError } from '../../errors/errors.js'
 import { elapsed } from '../../runtime/clock.js'
 import { isTooLarge, tooLarge } from '../answer/sink.js'
-import type { PlanHandle, ReadAnswer } from '../database.js'
+import type { PlanHandle, ReadAnswer, ServerRole } from '../database.js'
 import type { ReadOptions } from '../server/options.js'
 import type { ServerReads } from '../server/reads.js'
 import { lossRetrier, type Retried } from '../server/retry.js'
@@ -33,28 +33,25 @@ const never = () => false
 /** Milliseconds after the end of its time in which a read ends by itself; then its connection is cut. */
 const cancelPatience = 1_000
 
-/** Reads that may be executed on a replica. */
-export interface ReplicaReads extends ServerReads {
-  /** `standby`: the one that is to execute it; null: the primary. */
-  execute(
-    known: PlanHandle,
-    values: readonly unknown[],
-    isGone?: () => boolean,
-    since?: number,
-    standby?: string | null,
-  ): Promise<ReadAnswer>
+/** How a read is executed on one server. */
+export interface ReadTerms {
+  readonly isGone: () => boolean
+  /** The standby that is to execute it; null: the primary. */
+  readonly standby: string | null
 }
 
-/** The server of reads: what fails on a replica is executed on the primary instead of once more. */
-export type ReadRole = 'primary' | 'replica'
+/** Reads on one server, which may be a replica. */
+export interface RoleReads extends ServerReads {
+  executeBy(known: PlanHandle, values: readonly unknown[], terms: ReadTerms): Promise<ReadAnswer>
+}
 
-/** Opens the reads; a connection is made with the first one. */
+/** Opens the reads; a connection is made with the first one. What fails on a replica is executed on the primary instead of once more. */
 export function openReads(
   options: ReadOptions,
   statements: Statements,
   failed: (error: Error) => void,
-  role: ReadRole = 'primary',
-): ReplicaReads {
+  role: ServerRole = 'primary',
+): RoleReads {
   const { settings, connections, readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: false, mayBeStandby: role === 'replica', failed })
   const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
@@ -71,29 +68,32 @@ export function openReads(
     return made
   }
 
+  async function executeBy(known: PlanHandle, values: readonly unknown[], { isGone, standby }: ReadTerms): Promise<ReadAnswer> {
+    if (isGone()) throw gone()
+    if (pool.waitingCount >= options.readQueue) throw unavailable('Too many reads are waiting')
+    const end = elapsed() + readTimeout
+    const isOver = () => (isGone() ? gone() : elapsed() > end ? unavailable('The read took too long') : null)
+    const plan = planOf(known)
+    const once = () =>
+      onConnection(
+        pool,
+        (client) => readOn(client, { pool, options, statements, plan, values, isOver, standby }),
+        end - elapsed() + cancelPatience,
+      )
+    const run = () => retried(once, isOver)
+    try {
+      return await (plan.cost < heavyFrom ? run() : heavy(run, isOver))
+    } catch (error) {
+      throw explained(error)
+    }
+  }
+
   return {
     dialect: postgresDialect,
     register: (plan) => ({ id: ++plans, plan }),
     unregister: ({ id }) => void registered.delete(id),
-    execute: async (known, values, isGone = never, _since = 0, standby = null) => {
-      if (isGone()) throw gone()
-      if (pool.waitingCount >= options.readQueue) throw unavailable('Too many reads are waiting')
-      const end = elapsed() + readTimeout
-      const isOver = () => (isGone() ? gone() : elapsed() > end ? unavailable('The read took too long') : null)
-      const plan = planOf(known)
-      const once = () =>
-        onConnection(
-          pool,
-          (client) => readOn(client, { pool, options, statements, plan, values, isOver, standby }),
-          end - elapsed() + cancelPatience,
-        )
-      const run = () => retried(once, isOver)
-      try {
-        return await (plan.cost < heavyFrom ? run() : heavy(run, isOver))
-      } catch (error) {
-        throw explained(error)
-      }
-    },
+    executeBy,
+    execute: (known, values, isGone = never) => executeBy(known, values, { isGone, standby: null }),
     activity: () => poolActivity('read', pool),
     close: () => pool.end(),
   }

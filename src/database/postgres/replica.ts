@@ -7,14 +7,14 @@ import { standby } from './compose.js'
 import type { AskServer } from './connection.js'
 import { otherStandby, timeoutOf } from './errors.js'
 import { type LogPosition, positionOf, reaches, replayedLog } from './log-position.js'
-import type { ReplicaReads } from './reads.js'
+import type { RoleReads } from './reads.js'
 
 /** A replica of the primary. */
 export interface Replica {
   /** Resolves to the standby that has replayed `position`, and waits for that; to null where it is behind, at once while it is left alone. */
   standbyAt(position: LogPosition): Promise<string | null>
   /** Executes a read on that standby. @throws also when it is another one, or stops responding meanwhile */
-  readonly execute: ReplicaReads['execute']
+  readonly execute: RoleReads['executeBy']
   readonly unregister: ReadDatabase['unregister']
   /** It has failed: it is left alone until it responds again. */
   failed(): void
@@ -31,7 +31,7 @@ const state = `select ${standby}, ${replayedLog}`
 
 export interface ReplicaOptions {
   readonly ask: AskServer
-  readonly reads: ReplicaReads
+  readonly reads: RoleReads
   /** Milliseconds that a read waits for it. */
   readonly wait: number
   /** It is left alone from now on (false), or used again. */
@@ -75,7 +75,7 @@ export function openReplica({ ask, reads, wait, changed }: ReplicaOptions): Repl
       if (alone.since() !== null) return null
       return reaches(seen().position, position) ? seen().standby : catchUp(position)
     },
-    execute: (...asked) => untilLost(reads.execute(...asked), { lost, look, failed }),
+    execute: (...asked) => untilLost(reads.executeBy(...asked), { lost, look, failed }),
     unregister: reads.unregister,
     failed,
     behind: () => {

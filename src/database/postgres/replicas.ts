@@ -19,14 +19,27 @@ export interface ReadsWithReplicas extends ServerReads {
 /** The position of the primary's log that contains everything that was visible there at a moment after `since`; null: it is not known. */
 export type PositionAfter = (since: number) => Promise<LogPosition | null>
 
+const never = () => false
+
+const ignore = () => {}
+
 /** Reads on the replicas, in turn, and on the primary where none is as recent or all that are have no room. */
 export function readsWithReplicas(primary: ServerReads, replicas: readonly Replica[], positionAfter: PositionAfter): ReadsWithReplicas {
   if (replicas.length === 0) return { ...primary, replicas: () => null }
   const counts = { used: 0, fellBack: 0, repeated: 0 }
   let turn = 0
 
-  const execute: ReadDatabase['execute'] = async (known, values, isGone, since = elapsed()): Promise<ReadAnswer> => {
-    const onPrimary = () => primary.execute(known, values, isGone, since)
+  const execute: ReadDatabase['execute'] = async (
+    known,
+    values,
+    isGone = never,
+    since = elapsed(),
+    executing = ignore,
+  ): Promise<ReadAnswer> => {
+    const onPrimary = () => {
+      executing('primary')
+      return primary.execute(known, values, isGone)
+    }
     const position = await positionAfter(since).catch(() => null)
     for (const _ of position === null ? [] : replicas) {
       turn = (turn + 1) % replicas.length
@@ -34,7 +47,8 @@ export function readsWithReplicas(primary: ServerReads, replicas: readonly Repli
       const standby = await replica.standbyAt(position!)
       if (standby === null) continue
       try {
-        const answer = await replica.execute(known, values, isGone, since, standby)
+        executing('replica')
+        const answer = await replica.execute(known, values, { isGone, standby })
         counts.used++
         return answer
       } catch (error) {
