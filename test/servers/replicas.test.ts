@@ -228,6 +228,40 @@ function tests(): void {
     expect(new Set(answers)).toEqual(new Set([200]))
   })
 
+  rule('replicas.3', 'a read that fails late on a replica has only the rest of its time on the primary', async () => {
+    const [readTimeout, late] = [5_000, 3_000]
+    const timed = await serveDesk(primary.url, {
+      config: { ...managed, limits: { cacheBytes: 0, readTimeout } },
+      environment: { DATABASE_REPLICA_URLS: urlOf(replica) },
+    })
+    const locking = new pg.Client(primary.url)
+    await locking.connect()
+    try {
+      const count = countReads(timed)
+      await until('the replica is used', async () => {
+        await timed.ask('/api/cards')
+        return (await count()).used > 0
+      })
+      await locking.query('begin; lock table boards in access exclusive mode')
+      await flushLog(primary)
+      await until('the replica has the lock', async () => (await sqlAt(replica, heldOn('boards'))).length > 0)
+      const began = performance.now()
+      const asked = timed.ask('/api/boards').then((answer) => ({ ...answer, milliseconds: performance.now() - began }))
+      await until('the replica executes it', async () => (await sqlAt(replica, waitingForLocks)).length > 0)
+      await pause(began + late - performance.now())
+      await sqlAt(replica, waitingForLocks.replace('select', 'select pg_terminate_backend(pid)'))
+      await until('the primary executes it', async () => (await sqlAt(primary, waitingForLocks)).length > 0)
+      const { status, text, milliseconds } = await asked
+      expect({ status, text }).toEqual({ status: 503, text: expect.stringContaining('The read took too long') })
+      // With a time of its own on the primary, it would end later than that.
+      expect(milliseconds).toBeLessThan(readTimeout + late)
+      expect(await count()).toEqual({ used: 0, fellBack: 0, repeated: 1 })
+    } finally {
+      await locking.end()
+      await timed.close()
+    }
+  })
+
   rule('replicas.3', 'a read that is under way on a replica that hangs is executed on the primary', async () => {
     signalAll('SIGSTOP')
     try {

@@ -122,13 +122,14 @@ export async function openPostgresDatabase(
     opened.add(indexes.stop)
     await indexes.begin(model)
     const options = optionsOf(config, settings, signing === null ? null : await openSigner(signing))
-    const main = openMainConnection((work) => onConnection(reached.small, work, config.limits.readTimeout), statements, health.failed)
+    const { readTimeout } = config.limits
+    const main = openMainConnection((work) => onConnection(reached.small, work, readTimeout), statements, health.failed)
     const commits = openCommits(main.ask, config, settings, logger)
     const writes = openWrites(options.writes, { small, statements, log: commits.log, failed: health.failed })
     opened.add(writes.close)
     const carrying = { settings, outcomes: openOutcomes(small, statements), wait: config.limits.modelChangeWait, failed: health.failed }
     const replicas = openReplicas(config, options.reads, statements, logger)
-    const reads = readsWithReplicas(openReads(options.reads, statements, health.failed), replicas, commits.positionAfter)
+    const reads = readsWithReplicas(openReads(options.reads, statements, health.failed), replicas, commits.positionAfter, readTimeout)
     opened.add(reads.close)
     return {
       reads,

@@ -36,6 +36,8 @@ const cancelPatience = 1_000
 /** How a read is executed on one server. */
 export interface ReadTerms {
   readonly isGone: () => boolean
+  /** When its time is over (`elapsed`). */
+  readonly end: number
   /** The standby that is to execute it; null: the primary. */
   readonly standby: string | null
 }
@@ -68,11 +70,11 @@ export function openReads(
     return made
   }
 
-  async function executeBy(known: PlanHandle, values: readonly unknown[], { isGone, standby }: ReadTerms): Promise<ReadAnswer> {
-    if (isGone()) throw gone()
-    if (pool.waitingCount >= options.readQueue) throw unavailable('Too many reads are waiting')
-    const end = elapsed() + readTimeout
+  async function executeBy(known: PlanHandle, values: readonly unknown[], { isGone, end, standby }: ReadTerms): Promise<ReadAnswer> {
     const isOver = () => (isGone() ? gone() : elapsed() > end ? unavailable('The read took too long') : null)
+    const over = isOver()
+    if (over !== null) throw over
+    if (pool.waitingCount >= options.readQueue) throw unavailable('Too many reads are waiting')
     const plan = planOf(known)
     const once = () =>
       onConnection(
@@ -93,7 +95,7 @@ export function openReads(
     register: (plan) => ({ id: ++plans, plan }),
     unregister: ({ id }) => void registered.delete(id),
     executeBy,
-    execute: (known, values, isGone = never) => executeBy(known, values, { isGone, standby: null }),
+    execute: (known, values, isGone = never) => executeBy(known, values, { isGone, end: elapsed() + readTimeout, standby: null }),
     activity: () => poolActivity('read', pool),
     close: () => pool.end(),
   }

@@ -9,6 +9,7 @@ import { databaseErrorClass } from '../error-class.js'
 import type { ServerReads } from '../server/reads.js'
 import { isReplicaFailure } from './errors.js'
 import type { LogPosition } from './log-position.js'
+import type { RoleReads } from './reads.js'
 import type { Replica } from './replica.js'
 
 export interface ReadsWithReplicas extends ServerReads {
@@ -23,8 +24,16 @@ const never = () => false
 
 const ignore = () => {}
 
-/** Reads on the replicas, in turn, and on the primary where none is as recent or all that are have no room. */
-export function readsWithReplicas(primary: ServerReads, replicas: readonly Replica[], positionAfter: PositionAfter): ReadsWithReplicas {
+/**
+ * Reads on the replicas, in turn, and on the primary where none is as recent or all that are have no room. `readTimeout`: milliseconds that a read may take,
+ * wherever it is executed and whatever it waits for.
+ */
+export function readsWithReplicas(
+  primary: RoleReads,
+  replicas: readonly Replica[],
+  positionAfter: PositionAfter,
+  readTimeout: number,
+): ReadsWithReplicas {
   if (replicas.length === 0) return { ...primary, replicas: () => null }
   const counts = { used: 0, fellBack: 0, repeated: 0 }
   let turn = 0
@@ -36,9 +45,10 @@ export function readsWithReplicas(primary: ServerReads, replicas: readonly Repli
     since = elapsed(),
     executing = ignore,
   ): Promise<ReadAnswer> => {
+    const end = elapsed() + readTimeout
     const onPrimary = () => {
       executing('primary')
-      return primary.execute(known, values, isGone)
+      return primary.executeBy(known, values, { isGone, end, standby: null })
     }
     const position = await positionAfter(since).catch(() => null)
     for (const _ of position === null ? [] : replicas) {
@@ -48,7 +58,7 @@ export function readsWithReplicas(primary: ServerReads, replicas: readonly Repli
       if (standby === null) continue
       try {
         executing('replica')
-        const answer = await replica.execute(known, values, { isGone, standby })
+        const answer = await replica.execute(known, values, { isGone, end, standby })
         counts.used++
         return answer
       } catch (error) {
