@@ -181,6 +181,19 @@ describePostgres('a log of commits that cannot be used', (server) => {
     }
   })
 
+  rule('caching.9', 'a crash of the server meanwhile', async () => {
+    const { crash } = server()
+    if (crash === null) return
+    await revoke('all')
+    await expectExact()
+    await crash()
+    for (const at of [owner, user]) await until('the service is back', async () => (await at.ask(notes)).status === 200)
+    await expectExact()
+    await grant()
+    for (const at of [owner, user]) await isKept(at)
+    await expectExact()
+  })
+
   describe('of a table that is dropped', () => {
     rule('caching.9', 'while instances serve: nothing fails, and the next start makes it again', async () => {
       const before = lost(owner).length

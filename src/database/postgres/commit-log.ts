@@ -43,7 +43,7 @@ const removeForeign = `with old as (delete from ${commitTable}
 
 const newest = `select cast(coalesce(max(id), 0) as text) from ${commitTable}`
 
-/** Does with the log whatever a service does that writes. @throws where it cannot be used */
+/** Executes a statement that needs every grant on the log which a service needs that writes. @throws where it cannot be used */
 export const tryWritingLog = async (ask: AskServer): Promise<void> => void (await ask(removeForeign, []))
 
 /** Keeps the log short. Returns what is to be called after each commit. */
