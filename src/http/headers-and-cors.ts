@@ -3,7 +3,6 @@ import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Config } from '../config/config.js'
-import { ApiError } from '../errors/errors.js'
 
 /** The allowed origins: any, or a list. */
 export type CorsOrigins = '*' | readonly string[]
@@ -107,7 +106,5 @@ export function answerPreflight(reply: FastifyReply, headers: readonly string[])
     .send()
 }
 
-/** Refuses paths that start with two slashes, which other programs may read as a host. @throws ApiError 400 */
-export function checkUrl(url: string): void {
-  if (url.startsWith('//')) throw new ApiError('BadRequestError', 'Malicious Path', null)
-}
+/** Whether a path starts with two slashes, which other programs may read as a host. */
+export const isMaliciousPath = (url: string): boolean => url.startsWith('//')

@@ -76,6 +76,7 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
   const { callerName, uid, failure, trace } = request as LoggedRequest
   request.log.info(
     {
+      requestId: request.id,
       method: request.method,
       route: routeOf(request),
       path: pathOf(request),
@@ -96,6 +97,7 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
 export function logAborted(request: FastifyRequest): void {
   request.log.info(
     {
+      requestId: request.id,
       method: request.method,
       route: routeOf(request),
       aborted: true,

@@ -2,7 +2,7 @@
 import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import type { Config } from '../config/config.js'
-import { notFound } from '../errors/errors.js'
+import { ApiError, notFound } from '../errors/errors.js'
 import type { Hints } from '../hints/hints.js'
 import { openFailureLog } from '../runtime/repeated-failures.js'
 import { routes } from './api/routes.js'
@@ -13,7 +13,7 @@ import { addConnectionClose, watchConnections } from './connections.js'
 import { drainRequest, slowRequestDiscardTime } from './drain-request.js'
 import {
   answerPreflight,
-  checkUrl,
+  isMaliciousPath,
   isPreflight,
   isSecret,
   isUncacheable,
@@ -63,6 +63,8 @@ function openApp(config: Config, logger: FastifyBaseLogger, addHeaders: AddHeade
   const { limits } = config
   const app = fastify({
     loggerInstance: logger,
+    // Lines that belong to a request name it: a logger for each would cost every request.
+    childLoggerFactory: () => logger,
     logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'requestId' }),
     genReqId: requestId,
     bodyLimit: limits.bodyBytes,
@@ -190,12 +192,13 @@ function prepare(
   if (backend.tracing !== null) traceRequests(app, backend.tracing, unlogged)
   if (backend.metrics !== null) measureRequests(app, backend.metrics, unlogged)
   app.setErrorHandler((error, _request, reply) => respondError(reply, error))
-  app.addHook('onRequest', async (request, reply) => {
+  // Hooks of every request call `done`: a promise costs a request more.
+  app.addHook('onRequest', (request, reply, done) => {
     addHeaders(request, reply)
-    if (request.raw.rawHeaders.length > 2 * config.limits.headerCount) return refuseHeaders(reply)
-    checkUrl(request.raw.url ?? '')
-    if (isPreflight(request)) return answerPreflight(reply, config.corsHeaders)
-    return undefined
+    if (request.raw.rawHeaders.length > 2 * config.limits.headerCount) refuseHeaders(reply)
+    else if (isMaliciousPath(request.raw.url ?? '')) done(new ApiError('BadRequestError', 'Malicious Path', null))
+    else if (isPreflight(request)) answerPreflight(reply, config.corsHeaders)
+    else done()
   })
   const secret = mounts.flatMap((mount) => mount.secret.map((start) => mount.prefix + start))
   app.addHook('onRoute', (route) => {
@@ -208,9 +211,10 @@ function prepare(
   })
   if (compression !== null) app.addHook('onSend', (_request, reply, payload) => compression.payload(reply, payload))
   app.addHook('onRequestAbort', async (request) => logAborted(request))
-  app.addHook('onResponse', async (request, reply) => {
+  app.addHook('onResponse', (request, reply, done) => {
     drainRequest(request.raw, reply.statusCode === 408 ? slowRequestDiscardTime : config.limits.discardTime)
     if (!unlogged.has(request.routeOptions.url ?? '')) logRequest(request, reply)
+    done()
   })
 }
 

@@ -34,6 +34,8 @@ const setGrowth = (factor: 1 | 2): void => setFlagsFromString(`--semi-space-grow
 export function limitYoungGeneration(): void {
   if (isOff) return
   setGrowth(1)
+  // V8 sets the factor back when it prepares the heap of another thread.
+  process.on('worker', (thread) => thread.once('online', () => setGrowth(1)))
   // A small young generation is collected faster by its own thread than by several that must first get a CPU.
   setFlagsFromString('--no-parallel-scavenge')
   // Threads start with the full size, which V8 never shrinks, because the growth factor applies to all threads.
@@ -44,14 +46,30 @@ export function limitYoungGeneration(): void {
 export function adaptYoungGeneration(profile: CollectionProfile): void {
   if (isOff) return
   const wasBusy = workMeter()
+  const collect = exposedCollect()
   const check = (): void => {
     const size = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? Infinity
-    const growing = size < profile.maxYoungGeneration * 1024 * 1024 && wasBusy()
-    setGrowth(growing ? 2 : 1)
+    const growing = size <= (profile.maxYoungGeneration / 2) * 1024 * 1024 && wasBusy()
+    if (growing) growOnce(collect)
     setTimeout(check, growing ? growInterval : checkInterval).unref()
   }
   check()
   collectRegularly(workMeter(), profile)
+}
+
+/** Collects the young generation, which doubles where enough has survived: left to itself, it may double several times in one turn. */
+function growOnce(collect: Collect): void {
+  setGrowth(2)
+  collect({ type: 'minor' })
+  setGrowth(1)
+}
+
+type Collect = (options?: { readonly type: 'minor' }) => void
+
+/** V8's collector. */
+function exposedCollect(): Collect {
+  setFlagsFromString('--expose-gc')
+  return runInNewContext('gc') as Collect
 }
 
 /** Returns a function that reports whether the main thread was busy since its last call. */
@@ -74,8 +92,7 @@ const collectInterval = 1_000
  */
 export function collectRegularly(worked: () => boolean, { rest, maxBusy }: CollectionProfile): void {
   if (isOff) return
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
+  const collect = exposedCollect()
   // Seconds since the last collection.
   let [busy, idle] = [0, 0]
   setInterval(() => {

@@ -32,7 +32,13 @@ function addRoute(app: FastifyInstance, route: CustomRoute, url: string, parts: 
     config: { isCustom: true },
     handler: (request, reply) =>
       handleRequest(parts, request, reply, admission, (context) =>
-        runRoute(route, context, { services, grants: scopedGrants(context), log: request.log, response: reply.raw, stopping }),
+        runRoute(route, context, {
+          services,
+          grants: scopedGrants(context),
+          log: request.log.child({ requestId: request.id }),
+          response: reply.raw,
+          stopping,
+        }),
       ),
   })
 }
