@@ -7,7 +7,7 @@ import { stoppableWork } from '../runtime/stoppable-work.js'
 import type { StoredFiles } from '../uploads/stored-files.js'
 import { type ArchiveWriter, openArchiveWriter, type WrittenArchive } from './archive-writer.js'
 import { type ContainerOptions, openSink } from './entry-sink.js'
-import { pinAssets, writeAssets } from './exported-assets.js'
+import { type MissingFile, pinAssets, writeAssets } from './exported-assets.js'
 import { exportedConfiguration } from './exported-configuration.js'
 import { exportedLinks, storedRelations } from './exported-links.js'
 import { exportedOwnRows } from './exported-own-rows.js'
@@ -45,8 +45,8 @@ export interface ExportedArchive extends WrittenArchive {
   readonly assets: number
   readonly links: number
   readonly configuration: number
-  /** Files that rows name and that are not there. */
-  readonly missing: readonly string[]
+  /** Files that rows name and that are not there, or not in the project's storage. */
+  readonly missing: readonly MissingFile[]
   /** Links from or to rows that do not exist, or belong to nothing. */
   readonly dangling: number
   /** Tables with rows that the model does not have: `menus (7 rows)`. */

@@ -1,6 +1,6 @@
 // Uploads and what is known of them, in pairs: every file of the media library with its formats.
 import { fileType } from '../model/link.js'
-import type { NamedFile, StoredFiles } from '../uploads/stored-files.js'
+import type { Absence, NamedFile, StoredFiles } from '../uploads/stored-files.js'
 import type { ArchiveWriter } from './archive-writer.js'
 import { type ExportedTables, exportedRows } from './exported-rows.js'
 import { uploadMetadataName, uploadName } from './format.js'
@@ -48,21 +48,28 @@ export async function pinAssets(tables: ExportedTables, files: StoredFiles): Pro
   for await (const asset of assetsOf(tables)) await files.pin(asset)
 }
 
-/** Writes all files. Returns how many, and the names of those that are missing. */
+/** A file that is not in the archive. */
+export interface MissingFile {
+  readonly name: string
+  readonly url: string
+  readonly why: Absence
+}
+
+/** Writes all files. Returns how many, and those that are missing. */
 export async function writeAssets(
   tables: ExportedTables,
   files: StoredFiles,
   writer: ArchiveWriter,
   report: (done: number) => void,
-): Promise<{ readonly written: number; readonly missing: readonly string[] }> {
-  const missing: string[] = []
+): Promise<{ readonly written: number; readonly missing: readonly MissingFile[] }> {
+  const missing: MissingFile[] = []
   const seen = new Set<string>()
   for await (const asset of assetsOf(tables)) {
     if (seen.has(asset.name)) continue
     seen.add(asset.name)
     const file = await files.find(asset)
-    if (file === null) {
-      missing.push(asset.name)
+    if (typeof file === 'string') {
+      missing.push({ name: asset.name, url: asset.url, why: file })
       continue
     }
     const metadata = Buffer.from(asset.metadata)

@@ -2,7 +2,7 @@
 import { basename } from 'node:path'
 import { batchesOf } from '../database/row-batches.js'
 import type { CopiedRow, RowSource, RowTable } from '../database/rows.js'
-import { decodedUrl } from '../uploads/stored-files.js'
+import { decodedUrl } from '../uploads/storage/s3-address.js'
 
 /** A file as its row refers to it. */
 export interface ReferencedFile {

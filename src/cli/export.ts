@@ -82,15 +82,31 @@ const timeOf = (now: Date): string => now.toISOString().replace(/\D/g, '').slice
 
 const lineOf = ({ what, done, total }: ExportReport): string => `exporting ${what}: ${done}${total === null ? '' : ` of ${total}`}`
 
-/** Files that are named one by one. */
+/** Files of a kind that are named one by one. */
 const named = 10
 
-function show({ path, bytes, entities, assets, links, configuration, missing, dangling, unknown }: ExportedArchive): void {
-  if (missing.length > 0) {
-    print(`The archive does not have ${counted(missing.length, 'file')}, because they are not where their rows say:`)
-    for (const name of missing.slice(0, named)) print(`  ${name}`)
-    if (missing.length > named) print(`  … and ${missing.length - named} more`)
+function showMissing(missing: ExportedArchive['missing']): void {
+  const list = (names: readonly string[], why: string): void => {
+    if (names.length === 0) return
+    print(`The archive does not have ${counted(names.length, 'file')}, because ${why}:`)
+    for (const name of names.slice(0, named)) print(`  ${name}`)
+    if (names.length > named) print(`  … and ${names.length - named} more`)
   }
+  const of = (wanted: string) => missing.filter(({ why }) => why === wanted)
+  list(
+    of('absent').map(({ name }) => name),
+    'they are not where their rows say',
+  )
+  list(
+    of('elsewhere').map(({ name, url }) => `${name} (${hostOf(url)})`),
+    "they are not in the project's storage, and files are not fetched from other addresses",
+  )
+}
+
+const hostOf = (url: string): string => (URL.canParse(url) && new URL(url).host) || 'no address'
+
+function show({ path, bytes, entities, assets, links, configuration, missing, dangling, unknown }: ExportedArchive): void {
+  showMissing(missing)
   if (dangling > 0) print(`Left out: ${counted(dangling, 'relation')} of rows that do not exist, or belong to nothing.`)
   if (unknown.length > 0) {
     print('Not exported, because the project has no such type:')

@@ -110,7 +110,7 @@ export const limits = z.strictObject({
   /** Images that are processed concurrently, and images that may wait. */
   imageConcurrency: z.int().positive().max(100).default(2),
   imageQueue: z.int().positive().max(most).default(500),
-  /** Timeout and idle timeout of one remote storage request, in milliseconds. */
+  /** Timeout and idle timeout of one remote storage request, in milliseconds. A download that has begun has the idle timeout alone. */
   storageTimeout: z.int().positive().max(longest).default(60_000),
   storageIdleTimeout: z.int().positive().max(longest).default(10_000),
   /** Open connections. */

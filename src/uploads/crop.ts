@@ -59,7 +59,7 @@ async function fetched(receiver: Receiver, openStored: CropParts['openStored'], 
     const file = await stored.find({ name: row.hash + row.ext, url: row.url, provider: row.provider }).catch((error: Error) => {
       throw unavailable('The file could not be fetched from its storage', error)
     })
-    if (file === null) throw notFound('The storage does not have this file')
+    if (typeof file === 'string') throw notFound('The storage does not have this file')
     return await receiver.receive(file.open(), { name, declared: '' })
   } finally {
     await stored.close()

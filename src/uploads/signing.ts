@@ -1,11 +1,10 @@
 // Determines which files are private, and signs and checks their URLs.
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Config } from '../config/config.js'
-import type { S3Config } from '../config/storage.js'
 import { fileSignature } from '../database/answer/signed-addresses.js'
 import type { Signing } from '../database/signing.js'
 import { fileType } from '../model/link.js'
-import { bucketOf, fileUrl } from './storage/s3-address.js'
+import { bucketOf, bucketPrefixes } from './storage/s3-address.js'
 
 /** Returns how responses sign the URLs of files; null if the files are public. */
 export function signingOf({ storage, secrets }: Pick<Config, 'storage' | 'secrets'>): Signing | null {
@@ -20,19 +19,11 @@ export function signingOf({ storage, secrets }: Pick<Config, 'storage' | 'secret
   return {
     kind: 's3',
     type: fileType,
-    prefixes: [...new Set([fileUrl(storage, ''), origin + path, ...earlierUrls(storage)])],
+    prefixes: bucketPrefixes(storage),
     lifetime: storage.signedUrlExpires,
     ...{ origin, path, region },
     credentials: { accessKeyId, secretAccessKey, sessionToken },
   }
-}
-
-/** Earlier URL forms of Amazon buckets, which rows may still contain. */
-function earlierUrls({ endpoint, bucket, region, rootPath }: S3Config): readonly string[] {
-  if (endpoint !== undefined) return []
-  const hosts = [`https://${bucket}.s3.amazonaws.com`, `https://s3.${region}.amazonaws.com/${bucket}`]
-  const { root } = bucketOf({ bucket, region, rootPath })
-  return hosts.map((host) => `${host}/${root}`)
 }
 
 /** Derives the signing key for local files from the JWT secret. */

@@ -1,5 +1,5 @@
 // The bytes of stored files, for an export: read from the uploads folder, where they are kept from the start by links of their own, or
-// fetched from wherever their addresses lead.
+// fetched from the storage that the project uses. An address in a row that leads anywhere else is not asked.
 import { randomUUID } from 'node:crypto'
 import { constants, createReadStream, createWriteStream } from 'node:fs'
 import { link, lstat, open, rm, stat } from 'node:fs/promises'
@@ -7,11 +7,12 @@ import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import type { Config } from '../config/config.js'
-import { openSigner, type Signer } from '../database/answer/signed-addresses.js'
+import type { S3Config } from '../config/storage.js'
 import { ConfigError } from '../errors/errors.js'
-import { signingOf } from './signing.js'
-import { openStagingFolder, type StagingFolder } from './staging.js'
+import { openStagingFolder } from './staging.js'
 import { isStoredName } from './storage/local.js'
+import { decodedUrl, isObjectName, objectNameAt } from './storage/s3-address.js'
+import type { Storage } from './storage/storage.js'
 
 /** A file as its row names it. */
 export interface NamedFile {
@@ -27,32 +28,49 @@ export interface StoredFile {
   open(): Readable
 }
 
+/**
+ * Why a file is missing: the storage does not have it, or its row names another place and the project's storage has no file of its name.
+ */
+export type Absence = 'absent' | 'elsewhere'
+
 /** Where the bytes of files are. */
 export interface StoredFiles {
   /** Keeps a file as it is now, if that is possible. */
   pin(file: NamedFile): Promise<void>
-  /** Null: it is missing. */
-  find(file: NamedFile): Promise<StoredFile | null>
+  /** @throws ConfigError if the storage cannot be reached, or does not give the whole file */
+  find(file: NamedFile): Promise<StoredFile | Absence>
   close(): Promise<void>
 }
 
 /** Opens the files of a project. What is needed meanwhile lies in a staging folder, which other processes clean up after a crash. */
 export async function openStoredFiles(config: Config): Promise<StoredFiles> {
-  const { uploadsFolder, limits } = config
-  const signing = signingOf(config)
-  const signer = signing === null || signing.kind === 'local' ? null : await openSigner(signing)
+  const { uploadsFolder, storage, limits } = config
   // A folder that cannot be written to is read as it is.
   const staging = await openStagingFolder(uploadsFolder).catch(() => null)
   const pinned = new Map<string, string>()
+  let opened: Promise<Storage> | null = null
 
-  async function findLocal({ name, url }: NamedFile): Promise<StoredFile | null> {
+  async function findLocal({ name, url }: NamedFile): Promise<StoredFile | Absence> {
     const names = [name, basename(decodedUrl(url))].filter(isStoredName)
     const paths = [pinned.get(name), ...names.map((each) => join(uploadsFolder, each))].filter((path) => path !== undefined)
     for (const path of paths) {
       const file = await fileAt(path)
       if (file !== null) return file
     }
-    return null
+    return 'absent'
+  }
+
+  /** By its address, or where that is another one, such as that of a former CDN, by its name, which is unique. */
+  async function findInBucket({ name, url }: NamedFile, bucket: S3Config): Promise<StoredFile | Absence> {
+    if (staging === null) throw new ConfigError('Files of a remote storage need an uploads folder that can be written to')
+    const named = objectNameAt(bucket, url)
+    opened ??= import('./storage/s3.js').then(({ openS3Storage }) => openS3Storage(bucket, limits, () => {}))
+    for (const each of new Set([named, name])) {
+      if (each === null || !isObjectName(each)) continue
+      const bytes = await (await opened).read(each, { deniedIsMissing: true })
+      if (bytes !== null) return staged(bytes, each, staging.folder)
+    }
+    return named === null ? 'elsewhere' : 'absent'
   }
 
   return {
@@ -64,17 +82,14 @@ export async function openStoredFiles(config: Config): Promise<StoredFiles> {
         () => {},
       )
     },
-    find: (file) => (file.provider === 'local' ? findLocal(file) : fetched(file, { signer, staging, timeout: limits.storageTimeout })),
-    close: async () => staging?.close(),
-  }
-}
-
-/** The URL of a file as its name is written in the storage; unchanged where it cannot be decodedUrl. */
-export const decodedUrl = (url: string): string => {
-  try {
-    return decodeURIComponent(url)
-  } catch {
-    return url
+    find: async (file) => {
+      if (file.provider === 'local') return findLocal(file)
+      return storage.provider === 'aws-s3' && file.provider === storage.provider ? findInBucket(file, storage) : 'elsewhere'
+    },
+    close: async () => {
+      ;(await opened)?.close()
+      await staging?.close()
+    },
   }
 }
 
@@ -87,30 +102,12 @@ async function fileAt(path: string): Promise<StoredFile | null> {
   return { bytes: size, open: () => (size === 0 ? Readable.from([]) : createReadStream(path, { flags: flags as never, end: size - 1 })) }
 }
 
-interface Fetching {
-  readonly signer: Signer | null
-  readonly staging: StagingFolder | null
-  /** Milliseconds. */
-  readonly timeout: number
-}
-
-/**
- * Fetches a file of a remote storage; null: there is none.
- * @throws ConfigError if the storage cannot be reached
- */
-async function fetched({ url }: NamedFile, { signer, staging, timeout }: Fetching): Promise<StoredFile | null> {
-  if (!/^https?:\/\//.test(url)) return null
-  if (staging === null) throw new ConfigError('Files of a remote storage need an uploads folder that can be written to')
-  const response = await fetch(signer?.sign(url) ?? url, { signal: AbortSignal.timeout(timeout) }).catch((error: Error) => {
-    throw new ConfigError(`The file at ${url} cannot be fetched: ${(error.cause as Error | undefined)?.message ?? error.message}`)
+/** Fetches the bytes of an object. @throws ConfigError if they end early */
+async function staged(bytes: Readable, name: string, folder: string): Promise<StoredFile> {
+  const path = join(folder, `${randomUUID()}.fetched`)
+  await pipeline(bytes, createWriteStream(path)).catch((error: Error) => {
+    throw new ConfigError(`The file ${name} cannot be fetched: ${error.message}`)
   })
-  if (response.status === 404 || response.status === 403 || response.body === null) {
-    await response.body?.cancel()
-    return null
-  }
-  if (!response.ok) throw new ConfigError(`The file at ${url} cannot be fetched: its storage responds with ${response.status}`)
-  const path = join(staging.folder, `${randomUUID()}.fetched`)
-  await pipeline(Readable.fromWeb(response.body as Parameters<typeof Readable.fromWeb>[0]), createWriteStream(path))
   const { size } = await stat(path)
   // It is gone as soon as it was read.
   const handle = await open(path, 'r')

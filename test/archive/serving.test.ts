@@ -95,15 +95,6 @@ rule('archives.3', 'an export that ends early leaves nothing, and replaces nothi
   expect(await ended).toMatchObject({ status: 143, err: 'octavo: interrupted\n' })
   expect(readdirSync(folder)).toEqual(['archive.tar.gz'])
   expect(readFileSync(`${base}.tar.gz`).equals(before)).toBe(true)
-
-  // A file that cannot be fetched ends it.
-  await served.sql(
-    "update files set provider = 'aws-s3', url = 'http://127.0.0.1:1/x.png' where id = (select id from (select max(id) as id from files) as last)",
-  )
-  const failed = await run(['export', project.folder, '-f', join(folder, 'other'), '--no-encrypt'])
-  expect(failed.status).toBe(1)
-  expect(failed.err).toMatch(/^octavo: The file at http:\/\/127\.0\.0\.1:1\/x\.png cannot be fetched/)
-  expect(readdirSync(folder)).toEqual(['archive.tar.gz'])
 })
 
 rule('archives.13', 'a service answers from the new content with the next request after the commit', async () => {

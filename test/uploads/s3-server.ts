@@ -7,8 +7,11 @@ import { join } from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import type { ServeOptions } from '../support/serve.js'
 
-/** What the door does with a request: lets it through, answers a status, says nothing, answers without end, or breaks off. */
-export type Trouble = 'none' | 'silence' | 'drips' | 'breaks' | number
+/**
+ * What the door does with a request: lets it through, at once or in pieces with pauses, answers a status or with another address, says
+ * nothing, ceases in the middle, answers without end, or breaks off.
+ */
+export type Trouble = 'none' | 'pieces' | 'silence' | 'ceases' | 'drips' | 'breaks' | number | { readonly location: string }
 
 export interface S3Server {
   readonly origin: string
@@ -40,6 +43,8 @@ export async function startS3(): Promise<S3Server> {
     served.seen.push(`${asked.method} ${asked.url}`)
     const trouble = served.trouble[asked.method as 'PUT'] ?? served.trouble.all
     if (trouble === 'none') return pass(asked, answer, port)
+    if (trouble === 'pieces' || trouble === 'ceases') return pass(asked, answer, port, trouble)
+    if (typeof trouble === 'object') return void answer.writeHead(302, trouble).end()
     if (trouble === 'breaks') return asked.socket.destroy()
     if (trouble === 'silence') return asked.resume()
     if (trouble === 'drips') return drip(asked, answer)
@@ -78,10 +83,25 @@ function drip(asked: IncomingMessage, answer: ServerResponse): void {
   answer.on('close', () => clearInterval(dripping))
 }
 
-function pass(asked: IncomingMessage, answer: ServerResponse, port: number): void {
+/** Milliseconds between pieces, and their number. */
+export const [piecePause, pieces] = [300, 10]
+
+async function inPieces(response: IncomingMessage, answer: ServerResponse, how: 'pieces' | 'ceases'): Promise<void> {
+  const whole = Buffer.concat(await response.toArray())
+  const size = Math.ceil(whole.length / pieces)
+  for (let start = 0; start < whole.length; start += size) {
+    if (how === 'ceases' && start > 0) return
+    answer.write(whole.subarray(start, start + size))
+    await new Promise((resolve) => setTimeout(resolve, piecePause))
+  }
+  answer.end()
+}
+
+function pass(asked: IncomingMessage, answer: ServerResponse, port: number, how: 'pieces' | 'ceases' | null = null): void {
   const passed = request({ host: '127.0.0.1', port, method: asked.method, path: asked.url, headers: asked.headers }, (response) => {
     answer.writeHead(response.statusCode!, response.headers)
-    response.pipe(answer)
+    if (how === null) response.pipe(answer)
+    else inPieces(response, answer, how)
   })
   passed.on('error', () => answer.destroy())
   asked.pipe(passed)

@@ -33,6 +33,40 @@ export function fileUrl(config: S3Config, name: string): string {
   return config.baseUrl === undefined ? `${origin}${path}${name}` : `${trimSlashes(config.baseUrl, 'end')}/${root}${name}`
 }
 
+/** The beginnings of all URLs of files in the bucket: as rows have them, and earlier forms that rows may still have. */
+export function bucketPrefixes(config: S3Config): readonly string[] {
+  const { origin, path } = bucketOf(config)
+  return [...new Set([fileUrl(config, ''), origin + path, ...earlierPrefixes(config)])]
+}
+
+/** Earlier forms of the URLs of Amazon's buckets. */
+function earlierPrefixes({ endpoint, bucket, region, rootPath }: S3Config): readonly string[] {
+  if (endpoint !== undefined) return []
+  const hosts = [`https://${bucket}.s3.amazonaws.com`, `https://s3.${region}.amazonaws.com/${bucket}`]
+  const { root } = bucketOf({ bucket, region, rootPath })
+  return hosts.map((host) => `${host}/${root}`)
+}
+
+/** The name of the object at a URL, after the prefix that all names have; null: the URL is not one of the bucket. */
+export function objectNameAt(config: S3Config, url: string): string | null {
+  const prefix = bucketPrefixes(config).find((one) => url.startsWith(one))
+  if (prefix === undefined) return null
+  const name = decodedUrl(url.slice(prefix.length).split(/[?#]/)[0]!)
+  return isObjectName(name) ? name : null
+}
+
+/** Whether a text names an object below the prefix: parts between slashes, none of which leads elsewhere. */
+export const isObjectName = (name: string): boolean => name.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
+
+/** A URL, or a part of one, as its name is written in the storage; unchanged where it cannot be decoded. */
+export function decodedUrl(url: string): string {
+  try {
+    return decodeURIComponent(url)
+  } catch {
+    return url
+  }
+}
+
 function trimSlashes(text: string, where: 'both' | 'end'): string {
   let [start, end] = [0, text.length]
   while (end > start && text[end - 1] === '/') end--

@@ -1,7 +1,7 @@
 // The storage in a bucket of S3 or a compatible service. A file is stored by one request, so it is never incomplete.
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { Agent as HttpAgent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
+import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http'
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -11,13 +11,14 @@ import { unavailable } from '../../database/unavailable.js'
 import { ConfigError } from '../../errors/errors.js'
 import { isSafeInBrowsers } from '../media-types.js'
 import { bucketOf, fileUrl } from './s3-address.js'
-import type { Storage, StorageLimits } from './storage.js'
+import type { ReadingOptions, Storage, StorageLimits } from './storage.js'
 
 /** Milliseconds before each retry of a request that failed temporarily. */
 const retryDelays = [100, 500]
 /** The most connections to the service, and the most bytes of an error response to read. */
 const connections = 20
 const errorBytes = 65_536
+const timedOut = 'the storage request timed out'
 
 interface StorageRequest {
   readonly method: 'PUT' | 'DELETE' | 'HEAD' | 'GET'
@@ -72,7 +73,7 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
       await send({ method: 'PUT', name, headers, file: { path: file, bytes: size } })
     },
     has: async (name) => (await send({ method: 'HEAD', name, headers: {} }, [404])) !== 404,
-    read: (name) => readObject(client, config, name),
+    read: (name, options = {}) => readObject(client, config, name, options),
     move: async (from, to) => {
       const source = { 'X-Amz-Copy-Source': `/${config.bucket}/${root}${encodeURIComponent(from)}` }
       await send({ method: 'PUT', name: to, headers: { ...source, ...acl, 'Content-Length': 0 } }, [404])
@@ -85,7 +86,12 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
 }
 
 /** @throws ConfigError unless the service gives the object, or says that there is none */
-async function readObject(client: StorageClient, config: S3Config, name: string): Promise<IncomingMessage | null> {
+async function readObject(
+  client: StorageClient,
+  config: S3Config,
+  name: string,
+  { deniedIsMissing = false }: ReadingOptions,
+): Promise<IncomingMessage | null> {
   let failure = ''
   for (const wait of [0, ...retryDelays]) {
     if (wait > 0) await pause(wait)
@@ -98,6 +104,7 @@ async function readObject(client: StorageClient, config: S3Config, name: string)
     if (response === null) continue
     const { status, text } = await readOutcome(response)
     if (status === 404 && codeIn(text) !== 'NoSuchBucket') return null
+    if (status === 403 && codeIn(text) === 'AccessDenied' && deniedIsMissing) return null
     failure = `S3 responded with ${status}: ${codeIn(text)}`
     if (status === 403) failure += '. A key that may not list the bucket gets this for objects that do not exist, too'
     if (status < 500 && status !== 429) break
@@ -124,7 +131,7 @@ function openClient(config: S3Config, limits: StorageLimits): StorageClient {
   const credentials = { accessKeyId, secretAccessKey, ...(sessionToken === undefined ? {} : { sessionToken }) }
 
   function respond({ method, name, headers, file }: StorageRequest): Promise<IncomingMessage> {
-    const key = path + encodeURIComponent(name)
+    const key = path + name.split('/').map(encodeURIComponent).join('/')
     const signed = aws4.sign(
       {
         service: 's3',
@@ -139,11 +146,11 @@ function openClient(config: S3Config, limits: StorageLimits): StorageClient {
       const sending = (secure ? httpsRequest : httpRequest)({
         ...{ agent, hostname, method, path: key, headers: signed.headers as OutgoingHttpHeaders },
         ...(port === '' ? {} : { port }),
-        signal: AbortSignal.timeout(limits.storageTimeout),
       })
-      sending.setTimeout(limits.storageIdleTimeout, () => sending.destroy(new Error('the storage request timed out without progress')))
+      const endsInTime = limitTime(sending, limits)
       sending.on('error', reject)
       sending.on('response', (response) => {
+        if (method === 'GET') endsInTime.cancel()
         // If the service responds early with an error, the rest of the file is not sent.
         response.on('close', () => sending.writableFinished || sending.destroy())
         resolve(response)
@@ -157,11 +164,27 @@ function openClient(config: S3Config, limits: StorageLimits): StorageClient {
   return { attempt: async (request) => readOutcome(await respond(request)), respond, close: () => agent.destroy() }
 }
 
+/** Ends a request that takes too long, or during which no byte goes or comes for too long. `cancel`: only the latter. */
+function limitTime(sending: ClientRequest, { storageTimeout, storageIdleTimeout }: StorageLimits): { cancel(): void } {
+  let response: IncomingMessage | null = null
+  sending.on('response', (begun) => {
+    response = begun
+  })
+  const end = (problem: string): void => void (response ?? sending).destroy(new Error(`${timedOut} ${problem}`))
+  const seconds = (milliseconds: number): string => `${milliseconds / 1000} s`
+  const timer = setTimeout(() => end(`after ${seconds(storageTimeout)}`), storageTimeout)
+  sending.on('close', () => clearTimeout(timer))
+  sending.setTimeout(storageIdleTimeout)
+  sending.on('timeout', () => {
+    // Bytes that nobody has taken yet: the reader is slow, not the storage.
+    if ((response?.readableLength ?? 0) > 0) sending.setTimeout(storageIdleTimeout)
+    else end(`after ${seconds(storageIdleTimeout)} without progress`)
+  })
+  return { cancel: () => clearTimeout(timer) }
+}
+
 /** A timed-out request is not retried. */
-const isTimeout = (error: unknown): boolean =>
-  (error as Error).name === 'AbortError' ||
-  (error as Error).name === 'TimeoutError' ||
-  /timed out without progress/.test((error as Error).message)
+const isTimeout = (error: unknown): boolean => (error as Error).message.startsWith(timedOut)
 
 const codeIn = (text: string): string => /<Code>([\w.]{1,80})/.exec(text)?.[1] ?? 'no code'
 

@@ -17,10 +17,10 @@ export interface Storage {
   /** Whether there is a file of this name. @throws ApiError 503 if a remote storage does not say */
   has(name: string): Promise<boolean>
   /**
-   * The bytes of the file of this name; null: there is none.
+   * The bytes of the file of this name; null: there is none. It takes as long as bytes keep coming.
    * @throws ConfigError if the storage does not give the file, or does not say whether there is one
    */
-  read(name: string): Promise<Readable | null>
+  read(name: string, options?: ReadingOptions): Promise<Readable | null>
   /** Renames a stored file and replaces an existing one; a missing file is not an error. */
   move(from: string, to: string): Promise<void>
   /** Deletes a file; a missing file is not an error. */
@@ -30,9 +30,15 @@ export interface Storage {
   close(): void
 }
 
+/** How a file is read. */
+export interface ReadingOptions {
+  /** A file that the storage denies counts as none: a key that may not list the bucket is denied those that are not there. */
+  readonly deniedIsMissing?: boolean
+}
+
 /** Timeouts of a remote storage. */
 export interface StorageLimits {
-  /** Timeout and idle timeout of one request, in milliseconds. */
+  /** Timeout and idle timeout of one request, in milliseconds. A download that has begun has the idle timeout alone. */
   readonly storageTimeout: number
   readonly storageIdleTimeout: number
 }
