@@ -42,18 +42,25 @@ async function choicesOf(given: GivenChoices, acceptsDefaults: boolean): Promise
   return askFor(given, (folder) => folderProblem(resolve(folder)))
 }
 
-/** Installs, makes the repository, and prints what comes next. The project stays if one of them fails. */
-async function finish({ install, git, database, connection }: Choices, root: string): Promise<void> {
+/**
+ * Installs, makes the repository, and prints what comes next. The project stays if one of them fails.
+ * @throws ConfigError with the steps that are left if the dependencies cannot be installed
+ */
+async function finish({ folder, install, git, database, connection }: Choices, root: string): Promise<void> {
   const manager = packageManager()
   if (git && !(await createRepository(root))) print('No git repository was created: git is not available.')
-  const isInstalled = install && (await installDependencies(root))
+  const failure = install ? await installDependencies(root) : null
   const place = relative(process.cwd(), root)
   const steps = [
     ...(place === '' ? [] : [`cd ${place}`]),
     ...(connection.password === '' && database !== 'sqlite' ? ['edit .env        # the connection to the database'] : []),
-    ...(isInstalled ? [] : [`${manager} install`]),
+    ...(install && failure === null ? [] : [`${manager} install`]),
     `${manager} run dev`,
   ]
-  print(`Next:\n${steps.map((step) => `  ${step}`).join('\n')}`)
-  if (install && !isInstalled) throw new ConfigError(`${manager} install failed. The project is complete; install its dependencies later.`)
+  const lines = steps.map((step) => `  ${step}`).join('\n')
+  if (failure !== null) {
+    const problem = `${manager} install failed (${failure}). The files of the project are complete in ${folder}.`
+    throw new ConfigError(`${problem} Once the cause is removed:\n${lines}`)
+  }
+  print(`Next:\n${lines}`)
 }

@@ -218,13 +218,26 @@ describe('depends on', () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
-  rule('projects.2', 'what cannot be installed: the project stays, and the command says so', () => {
-    expect(run({ words: ['init', 'alone', '--no-git'], environment: { npm_config_cache: join(place, 'no-cache') } })).toMatchObject({
+  rule('projects.2', 'what cannot be installed: the project stays, and the command says what failed and what to run', () => {
+    const created = (folder: string) => `Created ${folder} (blank, SQLite).\n`
+    const problem = (folder: string, how: string) =>
+      new RegExp(
+        `(?:^|\\n)octavo: npm install ${how}\\. The files of the project are complete in ${folder}\\. Once the cause is removed:\n  cd ${folder}\n  npm install\n  npm run dev\n$`,
+      )
+    expect(run({ words: ['init', 'alone', '--no-git'], environment: { npm_config_cache: join(place, 'no-cache') } })).toEqual({
       status: 1,
-      out: expect.stringMatching(/Next:\n {2}cd alone\n {2}npm install\n/),
-      err: expect.stringMatching(/octavo: npm install failed\. The project is complete; install its dependencies later\.\n$/),
+      out: created('alone'),
+      err: expect.stringMatching(problem('alone', 'failed \\(exit status 1\\)')),
     })
     expect(everything('alone')).toContain('package.json')
+
+    // No package manager at all.
+    expect(run({ words: ['init', 'bare', '--no-git'], environment: { PATH: '' } })).toEqual({
+      status: 1,
+      out: created('bare'),
+      err: expect.stringMatching(problem('bare', 'failed \\(spawn npm ENOENT\\)')),
+    })
+    expect(everything('bare')).toContain('package.json')
   })
 })
 

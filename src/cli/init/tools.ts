@@ -7,22 +7,25 @@ export function packageManager(): string {
   return ['npm', 'pnpm', 'yarn', 'bun'].includes(name) ? name : 'npm'
 }
 
-/** Installs the dependencies of a project. Returns whether that worked; the package manager prints why not. */
-export function installDependencies(folder: string): Promise<boolean> {
+/**
+ * Installs the dependencies of a project. Returns null if that worked, otherwise how it ended: `exit status 1`. The package manager prints why.
+ */
+export function installDependencies(folder: string): Promise<string | null> {
   const manager = packageManager()
   return runs(manager, ['install', ...(manager === 'npm' ? ['--no-audit', '--no-fund', '--loglevel=error'] : [])], folder)
 }
 
 /** Creates a git repository in a folder, unless it is in one. Returns whether there is one. */
 export async function createRepository(folder: string): Promise<boolean> {
-  if (await runs('git', ['rev-parse', '--is-inside-work-tree'], folder, 'ignore')) return true
-  return runs('git', ['init', '--quiet'], folder, 'ignore')
+  if ((await runs('git', ['rev-parse', '--is-inside-work-tree'], folder, 'ignore')) === null) return true
+  return (await runs('git', ['init', '--quiet'], folder, 'ignore')) === null
 }
 
-function runs(command: string, words: readonly string[], folder: string, output: 'inherit' | 'ignore' = 'inherit'): Promise<boolean> {
+/** Null: it worked. */
+function runs(command: string, words: readonly string[], folder: string, output: 'inherit' | 'ignore' = 'inherit'): Promise<string | null> {
   return new Promise((resolve) => {
     const child = spawn(command, words, { cwd: folder, stdio: ['ignore', output, output], shell: process.platform === 'win32' })
-    child.once('error', () => resolve(false))
-    child.once('close', (status) => resolve(status === 0))
+    child.once('error', (error) => resolve(error.message))
+    child.once('close', (status, signal) => resolve(status === 0 ? null : signal === null ? `exit status ${status}` : `ended by ${signal}`))
   })
 }
