@@ -106,7 +106,7 @@ type Filled = Omit<MadeBackup, 'path'>
 async function fill(folder: string, config: Config, kept: KeptFiles, options: BackupOptions): Promise<Filled> {
   const onDisk = await schemasOnDisk(config)
   const model = await modelOf(config, onDisk, onDisk)
-  const snapshot = await takeSnapshot(config, kept)
+  const snapshot = await takeSnapshot(config, model, kept)
   const report = (what: string, done: number, total: number): void => options.report({ what, done, total })
   const to = join(folder, databaseName)
   // What holds the snapshot keeps the database from tidying up: it ends before files are copied.

@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { Config } from '../config/config.js'
 import { driverOf } from '../database/open.js'
 import type { FileSnapshot, RowSource } from '../database/rows.js'
+import type { Model } from '../model/types.js'
 import type { KeptFiles } from '../uploads/kept-files.js'
 import { committedSwaps, type ReferencedFile, referencedFiles } from './referenced-files.js'
 
@@ -24,10 +25,10 @@ const [tries, interval] = [12, 25]
  * Takes a snapshot, and keeps the local files as they were in it. A file that is the same right before and right after the snapshot is the
  * one of its row; one that was replaced in between belongs to a snapshot before or after, so another one is taken.
  */
-export async function takeSnapshot(config: Config, kept: KeptFiles): Promise<ConsistentSnapshot> {
+export async function takeSnapshot(config: Config, model: Model, kept: KeptFiles): Promise<ConsistentSnapshot> {
   kept.keep(kept.names())
   for (let attempt = 1; ; attempt++) {
-    const { rows, file } = await openSnapshot(config)
+    const { rows, file } = await openSnapshot(config, model)
     try {
       const takenAt = new Date()
       const swaps = await committedSwaps(rows)
@@ -48,9 +49,9 @@ export async function takeSnapshot(config: Config, kept: KeptFiles): Promise<Con
   }
 }
 
-async function openSnapshot(config: Config): Promise<Pick<ConsistentSnapshot, 'rows' | 'file'>> {
+async function openSnapshot(config: Config, model: Model): Promise<Pick<ConsistentSnapshot, 'rows' | 'file'>> {
   const driver = await driverOf(config)
-  if (driver.fileSnapshot === null) return { rows: await driver.rows(config), file: null }
+  if (driver.fileSnapshot === null) return { rows: await driver.rows(config, model), file: null }
   const file = await driver.fileSnapshot(config)
   return { rows: file.rows, file }
 }

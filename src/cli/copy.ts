@@ -23,7 +23,7 @@ export const copyCommand = orExplain(async (folder: string, { from, to, adapt = 
   const server = serverOf('postgres', process.env, null)!
   const options: RowsOptions = { sqlite: config.database, server, wait: config.limits.startWait }
   const adapted = (sentence: string) => print(`changed: ${sentence}`)
-  const source = await openRowSource(from, options)
+  const source = await openRowSource(from, options, model)
   try {
     const target = await openRowTarget(to, model, options)
     try {

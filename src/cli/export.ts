@@ -47,7 +47,7 @@ async function exportProject(config: Config, model: Model, place: ArchivePlace):
   const interruption = watchInterruption()
   const files = place.scope.files ? await openStoredFiles(config) : null
   const driver = await driverOf(config)
-  const source = await driver.rows(config)
+  const source = await driver.rows(config, model)
   try {
     return await exportArchive(source, model, {
       ...place,

@@ -41,8 +41,11 @@ export interface Driver {
    * ends a read, also if the process that asked is gone.
    */
   snapshotOf(config: Config, longest?: number): Promise<DatabaseView>
-  /** Opens the rows for reads that all belong to one snapshot, also while a service writes. */
-  rows(config: Config): Promise<RowSource>
+  /**
+   * Opens the rows for reads that all belong to one snapshot, also while a service writes. `model`: tables and columns have its names, also
+   * where the database has shorter ones.
+   */
+  rows(config: Config, model?: Model): Promise<RowSource>
   /** The same where the database is one file, which can be copied as it is; null on a server. */
   readonly fileSnapshot: ((config: Config) => Promise<FileSnapshot>) | null
   /** Opens the rows to replace them; the database is prepared as for a service, and filled if the project is new. */

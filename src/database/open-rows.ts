@@ -13,6 +13,7 @@ import { checkServer } from './mysql/reach.js'
 import { mysqlSource, mysqlTarget } from './mysql/rows.js'
 import { checkSchema } from './postgres/catalog.js'
 import { openPool } from './postgres/connection.js'
+import { withModelNames } from './postgres/model-names.js'
 import { prepareDatabase } from './postgres/prepare-database.js'
 import { postgresSource, postgresTarget } from './postgres/rows.js'
 import type { RowSource, RowTarget } from './rows.js'
@@ -35,7 +36,8 @@ export interface RowsOptions {
 interface RowDriver {
   /** The beginning of its URLs; null: it is a file. */
   readonly scheme: RegExp | null
-  source(address: string, name: string, options: RowsOptions): Promise<RowSource>
+  /** `model`: tables and columns have its names, also where the database has shorter ones. */
+  source(address: string, name: string, options: RowsOptions, model?: Model): Promise<RowSource>
   /** Gives the database the tables of the model that it lacks. */
   target(address: string, name: string, model: Model, options: RowsOptions): Promise<RowTarget>
 }
@@ -104,20 +106,21 @@ const nothing = async () => {}
 
 const postgres: RowDriver = {
   scheme: /^postgres(?:ql)?:\/\//,
-  source: (url, name, options) => {
+  source: async (url, name, options, model) => {
     const { schema } = options.server
-    return onPostgres(
+    const source = await onPostgres(
       url,
       name,
       options,
       (pool) => checkSchema(pool, schema),
       (client, close) => postgresSource(client, name, close),
     )
+    return model === undefined ? source : withModelNames(source, model)
   },
   target: (url, name, model, options) => {
     const { schema } = options.server
     const prepare = (pool: pg.Pool) => prepareDatabase(pool, model, { schema, wait: options.wait, sessions: true, fill: nothing })
-    return onPostgres(url, name, options, prepare, (client, close) => postgresTarget(client, name, 'batches', close))
+    return onPostgres(url, name, options, prepare, (client, close) => withModelNames(postgresTarget(client, name, 'batches', close), model))
   },
 }
 
@@ -162,9 +165,13 @@ function shownAddress(address: string, schema: string): string {
   return `postgres://${host}${pathname}${schema === 'public' ? '' : ` (${schema})`}`
 }
 
-/** Opens a database that is copied: a SQLite file or the URL of another database. @throws ConfigError if it is not there */
-export const openRowSource = async (address: string, options: RowsOptions): Promise<RowSource> =>
-  rowDriverOf(address).source(address, shownAddress(address, options.server.schema), options)
+/**
+ * Opens a database that is copied: a SQLite file or the URL of another database. `model`: tables and columns have its names, also where the
+ * database has shorter ones.
+ * @throws ConfigError if it is not there
+ */
+export const openRowSource = async (address: string, options: RowsOptions, model?: Model): Promise<RowSource> =>
+  rowDriverOf(address).source(address, shownAddress(address, options.server.schema), options, model)
 
 /** Opens a database that is copied into; it gets the tables of the model that it lacks. @throws ConfigError if it cannot be prepared */
 export const openRowTarget = async (address: string, model: Model, options: RowsOptions): Promise<RowTarget> =>

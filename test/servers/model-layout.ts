@@ -1,5 +1,5 @@
 // The indexes and foreign keys that a server has for a model, against those that Strapi's layout has for it.
-import { storedName } from '../../src/database/postgres/create-tables.js'
+import { storedName } from '../../src/database/schema/stored-name.js'
 import { describeTables } from '../../src/database/schema/tables.js'
 import type { Model } from '../../src/model/types.js'
 import type { TestServer } from './server.js'

@@ -35,6 +35,7 @@ const named = new Set(
     'live-model',
     'model-plans',
     'servers',
+    'postgres',
     'engines',
     'instances',
     'deploy',

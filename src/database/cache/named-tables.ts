@@ -1,6 +1,7 @@
 // The tables that statements name: those that a write may change, and those that the answer to a plan is read from.
 import { LRUCache } from 'lru-cache'
 import type { ReadPlan } from '../plan.js'
+import { storedName } from '../schema/stored-name.js'
 
 /** Names, in quotes or without. */
 const anyName = /"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+/g
@@ -9,11 +10,17 @@ const anyName = /"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+/g
 const target =
   /\b(?:insert\s+(?:or\s+\w+\s+|ignore\s+)?into|replace\s+into|update(?:\s+or\s+\w+)?|delete\s+from|merge\s+into)\s+(?:only\s+)?((?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+)(?:\s*\.\s*(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+))*)/gi
 
-/** The part of a name behind the last dot, without its quotes, in lower case: databases do not tell them apart by case everywhere. */
+/**
+ * A table by what all of its names have in common: databases do not tell them apart by case everywhere, and PostgreSQL's catalog has long ones
+ * cut off.
+ */
+export const tableKey = (name: string): string => storedName(storedName(name).toLowerCase())
+
+/** The key of the table that the part of a name behind the last dot means, without its quotes. */
 function bare(qualified: string): string {
   const last = qualified.match(anyName)!.at(-1)!
   const quote = last[0]!
-  return (/["`]/.test(quote) ? last.slice(1, -1).replaceAll(quote + quote, quote) : last).toLowerCase()
+  return tableKey(/["`]/.test(quote) ? last.slice(1, -1).replaceAll(quote + quote, quote) : last)
 }
 
 /** How statements begin that change no row, unless they name a target. */

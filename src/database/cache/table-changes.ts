@@ -1,6 +1,6 @@
 // Which tables were changed, and when: a count of changes, and the last one of each table. Everything that is kept of reads is valid until a
 // later change of a table that it was read from.
-import { changedTables } from './named-tables.js'
+import { changedTables, tableKey } from './named-tables.js'
 
 /** The changes of tables, in their order. */
 export interface TableChanges {
@@ -62,8 +62,8 @@ export type DependentTables = ReadonlyMap<string, readonly string[]> | null
 export function dependentsBy(keys: Iterable<readonly [above: string, below: string]>): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
   for (const [above, below] of keys) {
-    const name = above.toLowerCase()
-    found.set(name, [...(found.get(name) ?? []), below.toLowerCase()])
+    const name = tableKey(above)
+    found.set(name, [...(found.get(name) ?? []), tableKey(below)])
   }
   return found
 }

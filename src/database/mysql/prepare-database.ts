@@ -142,8 +142,9 @@ async function lackingIn(client: Client, model: Model, { sessions }: MysqlPrepar
   const isNew = await isUnprepared(client)
   const indexes = new Set([...catalog.indexes.values()].flatMap((names) => [...names]))
   const has = (name: string): boolean => catalog.tables.has(name) || indexes.has(name)
-  const columnsOf = (table: string): ReadonlySet<string> => new Set(catalog.tables.get(table)!.map(({ name }) => name))
-  const lacking = findLacking(model, { isNew, has, columnsOf }, sessions)
+  const columns = new Map([...catalog.tables].map(([table, all]) => [table, new Set(all.map(({ name }) => name))]))
+  const hasColumn = (table: string, column: string): boolean => columns.get(table)!.has(column)
+  const lacking = findLacking(model, { isNew, has, hasColumn }, sessions)
   // Its tables are those of neither model. What is added would be in the way of the steps that are left; they make what the new model needs.
   const layout = (await isBeingChanged(client, catalog)) ? { tables: [], columns: [] } : {}
   return {

@@ -17,6 +17,7 @@ export async function findSchemaMismatches(database: MysqlQueryable, model: Mode
   return compareWithModel(model, {
     tables: ownTables,
     columnsOf: (table) => tables.get(table) ?? [],
+    storedName: (name) => name,
     declaredType,
     families,
   })

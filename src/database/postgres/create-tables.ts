@@ -84,17 +84,3 @@ export const createOctavoStatements = (): readonly string[] => [
   `create table if not exists ${turnTable} (id integer primary key)`,
   ...createCommitTables,
 ]
-
-/** Bytes of an identifier that PostgreSQL keeps. */
-const identifierBytes = 63
-
-/** An identifier as the catalog has it: PostgreSQL cuts long ones off, at a whole character. */
-export function storedName(identifier: string): string {
-  if (Buffer.byteLength(identifier) <= identifierBytes) return identifier
-  let name = ''
-  for (const character of identifier) {
-    if (Buffer.byteLength(name + character) > identifierBytes) return name
-    name += character
-  }
-  return name
-}

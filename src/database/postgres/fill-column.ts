@@ -1,7 +1,7 @@
 // Fills a column from another one of its table, value by value, inside a transaction whose settings are those of copies (rows.ts).
 import type pg from 'pg'
+import { storedName } from '../schema/stored-name.js'
 import { type Filling, fillColumn } from '../server/converted-values.js'
-import { storedName } from './create-tables.js'
 import { fitterFor } from './fitting.js'
 import { reading, updateRows } from './rows.js'
 

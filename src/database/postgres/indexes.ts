@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Model } from '../../model/types.js'
 import { describeIndexes, type OwnIndex, type ReportOwnIndex } from '../schema/own-indexes.js'
+import { identifierBytes, storedName } from '../schema/stored-name.js'
 import { quoted } from '../schema/table.js'
 import { type Catalog, readCatalog } from './catalog.js'
-import { storedName } from './create-tables.js'
 
-/** Bytes of an identifier, and characters of the hash that ends a long one. */
-const [identifierBytes, hashLength] = [63, 8]
+/** Characters of the hash that ends a long name. */
+const hashLength = 8
 
 /** The name of an index; long ones end in a hash, since PostgreSQL would cut off what tells them apart. */
 export function indexName({ name }: OwnIndex): string {
@@ -51,7 +51,7 @@ function isBounded(type: string): boolean {
 /** Whether the table is there with the index's columns, none of which holds values that are too long for an index. */
 export function isIndexable({ tables }: Catalog, { table, columns }: OwnIndex): boolean {
   const types = new Map(tables.get(storedName(table))?.map(({ name, type }) => [name, type]))
-  return types.has('id') && columns.every((column) => types.has(column) && isBounded(types.get(column)!))
+  return types.has('id') && columns.map(storedName).every((column) => types.has(column) && isBounded(types.get(column)!))
 }
 
 /** The indexes of a model, in the order in which its lists have nulls. An index that is there is not created again in another one. */

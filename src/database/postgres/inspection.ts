@@ -1,8 +1,8 @@
 // What a PostgreSQL database says of itself.
 import type { Inspection } from '../database.js'
+import { storedName } from '../schema/stored-name.js'
 import { quoted } from '../schema/table.js'
 import { type Queryable, readCatalog } from './catalog.js'
-import { storedName } from './create-tables.js'
 
 /** Begins a transaction in which all reads see the same rows, and which a failed statement does not end. */
 export async function beginSnapshot(client: Queryable): Promise<Queryable> {

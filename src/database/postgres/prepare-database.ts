@@ -6,19 +6,12 @@ import type { Model } from '../../model/types.js'
 import type { FillRows } from '../driver.js'
 import { findLacking, isPrepared, type LackingWithOwn, namesOf, type Prepared } from '../schema/lacking.js'
 import { hasFormerTables, octavoNames, replaceFormerTables } from '../schema/octavo-tables.js'
+import { storedName } from '../schema/stored-name.js'
 import { quoted } from '../schema/table.js'
 import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
-import {
-  commitTable,
-  createIndex,
-  createOctavoStatements,
-  createStatements,
-  declaredType,
-  epochTable,
-  storedName,
-  turnTable,
-} from './create-tables.js'
+import { commitTable, createIndex, createOctavoStatements, createStatements, declaredType, epochTable, turnTable } from './create-tables.js'
 import { indexStatement, isIndexable } from './indexes.js'
+import { withModelNames } from './model-names.js'
 import { postgresTarget } from './rows.js'
 
 /** How a database is prepared. */
@@ -74,16 +67,23 @@ export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: 
         ...indexes.map((index) => indexStatement(index, { nullsFirst: false, concurrently: false })),
       ].join(';\n'),
     )
-    if (isNew) await preparation.fill(postgresTarget(client, 'the new database', 'callers', async () => {}))
+    if (isNew)
+      await preparation.fill(
+        withModelNames(
+          postgresTarget(client, 'the new database', 'callers', async () => {}),
+          model,
+        ),
+      )
     return { isNew, added: isNew ? [] : namesOf(lacking) }
   })
 }
 
 function lackingIn(catalog: Catalog, model: Model, { sessions }: PostgresPreparation): LackingWithOwn {
   const has = (name: string): boolean => catalog.tables.has(storedName(name)) || catalog.indexes.has(storedName(name))
-  const columnsOf = (table: string): ReadonlySet<string> => new Set(catalog.tables.get(storedName(table))!.map(({ name }) => name))
+  const columns = new Map([...catalog.tables].map(([table, all]) => [table, new Set(all.map(({ name }) => name))]))
+  const hasColumn = (table: string, column: string): boolean => columns.get(storedName(table))!.has(storedName(column))
   const isNew = !catalog.tables.has(firstTable)
-  const lacking = findLacking(model, { isNew, has, columnsOf }, sessions)
+  const lacking = findLacking(model, { isNew, has, hasColumn }, sessions)
   const made = new Set(lacking.tables.map(({ name }) => name))
   return {
     ...lacking,

@@ -8,6 +8,7 @@ import type { RowCondition, RowReplacement, RowSource, RowTable } from '../rows.
 import { quoted } from '../schema/table.js'
 import { isConflict, isLockWait } from './errors.js'
 import { fitterFor } from './fitting.js'
+import { withModelNames } from './model-names.js'
 import { prepareDatabase } from './prepare-database.js'
 import { placeOf, type Reached, reach } from './reach.js'
 import { forms, insertRows, postgresSource, reading, selectedBy, setNumbers, updateRows, valuesOf } from './rows.js'
@@ -42,9 +43,10 @@ async function onClient<Result>(
 }
 
 /** Opens the database for reads that all belong to one snapshot, also while a service writes. */
-export async function postgresRows(config: Config): Promise<RowSource> {
+export async function postgresRows(config: Config, model?: Model): Promise<RowSource> {
   const reached = await reach(config)
-  return onClient(reached, (client, close) => postgresSource(client, placeOf(reached.settings), close))
+  const source = await onClient(reached, (client, close) => postgresSource(client, placeOf(reached.settings), close))
+  return model === undefined ? source : withModelNames(source, model)
 }
 
 /** Opens the database to replace rows; it is prepared as for a service. */
@@ -57,7 +59,7 @@ export async function postgresReplacement(config: Config, model: Model, fill: Fi
       sessions: config.auth.jwtManagement === 'refresh',
       fill,
     })
-    return replacementOn(client, placeOf(reached.settings), config.limits.startWait, close)
+    return withModelNames(replacementOn(client, placeOf(reached.settings), config.limits.startWait, close), model)
   })
 }
 

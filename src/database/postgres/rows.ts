@@ -15,6 +15,7 @@ import {
   type RowValue,
   type ValueKind,
 } from '../rows.js'
+import { storedName } from '../schema/stored-name.js'
 import { quoted } from '../schema/table.js'
 import type { Queryable } from './catalog.js'
 import { encodeParameter, parserOf } from './codec.js'
@@ -267,9 +268,10 @@ async function noteProgress(client: Queryable, { part, source, last }: Progress)
 
 /** Numbers that follow are behind those of the rows, and behind those that the source has given. */
 export async function setNumbers(client: Queryable, last: ReadonlyMap<string, number>): Promise<void> {
+  const numbers = new Map([...last].map(([table, number]) => [storedName(table), number]))
   for (const [table, sequence, column] of await sequencesOf(client)) {
     const [row] = await textsOf(client, `select max(${quoted(column)}) from ${quoted(table)}`)
-    const number = Math.max(Number(row![0] ?? 0), last.get(table) ?? 0)
+    const number = Math.max(Number(row![0] ?? 0), numbers.get(table) ?? 0)
     if (number > 0) await client.query(`select setval($1::regclass, $2)`, [sequence, number])
   }
 }

@@ -2,8 +2,9 @@
 import type { Model } from '../../model/types.js'
 import type { SchemaMismatches } from '../schema/mismatches.js'
 import { compareWithModel } from '../schema/mismatches.js'
+import { storedName } from '../schema/stored-name.js'
 import { type Queryable, readCatalog } from './catalog.js'
-import { declaredType, storedName } from './create-tables.js'
+import { declaredType } from './create-tables.js'
 
 /** Families of types: within one, a value is read as it is. */
 const families: readonly (readonly string[])[] = [
@@ -18,6 +19,7 @@ export async function findSchemaMismatches(database: Queryable, model: Model): P
   return compareWithModel(model, {
     tables: ownTables,
     columnsOf: (table) => tables.get(storedName(table)) ?? [],
+    storedName,
     declaredType,
     families,
   })

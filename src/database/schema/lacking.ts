@@ -17,8 +17,8 @@ export interface Present {
   readonly isNew: boolean
   /** Whether a table or an index has this name. */
   has(name: string): boolean
-  /** The names of a table's columns. */
-  columnsOf(table: string): ReadonlySet<string>
+  /** Whether a table has a column of this name. */
+  hasColumn(table: string, column: string): boolean
 }
 
 /** A column that a table lacks, with the indexes of Strapi's layout that are possible once it is there. */
@@ -55,11 +55,11 @@ export function findLacking(model: Model, present: Present, sessions: boolean): 
 }
 
 function lackingColumns({ name: table, columns, indexes }: Table, present: Present): readonly LackingColumn[] {
-  const there = present.columnsOf(table)
+  const has = (name: string): boolean => present.hasColumn(table, name)
   const lacking = indexes.filter(({ name }) => !present.has(name))
-  const lastOf = (index: Index) => index.columns.filter((name) => !there.has(name)).at(-1)
+  const lastOf = (index: Index) => index.columns.filter((name) => !has(name)).at(-1)
   return columns
-    .filter(({ name }) => !there.has(name))
+    .filter(({ name }) => !has(name))
     .map((column) => ({ table, column, indexes: lacking.filter((index) => lastOf(index) === column.name) }))
 }
 

@@ -19,6 +19,8 @@ export interface SchemaMismatches {
 export interface DeclaredTables {
   readonly tables: readonly string[]
   columnsOf(table: string): readonly { readonly name: string; readonly type: string }[]
+  /** A name of the model as the database has it. */
+  storedName(name: string): string
   /** How the database declares a column of the model. */
   declaredType(type: ColumnType): string
   /** Types among which values stay what they are; the first names each family. */
@@ -26,7 +28,10 @@ export interface DeclaredTables {
 }
 
 /** Compares the declarations of a database with the model. */
-export function compareWithModel(model: Model, { tables: names, columnsOf, declaredType, families }: DeclaredTables): SchemaMismatches {
+export function compareWithModel(
+  model: Model,
+  { tables: names, columnsOf, storedName, declaredType, families }: DeclaredTables,
+): SchemaMismatches {
   const familyOf = (declared: string): string => {
     const name = declared
       .toLowerCase()
@@ -37,11 +42,11 @@ export function compareWithModel(model: Model, { tables: names, columnsOf, decla
   }
   const panel = keptTables(model, false)
   const described = describeTables(model).filter(({ name }) => !panel.has(name))
-  const known = new Set([...panel, ...described.map(({ name }) => name)])
+  const known = new Set([...panel, ...described.map(({ name }) => name)].map(storedName))
   const types: string[] = []
   const columns: string[] = []
   for (const table of described) {
-    const wanted = new Map(table.columns.map(({ name, type }) => [name, declaredType(type)]))
+    const wanted = new Map(table.columns.map(({ name, type }) => [storedName(name), declaredType(type)]))
     for (const { name, type } of columnsOf(table.name)) {
       const said = wanted.get(name)
       if (said === undefined) {

@@ -20,6 +20,7 @@ export function findSchemaMismatches(database: Database, model: Model): SchemaMi
   return compareWithModel(model, {
     tables: names.all() as string[],
     columnsOf: (table) => columnsOf.all(table) as { readonly name: string; readonly type: string }[],
+    storedName: (name) => name,
     declaredType,
     families,
   })

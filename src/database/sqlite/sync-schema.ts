@@ -70,12 +70,9 @@ const lacksOwnTables = (database: Database): boolean => lacksOctavoTables(namesI
 /** What a database lacks for a model. `sessions`: as in `Preparation`. */
 export function lackingIn(database: Database, model: Model, sessions: boolean): Lacking {
   const present = namesIn(database)
-  const columns = database.prepare('select name from pragma_table_info(?)').pluck()
-  return findLacking(
-    model,
-    { isNew: isUnprepared(database), has: (name) => present.has(name), columnsOf: (table) => new Set(columns.all(table) as string[]) },
-    sessions,
-  )
+  const columns = database.prepare('select 1 from pragma_table_info(?) where name = ?')
+  const hasColumn = (table: string, column: string): boolean => columns.get(table, column) !== undefined
+  return findLacking(model, { isNew: isUnprepared(database), has: (name) => present.has(name), hasColumn }, sessions)
 }
 
 /** The statements that add missing tables and columns, with their indexes. */
