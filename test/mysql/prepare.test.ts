@@ -84,7 +84,7 @@ describeMariadb('preparing a database on MariaDB', (server) => {
       })
     }
     const prepared = await Promise.all(Array.from({ length: 5 }, () => prepareDatabase(poolOf(url), model, preparation({ fill }))))
-    expect(prepared.filter(({ isNew }) => isNew)).toEqual([{ isNew: true, added: [] }])
+    expect(prepared.filter(({ isNew }) => isNew)).toEqual([{ isNew: true, added: [], notUnique: [] }])
     expect(filled).toBe(1)
     expect(await mismatches(poolOf(url))).toEqual({ types: [], columns: [], tables: [] })
   })
@@ -94,7 +94,7 @@ describeMariadb('preparing a database on MariaDB', (server) => {
     const fill = () => Promise.reject(new Error('the seed is wrong'))
     await expect(prepareDatabase(poolOf(url), model, preparation({ fill }))).rejects.toThrow('the seed is wrong')
     expect(await onClient(poolOf(url), isUnprepared)).toBe(true)
-    expect(await prepareDatabase(poolOf(url), model, preparation())).toEqual({ isNew: true, added: [] })
+    expect(await prepareDatabase(poolOf(url), model, preparation())).toEqual({ isNew: true, added: [], notUnique: [] })
     expect(await onClient(poolOf(url), isUnprepared)).toBe(false)
   })
 
@@ -102,8 +102,8 @@ describeMariadb('preparing a database on MariaDB', (server) => {
     const url = await server().createDatabase(strapi)
     const pool = poolOf(url)
     await server().run(url, 'set foreign_key_checks = 0; drop table tags; alter table products drop column price')
-    expect(await prepareDatabase(pool, model, preparation())).toEqual({ isNew: false, added: ['tags', 'products.price'] })
-    expect(await prepareDatabase(pool, model, preparation())).toEqual({ isNew: false, added: [] })
+    expect(await prepareDatabase(pool, model, preparation())).toEqual({ isNew: false, added: ['tags', 'products.price'], notUnique: [] })
+    expect(await prepareDatabase(pool, model, preparation())).toEqual({ isNew: false, added: [], notUnique: [] })
     await server().run(
       url,
       'create table mine (id int); alter table tags add column old text; alter table articles modify column starts date',

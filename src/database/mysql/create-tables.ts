@@ -49,18 +49,31 @@ const octavoTypes: Readonly<Record<OctavoColumnType, string>> = {
 /** Texts by which rows are found have a bound, so that an index can have them whole. */
 const boundedText = 'varchar(255) not null'
 
-function createOctavoTable({ name, columns, key, numbered = false, unique = [], indexes = {} }: OctavoTable): string {
+/** An index of a table of our own that is not its primary key: here each can be dropped. */
+export interface OctavoIndex {
+  readonly table: string
+  readonly name: string
+  readonly unique: boolean
+  /** Its definition in a statement. */
+  readonly text: string
+}
+
+const octavoIndexesOf = ({ name: table, unique = [], indexes = {} }: OctavoTable): readonly OctavoIndex[] => [
+  ...(unique.length === 0 ? [] : [{ table, name: `${table}_unique`, unique: true, text: `unique key ${table}_unique (${list(unique)})` }]),
+  ...Object.entries(indexes).map(([suffix, columns]) => {
+    const name = `${table}_${suffix}`
+    return { table, name, unique: false, text: `key ${name} (${list(columns)})` }
+  }),
+]
+
+function createOctavoTable(table: OctavoTable): string {
+  const { name, columns, key, numbered = false, unique = [], indexes = {} } = table
   const indexed = new Set([...key, ...unique, ...Object.values(indexes).flat()])
   const defined = Object.entries(columns).map(([column, type]) => {
     if (numbered && key.includes(column)) return `${quoted(column)} bigint not null auto_increment`
     return `${quoted(column)} ${type === 'text' && indexed.has(column) ? boundedText : octavoTypes[type]}`
   })
-  const keys = [
-    `primary key (${list(key)})`,
-    ...(unique.length === 0 ? [] : [`unique key ${name}_unique (${list(unique)})`]),
-    ...Object.entries(indexes).map(([suffix, of]) => `key ${name}_${suffix} (${list(of)})`),
-  ]
-  return octavoTable(name, [...defined, ...keys])
+  return octavoTable(name, [...defined, `primary key (${list(key)})`, ...octavoIndexesOf(table).map(({ text }) => text)])
 }
 
 /**
@@ -88,12 +101,17 @@ export const unpreparedTable = 'octavo_preparation'
 /** The tables that only this driver has. */
 export const driverTables: readonly string[] = [turnTable, outcomeTable, unpreparedTable]
 
+const outcomeIndex: OctavoIndex = { table: outcomeTable, name: 'written_at', unique: false, text: 'key written_at (written_at)' }
+
+/** All indexes of our own tables but primary keys. */
+export const octavoIndexes: readonly OctavoIndex[] = [...octavoTables.flatMap(octavoIndexesOf), outcomeIndex]
+
 /** The statements that create those of Octavo's own tables that are missing. */
 export const createOctavoStatements = (): readonly string[] => [
   ...octavoTables.map(createOctavoTable),
   octavoTable(turnTable, ['id integer primary key']),
   `insert ignore into ${turnTable} (id) values (${turnRow}), (${commitRow})`,
-  octavoTable(outcomeTable, ['id varchar(36) primary key', 'written_at timestamp not null default current_timestamp', 'key (written_at)']),
+  octavoTable(outcomeTable, ['id varchar(36) primary key', 'written_at timestamp not null default current_timestamp', outcomeIndex.text]),
 ]
 
 /** The statement that creates the mark of a database that is being prepared. */

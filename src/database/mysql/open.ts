@@ -9,7 +9,6 @@ import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
 import type { FillRows } from '../driver.js'
 import { openBackgroundIndexes } from '../indexing.js'
 import { namesOf } from '../names.js'
-import type { Prepared } from '../schema/lacking.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
 import { serverActivity } from '../server/activity.js'
 import { openHealth } from '../server/health.js'
@@ -21,7 +20,7 @@ import { describeMysqlStep } from './describe-step.js'
 import { createIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
 import { onClient, openPool, type Pool } from './pool.js'
-import { prepareDatabase } from './prepare-database.js'
+import { type MysqlPrepared, prepareDatabase } from './prepare-database.js'
 import { type MysqlReached, reach } from './reach.js'
 import { openReads } from './reads.js'
 import { findSchemaMismatches } from './schema-mismatches.js'
@@ -31,7 +30,13 @@ import { openWrites } from './writes.js'
 const probeTimeout = 3_000
 
 /** Gives a new database its tables and first rows, an existing one what it lacks. `wait`: milliseconds for locks. @throws ConfigError if it cannot be prepared */
-async function prepare(config: Config, model: Model, { small, statements }: MysqlReached, fill: FillRows, wait: number): Promise<Prepared> {
+async function prepare(
+  config: Config,
+  model: Model,
+  { small, statements }: MysqlReached,
+  fill: FillRows,
+  wait: number,
+): Promise<MysqlPrepared> {
   const prepared = await prepareDatabase(small, model, {
     wait,
     sessions: config.auth.jwtManagement === 'refresh',
@@ -53,7 +58,9 @@ async function prepareAndWarn(
     logger.info(
       'the database is a node of a Galera cluster: writes take turns with those on other nodes. Change the model through one process',
     )
-  const { isNew, added } = await prepare(config, model, reached, fill, config.limits.startWait)
+  const { isNew, added, notUnique } = await prepare(config, model, reached, fill, config.limits.startWait)
+  if (notUnique.length > 0)
+    logger.warn({ indexes: notUnique }, 'unique indexes of tables of the service are missing, because rows have the same values')
   if (!isNew) warnOfDifferences(logger, added, await onClient(reached.small, (client) => findSchemaMismatches(client, model)))
 }
 

@@ -17,6 +17,8 @@ import {
   createStatement,
   driverTables,
   indexText,
+  type OctavoIndex,
+  octavoIndexes,
   unpreparedTable,
 } from './create-tables.js'
 import { isConflict, numberOf } from './errors.js'
@@ -50,13 +52,25 @@ export async function isUnprepared(database: MysqlQueryable): Promise<boolean> {
   return (await database.query(`select 1 from ${unpreparedTable}`)).rows.length > 0
 }
 
+/** What was done, and the unique indexes of our own tables that are missing because rows have the same values. */
+export interface MysqlPrepared extends Prepared {
+  readonly notUnique: readonly string[]
+}
+
+/** The same as for other servers, and indexes of our own tables: here unique ones can be dropped too, which are constraints elsewhere. */
+interface MysqlLacking extends LackingWithOwn {
+  readonly ownIndexes: readonly OctavoIndex[]
+}
+
+const nothingDone: MysqlPrepared = { isNew: false, added: [], notUnique: [] }
+
 /**
  * Prepares the database.
  * @throws ConfigError with a sentence if the user may not change it, or another process prepares it for longer than `wait`
  */
-export async function prepareDatabase(pool: Pool, model: Model, preparation: MysqlPreparation): Promise<Prepared> {
+export async function prepareDatabase(pool: Pool, model: Model, preparation: MysqlPreparation): Promise<MysqlPrepared> {
   return onClient(pool, async (client) => {
-    if (isPrepared(await lackingIn(client, model, preparation))) return { isNew: false, added: [] }
+    if (isWhole(await lackingIn(client, model, preparation))) return nothingDone
     if (!(await takeLock(client, 'prepare', preparation.wait)))
       throw new ConfigError(
         `The database has been locked for ${Math.round(preparation.wait / 1000)} seconds. Another process may be preparing it; start again later`,
@@ -75,7 +89,8 @@ export async function prepareDatabase(pool: Pool, model: Model, preparation: Mys
 }
 
 /** The server's numbers of errors about what is there already: a table, a column, an index, a row. */
-const isThere: readonly number[] = [1050, 1060, 1061, 1062]
+const duplicateRow = 1062
+const isThere: readonly number[] = [1050, 1060, 1061, duplicateRow]
 
 /** Milliseconds until what others were faster with is looked at again. */
 const pauseBetween = 300
@@ -93,12 +108,14 @@ async function againstOthers<Result>(prepare: () => Promise<Result>, wait: numbe
   }
 }
 
-async function prepareLocked(client: Client, model: Model, preparation: MysqlPreparation): Promise<Prepared> {
+const isWhole = (lacking: MysqlLacking): boolean => isPrepared(lacking) && lacking.ownIndexes.length === 0
+
+async function prepareLocked(client: Client, model: Model, preparation: MysqlPreparation): Promise<MysqlPrepared> {
   // Another process may have done it meanwhile.
   const lacking = await lackingIn(client, model, preparation)
-  if (isPrepared(lacking)) return { isNew: false, added: [] }
+  if (isWhole(lacking)) return nothingDone
   const { tables: present } = await readCatalog(client)
-  const { isNew, tables, columns, indexes } = lacking
+  const { isNew, tables, columns, indexes, ownIndexes } = lacking
   await client.query(createMark)
   if (isNew) await client.query(`insert ignore into ${unpreparedTable} (id) values (1)`)
   // Tables reference each other.
@@ -117,9 +134,24 @@ async function prepareLocked(client: Client, model: Model, preparation: MysqlPre
     ...indexes.map(indexStatement),
   ])
     await client.query(statement)
+  const notUnique = await addIndexes(client, ownIndexes)
   await client.query('set session foreign_key_checks = 1')
   if (isNew) await fillNew(client, preparation.fill)
-  return { isNew, added: isNew ? [] : namesOf(lacking) }
+  return { isNew, added: isNew ? [] : namesOf(lacking), notUnique }
+}
+
+/**
+ * Adds indexes to our own tables. Where rows that were written without a unique one have the same values, it stays missing: nothing says which of
+ * them is right, and everything works without it. Returns the names of these.
+ */
+async function addIndexes(client: Client, indexes: readonly OctavoIndex[]): Promise<readonly string[]> {
+  const notUnique: string[] = []
+  for (const { table, name, unique, text } of indexes)
+    await client.query(`alter table ${table} add ${text}`).catch((error: unknown) => {
+      if (!unique || numberOf(error) !== duplicateRow) throw error
+      notUnique.push(name)
+    })
+  return notUnique
 }
 
 /** Writes the first rows. The mark goes with the same commit. */
@@ -137,7 +169,7 @@ async function fillNew(client: Client, fill: FillRows): Promise<void> {
   }
 }
 
-async function lackingIn(client: Client, model: Model, { sessions }: MysqlPreparation): Promise<LackingWithOwn> {
+async function lackingIn(client: Client, model: Model, { sessions }: MysqlPreparation): Promise<MysqlLacking> {
   const catalog = await readCatalog(client)
   const isNew = await isUnprepared(client)
   const indexes = new Set([...catalog.indexes.values()].flatMap((names) => [...names]))
@@ -151,6 +183,7 @@ async function lackingIn(client: Client, model: Model, { sessions }: MysqlPrepar
     ...lacking,
     ...layout,
     indexes: lacking.indexes.filter((index) => !indexes.has(indexName(index)) && isPossible(catalog, lacking, index)),
+    ownIndexes: octavoIndexes.filter(({ table, name }) => catalog.tables.has(table) && catalog.indexes.get(table)?.has(name) !== true),
     ownTables: [...octavoTables.map(({ name }) => name), ...driverTables].some((name) => !catalog.tables.has(name)) || hasFormerTables(has),
   }
 }
