@@ -1,4 +1,5 @@
 // The names of what is kept aside: nothing of a model has such a name, and Strapi drops no table or column that it has not made.
+import { wholeName } from '../database/schema/stored-name.js'
 import { joinName } from '../model/names.js'
 import type { KeptPlace } from './types.js'
 
@@ -32,6 +33,6 @@ export const isKept = (name: string): boolean => name.startsWith(keptPrefix)
 
 /** The names that change `number` gives. */
 export function keptNames(number: number): KeptNames {
-  const name = (prefix: string, text: string) => joinName([{ text: prefix, keep: true }, { text }])
+  const name = (prefix: string, text: string) => wholeName(joinName([{ text: prefix, keep: true }, { text }]))
   return { of: (text) => name(`${keptPrefix}${number}`, text), rowsOf: (table) => name(`${keptPrefix}${number}_rows`, table) }
 }

@@ -1,16 +1,18 @@
 // Names with letters beyond ASCII that PostgreSQL cuts off at 63 bytes (portability.6): of a table, a column, foreign keys and indexes.
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import pg from 'pg'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { changedTables, tableKey } from '../../src/database/cache/named-tables.js'
 import { openDependents } from '../../src/database/postgres/dependent-tables.js'
+import { loadModel } from '../../src/model/load.js'
 import { emptyFolder, removeAll, run } from '../archive/projects.js'
+import { layoutDifferences } from '../servers/model-layout.js'
 import { describePostgres, environmentOf } from '../servers/server.js'
 import { access, component, contentType, plain, reading, seeded } from '../spec/library.js'
 import { rule } from '../support/rule.js'
-import { type Served, serveBeside, serveProject } from '../support/serve.js'
+import { removeProject, type Served, serveBeside, serveProject } from '../support/serve.js'
 
 type Files = Record<string, unknown>
 
@@ -154,6 +156,33 @@ describePostgres('names longer than 63 bytes', (server) => {
       expect(dependents.known()!.get(tableKey(writers))).toContain(`${writers}_b_lnk`)
     } finally {
       await client.end()
+    }
+  })
+
+  rule('portability.6', 'are renamed, kept aside and brought back by changes of the model', async () => {
+    const place = await server().createDatabase()
+    const changed = await serveProject(project, { environment: environmentOf(place) })
+    try {
+      await changed.service.close()
+      const file = join(changed.folder, 'src/api/writer/content-types/writer/schema.json')
+      const schema = JSON.parse(readFileSync(file, 'utf8'))
+      const model = (...words: readonly string[]) => run(['model', ...words, changed.folder], environmentOf(place))
+      const differences = async () => layoutDifferences(server(), place, await loadModel(changed.folder))
+
+      // The tables between it and others are made anew. The former ones are kept aside under names that begin with the same 63 bytes otherwise.
+      const table = 'ы'.repeat(27)
+      writeFileSync(file, JSON.stringify({ ...schema, collectionName: table }))
+      expect(await model('apply')).toMatchObject({ status: 0, err: '' })
+      expect(await differences()).toEqual([])
+
+      const { [motto]: _, ...attributes } = schema.attributes
+      writeFileSync(file, JSON.stringify({ ...schema, collectionName: table, attributes }))
+      expect(await model('apply', '--agree', `api::writer.writer.${motto}`)).toMatchObject({ status: 0, err: '' })
+      expect(await model('undo')).toMatchObject({ status: 0, err: '' })
+      expect(await differences()).toEqual([])
+      expect(await server().run(place, `select "${motto}" as motto from "${table}"`)).toEqual([{ motto: 'per aspera' }])
+    } finally {
+      await removeProject(changed.folder)
     }
   })
 })

@@ -1,25 +1,15 @@
 // Creates indexes of our own on PostgreSQL while the tables are in use: one at a time, by one process at a time, and never in a
 // transaction. What an interrupted creation left is created anew.
-import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Model } from '../../model/types.js'
 import { describeIndexes, type OwnIndex, type ReportOwnIndex } from '../schema/own-indexes.js'
-import { identifierBytes, storedName } from '../schema/stored-name.js'
+import { storedName, wholeName } from '../schema/stored-name.js'
 import { quoted } from '../schema/table.js'
 import { type Catalog, readCatalog } from './catalog.js'
 
-/** Characters of the hash that ends a long name. */
-const hashLength = 8
-
 /** The name of an index; long ones end in a hash, since PostgreSQL would cut off what tells them apart. */
-export function indexName({ name }: OwnIndex): string {
-  if (Buffer.byteLength(name) <= identifierBytes) return name
-  const hash = createHash('sha256').update(name).digest('hex').slice(0, hashLength)
-  let kept = name
-  while (Buffer.byteLength(kept) > identifierBytes - hashLength - 1) kept = [...kept].slice(0, -1).join('')
-  return `${kept}_${hash}`
-}
+export const indexName = ({ name }: OwnIndex): string => wholeName(name)
 
 /** How an index is created. */
 export interface IndexForm {
