@@ -21,7 +21,9 @@ export function auditedHandle(audit: Audit | null, route: Route): Route['handle'
   if (audit === null || !isAudited(route)) return route.handle
   return async (context) => {
     const reply = await route.handle(context)
-    if (reply.status < 300) audit.note({ actor: actorOf(context, reply), action: route.action, id: context.params.id })
+    if (reply.status >= 300) return reply
+    const actor = actorOf(context, reply)
+    for (const id of reply.changed?.map(String) ?? [context.params.id]) audit.note({ actor, action: route.action, id })
     return reply
   }
 }

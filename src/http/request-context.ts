@@ -70,6 +70,8 @@ export interface Reply {
   readonly source?: ByteSource
   readonly value?: unknown
   readonly headers?: Readonly<Record<string, string | string[]>>
+  /** Ids of the rows that were made or changed, where the path does not name them: each has a line in the audit log. */
+  readonly changed?: readonly number[]
 }
 
 /** A route of the API. */

@@ -22,6 +22,7 @@ const project = {
     'plugin::users-permissions.auth.callback',
     'plugin::users-permissions.auth.register',
     'plugin::upload.content-api.upload',
+    'plugin::users-permissions.user.create',
   ]),
 }
 
@@ -116,7 +117,8 @@ rule('audit.3', 'sign-ins have a line whether they succeed or not, and so have a
   const user = { username: 'reader', email: 'reader@example.org', password: `${secret}-1` }
   let token = ''
   let id = 0
-  const lines = await linesWith(4, async () => {
+  const ids: string[] = []
+  const lines = await linesWith(7, async () => {
     const registered = await send('/api/auth/local/register', 'POST', user)
     expect(registered.status).toBe(200)
     id = registered.body.user.id
@@ -125,14 +127,26 @@ rule('audit.3', 'sign-ins have a line whether they succeed or not, and so have a
     token = signedIn.body.jwt
     const form = new FormData()
     form.append('files', new Blob([secret], { type: 'text/plain' }), `${secret}.txt`)
-    expect((await served.ask('/api/upload', { method: 'POST', body: form })).status).toBe(201)
+    form.append('files', new Blob([secret], { type: 'text/plain' }), `${secret}-2.txt`)
+    const stored = await served.ask('/api/upload', { method: 'POST', body: form })
+    expect(stored.status).toBe(201)
+    const [first, second] = stored.body as readonly { readonly id: number }[]
+    const other = new FormData()
+    other.append('files', new Blob(['other'], { type: 'text/plain' }), `${secret}.txt`)
+    expect((await served.ask(`/api/upload?id=${first!.id}`, { method: 'POST', body: other })).status).toBe(200)
+    const made = await send('/api/users', 'POST', { username: 'writer', email: 'writer@example.org', password: `${secret}-3`, role: 1 })
+    expect(made.status, made.text).toBe(201)
+    ids.push(...[first!.id, second!.id, first!.id, made.body.id].map(String))
   })
   expect(token).not.toBe('')
   expect(lines).toMatchObject([
     { action: 'plugin::users-permissions.auth.register', actor: { kind: 'user', id }, result: 'success' },
     { action: 'local', type: 'account', actor: { kind: 'nobody' }, result: 'refused' },
     { action: 'plugin::users-permissions.auth.callback', actor: { kind: 'user', id }, result: 'success' },
-    { action: 'plugin::upload.content-api.upload', actor: { kind: 'public' }, result: 'success' },
+    { action: 'plugin::upload.content-api.upload', actor: { kind: 'public' }, id: ids[0], result: 'success' },
+    { action: 'plugin::upload.content-api.upload', id: ids[1] },
+    { action: 'plugin::upload.content-api.upload', id: ids[2] },
+    { action: 'plugin::users-permissions.user.create', id: ids[3] },
   ])
 })
 

@@ -78,7 +78,7 @@ async function upload(context: RequestContext): Promise<Reply> {
     if (isEmpty) throw validationError('Files are empty').about({ kind: 'files', fields: form.otherFiles })
     const infos = readFileInfos(fields.get('fileInfo'), files.length)
     const ids = await library.add(files, infos, await linkOf(context, fields), context.installation)
-    return { status: 201, value: await Promise.all(ids.map((one) => fileOf(context, one))) }
+    return { status: 201, value: await Promise.all(ids.map((one) => fileOf(context, one))), changed: ids }
   } finally {
     await library.discard(form.files)
   }
@@ -90,7 +90,7 @@ async function change(context: RequestContext, id: number, { files, fields }: Om
   const [info] = readFileInfos(fields.get('fileInfo'), 1)
   if (file === undefined) await context.library.change(id, info!, context.installation)
   else await context.library.replace(id, file, info!, context.installation)
-  return ok(await fileOf(context, id))
+  return { ...ok(await fileOf(context, id)), changed: [id] }
 }
 
 /** Reads a body that is not a form: it has no files, but may have `fileInfo`. */

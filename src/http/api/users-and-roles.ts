@@ -76,7 +76,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
       const body = await context.body()
       await checkAuthority(context.accounts, context.caller, null, body)
       const id = await createUser(context.accounts, context.caller, body)
-      return created((await writtenUser(context, 'create', id))!)
+      return { ...created((await writtenUser(context, 'create', id))!), changed: [id] }
     },
   },
   {
