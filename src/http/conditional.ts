@@ -10,11 +10,24 @@ export interface SentVersion {
   readonly changed: Date
 }
 
+/** The tag of `If-None-Match` that means the version with this strong ETag, as the client sent it. */
+const sentTag = (tags: string, tag: string): string | undefined =>
+  tags
+    .split(',')
+    .map((one) => one.trim())
+    .find((one) => one.replace(/^W\//, '') === tag)
+
 /** Whether the client already has the version with this strong ETag; null if it does not say. */
 export function hasVersion(headers: IncomingHttpHeaders, tag: string): boolean | null {
   const tags = headers['if-none-match']
-  return tags === undefined ? null : tags === '*' || tags.split(',').some((one) => one.trim().replace(/^W\//, '') === tag)
+  return tags === undefined ? null : tags === '*' || sentTag(tags, tag) !== undefined
 }
+
+/**
+ * The ETag of a 304 to a client that has the version with this strong one: in the form that the client sent. A cache does not update a
+ * response with a weak tag by a strong one (RFC 9111, section 4.3.4).
+ */
+export const tagOfUnchanged = (headers: IncomingHttpHeaders, tag: string): string => sentTag(headers['if-none-match'] ?? '', tag) ?? tag
 
 /** True if the client already has this version: the response is 304. */
 export function isUnchanged(headers: IncomingHttpHeaders, { tag, changed }: SentVersion): boolean {
@@ -45,5 +58,5 @@ export function okRead({ request, metrics }: Pick<RequestContext, 'request' | 'm
   if (hasVersion(request.headers, tag) !== true) return { status: 200, bytes, headers }
   bytes.release()
   metrics?.notModified()
-  return { status: 304, headers }
+  return { status: 304, headers: { ...headers, etag: tagOfUnchanged(request.headers, tag) } }
 }

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { DocumentView } from '../../administration/content/document-view.js'
 import { ApiError } from '../../errors/errors.js'
-import { hasVersion } from '../conditional.js'
+import { hasVersion, tagOfUnchanged } from '../conditional.js'
 import { type Answered, answer, type Resource } from './resource.js'
 
 const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)
@@ -23,8 +23,8 @@ export function tagged({ method }: Resource, given: IncomingHttpHeaders, answere
   const { value, headers = {} } = answered
   if (method !== 'GET' || value === undefined) return answered
   const { etag = `"${hashOf(value)}"` } = headers
-  const sent = { ...headers, etag }
-  return hasVersion(given, String(etag)) === true ? { status: 304, headers: sent } : { ...answered, headers: sent }
+  if (hasVersion(given, String(etag)) !== true) return { ...answered, headers: { ...headers, etag } }
+  return { status: 304, headers: { ...headers, etag: tagOfUnchanged(given, String(etag)) } }
 }
 
 /**

@@ -2,7 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { holding } from '../../installation/installations.js'
 import type { Backend } from '../backend.js'
-import { hasVersion } from '../conditional.js'
+import { hasVersion, tagOfUnchanged } from '../conditional.js'
 
 /** The path below the prefix of the API. */
 export const descriptionPath = '/openapi.json'
@@ -18,7 +18,7 @@ export async function sendDescription(
     // Scopes decide which documents there are, not what may be asked.
     const { bytes, tag } = descriptions.of(caller.grants, access.public)
     reply.header('etag', tag).header('cache-control', 'private, no-cache')
-    if (hasVersion(request.headers, tag) === true) return reply.status(304).send()
+    if (hasVersion(request.headers, tag) === true) return reply.header('etag', tagOfUnchanged(request.headers, tag)).status(304).send()
     return reply.header('content-type', 'application/json; charset=utf-8').send(request.method === 'HEAD' ? null : bytes)
   })
 }

@@ -9,7 +9,7 @@ import { forbidden, notFound } from '../../errors/errors.js'
 import { isSafeInBrowsers } from '../../uploads/media-types.js'
 import type { CheckAddress } from '../../uploads/signing.js'
 import { isCompressible, leastCompressed } from '../compression/coding.js'
-import { isUnchanged, rangeApplies } from '../conditional.js'
+import { isUnchanged, rangeApplies, tagOfUnchanged } from '../conditional.js'
 import { variesBy } from '../headers-and-cors.js'
 import { type Mount, readMethods } from './mount.js'
 
@@ -126,7 +126,7 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, file: Open
   if (!isShown && !isSvg) reply.header('content-disposition', 'attachment')
   if (isUnchanged(request.headers, { tag, changed })) {
     await handle.close()
-    return reply.removeHeader('content-type').status(304).send()
+    return reply.removeHeader('content-type').header('etag', tagOfUnchanged(request.headers, tag)).status(304).send()
   }
   const range = rangeApplies(request.headers, { tag, changed }) ? rangeOf(request.headers.range, stats.size) : 'whole'
   if (range === 'none') {
