@@ -46,6 +46,14 @@ test('HEAD tells the same without the content', async () => {
   const [get, head] = [await served.ask(url), await served.ask(url, { method: 'HEAD' })]
   expect([head.status, head.text]).toEqual([200, ''])
   for (const name of ['content-type', 'content-length', 'etag', 'last-modified']) expect(head.headers.get(name)).toBe(get.headers.get(name))
+  for (const range of ['bytes=0-4', 'bytes=29-']) {
+    const ranged = await served.ask(url, { method: 'HEAD', headers: { range } })
+    expect([ranged.status, ranged.headers.get('content-length'), ranged.headers.get('content-range')]).toEqual([
+      200,
+      String(text.length),
+      null,
+    ])
+  }
 })
 
 test('what the client has already is not sent again', async () => {

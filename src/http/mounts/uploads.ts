@@ -128,7 +128,9 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, file: Open
     await handle.close()
     return reply.removeHeader('content-type').header('etag', tagOfUnchanged(request.headers, tag)).status(304).send()
   }
-  const range = rangeApplies(request.headers, { tag, changed }) ? rangeOf(request.headers.range, stats.size) : 'whole'
+  // Ranges are of GET alone (RFC 9110, section 14.2).
+  const isRanged = request.method === 'GET' && rangeApplies(request.headers, { tag, changed })
+  const range = isRanged ? rangeOf(request.headers.range, stats.size) : 'whole'
   if (range === 'none') {
     await handle.close()
     return reply.removeHeader('content-type').status(416).header('content-range', `bytes */${stats.size}`).send()
