@@ -11,7 +11,8 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing, untraced: 
     const method = knownMethod(request)
     const traced = tracing.request(request.headers, method, {
       'http.request.method': method,
-      'url.scheme': request.protocol,
+      // A proxy may have sent any text.
+      'url.scheme': request.protocol === 'https' ? 'https' : 'http',
       'network.protocol.version': request.raw.httpVersion,
     })
     if (traced.ids !== null) (request as LoggedRequest).trace = traced.ids

@@ -63,6 +63,8 @@ rule('running.1', 'the balancer is valid, and asks every Octavo at its ports', (
   const config = textOf('haproxy.cfg')
   const servers = [...config.matchAll(/^ +server (\S+) (\S+):(\d+)$/gm)].map(([, name, host, port]) => [name, host, port])
   expect(servers).toEqual(octavos.map(([name]) => [name, name, '1337']))
+  expect(config).toMatch(/^ +option forwardfor$/m)
+  expect(config).toMatch(/^ +http-request set-header X-Forwarded-Proto /m)
   const [, port] = /check port (\d+)/.exec(config)!
   for (const [, { environment = {} }] of octavos) expect(environment.OCTAVO_MANAGEMENT_PORT).toBe(port)
   expect(services.balancer!.ports).toEqual([`${/bind :(\d+)/.exec(config)![1]}:8080`])

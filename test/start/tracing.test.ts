@@ -55,7 +55,7 @@ beforeAll(async () => {
   writeFileSync(join(place, 'otel.cjs'), collector(join(place, 'spans.jsonl')))
   receiver = await openReceiver()
   folder = await copyGolden({ webhooks: { allowPrivateAddresses: ['127.0.0.1'] } })
-  child = start(folder, { NODE_OPTIONS: `--require ${join(place, 'otel.cjs')}` })
+  child = start(folder, { NODE_OPTIONS: `--require ${join(place, 'otel.cjs')}`, OCTAVO_TRUST_PROXY: '1' })
   origin = await child.origin
 })
 afterAll(async () => {
@@ -151,6 +151,18 @@ rule(
     expect(spans().some(({ trace }) => trace === 'a'.repeat(32))).toBe(false)
   },
 )
+
+rule('operations.18', 'the scheme of a span is http or https, whatever a proxy sends', async () => {
+  for (const [sent, scheme] of [
+    ['https', 'https'],
+    ['http', 'http'],
+    ['Unheard-of', 'http'],
+  ] as const) {
+    const [answer, found] = await traced('/api/articles', { 'x-forwarded-proto': sent })
+    expect(answer.status).toBe(200)
+    expect(found.find(({ kind }) => kind === 1)!.attributes['url.scheme']).toBe(scheme)
+  }
+})
 
 rule('operations.20', 'a delivery to a webhook is a trace of its own, which the receiver can continue', async () => {
   const env = join(folder, '.env')
