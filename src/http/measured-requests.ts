@@ -1,6 +1,7 @@
 // Measures requests where somebody does: how long they take, how large they are, and why they were refused. No label is a part of a URL.
 import type { IncomingMessage } from 'node:http'
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Socket } from 'node:net'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Metrics, RejectionReason } from '../runtime/metrics.js'
 import type { LoggedRequest } from './request-log.js'
 import { finalStatus, knownMethod, knownRoute } from './request-outcome.js'
@@ -19,17 +20,28 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasur
         method: knownMethod(request),
         route: knownRoute(request),
         status,
-        seconds: (performance.now() - started) / 1000,
+        seconds: isEventStream(reply) ? null : (performance.now() - started) / 1000,
         requestBytes: received(),
-        responseBytes: reply.raw.writableFinished
-          ? bytesOf(reply.raw.getHeader('content-length') ?? reply.getHeader('content-length'))
-          : null,
+        responseBytes: reply.raw.writableFinished && request.method !== 'HEAD' ? bytesOf(headerOf(reply, 'content-length')) : null,
         rejection: rejectionOf(status, request),
       })
     })
     done()
   })
 }
+
+/** Counts what the HTTP parser refuses before there is a request. A connection on which nothing was sent is none. */
+export function measureRefused({ code }: NodeJS.ErrnoException, { bytesRead, writable }: Socket, metrics: Metrics): void {
+  // Whatever arrives after the refusal is an error again.
+  if (!writable) return
+  if (code === 'HPE_HEADER_OVERFLOW') metrics.requestRefused('too_large')
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && bytesRead > 0) metrics.requestRefused('timeout')
+}
+
+const headerOf = (reply: FastifyReply, name: string) => reply.raw.getHeader(name) ?? reply.getHeader(name)
+
+/** True for a stream that goes on for as long as its client listens: its duration says nothing about the service. */
+const isEventStream = (reply: FastifyReply): boolean => String(headerOf(reply, 'content-type')).startsWith('text/event-stream')
 
 /** Counts the bytes of a body as they arrive: what its headers say may never come. Returns what gives the number; null: there is no body. */
 function countReceived(request: IncomingMessage): () => number | null {

@@ -4,6 +4,7 @@ import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type F
 import type { Config } from '../config/config.js'
 import { ApiError, notFound } from '../errors/errors.js'
 import type { Hints } from '../hints/hints.js'
+import type { Metrics } from '../runtime/metrics.js'
 import { openFailureLog } from '../runtime/repeated-failures.js'
 import { routes } from './api/routes.js'
 import { auditRequests } from './audited-requests.js'
@@ -24,7 +25,7 @@ import {
 } from './headers-and-cors.js'
 import type { Hinting } from './hinting.js'
 import { openIncomingBodies } from './incoming-bodies.js'
-import { measureRequests } from './measured-requests.js'
+import { measureRefused, measureRequests } from './measured-requests.js'
 import { administrationMount } from './mounts/administration.js'
 import { apiMount } from './mounts/api.js'
 import { contentTypeBuilderMount } from './mounts/content-type-builder.js'
@@ -59,7 +60,7 @@ const withoutSchemas = () => () => {
 }
 
 /** Opens the HTTP library with the limits of the service. */
-function openApp(config: Config, logger: FastifyBaseLogger, addHeaders: AddHeaders): FastifyInstance {
+function openApp(config: Config, metrics: Metrics | null, logger: FastifyBaseLogger, addHeaders: AddHeaders): FastifyInstance {
   const { limits } = config
   const app = fastify({
     loggerInstance: logger,
@@ -79,7 +80,10 @@ function openApp(config: Config, logger: FastifyBaseLogger, addHeaders: AddHeade
       maxHeaderSize: limits.headerBytes,
       connectionsCheckingInterval: Math.min(1_000, limits.headersTimeout),
     },
-    clientErrorHandler: refuseMalformed,
+    clientErrorHandler: (error: NodeJS.ErrnoException, socket: Socket) => {
+      if (metrics !== null) measureRefused(error, socket, metrics)
+      refuseMalformed(error, socket)
+    },
     // No route has a JSON schema, so Fastify's schema compilers would only waste megabytes of memory.
     schemaController: { compilersFactory: { buildValidator: withoutSchemas, buildSerializer: withoutSchemas } },
     // A URL that cannot be decoded comes before hooks.
@@ -106,7 +110,7 @@ function openApp(config: Config, logger: FastifyBaseLogger, addHeaders: AddHeade
 export async function createServer(config: Config, backend: Backend, logger: FastifyBaseLogger): Promise<HttpServer> {
   const { limits } = config
   const addHeaders = openHeaders(config)
-  const app = openApp(config, logger, addHeaders)
+  const app = openApp(config, backend.metrics, logger, addHeaders)
   const connections = watchConnections(app.server, limits)
   const streams = openEventStreams(
     config,

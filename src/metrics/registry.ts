@@ -54,16 +54,19 @@ export function openRegistry({ version, system }: BuildInfo): MetricsRegistry {
   }
 }
 
-function requestMetrics(registry: Registry): Pick<Metrics, 'requestBegan' | 'requestEnded'> {
+type RequestMetric = 'requestBegan' | 'requestEnded' | 'requestRefused'
+
+function requestMetrics(registry: Registry): Pick<Metrics, RequestMetric> {
   const registers = [registry]
   const ofRequest = ['http_request_method', 'http_route'] as const
   const seconds = new Histogram({
     name: 'http_server_request_duration_seconds',
-    help: 'Seconds from the headers of a request until its response was sent or its connection closed',
+    help: 'Seconds from the headers of a request until its response was sent or its connection closed; without event streams',
     labelNames: [...ofRequest, 'http_response_status_code'],
     buckets: requestSeconds,
     registers,
   })
+  const streams = counter(registry, 'octavo_event_streams_total', 'Event streams that have ended', ['http_route'])
   const active = new Gauge({ name: 'http_server_active_requests', help: 'Requests that are being handled', registers })
   const requestBytes = new Histogram({
     name: 'http_server_request_body_size_bytes',
@@ -90,15 +93,17 @@ function requestMetrics(registry: Registry): Pick<Metrics, 'requestBegan' | 'req
     requestEnded: (request) => {
       active.dec()
       const labels = { http_request_method: request.method, http_route: request.route }
-      seconds.observe({ ...labels, http_response_status_code: request.status }, request.seconds)
+      if (request.seconds === null) streams.inc({ http_route: request.route })
+      else seconds.observe({ ...labels, http_response_status_code: request.status }, request.seconds)
       if (request.requestBytes !== null) requestBytes.observe(labels, request.requestBytes)
       if (request.responseBytes !== null) responseBytes.observe(labels, request.responseBytes)
       if (request.rejection !== null) rejected.inc({ reason: request.rejection })
     },
+    requestRefused: (reason) => rejected.inc({ reason }),
   }
 }
 
-function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<Metrics, 'requestBegan' | 'requestEnded' | 'notModified'> {
+function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<Metrics, RequestMetric | 'notModified'> {
   const registers = [registry]
   const operations = new Histogram({
     name: 'db_client_operation_duration_seconds',

@@ -7,10 +7,11 @@ export interface MeasuredRequest {
   /** The template of its route with the type, such as `/api/articles/:documentId`, never its URL. */
   readonly route: string
   readonly status: number
-  readonly seconds: number
+  /** Null: an event stream, which goes on for as long as its client listens. */
+  readonly seconds: number | null
   /** Bytes of the body that arrived; null: there is none. */
   readonly requestBytes: number | null
-  /** Bytes of the body; null: it was not sent to its end, or its headers do not say. */
+  /** Bytes of the body; null: there is none, it was not sent to its end, or its headers do not say. */
   readonly responseBytes: number | null
   /** Why the service refused it without doing the work; null: it did not. */
   readonly rejection: RejectionReason | null
@@ -34,6 +35,9 @@ export interface Metrics {
   requestEnded(request: MeasuredRequest): void
   /** `role`: of the server that executed it. */
   databaseOperation(purpose: DatabasePurpose, role: 'primary' | 'replica', seconds: number): void
+  /** A request was refused before it was one, because its headers were too large or too slow. */
+  requestRefused(reason: RejectionReason): void
+  databaseOperation(purpose: DatabasePurpose, seconds: number): void
   /** An operation of the database failed; `errorClass`: one of a few words; `commit_unknown`: it may have been committed. */
   databaseFailed(errorClass: string): void
   /** A request was responded to with 304. */

@@ -7,6 +7,7 @@ import { askManagement, managed, type Sample, scrape, sumOf } from '../support/m
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
 import { insertWebhook, openReceiver } from '../webhooks/receiver.js'
+import { openStream } from '../webhooks/stream.js'
 import { access, contentType, plain, reading, seeded } from './library.js'
 
 const token = 'a token that nobody guesses'
@@ -30,7 +31,11 @@ const received = new Promise<void>((resolve) => {
 })
 beforeAll(async () => {
   served = await serveProject(project, {
-    config: { ...managed, limits: { authRateLimit: 3, bodyBytes: 2_000, queryComplexity: 20 } },
+    config: {
+      ...managed,
+      events: { stream: true },
+      limits: { authRateLimit: 3, bodyBytes: 2_000, queryComplexity: 20, headersTimeout: 1_000 },
+    },
     code: { listeners: [() => received] },
   })
 })
@@ -142,6 +147,27 @@ rule('operations.9', 'bytes of bodies are those that arrived, whatever the heade
   await once(chunked.resume(), 'close')
   await vi.waitFor(async () => expect(requests(await scrape(served), route) - count).toBe(2), 10_000)
   expect((await received()) - before).toBe('{"data":'.length + '{}'.length)
+})
+
+rule('operations.9', 'event streams are counted apart from durations, and a response to HEAD has no bytes', async () => {
+  const before = await scrape(served)
+  const stream = await openStream(`${served.origin}/api/events`)
+  expect(stream.status).toBe(200)
+  expect((await served.ask('/api/events?events=unheard-of')).status).toBe(400)
+  expect((await served.ask('/api/notes', { method: 'HEAD' })).status).toBe(200)
+  stream.close()
+  await vi.waitFor(async () => {
+    const scraped = await scrape(served)
+    const difference = (name: string, labels: Readonly<Record<string, string>>) =>
+      (sumOf(scraped, name, labels) ?? 0) - (sumOf(before, name, labels) ?? 0)
+    const [streams, heads] = [{ http_route: '/api/events' }, { http_route: '/api/notes', http_request_method: 'HEAD' }]
+    expect(difference('octavo_event_streams_total', streams)).toBe(1)
+    expect(difference('http_server_request_duration_seconds_count', streams)).toBe(1)
+    expect(difference('http_server_request_duration_seconds_count', { ...streams, http_response_status_code: '400' })).toBe(1)
+    expect(difference('http_server_request_duration_seconds_count', heads)).toBe(1)
+    expect(difference('http_server_response_body_size_bytes_sum', heads)).toBe(0)
+    expect(sumOf(scraped, 'http_server_active_requests')).toBe(0)
+  }, 10_000)
 })
 
 rule('operations.15', 'reads are counted by whether their answer and their plan were in memory, and 304s', async () => {
@@ -268,6 +294,25 @@ rule('operations.10', 'requests that were refused are counted by reason, and att
     expect(difference('octavo_rate_limited_total', { limiter: 'address' })).toBe(2)
     expect(difference('octavo_auth_attempts_total', { kind: 'local', result: 'refused' })).toBe(5)
   }, 10_000)
+})
+
+rule('operations.10', 'headers that are too large or too slow are counted, and a connection without a request is not', async () => {
+  const reasons = async () => {
+    const scraped = await scrape(served)
+    return ['too_large', 'timeout'].map((reason) => sumOf(scraped, 'octavo_requests_rejected_total', { reason }) ?? 0)
+  }
+  const [large, late] = await reasons()
+  const sent = async (text: string): Promise<string> => {
+    const socket = connect(Number(new URL(served.origin).port), '127.0.0.1')
+    const chunks: Buffer[] = []
+    socket.on('data', (chunk) => chunks.push(chunk)).write(text)
+    await once(socket, 'close')
+    return Buffer.concat(chunks).toString()
+  }
+  const head = 'GET /api/notes HTTP/1.1\r\nHost: a\r\n'
+  const answers = await Promise.all([sent(`${head}X: ${'x'.repeat(100_000)}\r\n\r\n`), sent(head), sent('')])
+  expect(answers.map((answer) => answer.slice(9, 12))).toEqual(['431', '408', '408'])
+  expect(await reasons()).toEqual([large! + 1, late! + 1])
 })
 
 rule('operations.8', 'labels stay few when thousands of unknown paths and methods are requested', async () => {
