@@ -133,7 +133,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
 
 /** What is asked for when metrics are scraped. */
 const sourcesOf = (
-  { database, cacheActivity, liveModel, events }: Awaited<ReturnType<typeof openParts>>,
+  { database, cacheActivity, liveModel, events, identification }: Awaited<ReturnType<typeof openParts>>,
   planCounts: PlanCounts,
   model: () => Model,
 ) => ({
@@ -141,6 +141,7 @@ const sourcesOf = (
   cache: cacheActivity,
   plans: () => planCounts,
   drift: () => database.mismatches(model()),
+  followed: identification.access,
   modelChange: liveModel.changeInForce,
   backlog: events.backlog,
 })

@@ -1,6 +1,7 @@
 // The metrics of a service, as prom-client keeps and writes them; only this room knows it.
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Metrics } from '../runtime/metrics.js'
+import { addProcessMetrics } from './process-metrics.js'
 import { addScrapedMetrics } from './scraped-metrics.js'
 import type { BuildInfo, MetricSources } from './sources.js'
 import type { ProcessMetrics } from './summed-metrics.js'
@@ -23,7 +24,7 @@ const bodyBytes = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_0
 /** Opens the metrics of a service, with those of the process. */
 export function openRegistry({ version, system }: BuildInfo): MetricsRegistry {
   const registry = new Registry()
-  collectDefaultMetrics({ register: registry })
+  addProcessMetrics(registry)
   new Gauge({
     name: 'octavo_build_info',
     help: 'The version of the service, of Node.js, and the kind of database; always 1',

@@ -26,20 +26,28 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
   const caches = addCacheMetrics(registry)
   const setDrift = addDrift(registry)
   const change = gauge('octavo_schema_version', 'The number of the last change of the model that is in force; 0: none was made')
+  const lowest = new Gauge({
+    ...{ name: 'octavo_schema_version_min', help: 'The same; of several processes the lowest', aggregator: 'min' },
+    registers: [registry],
+  })
   const pending = gauge('octavo_outbox_pending', 'Recorded events that a listener or webhook has not received')
   const age = gauge('octavo_outbox_oldest_age_seconds', 'Seconds since the oldest of them was recorded; 0 if there is none')
   /** What the database was asked and has not answered: it is not asked again meanwhile. */
   let asked: ReturnType<MetricSources['backlog']> | null = null
-  const update: ScrapedMetrics['update'] = async ({ activity, cache, plans, modelChange, drift, backlog }, milliseconds) => {
+  const update: ScrapedMetrics['update'] = async (sources, milliseconds) => {
+    const { activity, cache, plans, followed, modelChange, drift, backlog } = sources
     setActivity(activity())
     caches.set(cache(), plans())
-    change.set(modelChange())
+    const isFollowed = within(milliseconds, followed()).catch(() => null)
     const drifted = within(milliseconds, setDrift(drift)).catch(() => null)
     asked ??= backlog().finally(() => {
       asked = null
     })
     const found = await within(milliseconds, asked).catch(() => null)
     await drifted
+    await isFollowed
+    change.set(modelChange())
+    lowest.set(modelChange())
     if (found === null) {
       pending.remove()
       age.remove()

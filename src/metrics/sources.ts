@@ -12,6 +12,8 @@ export interface MetricSources {
   plans(): PlanCounts
   /** Where the database and the model in force contradict each other. */
   drift(): ReturnType<Database['mismatches']>
+  /** Resolves once the changes are followed that other processes have made. Rejects where they cannot be. */
+  followed(): Promise<unknown>
   /** The last change of the model that is in force; 0: none was made. */
   modelChange(): number
   /** Events that wait for listeners and webhooks; `oldest`: milliseconds since 1970, null if none waits. */

@@ -1,5 +1,6 @@
 // The metrics of several processes as those of one service: each is summed, averaged or taken once, as it says itself.
-import { AggregatorRegistry, collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
+import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
+import { addProcessMetrics } from './process-metrics.js'
 
 /** The metrics of a process as values. */
 export type ProcessMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
@@ -22,7 +23,7 @@ const summed = (all: readonly ProcessMetrics[]): Registry =>
 /** Opens the sum, with the default metrics of this process. */
 export function openSummedMetrics(): SummedMetrics {
   const own = new Registry()
-  collectDefaultMetrics({ register: own })
+  addProcessMetrics(own)
   let past: Promise<ProcessMetrics> = Promise.resolve([])
   return {
     contentType: own.contentType,

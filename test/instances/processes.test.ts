@@ -241,6 +241,29 @@ describe.skipIf(!canListProcesses)('processes', () => {
     expect(await child.ended).toMatchObject({ code: 0 })
   })
 
+  rule('instances.5', 'of event loops the latest is reported, and of the last change of the model the highest and the lowest', async () => {
+    const folder = project(notes(drain))
+    const child = run(folder, { OCTAVO_PROCESSES: '2' })
+    const origin = await allServe(child, 2)
+    const samples = async () => samplesOf((await askManagementOf(child, '/metrics')).text)
+    const value = async (name: string): Promise<number> => sumOf(await samples(), name)!
+    await vi.waitFor(async () => {
+      // Each scrape begins a new period.
+      await samples()
+      await askAnew(origin, '/api/busy')
+      expect(await value('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0.5)
+    }, patience)
+    const numbers = async () => Promise.all(['octavo_schema_version', 'octavo_schema_version_min'].map(value))
+    expect(await numbers()).toEqual([0, 0])
+    const file = join(folder, 'src/api/note/content-types/note/schema.json')
+    const schema = JSON.parse(readFileSync(file, 'utf8'))
+    writeFileSync(file, JSON.stringify({ ...schema, attributes: { ...schema.attributes, more: { type: 'text' } } }))
+    const applied = await octavo(['model', 'apply', folder])
+    expect(applied.status, applied.err).toBe(0)
+    // No request lets them follow, but for the scrape itself.
+    expect(await numbers()).toEqual([1, 1])
+  })
+
   rule('instances.6', 'attempts to sign in count together', async () => {
     const child = run(project(notes()), { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
