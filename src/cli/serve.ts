@@ -63,8 +63,8 @@ async function explained(folder: string, options: ServeOptions): Promise<void> {
 async function listen(folder: string, options: ServeOptions): Promise<void> {
   const { isDevelopment = false, replaces = false } = options
   const loaded = options.config ?? (await loadConfig(folder))
-  // In development, another project may have the management port, which nothing depends on.
-  const management = loaded.management === null ? null : { ...loaded.management, isRequired: !isDevelopment }
+  // In development, another project may have the management port, which nothing depends on, and the process to be replaced serves on.
+  const management = loaded.management === null ? null : { ...loaded.management, isRequired: !isDevelopment, opensFirst: !isDevelopment }
   const asked = { ...loaded, management, allowsNewDatabase: options.new === true }
   const given = options.configured?.(asked) ?? asked
   const { limits } = given

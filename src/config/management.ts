@@ -23,6 +23,8 @@ export interface ManagementConfig {
   readonly isRequired: boolean
   /** Who asks the process: others at the port, or the main process, which has the port for several. */
   readonly askedBy: 'port' | 'main'
+  /** True: it listens before the database is prepared, for a process that serves in any case; otherwise right before the service does. */
+  readonly opensFirst?: boolean
 }
 
 /** The environment variables that say where the management port listens, and who may read its metrics. */

@@ -16,7 +16,7 @@ interface ListeningServer {
 export interface Management {
   readonly measuring: Measuring
   /**
-   * Returns the server with a `listen` that opens the port first. `trouble`: null while the database can be used; `sources`: what a scrape
+   * Returns the server with a `listen` that opens the port first, unless it is open. `trouble`: null while the database can be used; `sources`: what a scrape
    * asks.
    */
   beside<Served extends ListeningServer>(server: Served, trouble: () => string | null, sources: MetricSources): Served
@@ -25,7 +25,7 @@ export interface Management {
 const noManagement: Management = { measuring: notMeasuring, beside: (server) => server }
 
 /**
- * Prepares the management port, which is closed after everything that was opened since. Without one, this costs nothing. `version`: of this
+ * Prepares the management port, which may have to listen at once, and is closed after everything that was opened since. Without one, this costs nothing. `version`: of this
  * build.
  */
 export async function prepareManagement(config: Config, version: string, logger: Logger, opened: Closers): Promise<Management> {
@@ -37,6 +37,8 @@ export async function prepareManagement(config: Config, version: string, logger:
   const service = { service: () => state.service(), database: () => state.database(), sources: () => asked }
   const port = openManagement(management, config, { service, version, logger })
   opened.add(port.close)
+  const { opensFirst = false } = management
+  if (opensFirst) await port.listen()
   return {
     measuring: port.measuring,
     beside: (server, trouble, sources) => {
@@ -45,7 +47,7 @@ export async function prepareManagement(config: Config, version: string, logger:
       return {
         ...server,
         listen: async () => {
-          await port.listen()
+          if (!opensFirst) await port.listen()
           return server.listen()
         },
       }

@@ -11,6 +11,8 @@ import { octavo, project, removeProjects } from './command.js'
 
 const notes = contentType('note', { name: { type: 'string' } })
 
+const patience = { timeout: 20_000, interval: 20 }
+
 let child: Child | null = null
 let folder: string | null = null
 afterEach(async () => {
@@ -55,6 +57,28 @@ rule('operations.4', 'a service that is told to stop is not ready at once, serve
   }
   expect(refused).toHaveBeenCalled()
   expect(await child.ended).toMatchObject({ code: 0 })
+})
+
+rule('operations.3', 'while the database is prepared, the port responds: live, and not ready', async () => {
+  // A database server that does not respond yet.
+  const { port, server } = await takenPort()
+  folder = project({ ...notes, 'octavo.config.json': { management: { port: 0 } } })
+  child = start(folder, {
+    ...{ DATABASE_CLIENT: 'postgres', DATABASE_URL: `postgres://octavo@127.0.0.1:${port}/octavo` },
+    ...{ API_TOKEN_SALT: 'a salt of API tokens', JWT_SECRET: 'a secret of users', ADMIN_JWT_SECRET: 'a secret of administrators' },
+  })
+  // It does not listen, and is ended by the test.
+  child.origin.catch(() => {})
+  const management = await vi.waitFor(() => {
+    const origin = managementOrigin(child!.output().split('\n'))
+    expect(origin).not.toBeNull()
+    return origin!
+  }, patience)
+  expect((await askAt(management, '/live')).status).toBe(200)
+  const { status, body } = await askAt(management, '/ready')
+  expect([status, body]).toEqual([503, { status: 'not ready', failing: [{ part: 'service', problem: 'The service does not listen yet' }] }])
+  expect((await askAt(management, '/metrics')).text).toContain('octavo_build_info')
+  server.close()
 })
 
 rule('operations.6', 'a management port in use, or that of the service, ends the start with a sentence; octavo dev goes on', async () => {
