@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DockerfileParser } from 'dockerfile-ast'
 import { validate } from 'dockerfile-utils'
 import { expect, test } from 'vitest'
-import { parseAllDocuments } from 'yaml'
+import { parse, parseAllDocuments } from 'yaml'
 import { rule } from '../support/rule.js'
 import { composition, deployed, root, textOf, variablesIn } from './composed.js'
 
@@ -154,6 +154,19 @@ rule('running.1', 'objects of Kubernetes refer to each other', () => {
     objectOf('Service').metadata.name,
     objectOf('Service').spec.ports[0].name,
   ])
+})
+
+rule('running.1', 'Prometheus finds the metrics of the pods, with their token and under the name of the alerts', () => {
+  const { spec } = parse(textOf('kubernetes', 'podmonitor.yaml'))
+  const { metadata, spec: pod } = objectOf('Deployment').spec.template
+  expect(metadata.labels).toMatchObject(spec.selector.matchLabels)
+  expect(metadata.annotations).toBeUndefined()
+  const [, job] = /\{job="(\w+)"\}/.exec(textOf('prometheus', 'alerts.yml'))!
+  expect(metadata.labels[spec.jobLabel]).toBe(job)
+  const [endpoint] = spec.podMetricsEndpoints
+  expect(pod.containers[0].ports.map(({ name }: { name: string }) => name)).toContain(endpoint.port)
+  expect(pod.containers[0].envFrom).toContainEqual({ secretRef: { name: endpoint.authorization.credentials.name } })
+  expect(textOf('kubernetes', 'octavo.yaml')).toContain(`--from-literal=${endpoint.authorization.credentials.key}=`)
 })
 
 rule('running.6', 'pods have no rights, and secrets by reference', () => {
