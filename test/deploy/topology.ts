@@ -98,9 +98,12 @@ export async function startTopology(project: string): Promise<Topology> {
     await until(async () => (await psql(url, 'select 1')).trim() === '1', output)
     // In place of the image's entrypoint, which changes the user.
     const [, ...command] = replica.command!
+    const copy = place('replica')
+    // What a copy that was killed has left.
+    writeFileSync(join(copy, 'PG_VERSION'), '15\n')
     startServer(['bash', deployed('postgres', 'replica.sh'), ...asPostgres(serverCommand(names, 'replica', command, place('sockets-2')))], {
       ...names.environmentOf('replica'),
-      ...{ PGDATA: place('replica'), ...withPrograms() },
+      ...{ PGDATA: copy, ...withPrograms() },
     })
     closers.push(await startStore(services.store!, names.addressOf('store'), join(folder, 'store')))
     const octavos = Object.keys(services).filter((name) => name.startsWith('octavo'))
