@@ -119,11 +119,28 @@ rule('running.6', 'units of systemd give the service its own folder, and nothing
     expect(lines, unit).toEqual(
       expect.arrayContaining([
         ...['User=octavo', 'NoNewPrivileges=yes', 'ProtectSystem=strict', 'ProtectHome=yes', 'PrivateTmp=yes', 'CapabilityBoundingSet='],
-        ...['Restart=on-failure', expect.stringMatching(/^StateDirectory=octavo/), expect.stringMatching(/^EnvironmentFile=/)],
+        ...['Restart=on-failure', expect.stringMatching(/^StateDirectory=octavo/), 'LogsDirectory=octavo'],
       ]),
     )
-    expect(lines.filter((line) => /SALT=|SECRET=|PASSWORD=|TOKEN=/.test(line))).toEqual([])
+    expect(lines.filter((line) => !line.startsWith('#') && /SALT=|SECRET=|PASSWORD=|TOKEN=/.test(line))).toEqual([])
   }
+})
+
+rule('running.7', 'units of systemd have nothing that commands need, and their .env has it', () => {
+  const [one, several] = ['octavo.service', 'octavo@.service'].map((unit) => {
+    const [, text] = /<<END\n(.*?)#\s+END\n/s.exec(textOf('systemd', unit))!
+    const named = [...textOf('systemd', unit).matchAll(/^Environment=(\w+)=/gm)].map(([, name]) => name!)
+    expect(named.filter((name) => /^(?:DATABASE|AWS|API|JWT|ADMIN)_/.test(name))).toEqual([])
+    return { named, variables: variablesIn(text!.replaceAll(/^#\s+/gm, '')) }
+  })
+  for (const { variables } of [one!, several!]) {
+    expect(Object.keys(variables)).toEqual(expect.arrayContaining(['API_TOKEN_SALT', 'JWT_SECRET', 'ADMIN_JWT_SECRET']))
+    expect(Object.keys(variables).filter((name) => !isKnown(name))).toEqual([])
+  }
+  expect(one!.named).not.toContain('UPLOADS_DIR')
+  expect(one!.variables.DATABASE_FILENAME).toMatch(/^\/var\/lib\/octavo\//)
+  // Each instance has its own folder for what it receives.
+  expect(JSON.parse(several!.variables.OCTAVO_CONFIG!)).toMatchObject({ auth: { sharedLimits: true }, uploads: { storage: {} } })
 })
 
 // biome-ignore lint/suspicious/noExplicitAny: objects of Kubernetes of every shape
