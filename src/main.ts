@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command } from 'commander'
+import { endAsFirstProcess } from './cli/first-process.js'
 import { addAdminCommands } from './cli/program/admins.js'
 import { addArchiveCommands } from './cli/program/archives.js'
 import { addBackupCommands } from './cli/program/backups.js'
@@ -19,6 +20,7 @@ import { addUserCommands } from './cli/program/users.js'
 import { addWebhookCommands } from './cli/program/webhooks.js'
 import { limitYoungGeneration } from './runtime/gc.js'
 
+endAsFirstProcess()
 limitYoungGeneration()
 
 const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
