@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
+  chownSync,
   closeSync,
   existsSync,
   fsyncSync,
@@ -11,6 +12,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
   writeSync,
 } from 'node:fs'
@@ -22,6 +24,8 @@ import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 
 const privateFile = 0o600
+/** Bits of a mode. */
+const [ownerAndGroup, everybody] = [0o770, 0o007]
 
 /** The result of saving secrets. */
 export interface SavedSecrets {
@@ -105,6 +109,18 @@ function removeTemporaryFiles(path: string): void {
     if (other.startsWith(`${name}.`) && /^[0-9a-f]{12}$/.test(other.slice(name.length + 1))) rmSync(join(folder, other))
 }
 
+/**
+ * Gives a file that replaces another one the rights of that one, without those of everybody. Where root makes it, it belongs to whom the
+ * former one belonged to; a new one, or one that everybody could read, belongs to the owner of the folder, who has to read it.
+ */
+function keepRights(file: string, former: Stats | null): void {
+  if (former !== null) chmodSync(file, former.mode & ownerAndGroup)
+  if (process.getuid?.() !== 0) return
+  const isPrivate = former !== null && (former.mode & everybody) === 0
+  const { uid, gid } = isPrivate ? former : statSync(dirname(file))
+  chownSync(file, uid, gid)
+}
+
 function replaceFile(path: string, text: string): void {
   removeTemporaryFiles(path)
   const next = `${path}.${randomBytes(6).toString('hex')}`
@@ -116,7 +132,7 @@ function replaceFile(path: string, text: string): void {
     } finally {
       closeSync(file)
     }
-    if (existsSync(path)) chmodSync(next, statSync(path).mode & 0o777)
+    keepRights(next, existsSync(path) ? statSync(path) : null)
     renameSync(next, path)
   } catch (error) {
     rmSync(next, { force: true })

@@ -1,5 +1,5 @@
 // Secrets of a project: made once, kept in .env, and nothing that is unset, half written or elsewhere voids what was made with them.
-import { chmodSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
@@ -31,6 +31,37 @@ test('a secret that .env names without a value is filled in there; mode, comment
   expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o640)
   expect(readdirSync(folder).filter((name) => name.startsWith('.env'))).toEqual(['.env'])
 })
+
+test('secrets are not for everybody, whatever the mode of .env was', async () => {
+  const folder = project({ ...notes, '.env': 'OTHER=1' })
+  chmodSync(join(folder, '.env'), 0o644)
+  expect((await octavo(['start', folder])).status).toBe(0)
+  expect(statSync(join(folder, '.env')).mode & 0o777).toBe(0o640)
+})
+
+test.skipIf(process.getuid?.() !== 0)(
+  '.env that root makes belongs to the owner of the folder, and one that is there to its owner',
+  async () => {
+    const ownerOf = (folder: string) => {
+      const { uid, gid, mode } = statSync(join(folder, '.env'))
+      return [uid, gid, mode & 0o777]
+    }
+    const made = project(notes)
+    chownSync(made, 4711, 4712)
+    expect((await octavo(['start', made])).status).toBe(0)
+    expect(ownerOf(made)).toEqual([4711, 4712, 0o600])
+    const kept = project({ ...notes, '.env': 'OTHER=1' })
+    chownSync(join(kept, '.env'), 4713, 4714)
+    chmodSync(join(kept, '.env'), 0o600)
+    expect((await octavo(['start', kept])).status).toBe(0)
+    expect(ownerOf(kept)).toEqual([4713, 4714, 0o600])
+    const open = project({ ...notes, '.env': 'OTHER=1' })
+    chownSync(open, 4711, 4712)
+    chmodSync(join(open, '.env'), 0o644)
+    expect((await octavo(['start', open])).status).toBe(0)
+    expect(ownerOf(open)).toEqual([4711, 4712, 0o640])
+  },
+)
 
 test('a database with tokens is not given another salt; one without is', async () => {
   const folder = project({ ...notes, '.env': `API_TOKEN_SALT=${strong}\nJWT_SECRET=${strong}\n` })
