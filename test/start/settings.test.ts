@@ -98,6 +98,7 @@ describe('environment', () => {
     expect((await withVariables({ OCTAVO_TRUST_PROXI: '1' })).warnings).toEqual([
       expect.stringMatching(/OCTAVO_TRUST_PROXI is not a known setting; did you mean "OCTAVO_TRUST_PROXY"\?/),
     ])
+    expect((await withVariables({ OCTAVO_ARCHIVE_KEY: 'a key of archives' })).warnings).toEqual([])
     const own = {
       '.env':
         'DATABASE_FILENMAE=x.db\nDATABASE_NAME=y\nSMTP_USER=z\nSITE_URL=https://a.example\nAPP_KEYS=a,b\nADMIN_JWT_SECRET=c\nJWT_SECRET=short\n',
