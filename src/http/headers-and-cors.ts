@@ -105,6 +105,3 @@ export function answerPreflight(reply: FastifyReply, headers: readonly string[])
     .header('access-control-max-age', '31536000')
     .send()
 }
-
-/** Whether a path starts with two slashes, which other programs may read as a host. */
-export const isMaliciousPath = (url: string): boolean => url.startsWith('//')

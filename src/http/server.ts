@@ -14,7 +14,6 @@ import { addConnectionClose, watchConnections } from './connections.js'
 import { drainRequest, slowRequestDiscardTime } from './drain-request.js'
 import {
   answerPreflight,
-  isMaliciousPath,
   isPreflight,
   isSecret,
   isUncacheable,
@@ -200,7 +199,8 @@ function prepare(
   app.addHook('onRequest', (request, reply, done) => {
     addHeaders(request, reply)
     if (request.raw.rawHeaders.length > 2 * config.limits.headerCount) refuseHeaders(reply)
-    else if (isMaliciousPath(request.raw.url ?? '')) done(new ApiError('BadRequestError', 'Malicious Path', null))
+    // Other programs may read two slashes as a host.
+    else if (request.raw.url?.startsWith('//')) done(new ApiError('BadRequestError', 'Malicious Path', null))
     else if (isPreflight(request)) answerPreflight(reply, config.corsHeaders)
     else done()
   })
@@ -216,7 +216,7 @@ function prepare(
   if (compression !== null) app.addHook('onSend', (_request, reply, payload) => compression.payload(reply, payload))
   app.addHook('onRequestAbort', async (request) => logAborted(request))
   app.addHook('onResponse', (request, reply, done) => {
-    drainRequest(request.raw, reply.statusCode === 408 ? slowRequestDiscardTime : config.limits.discardTime)
+    if (!request.raw.complete) drainRequest(request.raw, reply.statusCode === 408 ? slowRequestDiscardTime : config.limits.discardTime)
     if (!unlogged.has(request.routeOptions.url ?? '')) logRequest(request, reply)
     done()
   })

@@ -37,7 +37,6 @@ export interface Metrics {
   databaseOperation(purpose: DatabasePurpose, role: 'primary' | 'replica', seconds: number): void
   /** A request was refused before it was one, because its headers were too large or too slow. */
   requestRefused(reason: RejectionReason): void
-  databaseOperation(purpose: DatabasePurpose, seconds: number): void
   /** An operation of the database failed; `errorClass`: one of a few words; `commit_unknown`: it may have been committed. */
   databaseFailed(errorClass: string): void
   /** A request was responded to with 304. */

@@ -58,135 +58,160 @@ const ownFrom = 0.25
 /** The part of a segment that may stay where the rest of it is evicted. */
 const mayStay = 0.5
 
+/** All segments. */
+interface Segments {
+  /** Bytes of all that may be taken, and of one segment. */
+  readonly most: number
+  readonly segmentBytes: number
+  /** From the oldest to the newest. */
+  readonly all: Segment[]
+  /** Memory to be used again. */
+  readonly spare: Buffer[]
+  /** The segment that is being filled. */
+  head: Segment | null
+  /** Bytes of all segments, and what the owners of all pieces take besides. */
+  reserved: number
+  besides: number
+}
+
 /** Opens memory of at most `most` bytes. It grows as it is needed. */
 export function openAnswerMemory(most: number): AnswerMemory {
   const segmentBytes = Math.max(1, Math.min(Math.floor(most / leastSegments), largestSegment))
-  /** From the oldest to the newest. */
-  const segments: Segment[] = []
-  /** Memory of segments to be used again. */
-  const spare: Buffer[] = []
-  /** The segment that is being filled. */
-  let head: Segment | null = null
-  /** Bytes of all segments, and what the owners of all pieces take besides. */
-  let [reserved, besides] = [0, 0]
-
-  const isOwn = (length: number): boolean => length > segmentBytes * ownFrom
-
-  function openSegment(memory: Buffer): Segment {
-    const segment: Segment = { memory, pieces: [], filled: 0, weight: 0, live: 0, holders: 0, isClosed: false }
-    segments.push(segment)
-    reserved += memory.length
-    return segment
-  }
-
-  /** Ends a segment that was taken from the list. */
-  function closeSegment(segment: Segment): void {
-    reserved -= segment.memory.length
-    segment.isClosed = true
-    if (segment === head) head = null
-    if (segment.holders === 0) recycle(segment)
-  }
-
-  function recycle({ memory }: Segment): void {
-    if (memory.length === segmentBytes && reserved + besides + (spare.length + 1) * segmentBytes <= most) spare.push(memory)
-  }
-
-  /** The segment that is filled next, if it has room for this. */
-  function filling(length: number, beside: number): Segment | null {
-    const fits = head !== null && head.filled + length <= segmentBytes && head.weight + length + beside <= segmentBytes
-    return fits ? head : null
-  }
-
-  /** Bytes that are taken together with a further piece. */
-  function totalWith(length: number, beside: number): number {
-    const more = isOwn(length) ? length : filling(length, beside) === null ? segmentBytes : 0
-    return reserved + besides + beside + more
-  }
-
-  function segmentFor(length: number, beside: number): Segment {
-    if (isOwn(length)) return openSegment(Buffer.allocUnsafeSlow(length))
-    head = filling(length, beside) ?? openSegment(spare.pop() ?? Buffer.allocUnsafeSlow(segmentBytes))
-    return head
-  }
-
-  function place(placed: Placed, bytes: Uint8Array, segment: Segment): void {
-    const from = segment.filled
-    segment.memory.set(bytes, from)
-    segment.filled += bytes.length
-    segment.weight += bytes.length + placed.beside
-    segment.live++
-    segment.pieces.push(placed)
-    placed.at = { segment, bytes: segment.memory.subarray(from, segment.filled) }
-  }
-
-  /** Evicts what is in the oldest segment, or moves it to the newest. */
-  function evictOldest(): void {
-    const oldest = segments.shift()!
-    const staying: { readonly placed: Placed; readonly bytes: Buffer }[] = []
-    let weight = 0
-    for (const placed of oldest.pieces) {
-      if (placed.at === null) continue
-      const { bytes } = placed.at
-      const after = weight + bytes.length + placed.beside
-      const mayRemain = after <= segmentBytes * mayStay || isOwn(bytes.length)
-      if (mayRemain && placed.owner.isWanted()) {
-        staying.push({ placed, bytes })
-        weight = after
-      } else {
-        placed.at = null
-        besides -= placed.beside
-        placed.owner.evicted()
-      }
-    }
-    if (staying.length > 0 && oldest.memory.length !== segmentBytes) {
-      segments.push(oldest)
-      return
-    }
-    closeSegment(oldest)
-    if (staying.length === 0) return
-    // Where this is the same memory, no piece overwrites one behind it.
-    head = openSegment(spare.pop() ?? Buffer.allocUnsafeSlow(segmentBytes))
-    for (const { placed, bytes } of staying) if (placed.at !== null) place(placed, bytes, head)
-  }
-
-  function free(placed: Placed): void {
-    if (placed.at === null) return
-    const { segment } = placed.at
-    placed.at = null
-    besides -= placed.beside
-    segment.live--
-    const index = segment.live === 0 ? segments.indexOf(segment) : -1
-    if (index < 0) return
-    segments.splice(index, 1)
-    closeSegment(segment)
-  }
-
-  function lend({ at }: Placed): ReadBytes | undefined {
-    if (at === null) return undefined
-    const { segment, bytes } = at
-    segment.holders++
-    let isReleased = false
-    const release = (): void => {
-      if (isReleased) return
-      isReleased = true
-      segment.holders--
-      if (segment.holders === 0 && segment.isClosed) recycle(segment)
-    }
-    return { bytes, release }
-  }
-
+  const segments: Segments = { most, segmentBytes, all: [], spare: [], head: null, reserved: 0, besides: 0 }
   return {
     add: (bytes, beside, owner) => {
       const { length } = bytes
-      if ((isOwn(length) ? length : segmentBytes) + beside > most) return undefined
-      while (totalWith(length, beside) > most) evictOldest()
+      if ((isOwn(segments, length) ? length : segmentBytes) + beside > most) return undefined
+      while (totalWith(segments, length, beside) > most) evictOldest(segments)
       const placed: Placed = { owner, beside, at: null }
-      place(placed, bytes, segmentFor(length, beside))
-      besides += beside
-      while (spare.length > 0 && reserved + besides + spare.length * segmentBytes > most) spare.pop()
-      return { lend: () => lend(placed), free: () => free(placed) }
+      place(placed, bytes, segmentFor(segments, length, beside))
+      segments.besides += beside
+      trimSpare(segments)
+      return { lend: () => lend(segments, placed), free: () => free(segments, placed) }
     },
-    taken: () => segments.reduce((sum, { filled }) => sum + filled, besides),
-    hasRoom: () => reserved + besides + segmentBytes <= most,
+    taken: () => segments.all.reduce((sum, { filled }) => sum + filled, segments.besides),
+    hasRoom: () => segments.reserved + segments.besides + segmentBytes <= most,
   }
+}
+
+/** Whether a piece of this length has a segment of its own. */
+const isOwn = ({ segmentBytes }: Segments, length: number): boolean => length > segmentBytes * ownFrom
+
+/** The segment that is filled next, if it has room for this. */
+function filling({ head, segmentBytes }: Segments, length: number, beside: number): Segment | null {
+  const fits = head !== null && head.filled + length <= segmentBytes && head.weight + length + beside <= segmentBytes
+  return fits ? head : null
+}
+
+/** Bytes that are taken together with a further piece. */
+function totalWith(segments: Segments, length: number, beside: number): number {
+  const more = isOwn(segments, length) ? length : filling(segments, length, beside) === null ? segments.segmentBytes : 0
+  return segments.reserved + segments.besides + beside + more
+}
+
+function segmentFor(segments: Segments, length: number, beside: number): Segment {
+  if (isOwn(segments, length)) return openSegment(segments, Buffer.allocUnsafeSlow(length))
+  segments.head = filling(segments, length, beside) ?? openSegment(segments, commonMemory(segments))
+  return segments.head
+}
+
+const commonMemory = ({ spare, segmentBytes }: Segments): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(segmentBytes)
+
+function openSegment(segments: Segments, memory: Buffer): Segment {
+  const segment: Segment = { memory, pieces: [], filled: 0, weight: 0, live: 0, holders: 0, isClosed: false }
+  segments.all.push(segment)
+  segments.reserved += memory.length
+  return segment
+}
+
+/** Ends a segment that was taken from the list. */
+function closeSegment(segments: Segments, segment: Segment): void {
+  segments.reserved -= segment.memory.length
+  segment.isClosed = true
+  if (segment === segments.head) segments.head = null
+  if (segment.holders === 0) recycle(segments, segment)
+}
+
+function recycle(segments: Segments, { memory }: Segment): void {
+  if (memory.length !== segments.segmentBytes) return
+  segments.spare.push(memory)
+  trimSpare(segments)
+}
+
+/** Gives memory back that is beyond what may be taken. */
+function trimSpare({ spare, reserved, besides, segmentBytes, most }: Segments): void {
+  while (spare.length > 0 && reserved + besides + spare.length * segmentBytes > most) spare.pop()
+}
+
+function place(placed: Placed, bytes: Uint8Array, segment: Segment): void {
+  const from = segment.filled
+  segment.memory.set(bytes, from)
+  segment.filled += bytes.length
+  segment.weight += bytes.length + placed.beside
+  segment.live++
+  segment.pieces.push(placed)
+  placed.at = { segment, bytes: segment.memory.subarray(from, segment.filled) }
+}
+
+/** Evicts what is in the oldest segment, or moves it to a new one. */
+function evictOldest(segments: Segments): void {
+  const oldest = segments.all.shift()!
+  const staying = evictUnwanted(segments, oldest)
+  if (staying.length > 0 && oldest.memory.length !== segments.segmentBytes) {
+    segments.all.push(oldest)
+    return
+  }
+  // Their bytes stay where they are until they are moved.
+  const moving = staying.flatMap((placed) => (placed.at === null ? [] : [{ placed, bytes: placed.at.bytes }]))
+  closeSegment(segments, oldest)
+  if (moving.length === 0) return
+  segments.head = openSegment(segments, commonMemory(segments))
+  // Where this is the same memory, no piece overwrites one behind it.
+  for (const { placed, bytes } of moving) place(placed, bytes, segments.head)
+}
+
+/** Evicts the pieces of a segment that are not wanted, or for which there is no room in a new one; returns the others. */
+function evictUnwanted(segments: Segments, { pieces }: Segment): readonly Placed[] {
+  const staying: Placed[] = []
+  let weight = 0
+  for (const placed of pieces) {
+    if (placed.at === null) continue
+    const { length } = placed.at.bytes
+    const after = weight + length + placed.beside
+    if ((after <= segments.segmentBytes * mayStay || isOwn(segments, length)) && placed.owner.isWanted()) {
+      staying.push(placed)
+      weight = after
+    } else {
+      placed.at = null
+      segments.besides -= placed.beside
+      placed.owner.evicted()
+    }
+  }
+  return staying
+}
+
+function free(segments: Segments, placed: Placed): void {
+  if (placed.at === null) return
+  const { segment } = placed.at
+  placed.at = null
+  segments.besides -= placed.beside
+  segment.live--
+  const index = segment.live === 0 ? segments.all.indexOf(segment) : -1
+  if (index < 0) return
+  segments.all.splice(index, 1)
+  closeSegment(segments, segment)
+}
+
+function lend(segments: Segments, { at }: Placed): ReadBytes | undefined {
+  if (at === null) return undefined
+  const { segment, bytes } = at
+  segment.holders++
+  let isReleased = false
+  const release = (): void => {
+    if (isReleased) return
+    isReleased = true
+    segment.holders--
+    if (segment.holders === 0 && segment.isClosed) recycle(segments, segment)
+  }
+  return { bytes, release }
 }

@@ -1,8 +1,8 @@
 // Answers in memory, bounded by their bytes. Each is returned for as long as nothing that it was read from has changed.
 import { LRUCache } from 'lru-cache'
 import { contentHash } from '../../runtime/content-hash.js'
-import type { KeptForms, ReadAnswer } from '../database.js'
-import { openAnswerMemory, type Piece } from './answer-memory.js'
+import type { ReadAnswer } from '../database.js'
+import { type AnswerMemory, openAnswerMemory, type Piece } from './answer-memory.js'
 import type { CacheCounts } from './cache-counts.js'
 import type { TableChanges } from './table-changes.js'
 
@@ -63,118 +63,129 @@ const remembered = 1_000_000
 
 const [noTable, noBytes] = [new Set<string>() as ReadonlySet<string>, new Uint8Array()]
 
-export function openAnswerStore(changes: TableChanges, limits: CacheLimits, counts: CacheCounts | null = null): AnswerStore {
-  const most = Math.min(limits.cacheBytes, limits.cachedAnswerBytes)
-  const known = new Map<string, Kept>()
-  const memory = openAnswerMemory(limits.cacheBytes)
-  const admits = openAdmission(memory.hasRoom)
+/** All that is kept. */
+interface KeptAnswers {
+  readonly changes: TableChanges
+  readonly known: Map<string, Kept>
+  readonly memory: AnswerMemory
+  readonly counts: CacheCounts | null
+  /** The most bytes of one answer with all its forms. */
+  readonly most: number
   /** The last change of unknown extent: nothing that was kept before is valid. */
-  let cleared = 0
+  cleared: number
+}
+
+export function openAnswerStore(changes: TableChanges, limits: CacheLimits, counts: CacheCounts | null = null): AnswerStore {
+  const [most, memory] = [Math.min(limits.cacheBytes, limits.cachedAnswerBytes), openAnswerMemory(limits.cacheBytes)]
+  const known = new Map<string, Kept>()
+  const answers: KeptAnswers = { changes, known, memory, counts, most, cleared: 0 }
+  const admits = openAdmission(memory.hasRoom)
   counts?.holds(() => ({ entries: known.size, bytes: memory.taken() }))
-
-  function isCurrent(kept: Kept): boolean {
-    const now = changes.now()
-    if (kept.checked === now) return true
-    const { tables } = kept.source
-    if (tables === null || changes.lastOf(tables) > kept.since) return false
-    kept.checked = now
-    return true
-  }
-
-  function forget(kept: Kept): void {
-    if (known.get(kept.key) === kept) known.delete(kept.key)
-    kept.piece?.free()
-    for (const form of kept.forms?.values() ?? []) form.free()
-    kept.piece = null
-    kept.forms = null
-  }
-
-  /** Copies bytes that belong to an answer. `evict`: what is no longer there with them. Returns null where they have no room. */
-  function take(kept: Kept, bytes: Uint8Array, beside: number, evict: () => void): Piece | null {
-    if (kept.size + bytes.length + beside > most) return null
-    const isWanted = () => {
-      const wasUsed = kept.isUsed
-      kept.isUsed = false
-      return wasUsed && isCurrent(kept)
-    }
-    const piece = memory.add(bytes, beside, { isWanted, evicted: evict })
-    if (piece === undefined) return null
-    kept.size += bytes.length + beside
-    return piece
-  }
-
-  /** Keeps another form of an answer that is kept. */
-  function keepForm(kept: Kept, name: string, bytes: Uint8Array): void {
-    if (kept.piece === null || kept.forms?.has(name)) return
-    kept.isUsed = true
-    const piece = take(kept, bytes, formOverhead, () => kept.forms?.delete(name))
-    if (piece === null) return
-    // It may have been evicted for its own form.
-    if (kept.piece === null) {
-      piece.free()
-      return
-    }
-    kept.forms ??= new Map()
-    kept.forms.set(name, piece)
-  }
-
-  function lend(kept: Kept): ReadAnswer | undefined {
-    const lent = kept.piece?.lend()
-    if (lent === undefined || kept.hash === null) return lent && null
-    const forms: KeptForms = {
-      hash: kept.hash,
-      form: (name) => kept.forms?.get(name)?.lend(),
-      keep: (name, bytes) => keepForm(kept, name, bytes),
-    }
-    return { ...lent, kept: forms }
-  }
-
-  /** Whether an answer is kept: it is still the one, and has room. */
-  function isToBeKept(key: string, from: Provenance, answer: ReadAnswer): boolean {
-    const { tables } = from.source
-    if (tables === null || changes.lastOf(tables) > from.since) return false
-    const last = changes.lastOf(noTable)
-    if (last > cleared) for (const kept of known.values()) forget(kept)
-    cleared = last
-    return sizeOf(answer) + 2 * key.length <= most && admits(key)
-  }
-
-  function keepCopy(key: string, answer: ReadAnswer, from: Provenance): Kept | null {
-    const hash = answer === null ? null : contentHash(answer.bytes)
-    const kept: Kept = { ...from, key, hash, piece: null, forms: null, checked: from.since, size: 0, isUsed: false }
-    // A character of a key takes two bytes at most.
-    kept.piece = take(kept, answer?.bytes ?? noBytes, overhead + 2 * key.length, () => {
-      forget(kept)
-      counts?.evicted()
-    })
-    if (kept.piece === null) return null
-    const before = known.get(key)
-    if (before !== undefined) forget(before)
-    known.set(key, kept)
-    return kept
-  }
-
   return {
     get: (key) => {
       const kept = known.get(key)
       if (kept === undefined) return undefined
-      if (!isCurrent(kept)) {
-        forget(kept)
-        return undefined
-      }
-      kept.isUsed = true
-      return lend(kept)
+      if (isCurrent(changes, kept)) return lend(answers, kept)
+      forget(known, kept)
+      return undefined
     },
     isTooLarge: (answer) => sizeOf(answer) > most,
     keep: (key, answer, from, isShared) => {
-      const kept = isToBeKept(key, from, answer) ? keepCopy(key, answer, from) : null
-      if (kept !== null) {
-        answer?.release()
-        return () => lend(kept)
-      }
-      return isShared && sizeOf(answer) <= most ? shared(answer) : undefined
+      const kept = mayBeKept(answers, key, from, answer) && admits(key) ? keepCopy(answers, key, answer, from) : null
+      if (kept === null) return isShared && sizeOf(answer) <= most ? shared(answer) : undefined
+      answer?.release()
+      return () => lend(answers, kept)
     },
   }
+}
+
+function isCurrent(changes: TableChanges, kept: Kept): boolean {
+  const now = changes.now()
+  if (kept.checked === now) return true
+  if (hasChanged(changes, kept)) return false
+  kept.checked = now
+  return true
+}
+
+const hasChanged = (changes: TableChanges, { source: { tables }, since }: Provenance): boolean =>
+  tables === null || changes.lastOf(tables) > since
+
+function forget(known: Map<string, Kept>, kept: Kept): void {
+  if (known.get(kept.key) === kept) known.delete(kept.key)
+  kept.piece?.free()
+  for (const form of kept.forms?.values() ?? []) form.free()
+  kept.piece = null
+  kept.forms = null
+}
+
+/** Hands out an answer that is kept. */
+function lend(answers: KeptAnswers, kept: Kept): ReadAnswer | undefined {
+  const lent = kept.piece?.lend()
+  if (lent === undefined) return undefined
+  kept.isUsed = true
+  const { hash } = kept
+  if (hash === null) return null
+  const { bytes, release } = lent
+  const form = (name: string) => kept.forms?.get(name)?.lend()
+  return { bytes, release, kept: { hash, form, keep: (name, other) => keepForm(answers, kept, name, other) } }
+}
+
+/** Whether an answer is still the one, and small enough. */
+function mayBeKept(answers: KeptAnswers, key: string, from: Provenance, answer: ReadAnswer): boolean {
+  const { changes, known, most } = answers
+  if (hasChanged(changes, from)) return false
+  const last = changes.lastOf(noTable)
+  if (last > answers.cleared) for (const kept of known.values()) forget(known, kept)
+  answers.cleared = last
+  return sizeOf(answer) + keySize(key) <= most
+}
+
+/** A character of a key takes two bytes at most. */
+const keySize = (key: string): number => 2 * key.length
+
+/** Keeps a copy of an answer. Returns null where it has no room. */
+function keepCopy(answers: KeptAnswers, key: string, answer: ReadAnswer, from: Provenance): Kept | null {
+  const { known, counts } = answers
+  const hash = answer === null ? null : contentHash(answer.bytes)
+  const kept: Kept = { ...from, key, hash, piece: null, forms: null, checked: from.since, size: 0, isUsed: false }
+  kept.piece = take(answers, kept, answer?.bytes ?? noBytes, overhead + keySize(key), () => {
+    forget(known, kept)
+    counts?.evicted()
+  })
+  if (kept.piece === null) return null
+  const before = known.get(key)
+  if (before !== undefined) forget(known, before)
+  known.set(key, kept)
+  return kept
+}
+
+/** Keeps another form of an answer that is kept, if it has room. */
+function keepForm(answers: KeptAnswers, kept: Kept, name: string, bytes: Uint8Array): void {
+  if (kept.piece === null || kept.forms?.has(name)) return
+  const piece = take(answers, kept, bytes, formOverhead, () => kept.forms?.delete(name))
+  if (piece === null) return
+  // It may have been evicted for its own form.
+  if (kept.piece === null) {
+    piece.free()
+    return
+  }
+  kept.forms ??= new Map()
+  kept.forms.set(name, piece)
+}
+
+/** Copies bytes that belong to an answer. `evicted`: called where they are evicted. Returns null where they have no room. */
+function take(answers: KeptAnswers, kept: Kept, bytes: Uint8Array, beside: number, evicted: () => void): Piece | null {
+  const { changes, memory, most } = answers
+  if (kept.size + bytes.length + beside > most) return null
+  const isWanted = () => {
+    const wasUsed = kept.isUsed
+    kept.isUsed = false
+    return wasUsed && isCurrent(changes, kept)
+  }
+  const piece = memory.add(bytes, beside, { isWanted, evicted })
+  if (piece === undefined) return null
+  kept.size += bytes.length + beside
+  return piece
 }
 
 const sizeOf = (answer: ReadAnswer): number => overhead + (answer?.bytes.length ?? 0)

@@ -49,9 +49,8 @@ export function cacheReads(
 ): ReadDatabase {
   if (limits.cacheBytes === 0) return reads
   const { changes, look } = watch
-  const store = openAnswerStore(changes, limits, counts)
+  const [store, sources] = [openAnswerStore(changes, limits, counts), openSources(signing)]
   const underWay = new Map<string, ReadUnderWay>()
-  const sources = openSources(signing)
   /** Keys of answers that were too large to be shared. */
   const large = new LRUCache<string, true>({ maxSize: keptKeys, sizeCalculation: (_, key) => key.length })
 
@@ -95,13 +94,17 @@ export function cacheReads(
     execute: async (handle, values, isGone = never, since = elapsed()) => {
       counts?.asked()
       const source = sources.of(handle)
-      if (source.tables === null) return reads.execute(handle, values, isGone, since)
-      const asked = { handle, values, isGone, source, tables: source.tables, arrived: since }
-      const looked = look(since)
-      const isKnown = typeof looked === 'boolean' ? looked : await looked.catch(() => false)
-      return isKnown ? answer(asked) : reads.execute(handle, values, isGone, since)
+      const known = isKnown(look, since)
+      if (source.tables === null || !(typeof known === 'boolean' ? known : await known)) return reads.execute(handle, values, isGone, since)
+      return answer({ handle, values, isGone, source, tables: source.tables, arrived: since })
     },
   }
+}
+
+/** Whether the changes of all commits before `since` are known. */
+function isKnown(look: CommitWatch['look'], since: number): boolean | Promise<boolean> {
+  const looked = look(since)
+  return typeof looked === 'boolean' ? looked : looked.catch(() => false)
 }
 
 /** Waits for a read under way; reads where that gives nothing to share. */
