@@ -1,6 +1,8 @@
-// How the main process asks a service process how it is: one question at a time, so that nothing queues for a process that hangs.
+// How the main process asks a service process how it is: no question while another one waits, so that nothing queues for a process that is busy.
 import type { Worker } from 'node:cluster'
+import { managementLimits } from '../config/management.js'
 import type { ProcessMetrics } from '../metrics/summed-metrics.js'
+import { within } from '../runtime/clock.js'
 import type { ReportQuestion, ServingReport } from './serving-report.js'
 
 /** A service process, as the management port knows it. */
@@ -15,35 +17,40 @@ export interface AskedProcess {
 export function askedProcess(worker: Worker): AskedProcess {
   let asked = 0
   let last: ProcessMetrics | null = null
+  const open = new Map<number, (report: ServingReport | null) => void>()
   const waiting = new Map<boolean, Promise<ServingReport | null>>()
+  const end = (id: number, report: ServingReport | null): void => {
+    open.get(id)?.(report)
+    open.delete(id)
+  }
   worker.on('message', (message: ServingReport) => {
-    if (message.kind === 'report') last = message.metrics ?? last
+    if (message.kind !== 'report') return
+    last = message.metrics ?? last
+    if (message.id !== null) end(message.id, message)
+  })
+  worker.on('exit', () => {
+    for (const id of open.keys()) end(id, null)
   })
 
   function ask(metrics: boolean): Promise<ServingReport | null> {
+    if (!worker.isConnected()) return Promise.resolve(null)
     const id = ++asked
     return new Promise((resolve) => {
-      const end = (report: ServingReport | null): void => {
-        worker.off('message', received).off('exit', ended)
-        waiting.delete(metrics)
-        resolve(report)
-      }
-      const ended = (): void => end(null)
-      const received = (message: ServingReport): void => {
-        if (message.kind === 'report' && message.id === id) end(message)
-      }
-      worker.on('message', received).on('exit', ended)
-      if (!worker.isConnected()) return ended()
+      open.set(id, resolve)
       worker.send({ kind: 'question', id, metrics } satisfies ReportQuestion, (error) => {
-        if (error !== null) ended()
+        if (error !== null) end(id, null)
       })
     })
   }
 
   return {
     ask: (metrics) => {
-      const answer = waiting.get(metrics) ?? ask(metrics)
+      const before = waiting.get(metrics)
+      if (before !== undefined) return before
+      const answer = ask(metrics)
       waiting.set(metrics, answer)
+      // A question that got lost must not keep the next one from being asked.
+      void within(managementLimits.reportWait, answer).then(() => waiting.delete(metrics))
       return answer
     },
     lastMetrics: () => last,

@@ -15,7 +15,7 @@ import type { ServingReport } from './serving-report.js'
 export interface WatchedProcesses {
   /** Those that listen and are not being replaced. */
   serving(): readonly AskedProcess[]
-  /** All that have not ended. */
+  /** Those that have begun to listen, and have not ended. */
   running(): readonly AskedProcess[]
   isStopping(): boolean
 }

@@ -3,52 +3,39 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest'
-import type { Child } from '../faults/child.js'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { samplesOf, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { askAt } from '../support/serve.js'
-import { askAnew, askManagementOf, canListProcesses, childrenOf, endAll, isRunning, managementOf, notes, openLoad, run } from './started.js'
+import {
+  allServe,
+  askAnew,
+  askManagementOf,
+  canListProcesses,
+  childrenOf,
+  endAll,
+  isRunning,
+  lines,
+  managementOf,
+  notes,
+  openLoad,
+  patience,
+  run,
+  withGate,
+} from './started.js'
 
 afterEach(endAll)
 afterAll(removeProjects)
 
 /** Whether the limits of a process can be changed while it runs. */
 const canLimit = spawnSync('prlimit', ['--version']).status === 0
-const patience = { timeout: 30_000, interval: 50 }
 const drain = 'limits: { drainDelay: 500, processPause: 50 }'
-
-/** Waits until so many processes serve. */
-async function allServe(child: Child, count: number): Promise<string> {
-  const origin = await child.origin
-  await vi.waitFor(
-    async () => expect((await askManagementOf(child, '/ready')).body).toEqual({ status: 'ready', processes: count }),
-    patience,
-  )
-  return origin
-}
 
 /** The processes that respond to new connections. */
 async function respondents(origin: string): Promise<ReadonlySet<number>> {
   const answers = await Promise.all(Array.from({ length: 12 }, () => askAnew(origin, '/api/pid')))
   return new Set(answers.map(({ body }) => body.pid as number))
 }
-
-const lines = (child: Child, msg: RegExp): readonly string[] =>
-  child
-    .output()
-    .split('\n')
-    .filter((line) => msg.test(line))
-
-/** The project, whose processes do not get beyond reading the configuration while a file `gate` is there; they note their id in `held`. */
-const withGate = (files: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
-  ...files,
-  'octavo.config.mjs': `import { existsSync, writeFileSync } from 'node:fs'
-    const gate = new URL('gate', import.meta.url)
-    if (existsSync(gate)) writeFileSync(new URL('held', import.meta.url), String(process.pid))
-    while (existsSync(gate)) await new Promise((resolve) => setTimeout(resolve, 20))
-    ${files['octavo.config.mjs']}`,
-})
 
 describe.skipIf(!canListProcesses)('processes', () => {
   rule('instances.1', 'several processes serve behind one port; the project is prepared and announced once', async () => {

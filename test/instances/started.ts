@@ -1,6 +1,7 @@
 // A project that is served by processes of their own, whose number, ids and load a test looks at.
 import { existsSync, readFileSync } from 'node:fs'
 import { Agent, get, type IncomingMessage } from 'node:http'
+import { expect, vi } from 'vitest'
 import { type Child, start } from '../faults/child.js'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
 import { managementOrigin } from '../support/management.js'
@@ -111,3 +112,33 @@ export function openLoad(origin: string, path: string, connections = 8): Load {
 
 /** Asks by a new connection each time. */
 export const askAnew = (origin: string, path: string): Promise<Answer> => askAt(origin, path, { headers: { connection: 'close' } })
+
+/** How long a test waits for processes. */
+export const patience = { timeout: 30_000, interval: 50 }
+
+/** Waits until so many processes serve. */
+export async function allServe(child: Child, count: number): Promise<string> {
+  const origin = await child.origin
+  await vi.waitFor(
+    async () => expect((await askManagementOf(child, '/ready')).body).toEqual({ status: 'ready', processes: count }),
+    patience,
+  )
+  return origin
+}
+
+/** The lines of the log that fit. */
+export const lines = (child: Child, msg: RegExp): readonly string[] =>
+  child
+    .output()
+    .split('\n')
+    .filter((line) => msg.test(line))
+
+/** The project, whose processes do not get beyond reading the configuration while a file `gate` is there; they note their id in `held`. */
+export const withGate = (files: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> => ({
+  ...files,
+  'octavo.config.mjs': `import { existsSync, writeFileSync } from 'node:fs'
+    const gate = new URL('gate', import.meta.url)
+    if (existsSync(gate)) writeFileSync(new URL('held', import.meta.url), String(process.pid))
+    while (existsSync(gate)) await new Promise((resolve) => setTimeout(resolve, 20))
+    ${files['octavo.config.mjs']}`,
+})

@@ -79,7 +79,7 @@ async function openRunning(folder: string, config: Config, allowsNew: boolean, l
   })
   const watched = {
     serving: () => members.serving().map(({ asked }) => asked),
-    running: () => members.running().map(({ asked }) => asked),
+    running: () => members.listening().map(({ asked }) => asked),
     isStopping: () => running.isStopping,
   }
   const management = await openPort(config, watched, logger)

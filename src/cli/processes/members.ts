@@ -16,6 +16,8 @@ export interface Members {
   stop(waits: boolean): Promise<boolean>
   /** Those that listen and are not being replaced. */
   serving(): readonly ServiceMember[]
+  /** Those that have begun to listen and have not ended, also where they are being replaced. */
+  listening(): readonly ServiceMember[]
   /** All that have not ended. */
   running(): readonly ServiceMember[]
 }
@@ -74,6 +76,7 @@ export function openMembers(options: MembersOptions): Members {
       return ends.every((end, index) => end.status === 0 || (!served.has(all[index]!) && isInterrupted(end)))
     },
     serving,
+    listening: () => [...running].filter((member) => !starting.has(member)),
     running: () => [...running],
   }
 }
