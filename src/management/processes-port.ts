@@ -36,12 +36,11 @@ export function openProcessesPort(
   const lag = watchEventLoop()
   const sum = openSummedMetrics()
   const scrape = async (): Promise<string> => {
-    // Of one that does not say it in time, the last that it has said: sums do not become less.
-    const all = processes.running().map(async (each) => {
-      const report = await within(managementLimits.reportWait, each.ask(true))
-      return report?.metrics ?? each.lastMetrics()
-    })
-    return sum.text((await Promise.all(all)).flatMap((metrics) => (metrics === null ? [] : [metrics])))
+    await Promise.all(processes.running().map((each) => within(managementLimits.reportWait, each.ask(true))))
+    // Of one that does not say it in time, the last that it has said: sums do not become less. Those that have ended meanwhile are in the
+    // sum already.
+    const known = processes.running().map((each) => each.lastMetrics())
+    return sum.text(known.filter((metrics) => metrics !== null))
   }
   const pages = new Map<string, ManagementPage>([
     ['/live', livePage(processes, lag.now, limits.eventLoopLag)],

@@ -10,7 +10,7 @@ export interface SummedMetrics {
   readonly contentType: string
   /** Keeps what a process has counted that has ended, so that no sum becomes less. */
   keep(ended: ProcessMetrics): Promise<void>
-  /** All metrics as text: of these processes, of this one, and of those that have ended. */
+  /** All metrics as text: of these processes, of this one, and of those that have been kept by now. */
   text(running: readonly ProcessMetrics[]): Promise<string>
 }
 
@@ -36,6 +36,7 @@ export function openSummedMetrics(): SummedMetrics {
       )
       await past
     },
+    // `past` is read at the moment of the call, so that nothing is in both.
     text: async (running) => summed([await past, ...running, await own.getMetricsAsJSON()]).metrics(),
   }
 }
