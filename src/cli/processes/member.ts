@@ -59,7 +59,9 @@ function memberOf({ worker, loaded }: LoadingWorker, begin: Omit<BeginServing, '
   if (worker.process.pid === undefined) return notStarted(failed)
   passLines(worker.process.stdout!, write)
   const serving = messageOf(worker, 'serving')
-  void loaded.then((isLoaded) => isLoaded !== null && tell(worker, { kind: 'begin', ...begin }))
+  // What it is told before it has loaded its code may be lost.
+  let whenLoaded: BeginServing | EndServing = { kind: 'begin', ...begin }
+  void loaded.then((isLoaded) => isLoaded !== null && tell(worker, whenLoaded))
   worker.on('message', ({ kind }: LeavingPort) => {
     if (kind === 'leaving') void leaving().then(() => tell(worker, { kind: 'leave' }))
   })
@@ -69,7 +71,8 @@ function memberOf({ worker, loaded }: LoadingWorker, begin: Omit<BeginServing, '
     ended: endOf(worker),
     asked: askedProcess(worker),
     end: (how, milliseconds) => {
-      tell(worker, { kind: 'end', ...how })
+      whenLoaded = { kind: 'end', ...how }
+      tell(worker, whenLoaded)
       killAfter(worker, milliseconds)
     },
   }
