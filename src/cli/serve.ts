@@ -11,6 +11,7 @@ import { createService, type Service } from '../service.js'
 import { refuseUnfinishedRestore } from '../uploads/unfinished-restore.js'
 import { endWithParent } from './end-with-parent.js'
 import { orExplain } from './explain-error.js'
+import type { Hangup } from './hangup.js'
 import { checkPorts } from './port-check.js'
 import { strapiEvidence } from './project.js'
 import { reportProjectCode } from './project-code.js'
@@ -29,6 +30,8 @@ export interface ServeOptions {
   readonly replaces?: boolean
   /** A process of `octavo dev`, which replaces it at every change. */
   readonly isDevelopment?: boolean
+  /** SIGHUP, where this process is the whole command. */
+  readonly hangup?: Hangup
   /** Changes the configuration of a process that is one of several. */
   readonly configured?: (loaded: Config) => Config
   /** Called once signals end the process gracefully. */
@@ -73,6 +76,10 @@ async function listen(folder: string, options: ServeOptions): Promise<void> {
   log.takeOver()
   const shutdown = watchShutdown(log, isDevelopment ? 'debug' : 'info')
   options.watched?.(shutdown)
+  options.hangup?.does(
+    () => shutdown.end(true, false),
+    () => logger.warn(hangupIgnored),
+  )
   endWithParent(() => process.kill(process.pid, 'SIGTERM'))
   checkProject(given.folder)
   refuseUnfinishedRestore(given)
@@ -95,6 +102,9 @@ async function listen(folder: string, options: ServeOptions): Promise<void> {
   shutdown.serves((delay, isReplaced) => service.close({ delay, isReplaced }), limits)
   options.serving?.(address)
 }
+
+const hangupIgnored =
+  'SIGHUP is ignored: it replaces several processes (--processes), and one serves here; a restart reads the configuration again'
 
 /** Prints where the project is served, and during development what to try. */
 async function announce({ production, folder, contract, contractReason }: Config, service: Service, address: string): Promise<void> {

@@ -2,10 +2,12 @@
 // its code before it is told to begin.
 import { limitYoungGeneration } from '../../runtime/gc.js'
 import { tellStarter } from '../cluster/messages.js'
+import { leaveHangupToStarter } from '../hangup.js'
 import { serve } from '../serve.js'
 import type { Begin } from './messages.js'
 
 limitYoungGeneration()
+leaveHangupToStarter()
 
 const [folder = '.'] = process.argv.slice(2)
 

@@ -7,6 +7,7 @@ import { openLog } from '../../runtime/log.js'
 import { shareConnections } from '../cluster/service-workers.js'
 import { findSharedPort, type SharedPort } from '../cluster/shared-port.js'
 import { endWithParent } from '../end-with-parent.js'
+import type { Hangup } from '../hangup.js'
 import { checkPorts } from '../port-check.js'
 import { watchShutdown } from '../shutdown.js'
 import { startFailure } from '../start-failure.js'
@@ -16,13 +17,23 @@ import { type Members, openMembers } from './members.js'
 /** Milliseconds beyond the longest shutdown of a process after which it is killed, and beyond that for the main process itself. */
 const [killTime, endTime] = [2_000, 1_000]
 
+/** What the command was started with. */
+interface Started {
+  /** An empty database may be created although the project had one. */
+  readonly allowsNew: boolean
+  readonly hangup: Hangup
+}
+
 /** Serves the project in `folder` by several processes, until a signal stops them. */
-export async function serveTogether(folder: string, config: Config, allowsNew: boolean): Promise<void> {
-  const isTerminal = process.stdout.isTTY === true
+export async function serveTogether(folder: string, config: Config, { allowsNew, hangup }: Started): Promise<void> {
   const { limits } = config
   const log = openLog({ level: config.logLevel, bytes: limits.logBytes, batches: false })
   log.takeOver()
   const shutdown = watchShutdown(log)
+  // Where a terminal is closed, nobody is left who could end the command.
+  const end = (): void => shutdown.end(true, false)
+  // Processes that have not begun to start read the configuration as it is then.
+  hangup.does(end, () => {})
   endWithParent(() => process.kill(process.pid, 'SIGTERM'))
   await checkPorts(config).catch((error) => {
     throw startFailure(error)
@@ -36,12 +47,11 @@ export async function serveTogether(folder: string, config: Config, allowsNew: b
     if (!isWell) throw new Error('a service process did not end well')
   }
   shutdown.serves(stop, { drainDelay: limits.drainDelay, drainTimeout: limits.drainTimeout + killTime + endTime })
-  // Where a terminal is closed, nobody is left who could end the command.
-  process.on('SIGHUP', () => (isTerminal ? process.kill(process.pid, 'SIGTERM') : void members.restart()))
-  const end = await members.start()
-  if (end === null || running.isStopping) return
-  if (end.error !== undefined) process.stderr.write(`octavo: No service process can be started (${end.error}).\n`)
-  await shutdown.leave(end.status ?? 1)
+  hangup.does(end, () => void members.restart())
+  const first = await members.start()
+  if (first === null || running.isStopping) return
+  if (first.error !== undefined) process.stderr.write(`octavo: No service process can be started (${first.error}).\n`)
+  await shutdown.leave(first.status ?? 1)
 }
 
 /** The processes, and the management port of all of them. */

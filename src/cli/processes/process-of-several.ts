@@ -4,11 +4,13 @@ import { pause } from '../../runtime/clock.js'
 import { limitYoungGeneration } from '../../runtime/gc.js'
 import { askBeforeLeavingPort } from '../../runtime/shared-port.js'
 import { tellStarter } from '../cluster/messages.js'
+import { leaveHangupToStarter } from '../hangup.js'
 import { serve } from '../serve.js'
 import type { Shutdown } from '../shutdown.js'
 import type { BeginServing, EndServing, LeavePort, LeavingPort } from './messages.js'
 
 limitYoungGeneration()
+leaveHangupToStarter()
 
 const [folder = '.'] = process.argv.slice(2)
 let shutdown: Shutdown | null = null
