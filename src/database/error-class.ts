@@ -2,8 +2,10 @@
 import { ApiError } from '../errors/errors.js'
 import { isCommitUnknown, isSchemaDrift } from './unavailable.js'
 
+export const databaseErrorClasses = ['conflict', 'overload', 'timeout', 'unavailable', 'commit_unknown', 'schema_drift', 'failure'] as const
+
 /** Why an operation failed; `failure`: with an error that nobody expects. */
-export type DatabaseErrorClass = 'conflict' | 'overload' | 'timeout' | 'unavailable' | 'commit_unknown' | 'schema_drift' | 'failure'
+export type DatabaseErrorClass = (typeof databaseErrorClasses)[number]
 
 /** The class of an error; null: it is about the request, and no error of the database. */
 export function databaseErrorClass(error: unknown): DatabaseErrorClass | null {

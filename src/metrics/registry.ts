@@ -2,6 +2,9 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { Metrics } from '../runtime/metrics.js'
 import { addProcessMetrics } from './process-metrics.js'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { databaseErrorClasses } from '../database/error-class.js'
+import { limiters, type Metrics, measuredResults, rejectionReasons, webhookResults } from '../runtime/metrics.js'
 import { addScrapedMetrics } from './scraped-metrics.js'
 import type { BuildInfo, MetricSources } from './sources.js'
 import type { ProcessMetrics } from './summed-metrics.js'
@@ -83,12 +86,8 @@ function requestMetrics(registry: Registry): Pick<Metrics, RequestMetric> {
     buckets: bodyBytes,
     registers,
   })
-  const rejected = new Counter({
-    name: 'octavo_requests_rejected_total',
-    help: 'Requests that were refused without doing their work',
-    labelNames: ['reason'],
-    registers,
-  })
+  const rejected = counter(registry, 'octavo_requests_rejected_total', 'Requests that were refused without doing their work', ['reason'])
+  for (const reason of rejectionReasons) rejected.inc({ reason }, 0)
   return {
     requestBegan: () => active.inc(),
     requestEnded: (request) => {
@@ -121,6 +120,11 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
   const uploadedBytes = counter(registry, 'octavo_uploads_bytes_total', 'Bytes of files that were stored', [])
   const attempts = counter(registry, 'octavo_auth_attempts_total', 'Attempts at routes of sign-ins and accounts', ['kind', 'result'])
   const limited = counter(registry, 'octavo_rate_limited_total', 'Attempts that a rate limit refused', ['limiter'])
+  // Otherwise the first one would not be an increase.
+  for (const name of databaseErrorClasses) errors.inc({ class: name }, 0)
+  for (const result of webhookResults) webhooks.inc({ result }, 0)
+  for (const result of measuredResults) uploads.inc({ result }, 0)
+  for (const limiter of limiters) limited.inc({ limiter }, 0)
   return {
     databaseOperation: (purpose, role, seconds) =>
       operations.observe({ db_system_name: system, octavo_purpose: purpose, db_role: role }, seconds),

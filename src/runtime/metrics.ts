@@ -17,17 +17,28 @@ export interface MeasuredRequest {
   readonly rejection: RejectionReason | null
 }
 
+export const rejectionReasons = ['rate_limit', 'too_large', 'too_complex', 'overload', 'timeout', 'unavailable'] as const
+
 /** Why a request was refused without doing its work. */
-export type RejectionReason = 'rate_limit' | 'too_large' | 'too_complex' | 'overload' | 'timeout' | 'unavailable'
+export type RejectionReason = (typeof rejectionReasons)[number]
 
 /** What an operation of the database was for. */
 export type DatabasePurpose = 'read' | 'write' | 'auth' | 'version' | 'outbox' | 'uploads' | 'accounts' | 'other'
 
+export const measuredResults = ['success', 'refused', 'failed'] as const
+
 /** How an attempt ended; `failed`: by a failure of the service. */
-export type MeasuredResult = 'success' | 'refused' | 'failed'
+export type MeasuredResult = (typeof measuredResults)[number]
+
+export const webhookResults = ['delivered', 'failed', 'given_up'] as const
 
 /** How an attempt to deliver an event ended; `failed`: it is sent again; `given_up`: it is not. */
-export type WebhookResult = 'delivered' | 'failed' | 'given_up'
+export type WebhookResult = (typeof webhookResults)[number]
+
+export const limiters = ['address', 'account'] as const
+
+/** What a rate limit counts attempts by. */
+export type LimitedBy = (typeof limiters)[number]
 
 /** Receives what happens. Every label is one of a closed set: no value of a request is one. */
 export interface Metrics {
@@ -49,5 +60,5 @@ export interface Metrics {
   filesNotStored(files: number, result: Exclude<MeasuredResult, 'success'>): void
   /** An attempt at a route of sign-ins, such as `local`. */
   signInAttempt(route: string, result: MeasuredResult): void
-  rateLimited(limiter: 'address' | 'account'): void
+  rateLimited(limiter: LimitedBy): void
 }

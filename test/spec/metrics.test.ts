@@ -224,7 +224,9 @@ rule(
     await insertWebhook(own.sql, { name: 'receiver', url: receiver.origin, events: ['entry.create'], headers: {} })
     const write = (value: unknown) =>
       own.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data: value }) })
-    const delivered = async (result: string) => sumOf(await scrape(own), 'octavo_webhook_deliveries_total', { result }) ?? 0
+    const delivered = async (result: string) => sumOf(await scrape(own), 'octavo_webhook_deliveries_total', { result })
+    // The first of each is an increase.
+    for (const result of ['delivered', 'failed', 'given_up']) expect(await delivered(result)).toBe(0)
     const wait = { timeout: 20_000, interval: 50 }
     await vi.waitFor(async () => {
       expect((await write({ name: 'delivered' })).status).toBe(201)
@@ -236,7 +238,7 @@ rule(
     await receiver.close()
 
     expect((await write({})).status).toBe(400)
-    expect(sumOf(await scrape(own), 'octavo_db_errors_total')).toBeNull()
+    expect(sumOf(await scrape(own), 'octavo_db_errors_total')).toBe(0)
     expect(sumOf(await scrape(own), 'octavo_db_commit_unknown_total')).toBe(0)
     if (isOnServer) expect(sumOf(await scrape(own), 'db_client_connection_timeouts_total')).toBe(0)
     await own.sql('alter table notes rename to notes_away')
@@ -245,6 +247,32 @@ rule(
     await own.close()
   },
 )
+
+rule('operations.9', 'events that wait for a receiver that is down are pending, and have an age', async () => {
+  const receiver = await openReceiver()
+  receiver.respond = (_received, response) => void response.writeHead(503).end()
+  const own = await serveProject(project, {
+    config: { ...managed, webhooks: { allowPrivateAddresses: true }, limits: { webhookPause: 60_000 } },
+  })
+  await insertWebhook(own.sql, { name: 'receiver', url: receiver.origin, events: ['entry.create'], headers: {} })
+  const wait = { timeout: 20_000, interval: 50 }
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ data: { name: 'waits' } })
+  await vi.waitFor(async () => {
+    expect((await own.ask('/api/notes', { method: 'POST', headers, body })).status).toBe(201)
+    expect(receiver.received.length).toBeGreaterThan(0)
+  }, wait)
+  // The cursor has passed all of them.
+  const beyond = 'select sequence from octavo_outbox where sequence > (select min(sequence) from octavo_consumers)'
+  await vi.waitFor(async () => expect(await own.sql(beyond)).toEqual([]), wait)
+  const waiting = await own.sql("select sequence from octavo_deliveries where state = 'waiting'")
+  expect(waiting.length).toBeGreaterThan(0)
+  const scraped = await scrape(own)
+  expect(sumOf(scraped, 'octavo_outbox_pending')).toBe(waiting.length)
+  expect(sumOf(scraped, 'octavo_outbox_oldest_age_seconds')).toBeGreaterThan(0)
+  await receiver.close()
+  await own.close()
+})
 
 rule('operations.16', 'on PostgreSQL, connections that were waited for in vain are counted by pool', async () => {
   if (!isOnPostgres) return
