@@ -1,7 +1,7 @@
 // Which process owns a lease. Owners store heartbeats in the database; a lease expires when its owner has ended, or its heartbeats have
 // stopped.
 import { randomUUID } from 'node:crypto'
-import { readlinkSync } from 'node:fs'
+import { readFileSync, readlinkSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { elapsed } from '../runtime/clock.js'
 
@@ -50,10 +50,14 @@ function hasEnded(owner: string): boolean {
   }
 }
 
-/** Where process ids mean the same: containers may share a host name, and each counts its processes by itself. */
-function machine(): string {
+/**
+ * Where process ids mean the same: containers may share a host name, and each counts its processes by itself; copies of a virtual machine
+ * share that too, but each was started by itself.
+ */
+const machine = (): string => {
   try {
-    return `${hostname()}/${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}`
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
+    return `${hostname()}/${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}/${boot}`
   } catch {
     return hostname()
   }
