@@ -23,9 +23,9 @@ export interface Connections {
   leaveToOthers(): void
   /**
    * Keeps serving for `delay` milliseconds, then stops listening. Resolves when all requests are answered and all connections have ended,
-   * to the number of connections that were closed because their clients stalled.
+   * to the number of connections that were closed because their clients stalled. `closed`: called when it does not listen any more.
    */
-  drain(delay: number): Promise<number>
+  drain(delay: number, closed: () => void): Promise<number>
 }
 
 /** Time limits of a shutdown, in milliseconds. */
@@ -51,11 +51,12 @@ export function watchConnections(server: Server, { drainTimeout, drainBodies }: 
   let state: 'serving' | 'draining' | 'ending' = 'serving'
   let isReplaced = false
   const stopping = new AbortController()
-  async function stopListening(): Promise<void> {
+  async function stopListening(closed: () => void): Promise<void> {
     await leavePort()
     await acceptAll(server, open, performance.now() + Math.min(accepting, drainTimeout * acceptingShare))
     // Closing an HTTP server would also destroy connections that look idle but have unread requests.
     NetServer.prototype.close.call(server)
+    closed()
   }
   return {
     isDraining: () => state !== 'serving' && !isReplaced,
@@ -70,16 +71,16 @@ export function watchConnections(server: Server, { drainTimeout, drainBodies }: 
     leaveToOthers: () => {
       isReplaced = true
     },
-    async drain(delay) {
+    async drain(delay, closed) {
       if (state !== 'serving') return 0
       state = 'draining'
       if (!server.listening) return 0
-      if (isReplaced) await stopListening()
+      if (isReplaced) await stopListening(closed)
       // Connections that are in use learn by their next response that they end.
       if (delay > 0) await Promise.race([pause(delay), ...(isReplaced ? [open.allClosed()] : [])])
       stopping.abort()
       const end = performance.now() + drainTimeout * responseShare
-      if (!isReplaced) await stopListening()
+      if (!isReplaced) await stopListening(closed)
       await pendingReads()
       if (open.requests.size > 0) await pause(idleGrace)
       await pendingReads()

@@ -135,8 +135,9 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     state: () => (connections.isDraining() ? 'draining' : app.server.listening ? 'serving' : 'starting'),
     leaveToOthers: connections.leaveToOthers,
     close: async (delay) => {
+      // Their clients connect again, which only then is elsewhere.
+      const closed = await connections.drain(delay, () => streams?.close())
       streams?.close()
-      const closed = await connections.drain(delay)
       if (closed > 0) logger.warn({ connections: closed }, 'closed stalled connections: their clients did not send or receive data in time')
       await app.close()
     },

@@ -8,6 +8,7 @@ export interface StreamConnection {
   write(block: string): Promise<void>
   /** Calls `left` once, when the connection has ended. */
   onEnd(left: () => void): void
+  /** Ends it with its connection, so that the client makes another one. */
   end(): void
 }
 
@@ -16,6 +17,7 @@ const drainTimeout = 30_000
 
 /** Begins the response. `most`: unsent bytes beyond which the connection is closed. */
 export function openStreamConnection(raw: ServerResponse, most: number): StreamConnection {
+  const { socket } = raw
   const isOpen = (): boolean => !raw.destroyed && !raw.writableEnded
   return {
     isOpen,
@@ -30,7 +32,7 @@ export function openStreamConnection(raw: ServerResponse, most: number): StreamC
       else raw.once('close', left)
     },
     end: () => {
-      if (isOpen()) raw.end()
+      if (isOpen()) raw.end(() => socket?.destroySoon())
     },
   }
 }

@@ -22,7 +22,7 @@ export interface Streams {
   shared(key: string, summary: EntryEventSummary, render: () => Promise<string | null>): Promise<string | null>
   onEvents(listener: () => void): () => void
   readonly events: StreamedEvents
-  /** Ends all streams and refuses further ones. */
+  /** Ends all streams, and each further one at once: browsers connect again after the end of a stream, but not after an error. */
   close(): void
 }
 
@@ -33,7 +33,6 @@ export function openStreams(events: StreamedEvents, limits: StreamLimits): Strea
   let isClosed = false
 
   function check(address: string): void {
-    if (isClosed) throw new ApiError('ServiceUnavailableError', 'The service is stopping')
     if (open.size >= limits.eventStreams) throw new ApiError('ServiceUnavailableError', 'Too many event streams are open')
     const own = [...open.values()].filter((other) => other === address).length
     if (own >= limits.eventStreamsPerAddress)
@@ -45,6 +44,7 @@ export function openStreams(events: StreamedEvents, limits: StreamLimits): Strea
     enter: (address, connection) => {
       open.set(connection, address)
       connection.onEnd(() => open.delete(connection))
+      if (isClosed) connection.end()
     },
     read: (after) => batches.get(String(after), () => events.read(after)),
     shared: (key, { sequence }, render) => rendered.get(`${sequence} ${key}`, render),
