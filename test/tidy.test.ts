@@ -411,6 +411,7 @@ const wallClock = new Set([
   'installation/installation.ts',
   'metrics/scraped-metrics.ts',
   'database/answer/signed-addresses.ts',
+  'database/sqlite/file/copied-database.ts',
   'documents/idempotency.ts',
   'documents/operation.ts',
   'events/outbox.ts',
