@@ -46,12 +46,16 @@ export function rangeApplies(headers: IncomingHttpHeaders, { tag, changed }: Sen
 /** Bytes of a body that has an ETag: hashing more holds up other requests for too long. */
 const mostHashed = 4_000_000
 
+/** Caches may keep the response to a read, and ask each time whether it still holds. */
+export const cachingOf = ({ headers }: RequestContext['request']): string =>
+  headers.authorization === undefined ? 'public, no-cache' : 'private, no-cache'
+
 /**
  * The reply to a read: 304 where the client has these bytes. Caches may keep it, and ask each time whether it is still the one: those of
  * everybody where the request has no credentials (RFC 9111, section 5.2.2).
  */
 export function okRead({ request, metrics }: Pick<RequestContext, 'request' | 'metrics'>, bytes: ReadBytes): Reply {
-  const caching = request.headers.authorization === undefined ? 'public, no-cache' : 'private, no-cache'
+  const caching = cachingOf(request)
   if (bytes.bytes.length > mostHashed) return { status: 200, bytes, headers: { 'cache-control': caching } }
   const tag = `"${bytes.kept?.hash ?? contentHash(bytes.bytes)}"`
   const headers = { 'cache-control': caching, etag: tag }

@@ -49,6 +49,8 @@ export interface RequestContext {
   readonly since: number
   /** True once the client has closed the connection. */
   isGone(): boolean
+  /** Adds headers to the response, also where it is an error. */
+  addHeaders(headers: Readonly<Record<string, string>>): void
   /** Starts to count the memory of an incomplete body. */
   beginBody(): IncomingBody
   /** Reads and parses the body; `undefined` if there is none. @throws ApiError 400, 408, 413, 499, 503 */

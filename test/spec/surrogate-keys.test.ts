@@ -56,17 +56,36 @@ rule('caching.7', 'responses to everybody name the types that they were read fro
   const first = await served.ask(`/api/articles/${article}`)
   const again = await served.ask(`/api/articles/${article}`, { headers: { 'if-none-match': first.headers.get('etag')! } })
   expect([again.status, keysOf(again)]).toEqual([304, [...uids('article'), `d-${article}`]])
-  // Caches of others keep no response to credentials, and no error.
+  // Caches of others keep no response to credentials.
   await addToken(served, 'reader', { type: 'full-access' })
   const own = await served.ask('/api/places', { token: 'reader' })
   expect([own.status, keysOf(own)]).toEqual([200, []])
-  expect(await keys(`articles/nothing`)).toEqual([])
   const plain = await serveProject(project)
   expect((await plain.ask('/api/places')).headers.has('surrogate-key')).toBe(false)
   await plain.close()
   const tagged = await serveProject(project, { config: { cache: { surrogateKeys: 'Cache-Tag' } } })
   expect((await tagged.ask('/api/articles?populate=author')).headers.get('cache-tag')).toBe(uids('article', 'author').join(','))
   await tagged.close()
+})
+
+rule('caching.9', 'a document that is not there has the caching and the keys of one that is, and no ETag', async () => {
+  const ofArticle = ['t-api::article.article', 'd-nothing']
+  for (const method of ['GET', 'HEAD']) {
+    const gone = await served.ask('/api/articles/nothing', { method })
+    expect([gone.status, keysOf(gone)], method).toEqual([404, ofArticle])
+    expect([gone.headers.get('cache-control'), gone.headers.get('etag')], method).toEqual(['public, no-cache', null])
+  }
+  const populated = await served.ask('/api/articles/nothing?populate=author')
+  expect(keysOf(populated)).toEqual(['t-api::article.article', 't-api::author.author', 'd-nothing'])
+  await addToken(served, 'editor', { type: 'full-access' })
+  const own = await served.ask('/api/articles/nothing', { token: 'editor' })
+  expect([own.status, own.headers.get('cache-control'), keysOf(own)]).toEqual([404, 'private, no-cache', []])
+  // No document: nothing would forget it.
+  const unknown = await served.ask('/api/nothing')
+  expect([unknown.status, unknown.headers.get('cache-control'), keysOf(unknown)]).toEqual([404, null, []])
+  // Once it is there, an event purges the 404, and the document is sent.
+  const made = await write('POST', 'articles', { title: 'later' })
+  await vi.waitFor(() => expect(events.flatMap(purgedBy)).toEqual(expect.arrayContaining([ofArticle[0], `d-${made}`])), patience)
 })
 
 rule('caching.7', 'whatever changes a response is followed by an event about one of its keys', async () => {

@@ -6,7 +6,7 @@ import { typesReadBy } from '../../documents/read/types-read.js'
 import { notFound } from '../../errors/errors.js'
 import type { ContentType, Model } from '../../model/types.js'
 import type { HookAction } from '../../public/documents.js'
-import { okRead } from '../conditional.js'
+import { cachingOf, okRead } from '../conditional.js'
 import { idempotencyKeyOf } from '../idempotency-key.js'
 import type { Reply, RequestContext } from '../request-context.js'
 import { created, noContent, okBytes } from '../request-context.js'
@@ -63,7 +63,11 @@ export async function handleContent(type: ContentType, method: string, context: 
     mode: one ? 'first' : 'many',
     identity: documentId === undefined ? undefined : { attribute: 'documentId', value: documentId, wins: true },
   })
-  if (response === null) throw notFound()
+  if (response === null) {
+    // Caches forget this too when the document appears.
+    context.addHeaders({ 'cache-control': cachingOf(request), ...(isKeyed ? keys : {}) })
+    throw notFound()
+  }
   const reply = okRead(context, context.markSources === null ? response : await withSourceMaps(type, response, context))
   return isKeyed ? { ...reply, headers: { ...reply.headers, ...keys } } : reply
 }
