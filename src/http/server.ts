@@ -145,12 +145,13 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
 }
 
 const mountsOf = (parts: MountContext): readonly Mount[] => {
-  const { config, backend, compression } = parts
+  const { config, backend, compression, unsent } = parts
   return [
     uploadsMount(config.uploadsFolder, {
       check: backend.checkAddress,
       compressedBytes: compression === null ? 0 : config.limits.compressedFileBytes,
       policies: { sandbox: policyOfFile(config, sandboxPolicy), viewer: policyOfFile(config, viewerPolicy) },
+      unsent,
     }),
     apiMount(routes, parts),
     ...(config.admin.enabled ? [administrationMount(parts)] : []),

@@ -10,7 +10,10 @@ import { isSafeInBrowsers } from '../../uploads/media-types.js'
 import type { CheckAddress } from '../../uploads/signing.js'
 import { isCompressible, leastCompressed } from '../compression/coding.js'
 import { isUnchanged, rangeApplies, tagOfUnchanged } from '../conditional.js'
+import { isCompressible, leastCompressed, openCodings } from '../compression/coding.js'
+import { isUnchanged, rangeApplies } from '../conditional.js'
 import { variesBy } from '../headers-and-cors.js'
+import type { UnsentResponses } from '../unsent-responses.js'
 import { type Mount, readMethods } from './mount.js'
 
 /** Nothing runs or is loaded from elsewhere; inline styles allow the browser's own viewers. */
@@ -31,6 +34,8 @@ export interface Serving {
   readonly compressedBytes: number
   /** The Content-Security-Policy of files by how browsers show them. */
   readonly policies: { readonly sandbox: string; readonly viewer: string }
+  /** Counts files that are in memory until they are sent. */
+  readonly unsent: UnsentResponses
 }
 
 /** The files of a folder. */
@@ -44,7 +49,7 @@ export function uploadsMount(folder: string, serving: Serving): Mount {
   }
 }
 
-function addTo(app: FastifyInstance, folder: string, { check, compressedBytes, policies }: Serving): void {
+function addTo(app: FastifyInstance, folder: string, { check, compressedBytes, policies, unsent }: Serving): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/uploads/*',
@@ -54,7 +59,7 @@ function addTo(app: FastifyInstance, folder: string, { check, compressedBytes, p
       const handle = path === null ? null : await openFile(folder, path)
       if (handle === null) throw notFound()
       try {
-        return await sendFile(request, reply.header('cache-control', cacheable), { path: path!, handle, compressedBytes, policies })
+        return await sendFile(request, reply.header('cache-control', cacheable), { path: path!, handle, compressedBytes, policies, unsent })
       } catch (error) {
         await handle.close()
         throw error
@@ -100,13 +105,13 @@ async function openFile(folder: string, path: string): Promise<FileHandle | null
 const realPathOf = (handle: FileHandle, path: string): Promise<string> =>
   process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`).catch(() => realpath(path)) : realpath(path)
 
-interface OpenFile extends Pick<Serving, 'compressedBytes' | 'policies'> {
+interface OpenFile extends Pick<Serving, 'compressedBytes' | 'policies' | 'unsent'> {
   readonly path: string
   readonly handle: FileHandle
 }
 
 async function sendFile(request: FastifyRequest, reply: FastifyReply, file: OpenFile): Promise<FastifyReply> {
-  const { path, handle, compressedBytes, policies } = file
+  const { path, handle, compressedBytes, policies, unsent } = file
   const stats = await handle.stat()
   if (!stats.isFile()) throw notFound()
   const type = mime.getType(path) ?? 'application/octet-stream'
@@ -141,6 +146,7 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, file: Open
   if (isCompressed(request, type, stats.size, compressedBytes)) {
     const bytes = await handle.readFile()
     await handle.close()
+    unsent.watch(reply.raw, request.ip, bytes.length)
     return reply.send(bytes)
   }
   if (request.method === 'HEAD' || stats.size === 0) {
@@ -150,10 +156,13 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, file: Open
   return reply.send(handle.createReadStream({ start, end }))
 }
 
+const codingOf = openCodings()
+
 /** True for a whole file that may be compressed, and is therefore read as a whole. Ranges are those of the file itself. */
 function isCompressed({ headers }: FastifyRequest, type: string, size: number, compressedBytes: number): boolean {
-  if (headers['accept-encoding'] === undefined || headers.range !== undefined || size > compressedBytes) return false
-  return size >= leastCompressed && isCompressible(type)
+  const accepted = headers['accept-encoding']
+  if (accepted === undefined || headers.range !== undefined || size > compressedBytes) return false
+  return size >= leastCompressed && isCompressible(type) && codingOf(String(accepted)) !== null
 }
 
 /** Parses one byte range. A request for several ranges gets the whole file, which the standard allows. */

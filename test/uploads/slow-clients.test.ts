@@ -1,0 +1,32 @@
+// Files of the media library for clients that do not receive them: what is in memory for them is bounded in time.
+import { randomBytes } from 'node:crypto'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { contentType } from '../spec/library.js'
+import { managed, scrape, sumOf } from '../support/management.js'
+import { rule } from '../support/rule.js'
+import { type Served, serveProject } from '../support/serve.js'
+
+let served: Served
+beforeAll(async () => {
+  const limits = { compressedFileBytes: 50_000_000, answerTimeout: 1_000 }
+  served = await serveProject(contentType('note', { name: { type: 'string' } }), { config: { ...managed, limits } })
+  const folder = join(served.folder, 'public', 'uploads')
+  mkdirSync(folder, { recursive: true })
+  // More than the buffers of a connection hold, also where it is compressed.
+  writeFileSync(join(folder, 'large.txt'), randomBytes(20_000_000).toString('hex'))
+})
+afterAll(() => served?.close())
+
+rule('headers.17', 'a file that is compressed is not kept for a client that does not receive it', async () => {
+  const socket = connect(Number(new URL(served.origin).port), '127.0.0.1')
+  socket.on('error', () => {})
+  socket.pause()
+  socket.write('GET /uploads/large.txt HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n')
+  // A response is counted once its connection is closed, here by the service.
+  const ended = async () => sumOf(await scrape(served), 'http_server_request_duration_seconds_count', { http_route: '/uploads/*' })
+  await vi.waitFor(async () => expect(await ended()).toBe(1), { timeout: 20_000, interval: 50 })
+  socket.destroy()
+})
