@@ -1,10 +1,8 @@
 // The metrics of a service, as prom-client keeps and writes them; only this room knows it.
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import type { Metrics } from '../runtime/metrics.js'
-import { addProcessMetrics } from './process-metrics.js'
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { databaseErrorClasses } from '../database/error-class.js'
 import { limiters, type Metrics, measuredResults, rejectionReasons, webhookResults } from '../runtime/metrics.js'
+import { addProcessMetrics } from './process-metrics.js'
 import { addScrapedMetrics } from './scraped-metrics.js'
 import type { BuildInfo, MetricSources } from './sources.js'
 import type { ProcessMetrics } from './summed-metrics.js'

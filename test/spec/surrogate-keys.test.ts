@@ -68,7 +68,7 @@ rule('caching.7', 'responses to everybody name the types that they were read fro
   await tagged.close()
 })
 
-rule('caching.9', 'a document that is not there has the caching and the keys of one that is, and no ETag', async () => {
+rule('caching.10', 'a document that is not there has the caching and the keys of one that is, and no ETag', async () => {
   const ofArticle = ['t-api::article.article', 'd-nothing']
   for (const method of ['GET', 'HEAD']) {
     const gone = await served.ask('/api/articles/nothing', { method })
