@@ -86,7 +86,7 @@ rule('running.2', 'an image is built by its commands, has no secrets, serves, an
   try {
     expect(await isHealthy()).toBe(false)
     await until(isHealthy, service.output)
-    expect((await fetch(`http://127.0.0.1:${port}/_health`)).status).toBe(204)
+    await until(async () => (await fetch(`http://127.0.0.1:${port}/_health`)).status === 204, service.output)
     // Without secrets in it, the service writes none: its folder is only read.
     expect(readdirSync(app)).not.toContain('.env')
     expect(readFileSync(join(app, 'package.json'), 'utf8')).toContain(packed)
