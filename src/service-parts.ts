@@ -204,11 +204,13 @@ interface AccountSources {
 /** Opens what accounts need. */
 function accountContext(
   config: Config,
-  { main, writes }: Database,
+  { main, reads, writes }: Database,
   { identification, jwts, mail, log, measuring, audit }: AccountSources,
 ): AccountParts {
   const { auth, limits, secrets } = config
-  const counters = auth.sharedLimits ? openSharedCounters(main, writes, limits.rateLimitKeys) : openCounters(limits.rateLimitKeys)
+  const counters = auth.sharedLimits
+    ? openSharedCounters({ database: main, writer: writes, dialect: reads.dialect }, limits.rateLimitKeys)
+    : openCounters(limits.rateLimitKeys)
   return {
     database: main,
     writer: writes,

@@ -67,6 +67,8 @@ export interface Dialect {
   placeBefore(first: Expression): Expression
   /** The time of day by the database's own clock, in whole milliseconds since 1970. */
   readonly timeOfDay: Expression
+  /** Whole milliseconds by a clock that all processes on this database share, whichever machine they run on; since any moment. */
+  sharedClock(): Expression
   /** The state of the database as a transaction sees it, for its `History`; null: not known. */
   readonly stateSeen: Expression
   /** Ids for `count` new rows of a table, as the select of one column `id`. */

@@ -44,7 +44,7 @@ export const insertMissing = (table: string, columns: readonly string[], source:
 /** Inserts a row, or changes the one that has the same `key`. `changes`: assignments, to the columns of the row that is there. */
 export const upsert = (
   table: string,
-  row: Readonly<Record<string, Stored>>,
+  row: Readonly<Record<string, Stored | RawBuilder<unknown>>>,
   key: readonly string[],
   changes: RawBuilder<unknown>,
 ): RawBuilder<unknown> =>

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, expect, vi } from 'vitest'
 import type { Child } from '../faults/child.js'
-import { describePostgres, environmentOf } from '../servers/server.js'
+import { describePostgres, describeServers, environmentOf } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
 import { type Answer, askAt } from '../support/serve.js'
@@ -35,9 +35,10 @@ const ticking = (more = ''): Readonly<Record<string, unknown>> => {
   return { ...files, 'octavo.config.mjs': `import { appendFileSync } from 'node:fs'\n${files['octavo.config.mjs']}` }
 }
 
-/** The environment of a process whose clock is ahead by so many milliseconds. */
-const shiftedBy = (offset: number): Readonly<Record<string, string>> => ({
+/** The environment of a process whose clock is ahead by so many milliseconds; its machine seems to be up for longer by `uptime`. */
+const shiftedBy = (offset: number, uptime = 0): Readonly<Record<string, string>> => ({
   CLOCK_OFFSET: String(offset),
+  UPTIME_OFFSET: String(uptime),
   NODE_OPTIONS: `--import ${join(import.meta.dirname, 'shifted-clock.mjs')}`,
 })
 
@@ -200,6 +201,37 @@ describeInstances('several instances', (database) => {
     } finally {
       await endAll()
       await balancer.close()
+    }
+  })
+})
+
+describeServers('instances on several machines', (server) => {
+  rule('accounts.15', 'attempts count together, whatever the clocks of the machines show and however long they are up', async () => {
+    const folder = project(notes('auth: { sharedLimits: true }, trustProxy: 1,'))
+    const environment = environmentOf(await server().createDatabase())
+    const days = 86_400_000
+    const long = run(folder, { ...environment, ...shiftedBy(3 * days, 100 * days) })
+    const origins = [await long.origin, await run(folder, { ...environment, ...shiftedBy(-3 * days) }).origin]
+    let asked = 0
+    const logIn = (identifier: string, password: string, address = `10.9.1.${asked}`): Promise<Answer> =>
+      askAt(origins[asked++ % 2]!, '/api/auth/local', {
+        ...{ method: 'POST', body: JSON.stringify({ identifier, password }) },
+        headers: { ...json, 'x-forwarded-for': address },
+      })
+    const statuses: number[] = []
+    for (let index = 0; index < 12; index++) statuses.push((await logIn(`nobody ${index}`, 'wrong', '10.9.0.1')).status)
+    expect(statuses).toEqual([...Array(10).fill(400), 429, 429])
+    // And for an account, from wherever.
+    const user = { username: 'somebody', email: 'somebody@users.example', password: 'Secret-horse-7' }
+    const registered = await askAt(origins[0]!, '/api/auth/local/register', { method: 'POST', headers: json, body: JSON.stringify(user) })
+    expect(registered.status).toBe(200)
+    for (let failures = 0; failures < 8; failures++) {
+      // The delay after so many wrong passwords is over in its time.
+      await vi.waitFor(async () => expect((await logIn(user.username, 'wrong')).status).toBe(400), patience)
+    }
+    for (const _ of origins) {
+      const refused = await logIn(user.username, user.password)
+      expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([429, expect.toSatisfy((seconds) => seconds <= 4)])
     }
   })
 })

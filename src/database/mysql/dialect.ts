@@ -73,6 +73,8 @@ const listOf =
     return joined({ document: sql`listed.document`, place: sql`listed.place`, id: sql`listed.id`, from: rows })
   }
 
+const timeOfDay = sql`timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(3)) div 1000`
+
 const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
   compile: (query) => {
     const { text, values } = writeMysqlSql(query)
@@ -117,7 +119,8 @@ const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
   // Rows that came from SQLite have what Strapi misread next to 1970.
   timestampsDiffer: (one, other) =>
     sql`(${differs(one, other)} and (${one} is null or abs(timestampdiff(second, '1970-01-01', ${one})) >= 10000))`,
-  timeOfDay: sql`timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(3)) div 1000`,
+  timeOfDay,
+  sharedClock: () => sql`(${timeOfDay})`,
   stateSeen: sql`cast(null as signed)`,
   commitOrder: sql`select id from ${sql.table(turnTable)} where id = ${sql.lit(commitRow)} for update`,
   // No number of an AUTO_INCREMENT column can be had without a row: every row gets its id when it is inserted.

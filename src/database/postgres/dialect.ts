@@ -75,6 +75,8 @@ const sorted = (value: Expression, descending: boolean, nullsFirst: boolean): Ex
 /** Sigma has two small letters, by its place in a word. */
 const folded = (text: Expression): Expression => sql`replace(${lower(text)}, 'ς', 'σ')`
 
+const timeOfDay = sql`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`
+
 export const postgresDialect: Dialect = {
   compile: (query) => {
     const { text, values } = writePostgresSql(query)
@@ -146,7 +148,9 @@ export const postgresDialect: Dialect = {
   first: (value, descending, nullsFirst) => sql`(array_agg(${value} order by ${sorted(value, descending, nullsFirst)}))[1]`,
   // Rows that came from SQLite have what Strapi misread next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(date_part('epoch', ${one}), 0)) >= 10000)`,
-  timeOfDay: sql`cast(floor(extract(epoch from clock_timestamp()) * 1000) as bigint)`,
+  timeOfDay,
+  // As a subquery it is computed once per statement, so that an index is of use.
+  sharedClock: () => sql`(select ${timeOfDay})`,
   stateSeen,
   commitOrder: sql`select pg_advisory_xact_lock(${sql.lit(committing)})`,
   newIds: (table, count) => sql`nextval(pg_get_serial_sequence(${quoted(table)}, 'id')) as id from generate_series(1, ${sql.lit(count)})`,

@@ -104,6 +104,8 @@ export const sqliteDialect: Dialect = {
   // Strapi misreads those next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(${one}, 0)) >= 10000000)`,
   timeOfDay: sql`cast(round(unixepoch('now', 'subsec') * 1000) as integer)`,
+  // All processes are on the machine of the file, and its uptime follows no change of the system time.
+  sharedClock: () => sql`${Number(process.hrtime.bigint() / 1_000_000n)}`,
   stateSeen: sql`(select data_version from pragma_data_version)`,
   // Also right for tables that give the ids of removed rows again.
   newIds: (table) => sql`max(coalesce((select seq from sqlite_sequence where name = ${table}), 0),
