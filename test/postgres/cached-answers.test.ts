@@ -2,9 +2,11 @@
 // the commit. The metrics say how many reads the server has executed.
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { DocumentService, ReadBeforeCall, ScopeCall } from '../../src/index.js'
 import { closeDesks, type Desk, range, serveDesk, serveDeskBeside, until } from '../servers/desk.js'
 import { describePostgres } from '../servers/server.js'
 import { managed, scrape, sumOf } from '../support/management.js'
+import { rule } from '../support/rule.js'
 
 describePostgres('answers kept on PostgreSQL', (server) => {
   let url: string
@@ -171,5 +173,34 @@ describePostgres('answers kept on PostgreSQL', (server) => {
     await until('the service is back', async () => (await first.ask(notes)).status === 200)
     const [row] = await sql('select text from notes order by id limit 1')
     expect((await first.ask(notes)).body.data[0].text).toBe(row!.text)
+  })
+})
+
+describePostgres('reads behind code of the project on PostgreSQL', (server) => {
+  const note = 'api::note.note'
+  type Work = (call: { readonly documents: DocumentService }) => Promise<unknown>
+  let inScope: Work | undefined
+  let inHook: Work | undefined
+  let desk: Desk
+  beforeAll(async () => {
+    const scope = async (call: ScopeCall) => {
+      await inScope?.(call)
+      return true
+    }
+    const before = async (call: ReadBeforeCall) => void (await inHook?.(call))
+    desk = await serveDesk(await server().createDatabase(), { code: { types: { [note]: { scope, reads: { before } } } } })
+  })
+  afterAll(() => desk.close())
+
+  rule('caching.1', 'contain what a scope or a hook before the read has written for the same request', async () => {
+    for (const code of ['scope', 'hook']) {
+      const path = `/api/notes?filters[code]=${code}`
+      for (const _ of range(3)) expect((await desk.ask(path)).body.data).toEqual([])
+      const work: Work = ({ documents }) => documents(note).create({ data: { code } })
+      if (code === 'scope') inScope = work
+      else inHook = work
+      expect((await desk.ask(path)).body.data).toMatchObject([{ code }])
+      inScope = inHook = undefined
+    }
   })
 })

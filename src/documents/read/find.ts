@@ -9,6 +9,7 @@ import type { ReadRequest } from '../../query/request.js'
 import { type Parameters, parseParameters } from '../../query/rest/parameters.js'
 import type { ReadContext, Wanted } from '../../query/rest/read.js'
 import { readRequest } from '../../query/rest/read.js'
+import { elapsed } from '../../runtime/clock.js'
 import type { AroundReads, AskedOperation, Asker, FindAroundReads, Policies } from './around.js'
 import { type CheckUpload, openUploadCheck } from './check-upload.js'
 import type { Plans } from './plans.js'
@@ -26,7 +27,7 @@ export interface Find extends Wanted {
   readonly asker?: Asker
   /** True once nobody waits for the answer; a read that is given none is always waited for. */
   readonly isGone?: () => boolean
-  /** When the request arrived (`elapsed`): the answer contains what was acknowledged before; absent: before this call. */
+  /** When the request arrived (`elapsed`), or scopes were asked: the answer contains what was acknowledged before; absent: before this call. */
   readonly since?: number
   /** Called with the plan before it is executed. */
   readonly planned?: ((plan: PlanHandle) => void) | undefined
@@ -92,10 +93,12 @@ export function openDocumentReads(
 ): DocumentReads {
   /** Reads with the policies and hooks of the project around it. */
   async function findWithin(around: AroundReads, asker: Asker, grants: Grants, wanted: Find): Promise<ReadAnswer> {
-    const { type, query, identity, envelope, isGone, since, format = 'flat' } = wanted
+    const { type, query, identity, envelope, isGone, format = 'flat' } = wanted
     const given = parseParameters(query)
     const asked = askedOf(asker, grants, wanted, addDefaults === null ? given : addDefaults(type, given))
     const parameters = await around.before(asked)
+    // The answer contains what the code of the project wrote or saw.
+    const since = elapsed()
     const { plan, values, identityAt } = plans.forRequest(readRequest(context, grants, wanted, parameters), envelope)
     wanted.planned?.(plan)
     const answer = await database.execute(plan, identity === undefined ? values : values.with(identityAt, identity.value), isGone, since)
