@@ -143,16 +143,24 @@ async function dropOwnIndexes({ client }: StepSession, step: PlanStep): Promise<
   for (const { name } of rows) await client.query(`drop index ${quoted(name)}`)
 }
 
+/** The tables that a step is about. */
+function tablesOf(step: PlanStep): readonly string[] {
+  if (step.kind === 'moveRows') return [step.from, step.to]
+  return 'table' in step && typeof step.table === 'string' ? [step.table] : []
+}
+
+/** Whether others may read the tables of a step meanwhile: only rows are changed, such as permissions, by which every request is identified. */
+const isReadBeside = ({ kind }: PlanStep): boolean => kind === 'setValues' || kind === 'deleteRows'
+
 /** Locks the tables that steps are about, all at once: nothing is done before all of them are to be had. */
 export async function lockTables({ client }: StepSession, steps: readonly PlanStep[]): Promise<void> {
-  // Whoever writes has looked at it, or waits for it.
-  await client.query('lock table octavo_model_history in access exclusive mode')
+  // Whoever writes has looked at it, or waits for it. Whoever reads which model is in force does not.
+  await client.query('lock table octavo_model_history in exclusive mode')
   const { ownTables } = await readCatalog(client)
   const there = new Set(ownTables)
-  const named = steps.flatMap((step) => {
-    if (step.kind === 'moveRows') return [step.from, step.to]
-    return 'table' in step && typeof step.table === 'string' ? [step.table] : []
-  })
-  const tables = [...new Set(named.map(storedName))].filter((name) => there.has(name)).sort()
-  if (tables.length > 0) await client.query(`lock table ${tables.map(quoted).join(', ')} in access exclusive mode`)
+  const named = (some: readonly PlanStep[]) => [...new Set(some.flatMap(tablesOf).map(storedName))].filter((name) => there.has(name)).sort()
+  const whole = named(steps.filter((step) => !isReadBeside(step)))
+  const read = named(steps).filter((name) => !whole.includes(name))
+  if (read.length > 0) await client.query(`lock table ${read.map(quoted).join(', ')} in exclusive mode`)
+  if (whole.length > 0) await client.query(`lock table ${whole.map(quoted).join(', ')} in access exclusive mode`)
 }

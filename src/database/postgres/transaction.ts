@@ -76,8 +76,8 @@ const beginning = ({ statementTimeout }: AttemptOptions): string =>
     `set local idle_in_transaction_session_timeout = ${idleTimeout}`,
     'set local enable_seqscan = off',
     'set local jit = off',
-    // Before the first snapshot: a change of the model that is under way is waited for, and seen.
-    'lock table octavo_model_history in access share mode',
+    // Before the first snapshot: a change of the model that is under way is waited for, and seen (lockTables).
+    'lock table octavo_model_history in row share mode',
   ].join('; ')
 
 /** What lets others that take turns wait. It comes before the first snapshot: what whoever was before has written is in it. */

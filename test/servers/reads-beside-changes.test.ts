@@ -1,0 +1,51 @@
+// A change of the model on a PostgreSQL server that takes its time, because somebody holds a table that it needs: other services of the database read what
+// it is not about meanwhile, also where they have to look again at who may see what.
+import pg from 'pg'
+import { afterAll, beforeAll, expect } from 'vitest'
+import { addToken, secrets } from '../spec/callers.js'
+import { rule } from '../support/rule.js'
+import { closeDesks, type Desk, serveDesk, serveDeskBeside, until } from './desk.js'
+import { describePostgres } from './server.js'
+
+const token = 'may-do-everything'
+
+describePostgres('reads beside a change of the model', (server) => {
+  let url: string
+  let first: Desk
+  let second: Desk
+  beforeAll(async () => {
+    url = await server().createDatabase()
+    first = await serveDesk(url, { config: { admin: { model: 'always' }, limits: { modelChangeWait: 30_000 } }, environment: secrets })
+    await addToken(first, token, { type: 'full-access' })
+    second = await serveDeskBeside(first, url)
+    await first.send('POST', '/api/boards', { name: 'before' })
+    await first.send('POST', '/api/notes', { code: 'one' })
+  })
+  afterAll(() => closeDesks(second, first))
+
+  rule('live-model.8', 'other instances read what a slow change is not about, with permissions that are read again', async () => {
+    const holder = new pg.Client(url)
+    await holder.connect()
+    await holder.query('begin; select from notes')
+    try {
+      const changed = first.ask('/api/content-type-builder/schemas', {
+        ...{ method: 'PUT', token, body: JSON.stringify({ data: { 'api::note.note': null } }) },
+        headers: { 'content-type': 'application/json', 'octavo-agree': 'api::note.note' },
+      })
+      await until('the change waits for the table', async () => (await server().waiting(url)) === 1)
+      for (const name of ['one', 'two']) {
+        // Whatever another program commits may be about permissions.
+        await server().run(url, `update boards set name = '${name}'`)
+        expect((await second.ask('/api/boards')).body.data).toMatchObject([{ name }])
+      }
+      expect(await server().waiting(url), 'the change waits still').toBe(1)
+      await holder.query('rollback')
+      const { status, text } = await changed
+      expect(status, text).toBe(200)
+    } finally {
+      await holder.end()
+    }
+    expect((await second.ask('/api/notes')).status).toBe(404)
+    expect((await second.ask('/api/boards')).status).toBe(200)
+  })
+})
