@@ -1,8 +1,9 @@
 // Somebody changes tables behind a service that reads and writes them (R25): what needs them is 503, and nothing is made or dropped.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Served, serveProject } from '../support/serve.js'
-import { type Desk, deskFiles, serveDesk } from './desk.js'
-import { describeServers } from './server.js'
+import { addToken, secrets } from '../spec/callers.js'
+import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Desk, deskFiles, range, serveDesk } from './desk.js'
+import { describePostgres, describeServers } from './server.js'
 
 type Asking = Pick<Desk, 'send' | 'close' | 'sql' | 'ask'>
 
@@ -73,3 +74,31 @@ function drifts(open: () => Promise<Asking>): void {
 
 describe('tables that somebody else changes', () => drifts(serveHere))
 describeServers('tables that somebody else changes', (server) => drifts(async () => serveDesk(await server().createDatabase())))
+
+describePostgres('columns that somebody gives another type on PostgreSQL', (server) => {
+  it('R25 requests, also those by a token, and writes go on with statements that connections have prepared', async () => {
+    const url = await server().createDatabase()
+    const desk = await serveDesk(url, { environment: secrets })
+    try {
+      await addToken(desk, 'a token', { type: 'full-access' })
+      const { documentId } = (await desk.send('POST', '/api/notes', { code: 'one', text: 'first' })).body.data
+      /** Permissions are read again, and a document is written. Resolves to what was no success. */
+      const work = async (): Promise<readonly string[]> => {
+        const answers: Answer[] = []
+        for (const index of range(8)) {
+          await server().run(url, `update strapi_api_tokens set name = 'token ${Math.random()}'`)
+          answers.push(await desk.ask('/api/notes', { token: 'a token' }))
+          answers.push(await desk.send('PUT', `/api/notes/${documentId}`, { text: `text ${index}` }))
+        }
+        return answers.filter(({ status }) => status !== 200).map(({ text }) => text)
+      }
+      expect(await work()).toEqual([])
+      for (const type of ['varchar(300)', 'text']) {
+        await server().run(url, `alter table strapi_api_tokens alter name type ${type}; alter table notes alter text type ${type}`)
+        expect(await work()).toEqual([])
+      }
+    } finally {
+      await desk.close()
+    }
+  })
+})

@@ -9,7 +9,7 @@ import type { PoolActivity } from '../activity.js'
 import type { Stored } from '../stored.js'
 import { cancel } from './cancel.js'
 import { encodeParameter, parserOf } from './codec.js'
-import { cancelled, codeOf, isConnectionLoss, isExhaustion, timeoutOf } from './errors.js'
+import { cancelled, codeOf, isConnectionLoss, isExhaustion, isOutdatedStatement, timeoutOf } from './errors.js'
 import { refuseStandby } from './refuse-standby.js'
 import { isUnconfirmed, watchReplication } from './replication.js'
 
@@ -150,6 +150,8 @@ export interface PreparedStatement {
   readonly text: string
   /** The types of its parameters. */
   readonly types: readonly number[]
+  /** Called when the server does not execute any more what connections keep of it; absent: they keep nothing. */
+  outdated?(): void
 }
 
 /** Milliseconds for the server to tell the types of one statement; it waits where somebody changes the table. */
@@ -185,12 +187,20 @@ export function openStatements(pool: pg.Pool): Statements {
     return types
   }
 
+  function forget(): void {
+    age++
+    statements.clear()
+    asked.clear()
+  }
+
   return {
     known: (text) => {
       const statement = statements.get(text)
       if (statement === undefined || statement.name !== undefined) return statement
       // Connections keep only what comes again.
-      const named = { ...statement, name: createHash('sha256').update(`${age} ${text}`).digest('base64url').slice(0, 32) }
+      const name = createHash('sha256').update(`${age} ${text}`).digest('base64url').slice(0, 32)
+      const begun = age
+      const named: PreparedStatement = { ...statement, name, outdated: () => void (begun === age && forget()) }
       statements.set(text, named)
       return named
     },
@@ -201,11 +211,7 @@ export function openStatements(pool: pg.Pool): Statements {
       if (begun === age) statements.set(text, statement)
       return statement
     },
-    forget: () => {
-      age++
-      statements.clear()
-      asked.clear()
-    },
+    forget,
   }
 }
 
@@ -291,12 +297,17 @@ export function sendTogether(client: Connection): void {
 /** Executes a prepared statement; sent in the same moment, behind those that were sent before on the same connection. */
 export async function executePrepared(
   client: Connection,
-  { name, text, types }: PreparedStatement,
+  { name, text, types, outdated }: PreparedStatement,
   values: readonly unknown[],
 ): Promise<Executed> {
   const encoded = values.map((value, index) => encodeParameter(types[index], value))
   const asked = { name, text, values: encoded, rowMode: 'array' } as never
   const { rows, fields, rowCount } = await client.query<Stored[]>(asked).catch(failureOf(text))
+  const { rows, fields, rowCount } = await client.query<Stored[]>(asked).catch((error: Error) => {
+    if (isOutdatedStatement(error)) outdated?.()
+    // For the log; values are not in it.
+    throw Object.assign(error, { statement: text.slice(0, shownText) })
+  })
   return { rows, columns: fields.map((field) => field.name), changed: rowCount ?? 0 }
 }
 

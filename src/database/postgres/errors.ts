@@ -5,8 +5,16 @@ import { schemaDrift, unavailable } from '../unavailable.js'
 /** SQLSTATE, or the code of a network error; empty: neither. */
 export const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')
 
-/** The transaction conflicted with another one and succeeds when it is run again: serialization failure, deadlock, lock not available. */
-export const isConflict = (error: unknown): boolean => ['40001', '40P01'].includes(codeOf(error)) || isLockWait(error)
+/**
+ * The transaction conflicted with another one and succeeds when it is run again: serialization failure, deadlock, lock not available, a
+ * column that was given another type.
+ */
+export const isConflict = (error: unknown): boolean =>
+  ['40001', '40P01'].includes(codeOf(error)) || isLockWait(error) || isOutdatedStatement(error)
+
+/** A statement that a connection has prepared has results of other types now. Functions of the server are named the same in every language. */
+export const isOutdatedStatement = (error: unknown): boolean =>
+  codeOf(error) === '0A000' && (error as { readonly routine?: unknown }).routine === 'RevalidateCachedQuery'
 
 /** A lock was not to be had in time. */
 export const isLockWait = (error: unknown): boolean => codeOf(error) === '55P03'
