@@ -97,6 +97,38 @@ function tests(): void {
       })
   })
 
+  describe('whose processes crash', () => {
+    afterEach(() => configure(replica, 'recovery_min_apply_delay', ''))
+
+    rule(
+      'replicas.6',
+      'R27 started again by its own server it has replayed less, and is not read from until it has caught up',
+      async () => {
+        const shown = async (at: Desk) => (await at.ask(`/api/notes/${notes[0]}`)).body.data.text
+        await write(plain, notes[0], 'before the crash')
+        await isUsed()
+        // Replay begins behind this after a crash.
+        for (const at of [primary, replica]) await sqlAt(at, 'checkpoint')
+        await write(plain, notes[0], 'at the crash')
+        await isUsed()
+        expect(await shown(reading)).toBe('at the crash')
+        const victim = new pg.Client(replica.url)
+        victim.on('error', () => {})
+        await victim.connect()
+        const { rows } = await victim.query('select pg_backend_pid() as pid, pg_postmaster_start_time() as started')
+        // What it replays anew it holds back.
+        await configure(replica, 'recovery_min_apply_delay', '1h')
+        process.kill(rows[0].pid, 'SIGKILL')
+        await until('the replica serves again, without what it had replayed', async () => {
+          const text = "select pg_postmaster_start_time() as started, (select text from notes where code = 'one') as text"
+          const [row] = await sqlAt(replica, text).catch(() => [])
+          return row !== undefined && String(row.started) === String(rows[0].started) && row.text !== 'at the crash'
+        })
+        for (const at of [reading, keeping, reading]) expect(await shown(at)).toBe('at the crash')
+      },
+    )
+  })
+
   describe('beside two writers', () => {
     rule(
       'replicas.6',

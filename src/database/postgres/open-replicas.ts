@@ -20,19 +20,21 @@ export function openReplicas(
 ): readonly Replica[] {
   return database.replicas.map((url) => {
     const settings: ServerSettings = { ...options.settings, url, connectionTimeout }
-    const failed = () => {}
+    const failed = () => replica.failed()
     const small = openPool(settings, { max: 1, pipelined: false, mayBeStandby: true, failed })
     const reads = openReads({ ...options, settings }, statements, failed, 'replica')
-    const replica = { replica: placeOf(settings) }
-    return openReplica({
+    const place = { replica: placeOf(settings) }
+    const replica = openReplica({
       wait: limits.replicaWait,
       reads: { ...reads, close: async () => void (await Promise.all([reads.close(), small.end()])) },
       ask: async (text, values) =>
         (await onConnection(small, (client) => execute(statements, client, text, values), connectionTimeout)).rows,
       changed: (isUsed) =>
         isUsed
-          ? logger.info(replica, 'a read replica is used again')
-          : logger.warn(replica, 'a read replica is behind or cannot be reached: reads go elsewhere until it has caught up'),
+          ? logger.info(place, 'a read replica is used again')
+          : logger.warn(place, 'a read replica is behind or cannot be reached: reads go elsewhere until it has caught up'),
     })
+    small.on('remove', replica.forget)
+    return replica
   })
 }

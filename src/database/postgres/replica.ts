@@ -18,6 +18,11 @@ export interface Replica {
   readonly unregister: ReadDatabase['unregister']
   /** It has failed: it is left alone until it responds again. */
   failed(): void
+  /**
+   * The connection on which it is asked has ended: it is asked again before it is used. A server whose processes crash starts again as the
+   * same standby, and may have replayed less than before; it ends all connections.
+   */
+  forget(): void
   /** Seconds since it was last recent enough to be used; 0: it is used. */
   behind(): number
   close(): Promise<void>
@@ -39,7 +44,7 @@ export interface ReplicaOptions {
 }
 
 export function openReplica({ ask, reads, wait, changed }: ReplicaOptions): Replica {
-  const { look, seen } = openReplayed(ask)
+  const { look, seen, forget } = openReplayed(ask)
   /** What it has to have replayed before it is used again. */
   let wanted: LogPosition | null = null
   const lost = new Set<() => void>()
@@ -78,6 +83,7 @@ export function openReplica({ ask, reads, wait, changed }: ReplicaOptions): Repl
     execute: (...asked) => untilLost(reads.executeBy(...asked), { lost, look, failed }),
     unregister: reads.unregister,
     failed,
+    forget,
     behind: () => {
       const since = alone.since()
       return since === null ? 0 : (elapsed() - since) / 1_000
@@ -132,6 +138,8 @@ interface Replayed {
   /** Asks. @throws where it does not respond, or is no standby */
   look(): Promise<void>
   seen(): Standby
+  /** Nothing was seen any more, also by a look that is under way. */
+  forget(): void
 }
 
 interface Standby {
@@ -139,15 +147,23 @@ interface Standby {
   readonly position: LogPosition
 }
 
+const nothing: Standby = { standby: '', position: { history: '', at: 0n } }
+
 function openReplayed(ask: AskServer): Replayed {
-  let seen: Standby = { standby: '', position: { history: '', at: 0n } }
+  let seen = nothing
+  let forgotten = 0
   return {
     seen: () => seen,
+    forget: () => {
+      seen = nothing
+      forgotten++
+    },
     look: shared(async () => {
+      const before = forgotten
       const [row] = await inTime(ask(state, []))
       const [standby, position] = row as [string | null, string | null]
       if (standby === null || position === null) throw otherStandby()
-      seen = { standby, position: positionOf(position) }
+      if (before === forgotten) seen = { standby, position: positionOf(position) }
     }, apart),
   }
 }
