@@ -14,6 +14,8 @@ export interface ClaimedTime {
   readonly lease: WorkLease
   /** Aborted when another process has taken over, or may do so because no sign of life could be stored. */
   readonly doubted: AbortSignal
+  /** Leaves the time to other processes and to the next start, because it is not run here. */
+  giveBack(): Promise<void>
 }
 
 /**
@@ -47,6 +49,25 @@ export interface ClaimDatabase {
   readonly dialect: Pick<Dialect, 'timeOfDay'>
 }
 
+/** The statement that makes a time the last one, unless a later one is. */
+const taking = (name: string, time: number) => sql`update ${table} set last_time = ${time} where name = ${name} and last_time < ${time}`
+
+/** Makes `last` the last time again in place of one that was claimed, and releases the lease. */
+async function giveBack(
+  writer: WriteDatabase,
+  lease: WorkLease,
+  { name, time, last }: { readonly name: string; readonly time: number; readonly last: number },
+): Promise<void> {
+  try {
+    await inBookkeeping(writer, async (transaction) => {
+      if (!(await lease.confirm(transaction))) return
+      transaction.follow(sql`update ${table} set last_time = ${last} where name = ${name} and last_time = ${time}`)
+    })
+  } finally {
+    await lease.release()
+  }
+}
+
 /** Opens the claims of a process. */
 export function openClaims({ database, writer, dialect: { timeOfDay } }: ClaimDatabase, leases: Pick<Leases, 'acquire'>): ScheduleClaims {
   const clock = openDatabaseClock(async () => {
@@ -60,8 +81,6 @@ export function openClaims({ database, writer, dialect: { timeOfDay } }: ClaimDa
     if (rows.length > 0) clock.set(Number(rows.at(-1)!.moment))
     return new Map(rows.map(({ name, last_time }) => [name, Number(last_time)]))
   }
-  /** The statement that makes a time the last one, unless a later one is. */
-  const taking = (name: string, time: number) => sql`update ${table} set last_time = ${time} where name = ${name} and last_time < ${time}`
 
   return {
     clock,
@@ -89,8 +108,9 @@ export function openClaims({ database, writer, dialect: { timeOfDay } }: ClaimDa
           return !isDone
         },
       })
-      if (lease !== null) return { kind: 'mine', claimed: { time, lease, doubted: doubt.signal } }
-      return { kind: isDone ? 'done' : 'busy' }
+      if (lease === null) return { kind: isDone ? 'done' : 'busy' }
+      const claimed = { time, lease, doubted: doubt.signal, giveBack: () => giveBack(writer, lease, { name, time, last }) }
+      return { kind: 'mine', claimed }
     },
     pass: (name, time, { lease }) =>
       inBookkeeping(writer, async (transaction) => {

@@ -43,6 +43,7 @@ export function openRunner(options: RunnerOptions): Runner {
       const { tried, claimed } = await claim(() => due)
       if (due === tried) due = null
       if (claimed === null) continue
+      if (closing.signal.aborted) return giveBack(options, claimed)
       running = claimed
       await runSchedule(claimed, closing.signal, options)
       running = null
@@ -90,6 +91,12 @@ function passOver(options: ScheduledRun, time: number, running: ClaimedTime): vo
   log.warn(details, 'a schedule was skipped: its former run has not ended')
   claims.pass(schedule.name, time, running).catch((error) => log.error({ err: error, ...details }, 'a schedule could not be passed'))
 }
+
+/** A time that was claimed while the service began to stop is run by another process, or after the next start. */
+const giveBack = ({ schedule, log }: ScheduledRun, claimed: ClaimedTime): Promise<void> =>
+  claimed.giveBack().catch((error: unknown) => {
+    log.error({ err: error, schedule: schedule.name, time: new Date(claimed.time).toISOString() }, 'a schedule could not be left to others')
+  })
 
 /** The time that was tried last, and its claim; null: this process is not to run it. */
 interface Tried {

@@ -1,0 +1,32 @@
+// A service that stops while it claims a time of a schedule, because somebody holds the table of times: the time is not run there, and left to others.
+import { expect } from 'vitest'
+import { rule } from '../support/rule.js'
+import { serveBeside } from '../support/serve.js'
+import { serveDesk, until } from './desk.js'
+import { describeServers, environmentOf } from './server.js'
+
+describeServers('schedules of a service that stops', (server) => {
+  rule('schedules.9', 'a stop begins no run, also of a time that is being claimed, which is left to others', async () => {
+    const url = await server().createDatabase()
+    const runs: number[] = []
+    const schedules = [{ name: 'tick', cron: '* * * * * *', run: ({ time }: { readonly time: Date }) => void runs.push(time.getTime()) }]
+    const desk = await serveDesk(url, { code: { schedules } })
+    try {
+      await until('a time was run', async () => runs.length > 0)
+      const unlock = await server().lockTable(url, 'octavo_schedule_times')
+      await until('the next time is being claimed', async () => (await server().waiting(url)) > 0)
+      const before = [...runs]
+      const stopped = desk.service.close()
+      await unlock()
+      await stopped
+      expect(runs).toEqual(before)
+      const [row] = await server().run(url, 'select last_time from octavo_schedule_times')
+      expect(Number(row!.last_time)).toBe(before.at(-1))
+      const next = await serveBeside(desk, environmentOf(url), { schedules })
+      await until('the next start runs on', async () => runs.length > before.length)
+      await next.close()
+    } finally {
+      await desk.close()
+    }
+  })
+})
