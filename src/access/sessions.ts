@@ -19,7 +19,7 @@ export interface SessionOwner {
 /** `session`: it ends with the browser, and sooner than others. Users only have `refresh`. */
 export type SessionType = 'refresh' | 'session'
 
-/** Milliseconds in which a refresh token may be used again, because two tabs may refresh at the same time. */
+/** Milliseconds in which a refresh token may be used again, because two tabs may refresh at the same time; by the clock of the database. */
 const grace = 10_000
 
 /** Lifetimes of sessions. */
@@ -61,6 +61,19 @@ interface Row {
 }
 
 const columns = sql`id, user_id, session_id, child_id, device_id, expires_at, absolute_expires_at, status, type, metadata, updated_at`
+
+/** The row of a session, and the time of day by the clock of the database. */
+async function sessionAndTime(transaction: Transaction, origin: SessionOrigin, sessionId: string): Promise<(Row & Timed) | null> {
+  const [row = null] = await transaction.rows<Row & { readonly moment: unknown }>(
+    sql`select ${columns}, ${transaction.dialect.timeOfDay} as moment from strapi_sessions where session_id = ${sessionId} and origin = ${origin}`,
+  )
+  return row === null ? null : { ...row, moment: Number(row.moment) }
+}
+
+interface Timed {
+  /** Milliseconds since 1970. */
+  readonly moment: number
+}
 
 async function sessionRow(database: RowReader, origin: SessionOrigin, sessionId: string): Promise<Row | null> {
   const [row = null] = await database.rows<Row>(
@@ -129,11 +142,11 @@ export async function nextSession(
   limits: Readonly<Record<SessionType, SessionLimits>>,
   now: number,
 ): Promise<Session | null> {
-  const row = await sessionRow(transaction, origin, sessionId)
+  const row = await sessionAndTime(transaction, origin, sessionId)
   if (row === null || row.expires_at <= now) return null
   if (row.status !== 'active') {
     const child = row.child_id === null ? null : await sessionRow(transaction, origin, row.child_id)
-    if (child?.status === 'active' && now - row.updated_at < grace)
+    if (child?.status === 'active' && row.moment - row.updated_at < grace)
       return { sessionId: child.session_id, type: typeOf(child), expiresAt: child.expires_at }
     await endFamily(transaction, origin, row)
     if (row.device_id !== null) await endSessions(transaction, { origin, id: Number(row.user_id) }, { deviceId: row.device_id })
@@ -141,7 +154,7 @@ export async function nextSession(
   }
   const next = await addSession(transaction, origin, row, limits[typeOf(row)], now)
   await transaction.run(
-    sql`update strapi_sessions set status = 'rotated', child_id = ${next.sessionId}, updated_at = ${now} where id = ${row.id}`,
+    sql`update strapi_sessions set status = 'rotated', child_id = ${next.sessionId}, updated_at = ${row.moment} where id = ${row.id}`,
   )
   return next
 }

@@ -234,4 +234,31 @@ describeServers('instances on several machines', (server) => {
       expect([refused.status, Number(refused.headers.get('retry-after'))]).toEqual([429, expect.toSatisfy((seconds) => seconds <= 4)])
     }
   })
+
+  rule(
+    'accounts.11',
+    'a refresh token that was used a moment ago gives the same session, whatever the clocks of the machines show',
+    async () => {
+      const folder = project(notes("auth: { jwtManagement: 'refresh' },"))
+      const environment = environmentOf(await server().createDatabase())
+      const [slow, fast] = [run(folder, { ...environment, ...shiftedBy(-60_000) }), run(folder, { ...environment, ...shiftedBy(60_000) })]
+      const origins = { slow: await slow.origin, fast: await fast.origin }
+      const post = (origin: string, path: string, body: object): Promise<Answer> =>
+        askAt(origin, path, { method: 'POST', headers: json, body: JSON.stringify(body) })
+      const user = { username: 'somebody', email: 'somebody@users.example', password: 'Secret-horse-7' }
+      let { refreshToken } = (await post(origins.slow, '/api/auth/local/register', user)).body
+      const sessionOf = ({ status, body, text }: Answer): string => {
+        expect(status, text).toBe(200)
+        return JSON.parse(Buffer.from(body.refreshToken.split('.')[1], 'base64url').toString()).sessionId
+      }
+      for (const [one, other] of [
+        [origins.slow, origins.fast],
+        [origins.fast, origins.slow],
+      ] as const) {
+        const renewed = await post(one, '/api/auth/refresh', { refreshToken })
+        expect(sessionOf(await post(other, '/api/auth/refresh', { refreshToken }))).toBe(sessionOf(renewed))
+        refreshToken = renewed.body.refreshToken
+      }
+    },
+  )
 })
