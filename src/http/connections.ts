@@ -118,6 +118,8 @@ function trackRequests(server: Server): OpenConnections {
   server.on('connection', (socket: Socket) => {
     accepted++
     open.set(socket, new Set())
+    // Each of the responses that wait for one another listens for its end.
+    socket.setMaxListeners(0)
     socket.once('close', () => {
       open.delete(socket)
       if (open.size === 0) onAllClosed?.()

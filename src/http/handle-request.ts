@@ -59,10 +59,10 @@ export async function handleRequest(
     }
     const scoped = backend.scopes === null ? caller : await withinScopes(backend.scopes, caller, admission, asker)
     const ready = performance.now()
-    const context = createContext(parts, [request, reply], { caller: scoped, access, asker, leaveInstallation, since }, installation)
     // Responses contain what scopes wrote or saw.
     const behind = scoped === caller ? since : elapsed()
-    const context = createContext(parts, request, { caller: scoped, access, asker, leaveInstallation, since: behind }, installation)
+    const asking = { caller: scoped, access, asker, leaveInstallation, since: behind }
+    const context = createContext(parts, [request, reply], asking, installation)
     const result = await work(hinting === null ? context : hinting.watch(request, context))
     if (!config.production) addTiming(reply, started, ready)
     return send(parts, request, reply, result)

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Metrics, RejectionReason } from '../runtime/metrics.js'
+import { onceClosed } from './once-closed.js'
 import type { LoggedRequest } from './request-log.js'
 import { finalStatus, knownMethod, knownRoute } from './request-outcome.js'
 
@@ -14,7 +15,7 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasur
     const received = countReceived(request.raw)
     metrics.requestBegan()
     // Comes after every response, also one that was not sent to its end.
-    reply.raw.once('close', () => {
+    onceClosed(reply.raw, () => {
       const status = finalStatus(reply)
       metrics.requestEnded({
         method: knownMethod(request),

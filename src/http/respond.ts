@@ -5,6 +5,7 @@ import type { ReadBytes } from '../documents/read/find.js'
 import { boundedDetails } from '../errors/bounded-values.js'
 import { ApiError } from '../errors/errors.js'
 import type { FailureLog } from '../runtime/repeated-failures.js'
+import { onceClosed } from './once-closed.js'
 import type { ByteSource, Reply } from './request-context.js'
 import { noteFailure } from './request-log.js'
 import { respondStream } from './stream-response.js'
@@ -69,8 +70,7 @@ function respondBytes(reply: FastifyReply, { bytes, release }: ReadBytes): Fasti
     return reply
   }
   // The shared memory is released when the response was sent or aborted.
-  if (raw.closed) release()
-  else raw.once('close', release)
+  onceClosed(raw, release)
   raw.end(bytes)
   return reply
 }

@@ -1,6 +1,7 @@
 // Requests as spans, where traces are collected. No attribute is a part of a URL, a header or a body.
 import type { FastifyInstance } from 'fastify'
 import type { Tracing } from '../runtime/tracing.js'
+import { onceClosed } from './once-closed.js'
 import type { LoggedRequest } from './request-log.js'
 import { finalStatus, knownMethod, knownRoute } from './request-outcome.js'
 
@@ -17,7 +18,7 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing, untraced: 
     })
     if (traced.ids !== null) (request as LoggedRequest).trace = traced.ids
     // Comes after every response, also one that was not sent to its end.
-    reply.raw.once('close', () => {
+    onceClosed(reply.raw, () => {
       const [status, route] = [finalStatus(reply), knownRoute(request)]
       const attributes = { 'http.route': route, 'http.response.status_code': status }
       const { uid } = request as LoggedRequest

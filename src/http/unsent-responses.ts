@@ -1,6 +1,7 @@
 // Limits the memory of large responses that are not completely sent; slow clients are disconnected first.
 import type { ServerResponse } from 'node:http'
 import { openClientMemory } from './client-memory.js'
+import { onceClosed } from './once-closed.js'
 
 /** The limits for unsent responses. */
 export interface UnsentLimits {
@@ -43,7 +44,7 @@ export function watchUnsent({ maxBufferedResponseBytes, answerTimeout }: UnsentL
       const lease = memory.lease(address, () => response.destroy())
       lease.add(bytes)
       const deadline = setTimeout(() => response.destroy(), answerTimeout)
-      response.once('close', () => {
+      onceClosed(response, () => {
         clearTimeout(deadline)
         lease.end()
       })

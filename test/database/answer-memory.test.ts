@@ -48,12 +48,12 @@ test.each([
   for (let step = 0; step < 6_000; step++) {
     const choice = integer(100) / 100
     if (choice < 0.4) add()
-    else if (choice < 0.7) {
+    else if (choice < 0.6) {
       const entry = any()
       if (entry === undefined) continue
       entry.isUsed = true
       held.push({ entry, lent: entry.piece!.lend()! })
-    } else if (choice < 0.75) {
+    } else if (choice < 0.65) {
       const entry = any()
       if (entry === undefined) continue
       entry.isGone = true
@@ -78,7 +78,8 @@ test.each([
       expect(memory.taken()).toBeLessThanOrEqual(most)
     }
   }
-  expect(refused).toBe(0)
+  // What is held does not make room.
+  expect(refused).toBeLessThan(added / 10)
   expect(evicted).toBeGreaterThan(added / 2)
   for (const entry of [...entries]) entry.piece!.free()
   expect(memory.taken()).toBe(0)

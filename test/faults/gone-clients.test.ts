@@ -2,7 +2,9 @@
 // wait for answers that nobody takes.
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { managed, scrape, sumOf } from '../support/management.js'
+import { serveGolden } from '../support/serve.js'
 import { type Child, copyGolden, remove, start } from './child.js'
 import { grow } from './grow.js'
 
@@ -65,4 +67,21 @@ test('abandoned scans leave their threads at once', async () => {
     300,
   )
   expect(await timeOf(light), `one takes ${Math.round(one)} ms`).toBeLessThan(one * 5)
+})
+
+test('answers that wait behind others on a connection end with it', async () => {
+  const served = await serveGolden({ config: { ...managed, limits: { cacheBytes: 0 } } })
+  try {
+    const active = async () => sumOf(await scrape(served), 'http_server_active_requests')
+    const socket = connect(Number(new URL(served.origin).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.pause()
+    const path = '/api/articles?pagination[pageSize]=100&populate=*&locale=*'
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n`.repeat(200))
+    await vi.waitFor(async () => expect(await active()).toBeGreaterThan(100), 10_000)
+    socket.resetAndDestroy()
+    await vi.waitFor(async () => expect(await active()).toBe(0), 10_000)
+  } finally {
+    await served.close()
+  }
 })

@@ -35,9 +35,8 @@ export interface AnswerMemory {
 interface Segment {
   readonly memory: Buffer
   readonly pieces: Placed[]
-  /** Bytes of its memory that are filled, and with what the owners of its pieces take besides. */
+  /** Bytes of its memory that are filled. */
   filled: number
-  weight: number
   live: number
   /** How many hold bytes in it. */
   holders: number
@@ -53,6 +52,8 @@ interface Placed {
 
 /** How many segments the memory has at least, and the most bytes of one. */
 const [leastSegments, largestSegment] = [16, 4_000_000]
+/** The most pieces in a segment. */
+const mostPieces = 16_384
 /** The part of a segment beyond which a piece has one of its own size. */
 const ownFrom = 0.25
 /** The part of a segment that may stay where the rest of it is evicted. */
@@ -69,56 +70,63 @@ interface Segments {
   readonly spare: Buffer[]
   /** The segment that is being filled. */
   head: Segment | null
-  /** Bytes of all segments, and what the owners of all pieces take besides. */
+  /** Bytes of all segments, of those that are closed and still held, and what the owners of all pieces take besides. */
   reserved: number
+  held: number
   besides: number
 }
 
 /** Opens memory of at most `most` bytes. It grows as it is needed. */
 export function openAnswerMemory(most: number): AnswerMemory {
   const segmentBytes = Math.max(1, Math.min(Math.floor(most / leastSegments), largestSegment))
-  const segments: Segments = { most, segmentBytes, all: [], spare: [], head: null, reserved: 0, besides: 0 }
+  const segments: Segments = { most, segmentBytes, all: [], spare: [], head: null, reserved: 0, held: 0, besides: 0 }
   return {
     add: (bytes, beside, owner) => {
       const { length } = bytes
-      if ((isOwn(segments, length) ? length : segmentBytes) + beside > most) return undefined
-      while (totalWith(segments, length, beside) > most) evictOldest(segments)
+      if (segments.held + (isOwn(segments, length) ? length : segmentBytes) + beside > most) return undefined
+      while (totalWith(segments, length, beside) > most) {
+        // What is held does not make room.
+        if (segments.all.length === 0) return undefined
+        evictOldest(segments)
+      }
       const placed: Placed = { owner, beside, at: null }
-      place(placed, bytes, segmentFor(segments, length, beside))
+      place(placed, bytes, segmentFor(segments, length))
       segments.besides += beside
       trimSpare(segments)
       return { lend: () => lend(segments, placed), free: () => free(segments, placed) }
     },
     taken: () => segments.all.reduce((sum, { filled }) => sum + filled, segments.besides),
-    hasRoom: () => segments.reserved + segments.besides + segmentBytes <= most,
+    hasRoom: () => total(segments) + segmentBytes <= most,
   }
 }
+
+/** Bytes that are taken. */
+const total = ({ reserved, held, besides }: Segments): number => reserved + held + besides
 
 /** Whether a piece of this length has a segment of its own. */
 const isOwn = ({ segmentBytes }: Segments, length: number): boolean => length > segmentBytes * ownFrom
 
 /** The segment that is filled next, if it has room for this. */
-function filling({ head, segmentBytes }: Segments, length: number, beside: number): Segment | null {
-  const fits = head !== null && head.filled + length <= segmentBytes && head.weight + length + beside <= segmentBytes
-  return fits ? head : null
+function filling({ head, segmentBytes }: Segments, length: number): Segment | null {
+  return head !== null && head.filled + length <= segmentBytes && head.pieces.length < mostPieces ? head : null
 }
 
 /** Bytes that are taken together with a further piece. */
 function totalWith(segments: Segments, length: number, beside: number): number {
-  const more = isOwn(segments, length) ? length : filling(segments, length, beside) === null ? segments.segmentBytes : 0
-  return segments.reserved + segments.besides + beside + more
+  const more = isOwn(segments, length) ? length : filling(segments, length) === null ? segments.segmentBytes : 0
+  return total(segments) + beside + more
 }
 
-function segmentFor(segments: Segments, length: number, beside: number): Segment {
+function segmentFor(segments: Segments, length: number): Segment {
   if (isOwn(segments, length)) return openSegment(segments, Buffer.allocUnsafeSlow(length))
-  segments.head = filling(segments, length, beside) ?? openSegment(segments, commonMemory(segments))
+  segments.head = filling(segments, length) ?? openSegment(segments, commonMemory(segments))
   return segments.head
 }
 
 const commonMemory = ({ spare, segmentBytes }: Segments): Buffer => spare.pop() ?? Buffer.allocUnsafeSlow(segmentBytes)
 
 function openSegment(segments: Segments, memory: Buffer): Segment {
-  const segment: Segment = { memory, pieces: [], filled: 0, weight: 0, live: 0, holders: 0, isClosed: false }
+  const segment: Segment = { memory, pieces: [], filled: 0, live: 0, holders: 0, isClosed: false }
   segments.all.push(segment)
   segments.reserved += memory.length
   return segment
@@ -130,6 +138,7 @@ function closeSegment(segments: Segments, segment: Segment): void {
   segment.isClosed = true
   if (segment === segments.head) segments.head = null
   if (segment.holders === 0) recycle(segments, segment)
+  else segments.held += segment.memory.length
 }
 
 function recycle(segments: Segments, { memory }: Segment): void {
@@ -139,15 +148,15 @@ function recycle(segments: Segments, { memory }: Segment): void {
 }
 
 /** Gives memory back that is beyond what may be taken. */
-function trimSpare({ spare, reserved, besides, segmentBytes, most }: Segments): void {
-  while (spare.length > 0 && reserved + besides + spare.length * segmentBytes > most) spare.pop()
+function trimSpare(segments: Segments): void {
+  const { spare, segmentBytes, most } = segments
+  while (spare.length > 0 && total(segments) + spare.length * segmentBytes > most) spare.pop()
 }
 
 function place(placed: Placed, bytes: Uint8Array, segment: Segment): void {
   const from = segment.filled
   segment.memory.set(bytes, from)
   segment.filled += bytes.length
-  segment.weight += bytes.length + placed.beside
   segment.live++
   segment.pieces.push(placed)
   placed.at = { segment, bytes: segment.memory.subarray(from, segment.filled) }
@@ -173,14 +182,14 @@ function evictOldest(segments: Segments): void {
 /** Evicts the pieces of a segment that are not wanted, or for which there is no room in a new one; returns the others. */
 function evictUnwanted(segments: Segments, { pieces }: Segment): readonly Placed[] {
   const staying: Placed[] = []
-  let weight = 0
+  let bytes = 0
   for (const placed of pieces) {
     if (placed.at === null) continue
     const { length } = placed.at.bytes
-    const after = weight + length + placed.beside
+    const after = bytes + length
     if ((after <= segments.segmentBytes * mayStay || isOwn(segments, length)) && placed.owner.isWanted()) {
       staying.push(placed)
-      weight = after
+      bytes = after
     } else {
       placed.at = null
       segments.besides -= placed.beside
@@ -211,7 +220,9 @@ function lend(segments: Segments, { at }: Placed): ReadBytes | undefined {
     if (isReleased) return
     isReleased = true
     segment.holders--
-    if (segment.holders === 0 && segment.isClosed) recycle(segments, segment)
+    if (segment.holders > 0 || !segment.isClosed) return
+    segments.held -= segment.memory.length
+    recycle(segments, segment)
   }
   return { bytes, release }
 }

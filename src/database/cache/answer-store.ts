@@ -85,9 +85,12 @@ export function openAnswerStore(changes: TableChanges, limits: CacheLimits, coun
     get: (key) => {
       const kept = known.get(key)
       if (kept === undefined) return undefined
-      if (isCurrent(changes, kept)) return lend(answers, kept)
-      forget(known, kept)
-      return undefined
+      if (!isCurrent(changes, kept)) {
+        forget(known, kept)
+        return undefined
+      }
+      kept.isUsed = true
+      return lend(answers, kept)
     },
     isTooLarge: (answer) => sizeOf(answer) > most,
     keep: (key, answer, from, isShared) => {
@@ -122,9 +125,11 @@ function forget(known: Map<string, Kept>, kept: Kept): void {
 function lend(answers: KeptAnswers, kept: Kept): ReadAnswer | undefined {
   const lent = kept.piece?.lend()
   if (lent === undefined) return undefined
-  kept.isUsed = true
   const { hash } = kept
-  if (hash === null) return null
+  if (hash === null) {
+    lent.release()
+    return null
+  }
   const { bytes, release } = lent
   const form = (name: string) => kept.forms?.get(name)?.lend()
   return { bytes, release, kept: { hash, form, keep: (name, other) => keepForm(answers, kept, name, other) } }
@@ -162,7 +167,10 @@ function keepCopy(answers: KeptAnswers, key: string, answer: ReadAnswer, from: P
 /** Keeps another form of an answer that is kept, if it has room. */
 function keepForm(answers: KeptAnswers, kept: Kept, name: string, bytes: Uint8Array): void {
   if (kept.piece === null || kept.forms?.has(name)) return
-  const piece = take(answers, kept, bytes, formOverhead, () => kept.forms?.delete(name))
+  const piece = take(answers, kept, bytes, formOverhead, () => {
+    kept.size -= bytes.length + formOverhead
+    kept.forms?.delete(name)
+  })
   if (piece === null) return
   // It may have been evicted for its own form.
   if (kept.piece === null) {

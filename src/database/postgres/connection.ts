@@ -302,11 +302,9 @@ export async function executePrepared(
 ): Promise<Executed> {
   const encoded = values.map((value, index) => encodeParameter(types[index], value))
   const asked = { name, text, values: encoded, rowMode: 'array' } as never
-  const { rows, fields, rowCount } = await client.query<Stored[]>(asked).catch(failureOf(text))
   const { rows, fields, rowCount } = await client.query<Stored[]>(asked).catch((error: Error) => {
     if (isOutdatedStatement(error)) outdated?.()
-    // For the log; values are not in it.
-    throw Object.assign(error, { statement: text.slice(0, shownText) })
+    return failureOf(text)(error)
   })
   return { rows, columns: fields.map((field) => field.name), changed: rowCount ?? 0 }
 }

@@ -11,6 +11,7 @@ import type { CustomRoute, RouteCall } from '../../public/routes.js'
 import type { StandardSchema } from '../../public/standard-schema.js'
 import { codeLog } from '../../runtime/code-log.js'
 import { named, type RunningCode, runCode } from '../../runtime/project-code.js'
+import { onceClosed } from '../once-closed.js'
 import type { ByteSource, Reply, RequestContext } from '../request-context.js'
 import { bodyOf, queryOf } from './input.js'
 import { discardResult, replyOf } from './result.js'
@@ -82,8 +83,7 @@ function watchClient(response: ServerResponse): AbortController {
   const leave = (): void => {
     if (!response.writableFinished) lasting.abort(new ApiError('ClientClosedRequestError', 'The client closed the connection'))
   }
-  if (response.closed) leave()
-  else response.once('close', leave)
+  onceClosed(response, leave)
   return lasting
 }
 
