@@ -33,13 +33,20 @@ export const isLockWait = (error: unknown): boolean => numberOf(error) === 1205
  * cluster does not serve without the others (1047), and may lose them while it commits (1180).
  */
 export function isConnectionLoss(error: unknown): boolean {
-  if ((error as ServerError | null)?.fatal === true) return true
+  if ((error as ServerError | null)?.fatal === true || isReadOnly(error)) return true
   if ([1040, 1047, 1053, 1077, 1079, 1152, 1158, 1159, 1160, 1161, 1180, 1203, 1927, 2006, 2013, 4031].includes(numberOf(error)))
     return true
   return /^(PROTOCOL_CONNECTION_LOST|PROTOCOL_SEQUENCE_TIMEOUT|E(CONNREFUSED|CONNRESET|PIPE|TIMEDOUT|HOSTUNREACH|NOTFOUND|AI_AGAIN))$/.test(
     codeOf(error),
   )
 }
+
+/**
+ * The server may only be read, as the primary of before a switchover: another connection may lead to the one of now. 1290 is also the error
+ * of other options, which have the same names in every language.
+ */
+export const isReadOnly = (error: unknown): boolean =>
+  [1792, 1836].includes(numberOf(error)) || (numberOf(error) === 1290 && /read[-_]only/.test((error as Error).message))
 
 /** A statement was ended because somebody asked for it, or it took longer than the server allows. */
 export const isCancelled = (error: unknown): boolean => [1317, 1969, 3024].includes(numberOf(error))

@@ -4,13 +4,19 @@ import type { ServerSettings } from '../../config/database-server.js'
 import { elapsed } from '../../runtime/clock.js'
 import type { PoolActivity } from '../activity.js'
 import { type Client, connect, serverOf } from './client.js'
-import { exhausted, isCancelled, isConnectionLoss, timeoutOf } from './errors.js'
+import { exhausted, isCancelled, isConnectionLoss, isReadOnly, timeoutOf } from './errors.js'
 
 /** Milliseconds after which a connection is replaced, and after which an idle one is closed; and between two looks for these. */
 const [lifetime, idleTime, lookEvery] = [1_800_000, 30_000, 10_000]
 
 /** Milliseconds until a request to end a statement counts as lost. */
 const patience = 1_000
+
+/**
+ * When a server refused last to be written to (`elapsed`). It may have been the primary before a switchover, so no pool uses a connection any
+ * more that was made before.
+ */
+let refusedAt = Number.NEGATIVE_INFINITY
 
 /** What a pool is for. */
 export interface MysqlPoolOptions {
@@ -79,7 +85,7 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
     const used = all.get(client)
     if (used === undefined) return
     const isUseless = isBroken || used.isLost || client.isBroken
-    if (!isUseless && !isClosed && elapsed() - used.made < lifetime) {
+    if (!isUseless && !isClosed && used.made > refusedAt && elapsed() - used.made < lifetime) {
       offer(used)
       return
     }
@@ -94,8 +100,10 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
     activity: (name) => ({ name, idle: idle.length, used: all.size - idle.length, most: max, waiting: waiters.size, timeouts }),
     acquire: async () => {
       if (isClosed) throw new Error('The pool is closed')
-      const free = idle.pop()
-      if (free !== undefined) return free.client
+      for (let free = idle.pop(); free !== undefined; free = idle.pop()) {
+        if (free.made > refusedAt) return free.client
+        kept.drop(free)
+      }
       const waited = waitIn(waiters, settings.connectionTimeout, () => void timeouts++)
       makeForWaiter()
       return waited
@@ -221,6 +229,7 @@ export async function onClient<Result>(pool: Pool, work: (client: Client) => Pro
     return await work(client)
   } catch (error) {
     isBroken = isConnectionLoss(error) || isCancelled(error)
+    if (isReadOnly(error)) refusedAt = elapsed()
     if (cancelling !== null && isBroken) throw timeoutOf(error)
     throw error
   } finally {

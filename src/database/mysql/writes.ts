@@ -6,7 +6,7 @@ import { latestOf } from '../server/turns.js'
 import { aloneOf, openServerWrites, registerPlans, type ServerWrites } from '../server/writes.js'
 import { commitUnknown } from '../unavailable.js'
 import { type Client, writing, writingInTurn } from './client.js'
-import { explained, isConflict, isConnectionLoss, isLockWait } from './errors.js'
+import { explained, isConflict, isConnectionLoss, isLockWait, isReadOnly } from './errors.js'
 import { preparePlanReader } from './execute.js'
 import { type MysqlOutcomes, openOutcomes } from './outcomes.js'
 import { onClient, openPool, type Pool } from './pool.js'
@@ -94,7 +94,7 @@ async function committed(under: Pick<MysqlAttempt, 'id' | 'commit' | 'rollback'>
     outcomes.committed()
   } catch (error) {
     const id = under.id()
-    if (!isConnectionLoss(error) || id === null) {
+    if (!isConnectionLoss(error) || isReadOnly(error) || id === null) {
       await under.rollback()
       throw error
     }
