@@ -168,7 +168,7 @@ interface LineBuffer {
   bytes(): number
   /** Adds text; if the buffer would exceed `most` bytes, counts it as lost and returns false. */
   add(text: string, most: number): boolean
-  /** Removes the lines for one write. */
+  /** Removes the lines for one write. The chunk is valid until the next one is taken. */
   takeChunk(): Buffer
   /** Returns everything as text. */
   all(): string
@@ -176,6 +176,8 @@ interface LineBuffer {
 
 function openLineBuffer(lostLine: (lost: number) => string): LineBuffer {
   const waiting: string[] = []
+  /** Memory of the chunk that is being written. A new one for each would be garbage outside of V8's heap, which is collected late. */
+  const memory = Buffer.allocUnsafeSlow(chunkBytes)
   let [bytes, lost] = [0, 0]
 
   function takeLost(): string {
@@ -199,11 +201,20 @@ function openLineBuffer(lostLine: (lost: number) => string): LineBuffer {
     },
     takeChunk: () => {
       let [count, size] = [0, 0]
-      while (count < waiting.length && size < chunkBytes) size += Buffer.byteLength(waiting[count++]!)
+      for (const line of waiting) {
+        const lineBytes = Buffer.byteLength(line)
+        if (count > 0 && size + lineBytes > chunkBytes) break
+        size += lineBytes
+        count++
+      }
       const lines = waiting.splice(0, count)
       bytes -= size
       if (waiting.length === 0) lines.push(takeLost())
-      return Buffer.from(lines.join(''))
+      const text = lines.join('')
+      const length = Buffer.byteLength(text)
+      if (length > memory.length) return Buffer.from(text)
+      memory.write(text)
+      return memory.subarray(0, length)
     },
     all: () => waiting.join('') + takeLost(),
   }

@@ -93,7 +93,7 @@ export function openAnswerMemory(most: number): AnswerMemory {
       place(placed, bytes, segmentFor(segments, length))
       segments.besides += beside
       trimSpare(segments)
-      return { lend: () => lend(segments, placed), free: () => free(segments, placed) }
+      return { lend: lend.bind(null, segments, placed), free: free.bind(null, segments, placed) }
     },
     taken: () => segments.all.reduce((sum, { filled }) => sum + filled, segments.besides),
     hasRoom: () => total(segments) + segmentBytes <= most,

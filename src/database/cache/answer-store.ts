@@ -167,8 +167,10 @@ function keepCopy(answers: KeptAnswers, key: string, answer: ReadAnswer, from: P
 /** Keeps another form of an answer that is kept, if it has room. */
 function keepForm(answers: KeptAnswers, kept: Kept, name: string, bytes: Uint8Array): void {
   if (kept.piece === null || kept.forms?.has(name)) return
+  // The bytes themselves must not be held by the function.
+  const size = bytes.length + formOverhead
   const piece = take(answers, kept, bytes, formOverhead, () => {
-    kept.size -= bytes.length + formOverhead
+    kept.size -= size
     kept.forms?.delete(name)
   })
   if (piece === null) return

@@ -72,6 +72,8 @@ export function openPlans(
     onInsert: () => void counts.entries++,
   })
   const requests = new LRUCache<string, PreparedQuery>({ max: limits.cachedQueries })
+  /** The shape of each plan, once for all queries that have it. */
+  const shapes = new WeakMap<PlanHandle, string>()
 
   function of(request: ReadRequest, around: EnvelopeKind): PreparedQuery {
     const shape = around + planKey(request)
@@ -81,8 +83,9 @@ export function openPlans(
       counts.misses++
       plan = withSubject(database.register(compileRead(request, dialect, contract, around)), request)
       plans.set(shape, plan)
+      shapes.set(plan, shape)
     }
-    return { plan, shape, values: request.values, identityAt: request.identityAt }
+    return { plan, shape: shapes.get(plan)!, values: request.values, identityAt: request.identityAt }
   }
 
   return {
