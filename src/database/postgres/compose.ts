@@ -2,7 +2,7 @@
 // above, and the result has a column of JSON for each. One round trip and one snapshot, whatever is populated (decision 029).
 import type { ListEnvelope } from '../answer/write.js'
 import type { Fill, Level, MemberColumn, Parameter, ReadPlan, Statement } from '../plan.js'
-import { knownState, snapshot } from './history.js'
+import { snapshot } from './history.js'
 
 /** A plan as one statement, and what its result columns are. */
 export interface ComposedRead {
@@ -54,7 +54,7 @@ export function composeRead({ root, envelope }: ReadPlan, tellsStandby = false):
   }
   addLevel(composition, root, null)
   const count = envelope.kind === 'list' ? envelope.count : null
-  const totals = count === null ? [] : totalOf(composition, envelope as ListEnvelope, count, tellsStandby ? snapshot : knownState)
+  const totals = count === null ? [] : totalOf(composition, envelope as ListEnvelope, count)
   const tables = parts.map(({ text, width }, number) => `${tableOf(number)} (${columnNames(width).join(', ')}) as materialized (${text})`)
   const results = parts.map(({ width }, number) => {
     const row = columnNames(width).join(', ')
@@ -108,15 +108,15 @@ function addFill(composition: Composition, fill: Fill, parents: string): void {
 
 /**
  * The number of all rows: what the page tells where it is the last one, null where it is known of this very snapshot, counted otherwise.
- * And the snapshot, as `state`.
+ * And the snapshot.
  */
-function totalOf(composition: Composition, { start, limit }: ListEnvelope, count: Statement, state: string): readonly string[] {
+function totalOf(composition: Composition, { start, limit }: ListEnvelope, count: Statement): readonly string[] {
   const bound = (index: number) => `cast($${composition.parameters.push({ from: 'values', index })} as bigint)`
   const found = `(select count(*) from ${tableOf(0)})`
   const isLast = `${found} < ${bound(limit)} and (${found} > 0 or ${bound(start)} = 0)`
-  const isKnown = `coalesce(${state} = cast($${composition.parameters.push({ from: 'snapshot' })} as text), false)`
+  const isKnown = `${snapshot} = cast($${composition.parameters.push({ from: 'snapshot' })} as text)`
   const counted = placed(composition, count, null)
-  return [`case when ${isLast} then ${bound(start)} + ${found} when not ${isKnown} then (${counted}) end as total`, `${state} as seen`]
+  return [`case when ${isLast} then ${bound(start)} + ${found} when not ${isKnown} then (${counted}) end as total`, `${snapshot} as seen`]
 }
 
 /** Columns of a statement that tells which rows of several tables are linked: parent, type, id, place, link. */

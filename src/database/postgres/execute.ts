@@ -77,9 +77,9 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null, onStand
       if (standby !== null && result!.at(-1) !== standby) throw otherStandby()
       // Nothing waits between these lines: the answer is written from this read.
       found = new Map(composed.parts.map(({ statement: part }, index) => [part, readParts[index]!(result![index] as string | null)]))
-      const [counted, snapshot] = result!.slice(composed.parts.length) as [number | null | undefined, string | null | undefined]
+      const [counted, snapshot] = result!.slice(composed.parts.length) as [number | null | undefined, string | undefined]
       total = counted ?? known?.total ?? null
-      if (key !== null && counted != null && snapshot != null) totals?.set(key, { snapshot, total: counted })
+      if (key !== null && counted != null) totals?.set(key, { snapshot: snapshot!, total: counted })
       const sink = openSink(limit)
       const room = Buffer.allocUnsafe(roomBytes)
       sink.begin(room)

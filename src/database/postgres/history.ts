@@ -13,11 +13,6 @@ export const snapshot = `concat_ws(' ', pg_current_snapshot(), pg_postmaster_sta
  */
 export const stateSeen = sql`(select concat_ws(' ', ${sql.raw(snapshot)}, (select epoch from ${sql.table(epochTable)} where id = 1)))`
 
-/**
- * The same again; null where it is not known whether the server has crashed. A standby cannot read it: the table of the epoch is not logged.
- */
-export const knownState = `(select concat(${snapshot}, ' ', epoch) from ${epochTable} where id = 1)`
-
 /** The transactions of this service. */
 export interface OwnTransactions {
   begin(): OwnTransaction
