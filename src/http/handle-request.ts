@@ -60,7 +60,7 @@ export async function handleRequest(
     const scoped = backend.scopes === null ? caller : await withinScopes(backend.scopes, caller, admission, asker)
     const ready = performance.now()
     // Responses contain what scopes wrote or saw.
-    const behind = scoped === caller ? since : elapsed()
+    const behind = scoped === caller || admission.scopes === 'hidden' ? since : elapsed()
     const asking = { caller: scoped, access, asker, leaveInstallation, since: behind }
     const context = createContext(parts, [request, reply], asking, installation)
     const result = await work(hinting === null ? context : hinting.watch(request, context))

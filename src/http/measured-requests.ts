@@ -42,7 +42,8 @@ export function measureRefused({ code }: NodeJS.ErrnoException, { bytesRead, wri
 const headerOf = (reply: FastifyReply, name: string) => reply.raw.getHeader(name) ?? reply.getHeader(name)
 
 /** True for a stream that goes on for as long as its client listens: its duration says nothing about the service. */
-const isEventStream = (reply: FastifyReply): boolean => String(headerOf(reply, 'content-type')).startsWith('text/event-stream')
+const isEventStream = (reply: FastifyReply): boolean =>
+  reply.request.method !== 'HEAD' && String(headerOf(reply, 'content-type')).startsWith('text/event-stream')
 
 /** Counts the bytes of a body as they arrive: what its headers say may never come. Returns what gives the number; null: there is no body. */
 function countReceived(request: IncomingMessage): () => number | null {

@@ -3,6 +3,7 @@ import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import { isUncacheable } from './headers-and-cors.js'
+import { isClosed, onceClosed } from './once-closed.js'
 import type { ByteSource } from './request-context.js'
 
 /** Milliseconds for the beginning of a stream: one that fails by then is an error, and one that is complete is sent in one piece. */
@@ -77,7 +78,7 @@ async function sendAll(
   for (const chunk of chunks) if (chunk.length > 0) raw.write(chunk)
   for (let next = pending; ; next = source.next()) {
     const chunk = await unlessGone(next)
-    if (raw.closed) {
+    if (isClosed(raw)) {
       next.catch(() => {})
       return source.cancel()
     }
@@ -90,11 +91,11 @@ async function sendAll(
 /** Waits for something; resolves to null as soon as the connection is closed. One wait at a time, so that no wait outlives its result. */
 function watchClose(raw: ServerResponse): <Result>(awaited: Promise<Result>) => Promise<Result | null> {
   let leave: () => void = () => {}
-  raw.once('close', () => leave())
+  onceClosed(raw, () => leave())
   return (awaited) =>
     new Promise((resolve, reject) => {
       leave = () => resolve(null)
-      if (raw.closed) leave()
+      if (isClosed(raw)) leave()
       awaited.then(resolve, reject)
     })
 }

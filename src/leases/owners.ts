@@ -55,10 +55,15 @@ function hasEnded(owner: string): boolean {
  * share that too, but each was started by itself.
  */
 const machine = (): string => {
+  const namespace = orNothing(() => readlinkSync('/proc/self/ns/pid').replace(/\D/g, ''))
+  const boot = orNothing(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim())
+  return [hostname(), namespace, boot].filter((part) => part !== '').join('/')
+}
+
+function orNothing(read: () => string): string {
   try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()
-    return `${hostname()}/${readlinkSync('/proc/self/ns/pid').replace(/\D/g, '')}/${boot}`
+    return read()
   } catch {
-    return hostname()
+    return ''
   }
 }

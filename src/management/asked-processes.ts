@@ -1,4 +1,4 @@
-// How the main process asks a service process how it is: no question while another one waits, so that nothing queues for a process that is busy.
+// How the main process asks a service process how it is: one question at a time, and another one once it has waited in vain, so that little queues for a process that is busy.
 import type { Worker } from 'node:cluster'
 import { managementLimits } from '../config/management.js'
 import type { ProcessMetrics } from '../metrics/summed-metrics.js'

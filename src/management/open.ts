@@ -33,7 +33,7 @@ export function openManagement(
 ): OpenedManagement {
   const lag = watchEventLoop()
   const system = database.client === 'postgres' ? 'postgresql' : database.client
-  const registry = openRegistry({ version, system })
+  const registry = openRegistry({ version, system }, () => failingParts(service).length === 0)
   const scrape = () => registry.scrape(service.sources(), managementLimits.scrapeWait)
   const pages = new Map([
     ['/live', livePage(lag, limits.eventLoopLag)],

@@ -16,8 +16,8 @@ interface ListeningServer {
 export interface Management {
   readonly measuring: Measuring
   /**
-   * Returns the server with a `listen` that opens the port first, unless it is open. `trouble`: null while the database can be used; `sources`: what a scrape
-   * asks.
+   * Returns the server with a `listen` that opens the port first, unless it is open. `trouble`: null while the database can be used; `sources`:
+   * what a scrape asks.
    */
   beside<Served extends ListeningServer>(server: Served, trouble: () => string | null, sources: MetricSources): Served
 }
@@ -25,8 +25,8 @@ export interface Management {
 const noManagement: Management = { measuring: notMeasuring, beside: (server) => server }
 
 /**
- * Prepares the management port, which may have to listen at once, and is closed after everything that was opened since. Without one, this costs nothing. `version`: of this
- * build.
+ * Prepares the management port. It listens at once where `opensFirst` says so, and closes after everything that was opened since. Without one,
+ * this costs nothing. `version`: of this build.
  */
 export async function prepareManagement(config: Config, version: string, logger: Logger, opened: Closers): Promise<Management> {
   const { management } = config

@@ -22,8 +22,8 @@ const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1
 const databaseSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const bodyBytes = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
 
-/** Opens the metrics of a service, with those of the process. */
-export function openRegistry({ version, system }: BuildInfo): MetricsRegistry {
+/** Opens the metrics of a service, with those of the process. `isReady`: as `/ready` says. */
+export function openRegistry({ version, system }: BuildInfo, isReady: () => boolean): MetricsRegistry {
   const registry = new Registry()
   addProcessMetrics(registry)
   new Gauge({
@@ -33,6 +33,15 @@ export function openRegistry({ version, system }: BuildInfo): MetricsRegistry {
     aggregator: 'first',
     registers: [registry],
   }).set({ version, node: process.versions.node, engine: system }, 1)
+  new Gauge({
+    name: 'octavo_ready',
+    help: '1: the service serves and reaches its database; of several processes, one of them does',
+    aggregator: 'max',
+    registers: [registry],
+    collect() {
+      this.set(isReady() ? 1 : 0)
+    },
+  })
   const { update, notModified } = addScrapedMetrics(registry)
   const updated = (sources: MetricSources | null, milliseconds: number): Promise<void> =>
     sources === null ? Promise.resolve() : update(sources, milliseconds)

@@ -32,6 +32,8 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
   })
   const pending = gauge('octavo_outbox_pending', 'Recorded events that a listener or webhook has not received')
   const age = gauge('octavo_outbox_oldest_age_seconds', 'Seconds since the oldest of them was recorded; 0 if there is none')
+  // Zeros before the first scrape of a service that is still starting would be taken for values.
+  for (const one of [change, lowest, pending, age]) one.remove()
   /** What the database was asked and has not answered: it is not asked again meanwhile. */
   let asked: ReturnType<MetricSources['backlog']> | null = null
   const update: ScrapedMetrics['update'] = async (sources, milliseconds) => {

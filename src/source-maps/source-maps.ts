@@ -73,6 +73,7 @@ export function openSourceMaps({
       giveBack()
       // A RangeError means that the JSON is too deeply nested to be serialized again.
       if (error === tooLarge || error instanceof RangeError) return response
+      response.release()
       throw error
     }
   }

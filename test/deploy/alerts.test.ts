@@ -34,6 +34,10 @@ const cases = [
     series: { 'octavo_schema_version{job="octavo"}': '2x30', 'octavo_schema_version_min{job="octavo"}': '2x30' },
   },
   {
+    ...{ alert: 'OctavoNotReady', title: 'a start does not come to its end', minutes: 10, isFiring: true },
+    series: { 'octavo_ready{job="octavo"}': '0x30' },
+  },
+  {
     ...{ alert: 'OctavoReplicaLate', title: 'a replica is left alone', minutes: 20, isFiring: true },
     series: { 'octavo_replica_lag_seconds{job="octavo",replica="0"}': '0+60x30' },
   },

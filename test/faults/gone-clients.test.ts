@@ -85,3 +85,26 @@ test('answers that wait behind others on a connection end with it', async () => 
     await served.close()
   }
 })
+
+test('event streams that wait behind others on a connection end with it', async () => {
+  const served = await serveGolden({ config: { events: { stream: true }, limits: { eventStreamsPerAddress: 5 } } })
+  try {
+    const { port } = new URL(served.origin)
+    const request = 'GET /api/events HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'
+    const opened = (text: string) =>
+      new Promise<ReturnType<typeof connect>>((resolve) => {
+        const socket = connect(Number(port), '127.0.0.1', () => socket.write(text))
+        socket.on('error', () => {})
+        socket.once('data', () => resolve(socket))
+      })
+    const status = async () => {
+      const response = await fetch(`${served.origin}/api/events`)
+      await response.body?.cancel()
+      return response.status
+    }
+    ;(await opened(request.repeat(8))).resetAndDestroy()
+    await vi.waitFor(async () => expect(await status()).toBe(200), 10_000)
+  } finally {
+    await served.close()
+  }
+})

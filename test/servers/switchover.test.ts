@@ -1,5 +1,5 @@
 // A MariaDB server that is only to be read any more, as the former primary after a switchover: its connections are not used again, because others may
-// lead to the primary of now.
+// lead to the current primary.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { type Desk, range, serveDesk } from './desk.js'
@@ -14,7 +14,7 @@ describeMariadb('a switchover of MariaDB', (server) => {
   })
   afterAll(() => desk.close())
 
-  rule('engines.10', 'connections to a server that has become read-only are not used again, for reads neither', async () => {
+  rule('engines.10', 'connections to a server that has become read-only are not used again, not for reads either', async () => {
     const work = async (round: string) => {
       const sent = range(10).flatMap((index) => [desk.ask('/api/notes'), desk.send('POST', '/api/notes', { code: `${round} ${index}` })])
       return (await Promise.all(sent)).map(({ status }) => status).filter((status) => status >= 300)

@@ -108,6 +108,7 @@ rule('operations.9', 'metrics count what was done, and nothing that was refused'
   for (const octavo_purpose of ['read', 'write', 'uploads'])
     expect(await difference('db_client_operation_duration_seconds_count', { octavo_purpose }), octavo_purpose).toBeGreaterThan(0)
   expect(sumOf(scraped, 'octavo_schema_version')).toBe(0)
+  expect(sumOf(scraped, 'octavo_ready')).toBe(1)
   // The listener has received none of the events: the document, and the file.
   expect(sumOf(scraped, 'octavo_outbox_pending')).toBe(2)
   expect(sumOf(scraped, 'octavo_outbox_oldest_age_seconds')).toBeGreaterThan(0)

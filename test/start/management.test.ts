@@ -77,7 +77,10 @@ rule('operations.3', 'while the database is prepared, the port responds: live, a
   expect((await askAt(management, '/live')).status).toBe(200)
   const { status, body } = await askAt(management, '/ready')
   expect([status, body]).toEqual([503, { status: 'not ready', failing: [{ part: 'service', problem: 'The service does not listen yet' }] }])
-  expect((await askAt(management, '/metrics')).text).toContain('octavo_build_info')
+  const { text } = await askAt(management, '/metrics')
+  expect(text).toContain('octavo_ready 0')
+  // What nobody has been asked for has no value yet.
+  expect(text).not.toMatch(/^octavo_schema_version/m)
   server.close()
 })
 

@@ -42,7 +42,7 @@ export function isConnectionLoss(error: unknown): boolean {
 }
 
 /**
- * The server may only be read, as the primary of before a switchover: another connection may lead to the one of now. 1290 is also the error
+ * The server may only be read, as the former primary after a switchover: another connection may lead to the current one. 1290 is also the error
  * of other options, which have the same names in every language.
  */
 export const isReadOnly = (error: unknown): boolean =>

@@ -5,18 +5,13 @@ import { elapsed } from '../../runtime/clock.js'
 import type { PoolActivity } from '../activity.js'
 import { type Client, connect, serverOf } from './client.js'
 import { exhausted, isCancelled, isConnectionLoss, isReadOnly, timeoutOf } from './errors.js'
+import { isUsable, noteBegun, noteRefused } from './switchover.js'
 
 /** Milliseconds after which a connection is replaced, and after which an idle one is closed; and between two looks for these. */
 const [lifetime, idleTime, lookEvery] = [1_800_000, 30_000, 10_000]
 
 /** Milliseconds until a request to end a statement counts as lost. */
 const patience = 1_000
-
-/**
- * When a server refused last to be written to (`elapsed`). It may have been the primary before a switchover, so no pool uses a connection any
- * more that was made before.
- */
-let refusedAt = Number.NEGATIVE_INFINITY
 
 /** What a pool is for. */
 export interface MysqlPoolOptions {
@@ -85,7 +80,7 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
     const used = all.get(client)
     if (used === undefined) return
     const isUseless = isBroken || used.isLost || client.isBroken
-    if (!isUseless && !isClosed && used.made > refusedAt && elapsed() - used.made < lifetime) {
+    if (!isUseless && !isClosed && isUsable(client) && elapsed() - used.made < lifetime) {
       offer(used)
       return
     }
@@ -101,7 +96,7 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
     acquire: async () => {
       if (isClosed) throw new Error('The pool is closed')
       for (let free = idle.pop(); free !== undefined; free = idle.pop()) {
-        if (free.made > refusedAt) return free.client
+        if (isUsable(free.client)) return free.client
         kept.drop(free)
       }
       const waited = waitIn(waiters, settings.connectionTimeout, () => void timeouts++)
@@ -159,7 +154,9 @@ function openKept(
         failed(error)
       }
       making++
+      const began = elapsed()
       const client = await connect(server, greetings, lost).finally(() => making--)
+      noteBegun(client, began)
       made = { client, made: elapsed(), idleSince: 0, isLost: false }
       all.set(client, made)
       return made
@@ -229,7 +226,7 @@ export async function onClient<Result>(pool: Pool, work: (client: Client) => Pro
     return await work(client)
   } catch (error) {
     isBroken = isConnectionLoss(error) || isCancelled(error)
-    if (isReadOnly(error)) refusedAt = elapsed()
+    if (isReadOnly(error)) noteRefused()
     if (cancelling !== null && isBroken) throw timeoutOf(error)
     throw error
   } finally {

@@ -13,6 +13,7 @@ import { isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import type { MysqlPlanReader } from './execute.js'
 import { noteStatement } from './outcomes.js'
 import { execute, type MysqlStatements } from './statements.js'
+import { noteWritten } from './switchover.js'
 import { writeMysqlSql } from './words.js'
 
 /** What a transaction is executed with. */
@@ -130,6 +131,7 @@ function openCommit(client: Client, hasWritten: () => boolean): { id(): string |
         id = noted
       }
       await client.query('commit')
+      if (id !== null) noteWritten(client)
     },
   }
 }

@@ -76,8 +76,8 @@ function adviceFor(error: Error, schema: string): string {
   if (isMissingRight(error))
     return `the database user may not use the log of commits: ${consequence}. Run as the owner of its tables: GRANT SELECT, INSERT, UPDATE, DELETE ON "${schema}".${commitTable}, "${schema}".${epochTable} TO …`
   if (isMissingRelation(error))
-    return `a table of the log of commits is missing: ${consequence}. A start of the service makes it; or run in the schema "${schema}": ${createCommitTables.join('; ')}`
-  return `the log of commits cannot be used: ${consequence}. Look at the table ${commitTable} in the schema "${schema}"; a start of the service makes it where it is missing`
+    return `a table of the log of commits is missing: ${consequence}. The next start of the service creates it; or run in the schema "${schema}": ${createCommitTables.join('; ')}`
+  return `the log of commits cannot be used: ${consequence}. Look at the table ${commitTable} in the schema "${schema}"; the next start of the service creates it where it is missing`
 }
 
 /** Writes to the log of the service when the log of commits cannot be used, with what to do, and when it can again. */

@@ -20,7 +20,8 @@ export function openReplicas(
 ): readonly Replica[] {
   return database.replicas.map((url) => {
     const settings: ServerSettings = { ...options.settings, url, connectionTimeout }
-    const failed = () => replica.failed()
+    // A lost connection says little: the next question tells whether the server responds.
+    const failed = () => replica.forget()
     const small = openPool(settings, { max: 1, pipelined: false, mayBeStandby: true, failed })
     const reads = openReads({ ...options, settings }, statements, failed, 'replica')
     const place = { replica: placeOf(settings) }

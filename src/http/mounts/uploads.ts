@@ -11,6 +11,7 @@ import type { CheckAddress } from '../../uploads/signing.js'
 import { isCompressible, leastCompressed, openCodings } from '../compression/coding.js'
 import { isUnchanged, rangeApplies, tagOfUnchanged } from '../conditional.js'
 import { variesBy } from '../headers-and-cors.js'
+import { onceClosed } from '../once-closed.js'
 import type { UnsentResponses } from '../unsent-responses.js'
 import { type Mount, readMethods } from './mount.js'
 
@@ -151,15 +152,17 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, file: Open
     await handle.close()
     return reply.send(request.method === 'HEAD' ? null : '')
   }
-  return reply.send(handle.createReadStream({ start, end }))
+  const stream = handle.createReadStream({ start, end })
+  onceClosed(reply.raw, () => stream.destroy())
+  return reply.send(stream)
 }
 
 const codingOf = openCodings()
 
 /** True for a whole file that may be compressed, and is therefore read as a whole. Ranges are those of the file itself. */
-function isCompressed({ headers }: FastifyRequest, type: string, size: number, compressedBytes: number): boolean {
+function isCompressed({ method, headers }: FastifyRequest, type: string, size: number, compressedBytes: number): boolean {
   const accepted = headers['accept-encoding']
-  if (accepted === undefined || headers.range !== undefined || size > compressedBytes) return false
+  if (accepted === undefined || (method === 'GET' && headers.range !== undefined) || size > compressedBytes) return false
   return size >= leastCompressed && isCompressible(type) && codingOf(String(accepted)) !== null
 }
 

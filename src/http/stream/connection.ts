@@ -1,5 +1,6 @@
 // One open event stream as a connection: writes blocks of text, waits for slow clients, and notices when they leave.
 import type { ServerResponse } from 'node:http'
+import { isClosed, onceClosed } from '../once-closed.js'
 
 /** An open stream. */
 export interface StreamConnection {
@@ -17,36 +18,35 @@ const drainTimeout = 30_000
 
 /** Begins the response. `most`: unsent bytes beyond which the connection is closed. */
 export function openStreamConnection(raw: ServerResponse, most: number): StreamConnection {
-  const { socket } = raw
-  const isOpen = (): boolean => !raw.destroyed && !raw.writableEnded
+  const { socket } = raw.req
+  const isOpen = (): boolean => !raw.destroyed && !raw.writableEnded && !isClosed(raw)
   return {
     isOpen,
     write: async (block) => {
       if (!isOpen()) return
       const isTaken = raw.write(block)
-      if (raw.writableLength > most) raw.destroy()
+      if (raw.writableLength > most) socket.destroy()
       else if (!isTaken) await drained(raw)
     },
     onEnd: (left) => {
-      if (raw.closed) left()
-      else raw.once('close', left)
+      onceClosed(raw, left)
     },
     end: () => {
-      if (isOpen()) raw.end(() => socket?.destroySoon())
+      if (isOpen()) raw.end(() => socket.destroySoon())
     },
   }
 }
 
 function drained(raw: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(() => raw.destroy(), drainTimeout)
+    const timer = setTimeout(() => raw.req.socket.destroy(), drainTimeout)
     const end = () => {
       clearTimeout(timer)
       raw.off('drain', end)
-      raw.off('close', end)
+      stop()
       resolve()
     }
     raw.once('drain', end)
-    raw.once('close', end)
+    const stop = onceClosed(raw, end)
   })
 }
