@@ -14,7 +14,7 @@ const source = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'src')
 const paths = {
   'GET of a populated list, again': { files: { goal: 20, budget: 24 }, functions: { budget: 69 }, lines: { budget: 434 } },
   'GET of a populated list, again, compressed': { files: { goal: 23, budget: 26 }, functions: { budget: 78 }, lines: { budget: 469 } },
-  'GET of a populated list, first': { files: { goal: 35, budget: 65 }, functions: { budget: 356 }, lines: { budget: 1875 } },
+  'GET of a populated list, first': { files: { goal: 35, budget: 65 }, functions: { budget: 356 }, lines: { budget: 1880 } },
   'POST of a draft': { files: { goal: 40, budget: 82 }, functions: { budget: 416 }, lines: { budget: 2330 } },
   'POST of a published document': { files: { goal: 50, budget: 91 }, functions: { budget: 470 }, lines: { budget: 2625 } },
 } as const
