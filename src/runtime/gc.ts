@@ -54,7 +54,7 @@ export function adaptYoungGeneration(profile: CollectionProfile): void {
     setTimeout(check, growing ? growInterval : checkInterval).unref()
   }
   check()
-  collectRegularly(workMeter(), profile)
+  collectRegularly(workMeter(), profile, collect)
 }
 
 /** Collects the young generation, which doubles where enough has survived: left to itself, it may double several times in one turn. */
@@ -89,10 +89,11 @@ const collectInterval = 1_000
 /**
  * Runs a compacting garbage collection when the calling thread comes to rest, and by its profile while it is busy. Otherwise V8 keeps old
  * objects until the heap has doubled, and half-empty pages forever. `worked` reports whether the thread was busy since its last call.
+ * `collector`: V8's, where it is at hand; each look for it makes a context.
  */
-export function collectRegularly(worked: () => boolean, { rest, maxBusy }: CollectionProfile): void {
+export function collectRegularly(worked: () => boolean, { rest, maxBusy }: CollectionProfile, collector: Collect | null = null): void {
   if (isOff) return
-  const collect = exposedCollect()
+  const collect = collector ?? exposedCollect()
   // Seconds since the last collection.
   let [busy, idle] = [0, 0]
   setInterval(() => {

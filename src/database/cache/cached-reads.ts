@@ -51,17 +51,15 @@ export function cacheReads(
   const { changes, look } = watch
   const [store, sources] = [openAnswerStore(changes, limits, counts), openSources(signing)]
   const underWay = new Map<string, ReadUnderWay>()
-  /** Keys of answers that were too large to be shared. */
-  const large = new LRUCache<string, true>({ maxSize: keptKeys, sizeCalculation: (_, key) => key.length })
+  const tooLargeKeys = new LRUCache<string, true>({ maxSize: keptKeys, sizeCalculation: (_, key) => key.length })
 
   /** Executes a read, for itself and for those who ask for the same meanwhile. */
   async function read(key: string, { handle, values, isGone, source, arrived }: ReadAsked): Promise<ReadAnswer> {
-    const since = changes.now()
-    const waiting = [isGone]
+    const [since, waiting] = [changes.now(), [isGone]]
     const executed = reads.execute(handle, values, () => waiting.every((hasGone) => hasGone()), arrived)
     let own: ReadAnswer | undefined
     const lend = executed.then((found) => {
-      if (store.isTooLarge(found)) large.set(key, true)
+      if (store.isTooLarge(found)) tooLargeKeys.set(key, true)
       const lending = store.keep(key, found, { source, since }, waiting.length > 1)
       own = lending === undefined ? found : lending()
       return lending
@@ -76,7 +74,7 @@ export function cacheReads(
 
   async function answer(asked: ReadAsked): Promise<ReadAnswer> {
     const key = keyOf(asked)
-    if (key === null || large.has(key)) return reads.execute(asked.handle, asked.values, asked.isGone, asked.arrived)
+    if (key === null || tooLargeKeys.has(key)) return reads.execute(asked.handle, asked.values, asked.isGone, asked.arrived)
     const kept = store.get(key)
     counts?.found(kept !== undefined)
     if (kept !== undefined) return kept
@@ -94,17 +92,13 @@ export function cacheReads(
     execute: async (handle, values, isGone = never, since = elapsed()) => {
       counts?.asked()
       const source = sources.of(handle)
-      const known = isKnown(look, since)
-      if (source.tables === null || !(typeof known === 'boolean' ? known : await known)) return reads.execute(handle, values, isGone, since)
-      return answer({ handle, values, isGone, source, tables: source.tables, arrived: since })
+      const { tables } = source
+      const looked = tables !== null && look(since)
+      const isKnown = typeof looked === 'boolean' ? looked : await looked.catch(() => false)
+      if (tables === null || !isKnown) return reads.execute(handle, values, isGone, since)
+      return answer({ handle, values, isGone, source, tables, arrived: since })
     },
   }
-}
-
-/** Whether the changes of all commits before `since` are known. */
-function isKnown(look: CommitWatch['look'], since: number): boolean | Promise<boolean> {
-  const looked = look(since)
-  return typeof looked === 'boolean' ? looked : looked.catch(() => false)
 }
 
 /** Waits for a read under way; reads where that gives nothing to share. */
