@@ -1,10 +1,10 @@
-// What the cache of answers gains and costs: answers from memory beside Strapi and beside the same bytes from the memory of a bare server,
-// 304, reads that are not in the cache beside a service without one, and what a full cache takes.
+// What the cache of answers gains and costs: answers from memory beside Strapi and beside the same bytes from the memory of a bare server, and
+// of one that is built on Fastify and logs its requests; 304, reads that are not in the cache beside a service without one, and what a full cache takes.
 
 import { load } from './load.mjs'
 import { megabytes, printHeading, printTable, round, saveResult } from './report.mjs'
 import { requests } from './requests.mjs'
-import { octavoIsBuilt, startOctavo, startSameBytes, startStrapi } from './servers.mjs'
+import { octavoIsBuilt, startHttpLibrary, startOctavo, startSameBytes, startStrapi } from './servers.mjs'
 
 const targets = { timesStrapi: 60, shareOfSameBytes: 0.6, missShare: 0.95, residentMegabytes: 190 }
 const rounds = 3
@@ -20,6 +20,7 @@ export async function measureCached({ seconds, connections, strapi }) {
   const cached = await startOctavo({ readers: 2, indexes: true, cacheBytes })
   const without = await startOctavo({ readers: 2, indexes: true })
   const same = await startSameBytes(cached.origin)
+  const library = await startHttpLibrary(cached.origin)
   const other = strapi ? await startStrapi() : null
   try {
     const rows = []
@@ -28,6 +29,7 @@ export async function measureCached({ seconds, connections, strapi }) {
       /** @type {[string, string, Record<string, string>][]} */
       const loads = [
         ['same', same.origin, {}],
+        ['library', library.origin, {}],
         ['hit', cached.origin, {}],
         ['unchanged', cached.origin, { 'if-none-match': tag }],
         ...(other === null ? [] : [/** @type {[string, string, Record<string, string>]} */ (['strapi', other.origin, {}])]),
@@ -44,7 +46,7 @@ export async function measureCached({ seconds, connections, strapi }) {
         }
       }
       const of = (/** @type {string} */ key) => (rates[key] === undefined ? null : middle(rates[key]))
-      rows.push({ name, same: of('same'), hit: of('hit'), unchanged: of('unchanged'), strapi: of('strapi') })
+      rows.push({ name, same: of('same'), library: of('library'), hit: of('hit'), unchanged: of('unchanged'), strapi: of('strapi') })
     }
     const misses = await measureMisses(cached.origin, without.origin)
     await fill(cached.origin)
@@ -52,7 +54,7 @@ export async function measureCached({ seconds, connections, strapi }) {
     print(rows, misses, resident)
     return saveResult('cached', { seconds, rounds, connections, targets, rows, misses, resident })
   } finally {
-    await Promise.all([cached, without, same, other].map((server) => server?.stop()))
+    await Promise.all([cached, without, same, library, other].map((server) => server?.stop()))
   }
 }
 
@@ -98,18 +100,29 @@ async function fill(origin) {
 }
 
 /**
- * @param {{ name: string, same: number | null, hit: number | null, unchanged: number | null, strapi: number | null }[]} rows
+ * @param {{ name: string, same: number | null, library: number | null, hit: number | null, unchanged: number | null, strapi: number | null }[]} rows
  * @param {{ cached: number, without: number }} misses
  * @param {number | null} resident
  */
 function print(rows, misses, resident) {
   const ratio = (/** @type {number | null} */ of, /** @type {number | null} */ to) => (of === null || to === null ? null : of / to)
   printTable(
-    ['request', 'Strapi', 'same bytes', 'hit', '304', 'hit / Strapi', 'hit / same bytes', 'targets'],
-    rows.map(({ name, same, hit, unchanged, strapi }) => {
+    ['request', 'Strapi', 'same bytes', 'by Fastify', 'hit', '304', 'hit / Strapi', 'Fastify / same', 'hit / same', 'targets'],
+    rows.map(({ name, same, library, hit, unchanged, strapi }) => {
       const [times, share] = [ratio(hit, strapi), ratio(hit, same)]
       const isReached = (times ?? Infinity) >= targets.timesStrapi && (share ?? 0) >= targets.shareOfSameBytes
-      return [name, round(strapi), round(same), round(hit), round(unchanged), round(times), round(share), isReached ? 'pass' : 'FAIL']
+      return [
+        name,
+        round(strapi),
+        round(same),
+        round(library),
+        round(hit),
+        round(unchanged),
+        round(times),
+        round(ratio(library, same)),
+        round(share),
+        isReached ? 'pass' : 'FAIL',
+      ]
     }),
   )
   console.log(`Targets: a hit ≥ ${targets.timesStrapi}× Strapi and ≥ ${targets.shareOfSameBytes} of the same bytes\n`)

@@ -142,6 +142,12 @@ export function startSameBytes(source) {
   return launch({ name: 'same bytes', command: [join(here, 'floors', 'same-bytes.mjs')], folder, environment: { SOURCE: source } })
 }
 
+/** @param {string} source origin of the server whose answers are repeated */
+export function startHttpLibrary(source) {
+  const folder = temporaryFolder()
+  return launch({ name: 'Fastify', command: [join(here, 'floors', 'http-library.mjs')], folder, environment: { SOURCE: source } })
+}
+
 /**
  * The server under `name`, as options of the command line call it.
  * @param {string} name

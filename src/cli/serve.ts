@@ -5,7 +5,7 @@ import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
-import { adaptYoungGeneration, fastProfile, smallProfile } from '../runtime/gc.js'
+import { adaptYoungGeneration, profileOf } from '../runtime/gc.js'
 import { logLine, openLog } from '../runtime/log.js'
 import { createService, type Service } from '../service.js'
 import { refuseUnfinishedRestore } from '../uploads/unfinished-restore.js'
@@ -94,7 +94,7 @@ async function listen(folder: string, options: ServeOptions): Promise<void> {
     await service.close()
     throw error
   })
-  adaptYoungGeneration(config.database.server === null ? smallProfile : fastProfile)
+  adaptYoungGeneration(profileOf(config.database.server !== null, limits.cacheBytes > 0))
   if (!replaces) {
     await announce(config, service, address)
     void reportProjectCode(config, service, logger)

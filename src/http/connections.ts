@@ -110,7 +110,7 @@ function trackRequests(server: Server): OpenConnections {
   let onAllClosed: (() => void) | null = null
 
   async function closeIfIdle(socket: Socket): Promise<void> {
-    if (!closesIdle || open.get(socket)?.size !== 0) return
+    if (open.get(socket)?.size !== 0) return
     await pendingReads()
     if (open.get(socket)?.size === 0) socket.destroySoon()
   }
@@ -130,7 +130,7 @@ function trackRequests(server: Server): OpenConnections {
     open.get(socket)?.add(request)
     response.once('close', () => {
       open.get(socket)?.delete(request)
-      closeIfIdle(socket)
+      if (closesIdle) closeIfIdle(socket)
     })
   })
 

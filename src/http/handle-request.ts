@@ -5,14 +5,13 @@ import type { Asker } from '../documents/read/around.js'
 import type { ProjectScopes } from '../documents/scopes.js'
 import { forbidden } from '../errors/errors.js'
 import type { Installation } from '../installation/installation.js'
-import { holding } from '../installation/installations.js'
 import { elapsed } from '../runtime/clock.js'
 import type { MountContext } from './backend.js'
 import { readBody } from './body-parser.js'
 import { addConnectionClose } from './connections.js'
 import { type AdmitModel, onModelInForce } from './model-in-force.js'
 import { askerOf, nameOf, type Reply, type RequestContext } from './request-context.js'
-import type { LoggedRequest } from './request-log.js'
+import { noteCaller } from './request-log.js'
 import { respond, respondFrom, smallResponse } from './respond.js'
 
 /** What a request needs to be handled. */
@@ -47,12 +46,13 @@ export async function handleRequest(
   const { config, backend, hinting } = parts
   const started = performance.now()
   const since = elapsed()
-  const identified = await backend.identification.identify(admission.identifies ? request.headers.authorization : undefined)
-  return holding(backend.installations.enter(identified.access.defaultLocale), async (installation, leaveInstallation) => {
+  const { caller, access } = await backend.identification.identify(admission.identifies ? request.headers.authorization : undefined)
+  const entered = backend.installations.enter(access.defaultLocale)
+  const { installation, end: leaveInstallation } = entered instanceof Promise ? await entered : entered
+  try {
     admit?.(installation.model)
-    const { caller, access } = identified
     const asker = askerOf(caller, request.id)
-    Object.assign(request, { callerName: nameOf(asker), model: installation.model } satisfies Partial<LoggedRequest>)
+    noteCaller(request, nameOf(asker), installation.model)
     if (admission.action !== null && !caller.grants.may(admission.action)) {
       hinting?.watch(request, createContext(parts, [request, reply], { caller, access, asker, leaveInstallation, since }, installation))
       throw forbidden(admission.action)
@@ -65,11 +65,15 @@ export async function handleRequest(
     const context = createContext(parts, [request, reply], asking, installation)
     const result = await work(hinting === null ? context : hinting.watch(request, context))
     if (!config.production) addTiming(reply, started, ready)
-    return send(parts, request, reply, result)
-  }).catch((error: unknown) => {
+    return await send(parts, request, reply, result)
+  } catch (error) {
+    // The second time holds the installation that is in force by then.
+    leaveInstallation()
     if (admit !== null) throw error
     return onModelInForce(request, reply, error, (again) => handleRequest(parts, request, reply, admission, work, again))
-  })
+  } finally {
+    leaveInstallation()
+  }
 }
 
 /** Limits what a caller may do to the scopes of the project. */

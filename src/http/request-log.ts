@@ -1,6 +1,6 @@
 // Logs one line per request: route, caller and outcome. It contains no data from the client: no query, no document id, and only the fixed
 // parts of error messages.
-import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { ApiError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
 import type { TraceIds } from '../runtime/tracing.js'
@@ -55,6 +55,19 @@ function withoutClientData(message: string): string {
     return at === -1 ? [] : [at + phrase.length]
   })
   return ends.length === 0 ? words : `${words.slice(0, Math.min(...ends))}…`
+}
+
+/** Lets requests have their data from the start, all in one form. */
+export function decorateRequests(app: FastifyInstance): void {
+  const data = ['callerName', 'uid', 'routeName', 'model', 'trace', 'failure'] satisfies (keyof LoggedRequest)[]
+  for (const name of data) app.decorateRequest(name, undefined)
+}
+
+/** Stores the caller of a request, and the model that it is handled with. */
+export function noteCaller(request: FastifyRequest, name: string, model: Model): void {
+  const logged = request as LoggedRequest
+  logged.callerName = name
+  logged.model = model
 }
 
 /** Stores the error of a response for its log line. */

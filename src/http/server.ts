@@ -33,7 +33,7 @@ import { type Mount, mountOf } from './mounts/mount.js'
 import { rootMount } from './mounts/root.js'
 import { sandboxPolicy, uploadsMount, viewerPolicy } from './mounts/uploads.js'
 import { hasDocsPage } from './pages/docs-page.js'
-import { logAborted, logRequest } from './request-log.js'
+import { decorateRequests, logAborted, logRequest } from './request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
 import { openEventStreams } from './stream/route.js'
 import { traceRequests } from './traced-requests.js'
@@ -102,6 +102,7 @@ function openApp(config: Config, metrics: Metrics | null, logger: FastifyBaseLog
   // One more than allowed, because Node silently drops headers beyond this number.
   app.server.maxHeadersCount = limits.headerCount + 1
   app.decorate('causes', openFailureLog(logger))
+  decorateRequests(app as FastifyInstance)
   return app as FastifyInstance
 }
 

@@ -11,12 +11,22 @@ export interface CollectionProfile {
   readonly rest: number
   /** Seconds with work after which all garbage is collected without a rest; Infinity: never. */
   readonly maxBusy: number
+  /** Mebibytes by which old objects must have grown for a collection after `rest`; without that much, it waits for `longRest` seconds. */
+  readonly growth: number
 }
 
 /** Threads that hand the reads to others, and those others: they forget little of what V8 has optimised when they collect. */
-export const smallProfile: CollectionProfile = { maxYoungGeneration: 4, rest: 1, maxBusy: 10 }
-/** The main thread where it reads itself. Each full collection makes V8 drop optimised functions, and a third of the speed with them. */
-export const fastProfile: CollectionProfile = { maxYoungGeneration: 16, rest: 30, maxBusy: Infinity }
+export const smallProfile: CollectionProfile = { maxYoungGeneration: 4, rest: 1, maxBusy: 10, growth: 0 }
+/** The main thread where it returns answers from memory. Each full collection makes V8 drop optimised functions, and a third of the speed with them. */
+const cachingProfile: CollectionProfile = { maxYoungGeneration: 4, rest: 1, maxBusy: Infinity, growth: 4 }
+/** The main thread where it reads itself. */
+const fastProfile: CollectionProfile = { maxYoungGeneration: 16, rest: 30, maxBusy: Infinity, growth: 0 }
+
+/** The profile of the main thread. `reads`: it reads itself. `caches`: it returns answers from memory. */
+export function profileOf(reads: boolean, caches: boolean): CollectionProfile {
+  if (reads) return fastProfile
+  return caches ? cachingProfile : smallProfile
+}
 
 /** The initial semi-space of threads in mebibytes. Half as much doubles the cost of large responses, which then do not fit. */
 const threadSemiSpace = 2
@@ -48,7 +58,7 @@ export function adaptYoungGeneration(profile: CollectionProfile): void {
   const wasBusy = workMeter()
   const collect = exposedCollect()
   const check = (): void => {
-    const size = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')?.space_size ?? Infinity
+    const size = spaceOf('new_space')?.space_size ?? Infinity
     const growing = size <= (profile.maxYoungGeneration / 2) * 1024 * 1024 && wasBusy()
     if (growing) growOnce(collect)
     setTimeout(check, growing ? growInterval : checkInterval).unref()
@@ -83,6 +93,16 @@ function workMeter(): () => boolean {
   }
 }
 
+/** Seconds without work after which there is always a collection. */
+const longRest = 30
+
+const spaceOf = (name: string) => getHeapSpaceStatistics().find(({ space_name }) => space_name === name)
+
+/** Bytes of the objects that have survived the collections of the young generation. */
+function oldBytes(): number {
+  return spaceOf('old_space')?.space_used_size ?? 0
+}
+
 /** Milliseconds between two checks for garbage collection. */
 const collectInterval = 1_000
 
@@ -91,20 +111,27 @@ const collectInterval = 1_000
  * objects until the heap has doubled, and half-empty pages forever. `worked` reports whether the thread was busy since its last call.
  * `collector`: V8's, where it is at hand; each look for it makes a context.
  */
-export function collectRegularly(worked: () => boolean, { rest, maxBusy }: CollectionProfile, collector: Collect | null = null): void {
+export function collectRegularly(
+  worked: () => boolean,
+  { rest, maxBusy, growth }: CollectionProfile,
+  collector: Collect | null = null,
+): void {
   if (isOff) return
   const collect = collector ?? exposedCollect()
-  // Seconds since the last collection.
-  let [busy, idle] = [0, 0]
+  // Seconds since the last collection. The start is work, and leaves garbage; few functions are optimised yet.
+  let [busy, idle] = [1, 0]
+  /** Bytes of old objects after the last collection. */
+  let settled = 0
+  const isEnough = () => idle >= longRest || busy >= maxBusy || (idle >= rest && oldBytes() >= settled + growth * 1024 * 1024)
   setInterval(() => {
     if (worked()) [busy, idle] = [busy + 1, 0]
     else idle++
-    if (busy === 0 || (idle < rest && busy < maxBusy)) return
+    if (busy === 0 || !isEnough()) return
     // Set for this collection only; the flag is shared by all threads, so a thread may occasionally miss it.
     setFlagsFromString('--compact-on-every-full-gc')
     collect()
     setFlagsFromString('--no-compact-on-every-full-gc')
-    busy = 0
+    ;[busy, settled] = [0, oldBytes()]
     // The collection is no work: it would be repeated.
     worked()
   }, collectInterval).unref()

@@ -1,0 +1,23 @@
+// The ceiling of a service that is built on Fastify: answers every bench request from memory, with the very bytes and headers that another
+// server answered, and logs one line for each. Started with PORT and SOURCE, the origin of the server whose answers it repeats.
+
+import { fastify } from 'fastify'
+import { pino } from 'pino'
+import { answersOf } from './kept-answers.mjs'
+
+const answers = await answersOf(String(process.env.SOURCE))
+const logger = pino({ base: undefined }, pino.destination({ dest: 1, sync: false, minLength: 8_192 }))
+const app = fastify({ loggerInstance: logger, disableRequestLogging: true, childLoggerFactory: () => logger })
+
+app.addHook('onResponse', (request, reply, done) => {
+  const { method, routeOptions, ip, id } = request
+  const milliseconds = Math.round(reply.elapsedTime * 100) / 100
+  logger.info({ requestId: id, method, route: routeOptions.url, status: reply.statusCode, milliseconds, ip }, 'request')
+  done()
+})
+app.get('/_health', (_request, reply) => reply.status(204).send())
+app.get('/*', (request, reply) => {
+  const answer = answers.get(request.url)
+  return answer === undefined ? reply.status(404).send() : reply.status(answer.status).headers(answer.headers).send(answer.body)
+})
+await app.listen({ port: Number(process.env.PORT), host: '127.0.0.1' })
