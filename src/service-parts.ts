@@ -50,7 +50,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
     await identificationOf(config, watching(database, 'auth'), { jwts, logger, watched }),
     tracing,
   )
-  const uploads = await uploadsOf(config, watching(database, 'uploads'), logger)
+  const uploads = await uploadsOf(config, watching(database, 'uploads'), logger, measuring.metrics)
   opened.add(uploads.close)
   const accounts = accountContext(config, watching(database, 'accounts'), { identification, jwts, mail, log: logger, measuring, audit })
   const library = measuring.library(uploads.library)
@@ -149,7 +149,7 @@ const eventsOf = (config: Config, { main, writes }: Database, logger: Logger, { 
     records: config.events.outbox || config.events.stream !== null,
     limits: config.limits,
     now: Date.now,
-    attempted: (result) => metrics?.webhookAttempted(result),
+    attempted: (result, seconds) => metrics?.webhookAttempted(result, seconds),
     tracing,
     failed: (listener, error) => logger.error({ err: error, listener }, 'a listener or webhook failed'),
     // A receiver may repeat headers in its response, so that is not logged.
@@ -185,10 +185,11 @@ const identificationOf = (
   })
 
 /** Opens the media library; its failures are logged. */
-const uploadsOf = (config: Config, { main, writes }: Database, logger: Logger): ReturnType<typeof openUploads> =>
+const uploadsOf = (config: Config, { main, writes }: Database, logger: Logger, metrics: Metrics | null): ReturnType<typeof openUploads> =>
   openUploads(config, main, writes, newDocumentId, {
     cleanupFailed: (error) => logger.error({ err: error }, 'cleanup of leftover upload files failed; will retry'),
     storageFailed: (error) => logger.error({ err: error }, 'the file storage rejected a request'),
+    imageProcessed: (seconds) => metrics?.imageProcessed(seconds),
   })
 
 /** What accounts share with the rest of the service. */

@@ -21,6 +21,7 @@ import { examplesOf } from './http/pages/examples.js'
 import { createServer, type HttpServer } from './http/server.js'
 import { holding, openInstallations } from './installation/installations.js'
 import { openContentTypeBuilder } from './live-model/builder-request.js'
+import { secondsToLoad } from './model/load.js'
 import type { Model } from './model/types.js'
 import type { ContentService } from './public/content-service.js'
 import type { ContentEvent } from './public/events.js'
@@ -143,6 +144,7 @@ const sourcesOf = (
   drift: () => database.mismatches(model()),
   followed: identification.access,
   modelChange: liveModel.changeInForce,
+  modelLoad: () => secondsToLoad(model()),
   backlog: events.backlog,
 })
 

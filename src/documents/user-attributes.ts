@@ -1,6 +1,8 @@
 // Attributes of rows that have an API of their own (users): checked and stored like a document's, without drafts and locales.
+
 import type { Transaction } from '../database/database.js'
 import { validationError } from '../errors/errors.js'
+import { isTaken } from '../errors/unique-conflict.js'
 import type { Scopes } from '../grants.js'
 import type { ContentType, Model } from '../model/types.js'
 import { attributeErrors } from './input/input.js'
@@ -63,7 +65,7 @@ export async function checkUniqueAttributes(
   })
   const taken = await takenBy(transaction, model, { type, document, locale: null, state: 'any' })(claims)
   const errors = claims.filter(({ path }) => taken.has(printPath(path)))
-  if (errors.length > 0) throw attributeErrors(errors.map(({ path, value }) => ({ path, message: 'This attribute must be unique', value })))
+  if (errors.length > 0) throw attributeErrors(errors.map(({ path, value }) => ({ path, message: isTaken, value })))
 }
 
 /** Removes a row with all that hangs on it. */

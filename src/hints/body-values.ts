@@ -1,8 +1,8 @@
 // Values of a body that are refused, or silently become something else.
 
-import { isTaken } from '../documents/input/scalars.js'
 import { storedForm } from '../documents/input/stored.js'
 import type { ApiError } from '../errors/errors.js'
+import { isTaken } from '../errors/unique-conflict.js'
 import type { Attribute, ContentType, Model, Scalar, Schema } from '../model/types.js'
 import { isObject } from '../query/rest/parameters.js'
 import { dataOf } from './bodies.js'

@@ -24,6 +24,7 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasur
         seconds: isEventStream(reply) ? null : (performance.now() - started) / 1000,
         requestBytes: received(),
         responseBytes: reply.raw.writableFinished && request.method !== 'HEAD' ? bytesOf(headerOf(reply, 'content-length')) : null,
+        error: status < 500 ? null : ((request as LoggedRequest).failure?.name ?? String(status)),
         rejection: rejectionOf(status, request),
       })
     })
@@ -71,6 +72,7 @@ function rejectionOf(status: number, request: FastifyRequest): RejectionReason |
   if (status === 408) return 'timeout'
   if (status === 400) return message.includes('too complex') ? 'too_complex' : null
   if (status !== 503) return null
+  if (message.startsWith('Too many requests are waiting for the database')) return 'pool_timeout'
   if (message.startsWith('Too many')) return 'overload'
   return /\btook (?:too long|longer)\b/.test(message) ? 'timeout' : 'unavailable'
 }

@@ -22,6 +22,11 @@ export function addCacheMetrics(registry: Registry): CacheMetrics {
   })
   let notModified = 0
   const evictions = new Counter({ name: 'octavo_cache_evictions_total', help: 'Answers that made room for others', registers })
+  const stale = new Counter({
+    name: 'octavo_cache_stale_prevented_total',
+    help: 'Answers that were in memory when they were asked for, and were read again because of a change',
+    registers,
+  })
   const entries = new Gauge({ name: 'octavo_cache_entries', help: 'Answers in memory', registers })
   const bytes = new Gauge({ name: 'octavo_cache_bytes', help: 'Bytes of the answers in memory', registers })
   const ofPlans = new Counter({
@@ -41,6 +46,8 @@ export function addCacheMetrics(registry: Registry): CacheMetrics {
       requests.inc({ result: 'not_modified' }, notModified)
       evictions.reset()
       evictions.inc(cache?.evictions ?? 0)
+      stale.reset()
+      stale.inc(cache?.outdated ?? 0)
       entries.set(cache?.entries ?? 0)
       bytes.set(cache?.bytes ?? 0)
       ofPlans.reset()

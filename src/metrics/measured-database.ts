@@ -1,7 +1,9 @@
 // A database whose operations are measured, each with what it is for.
+import type { CommitWatch } from '../database/cache/table-changes.js'
 import type { Database, MainConnection, ReadDatabase, ServerRole, WriteDatabase } from '../database/database.js'
 import { databaseErrorClass } from '../database/error-class.js'
-import type { DatabasePurpose, Metrics } from '../runtime/metrics.js'
+import { isUniqueConflict } from '../errors/unique-conflict.js'
+import type { DatabaseOperation, DatabasePurpose, Metrics } from '../runtime/metrics.js'
 
 /** The same database, measured. `purpose`: of small statements and of transactions; null: of documents, and others. */
 export function measuredDatabase(database: Database, metrics: Metrics, purpose: DatabasePurpose | null): Database {
@@ -10,6 +12,7 @@ export function measuredDatabase(database: Database, metrics: Metrics, purpose: 
     reads: measuredReads(database.reads, metrics),
     writes: measuredWrites(database.writes, metrics, purpose ?? 'write'),
     main: measuredMain(database.main, metrics, purpose ?? 'other'),
+    commits: database.commits === null ? null : measuredCommits(database.commits, metrics),
   }
 }
 
@@ -22,20 +25,31 @@ const measuredReads = (reads: ReadDatabase, metrics: Metrics): ReadDatabase => (
       reads.execute(known, values, isGone, since, (executing) => {
         role = executing
       })
-    return timed(metrics, 'read', read, () => role)
+    return timed(metrics, ['select', 'read'], read, () => role)
   },
 })
 
 const measuredWrites = (writes: WriteDatabase, metrics: Metrics, purpose: DatabasePurpose): WriteDatabase => ({
   ...writes,
-  transaction: (work, change) => timed(metrics, purpose, () => writes.transaction(work, change)),
-  run: (query) => timed(metrics, purpose, () => writes.run(query)),
+  transaction: (work, change) => timed(metrics, ['transaction', purpose], () => writes.transaction(work, change)),
+  run: (query) => timed(metrics, ['statement', purpose], () => writes.run(query)),
 })
 
 const measuredMain = (main: MainConnection, metrics: Metrics, purpose: DatabasePurpose): MainConnection => ({
   ...main,
-  changed: main.isRemote ? () => timed(metrics, 'version', main.changed) : main.changed,
-  rows: (query) => timed(metrics, purpose, () => main.rows(query)),
+  changed: main.isRemote ? () => timed(metrics, ['select', 'version'], main.changed) : main.changed,
+  rows: (query) => timed(metrics, ['statement', purpose], () => main.rows(query)),
+})
+
+/** Looks that know at once whether anything was committed take no time. */
+const measuredCommits = (commits: CommitWatch, metrics: Metrics): CommitWatch => ({
+  ...commits,
+  look: (since) => {
+    const looked = commits.look(since)
+    if (typeof looked === 'boolean') return looked
+    const started = performance.now()
+    return looked.finally(() => metrics.cacheValidated((performance.now() - started) / 1000))
+  },
 })
 
 const onPrimary = (): ServerRole => 'primary'
@@ -43,7 +57,7 @@ const onPrimary = (): ServerRole => 'primary'
 /** Measures an operation until it has ended, however it does. `roleOf`: which server it was executed by, once it has. */
 async function timed<Result>(
   metrics: Metrics,
-  purpose: DatabasePurpose,
+  [name, purpose]: readonly [DatabaseOperation, DatabasePurpose],
   operation: () => Promise<Result>,
   roleOf: () => ServerRole = onPrimary,
 ): Promise<Result> {
@@ -53,8 +67,9 @@ async function timed<Result>(
   } catch (error) {
     const errorClass = databaseErrorClass(error)
     if (errorClass !== null) metrics.databaseFailed(errorClass)
+    else if (isUniqueConflict(error)) metrics.uniqueConflict()
     throw error
   } finally {
-    metrics.databaseOperation(purpose, roleOf(), (performance.now() - started) / 1000)
+    metrics.databaseOperation(name, purpose, roleOf(), (performance.now() - started) / 1000)
   }
 }

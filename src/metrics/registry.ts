@@ -20,6 +20,7 @@ export interface MetricsRegistry {
 /** Seconds of requests, and of operations of the database, which are shorter. */
 const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const databaseSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const imageSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 const bodyBytes = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
 
 /** Opens the metrics of a service, with those of the process. `isReady`: as `/ready` says. */
@@ -47,7 +48,7 @@ export function openRegistry({ version, system }: BuildInfo, isReady: () => bool
     sources === null ? Promise.resolve() : update(sources, milliseconds)
   let scraping: Promise<string> | null = null
   return {
-    metrics: { ...requestMetrics(registry), ...contentMetrics(registry, system), notModified },
+    metrics: { ...requestMetrics(registry), ...contentMetrics(registry, system), ...besideMetrics(registry), notModified },
     contentType: registry.contentType,
     // Scrapes at the same time share one.
     scrape: (sources, milliseconds) => {
@@ -73,7 +74,7 @@ function requestMetrics(registry: Registry): Pick<Metrics, RequestMetric> {
   const seconds = new Histogram({
     name: 'http_server_request_duration_seconds',
     help: 'Seconds from the headers of a request until its response was sent or its connection closed; without event streams',
-    labelNames: [...ofRequest, 'http_response_status_code'],
+    labelNames: [...ofRequest, 'http_response_status_code', 'error_type'],
     buckets: requestSeconds,
     registers,
   })
@@ -101,7 +102,10 @@ function requestMetrics(registry: Registry): Pick<Metrics, RequestMetric> {
       active.dec()
       const labels = { http_request_method: request.method, http_route: request.route }
       if (request.seconds === null) streams.inc({ http_route: request.route })
-      else seconds.observe({ ...labels, http_response_status_code: request.status }, request.seconds)
+      else {
+        const error = request.error === null ? {} : { error_type: request.error }
+        seconds.observe({ ...labels, http_response_status_code: request.status, ...error }, request.seconds)
+      }
       if (request.requestBytes !== null) requestBytes.observe(labels, request.requestBytes)
       if (request.responseBytes !== null) responseBytes.observe(labels, request.responseBytes)
       if (request.rejection !== null) rejected.inc({ reason: request.rejection })
@@ -110,18 +114,23 @@ function requestMetrics(registry: Registry): Pick<Metrics, RequestMetric> {
   }
 }
 
-function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<Metrics, RequestMetric | 'notModified'> {
+function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<Metrics, RequestMetric | BesideMetric | 'notModified'> {
   const registers = [registry]
   const operations = new Histogram({
     name: 'db_client_operation_duration_seconds',
     help: 'Seconds of reads, transactions and small statements, waiting included',
-    labelNames: ['db_system_name', 'octavo_purpose', 'db_role'],
+    labelNames: ['db_system_name', 'db_operation_name', 'octavo_purpose', 'db_role'],
     buckets: databaseSeconds,
     registers,
   })
+  const conflicts = counter(
+    registry,
+    'octavo_unique_conflicts_total',
+    'Writes that were refused because a value that must be unique is taken',
+    [],
+  )
   const errors = counter(registry, 'octavo_db_errors_total', 'Operations of the database that failed', ['class'])
   const unknown = counter(registry, 'octavo_db_commit_unknown_total', 'Transactions that were lost and may have been committed', [])
-  const webhooks = counter(registry, 'octavo_webhook_deliveries_total', 'Attempts to deliver an event to a webhook', ['result'])
   const written = counter(registry, 'octavo_documents_written_total', 'Writes of documents that were committed', ['type', 'action'])
   const uploads = counter(registry, 'octavo_uploads_total', 'Files that were uploaded', ['result'])
   const uploadedBytes = counter(registry, 'octavo_uploads_bytes_total', 'Bytes of files that were stored', [])
@@ -129,18 +138,17 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
   const limited = counter(registry, 'octavo_rate_limited_total', 'Attempts that a rate limit refused', ['limiter'])
   // Otherwise the first one would not be an increase.
   for (const name of databaseErrorClasses) errors.inc({ class: name }, 0)
-  for (const result of webhookResults) webhooks.inc({ result }, 0)
   for (const result of measuredResults) uploads.inc({ result }, 0)
   for (const limiter of limiters) limited.inc({ limiter }, 0)
   return {
-    databaseOperation: (purpose, role, seconds) =>
-      operations.observe({ db_system_name: system, octavo_purpose: purpose, db_role: role }, seconds),
+    databaseOperation: (operation, purpose, role, seconds) =>
+      operations.observe({ db_system_name: system, db_operation_name: operation, octavo_purpose: purpose, db_role: role }, seconds),
     databaseFailed: (errorClass) => {
       errors.inc({ class: errorClass })
       if (errorClass === 'commit_unknown') unknown.inc()
     },
-    webhookAttempted: (result) => webhooks.inc({ result }),
     documentWritten: (type, action) => written.inc({ type, action }),
+    uniqueConflict: () => conflicts.inc(),
     filesStored: (files, bytes) => {
       uploads.inc({ result: 'success' }, files)
       uploadedBytes.inc(bytes)
@@ -148,6 +156,43 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
     filesNotStored: (files, result) => uploads.inc({ result }, files),
     signInAttempt: (kind, result) => attempts.inc({ kind, result }),
     rateLimited: (limiter) => limited.inc({ limiter }),
+  }
+}
+
+type BesideMetric = 'cacheValidated' | 'webhookAttempted' | 'imageProcessed'
+
+/** What takes time beside the operations of the database. */
+function besideMetrics(registry: Registry): Pick<Metrics, BesideMetric> {
+  const registers = [registry]
+  const validations = new Histogram({
+    name: 'octavo_cache_validation_duration_seconds',
+    help: 'Seconds for which reads waited until they knew whether answers in memory still hold',
+    buckets: databaseSeconds,
+    registers,
+  })
+  const deliveries = new Histogram({
+    name: 'octavo_webhook_duration_seconds',
+    help: 'Seconds of attempts to deliver an event to a webhook',
+    labelNames: ['result'],
+    buckets: requestSeconds,
+    registers,
+  })
+  const images = new Histogram({
+    name: 'octavo_image_processing_duration_seconds',
+    help: 'Seconds for the formats of an image, without waiting for a process',
+    buckets: imageSeconds,
+    registers,
+  })
+  const webhooks = counter(registry, 'octavo_webhook_deliveries_total', 'Attempts to deliver an event to a webhook', ['result'])
+  // Otherwise the first one would not be an increase.
+  for (const result of webhookResults) webhooks.inc({ result }, 0)
+  return {
+    cacheValidated: (seconds) => validations.observe(seconds),
+    webhookAttempted: (result, seconds) => {
+      webhooks.inc({ result })
+      deliveries.observe({ result }, seconds)
+    },
+    imageProcessed: (seconds) => images.observe(seconds),
   }
 }
 

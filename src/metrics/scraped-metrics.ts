@@ -30,14 +30,15 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
     ...{ name: 'octavo_schema_version_min', help: 'The same; of several processes the lowest', aggregator: 'min' },
     registers: [registry],
   })
+  const load = gauge('octavo_schema_load_duration_seconds', 'Seconds in which the schemas in force were loaded')
   const pending = gauge('octavo_outbox_pending', 'Recorded events that a listener or webhook has not received')
   const age = gauge('octavo_outbox_oldest_age_seconds', 'Seconds since the oldest of them was recorded; 0 if there is none')
   // Zeros before the first scrape of a service that is still starting would be taken for values.
-  for (const one of [change, lowest, pending, age]) one.remove()
+  for (const one of [change, lowest, load, pending, age]) one.remove()
   /** What the database was asked and has not answered: it is not asked again meanwhile. */
   let asked: ReturnType<MetricSources['backlog']> | null = null
   const update: ScrapedMetrics['update'] = async (sources, milliseconds) => {
-    const { activity, cache, plans, followed, modelChange, drift, backlog } = sources
+    const { activity, cache, plans, followed, modelChange, modelLoad, drift, backlog } = sources
     setActivity(activity())
     caches.set(cache(), plans())
     const isFollowed = within(milliseconds, followed()).catch(() => null)
@@ -50,6 +51,7 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
     await isFollowed
     change.set(modelChange())
     lowest.set(modelChange())
+    load.set(modelLoad())
     if (found === null) {
       pending.remove()
       age.remove()
@@ -99,7 +101,7 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
   const setReplicas = addReplicaMetrics(registry)
   let retriedBefore = 0
   const wal = new Gauge({
-    ...{ name: 'octavo_database_wal_bytes', help: 'Bytes of the write-ahead log of SQLite', aggregator },
+    ...{ name: 'octavo_sqlite_wal_bytes', help: 'Bytes of the write-ahead log of SQLite', aggregator },
     registers: [registry],
   })
   return ({ pools, replicas, retriedTransactions, walBytes }) => {

@@ -36,6 +36,11 @@ const schemaFile = z.looseObject({
   attributes: z.record(z.string(), attribute).default({}),
 })
 
+const loadTimes = new WeakMap<Model, number>()
+
+/** The seconds in which a model was loaded. */
+export const secondsToLoad = (model: Model): number => loadTimes.get(model) ?? 0
+
 /**
  * Loads the model of the project in `folder`, from the disk unless `files` says otherwise. Attributes named in `privateAttributes` are
  * private in every type.
@@ -46,6 +51,13 @@ export async function loadModel(
   privateAttributes: readonly string[] = [],
   files: SchemaFiles = filesOnDisk,
 ): Promise<Model> {
+  const started = performance.now()
+  const model = await load(folder, privateAttributes, files)
+  loadTimes.set(model, (performance.now() - started) / 1000)
+  return model
+}
+
+async function load(folder: string, privateAttributes: readonly string[], files: SchemaFiles): Promise<Model> {
   const [types, components, extensions] = await Promise.all([
     loadTypes(files, join(folder, 'src', 'api')),
     loadComponents(files, join(folder, 'src', 'components')),

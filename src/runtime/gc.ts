@@ -13,14 +13,16 @@ export interface CollectionProfile {
   readonly maxBusy: number
   /** Mebibytes by which old objects must have grown for a collection after `rest`; without that much, it waits for `longRest` seconds. */
   readonly growth: number
+  /** Mebibytes of growth after which all garbage is collected without a rest; Infinity: never. */
+  readonly maxGrowth: number
 }
 
 /** Threads that hand the reads to others, and those others: they forget little of what V8 has optimised when they collect. */
-export const smallProfile: CollectionProfile = { maxYoungGeneration: 4, rest: 1, maxBusy: 10, growth: 0 }
+export const smallProfile: CollectionProfile = { maxYoungGeneration: 4, rest: 1, maxBusy: 10, growth: 0, maxGrowth: 4 }
 /** The main thread where it returns answers from memory. Each full collection makes V8 drop optimised functions, and a third of the speed with them. */
-const cachingProfile: CollectionProfile = { maxYoungGeneration: 4, rest: 1, maxBusy: Infinity, growth: 4 }
+const cachingProfile: CollectionProfile = { maxYoungGeneration: 4, rest: 1, maxBusy: Infinity, growth: 4, maxGrowth: Infinity }
 /** The main thread where it reads itself. */
-const fastProfile: CollectionProfile = { maxYoungGeneration: 16, rest: 30, maxBusy: Infinity, growth: 0 }
+const fastProfile: CollectionProfile = { maxYoungGeneration: 16, rest: 30, maxBusy: Infinity, growth: 0, maxGrowth: Infinity }
 
 /** The profile of the main thread. `reads`: it reads itself. `caches`: it returns answers from memory. */
 export function profileOf(reads: boolean, caches: boolean): CollectionProfile {
@@ -113,7 +115,7 @@ const collectInterval = 1_000
  */
 export function collectRegularly(
   worked: () => boolean,
-  { rest, maxBusy, growth }: CollectionProfile,
+  { rest, maxBusy, growth, maxGrowth }: CollectionProfile,
   collector: Collect | null = null,
 ): void {
   if (isOff) return
@@ -121,8 +123,12 @@ export function collectRegularly(
   // Seconds since the last collection. The start is work, and leaves garbage; few functions are optimised yet.
   let [busy, idle] = [1, 0]
   /** Bytes of old objects after the last collection. */
-  let settled = 0
-  const isEnough = () => idle >= longRest || busy >= maxBusy || (idle >= rest && oldBytes() >= settled + growth * 1024 * 1024)
+  let settled = oldBytes()
+  const isEnough = (): boolean => {
+    if (idle >= longRest || busy >= maxBusy) return true
+    const grown = (oldBytes() - settled) / (1024 * 1024)
+    return grown >= maxGrowth || (idle >= rest && grown >= growth)
+  }
   setInterval(() => {
     if (worked()) [busy, idle] = [busy + 1, 0]
     else idle++

@@ -13,17 +13,22 @@ export interface MeasuredRequest {
   readonly requestBytes: number | null
   /** Bytes of the body; null: there is none, it was not sent to its end, or its headers do not say. */
   readonly responseBytes: number | null
+  /** The name of the error of a response with 500 or above, or its status; null: there was none. */
+  readonly error: string | null
   /** Why the service refused it without doing the work; null: it did not. */
   readonly rejection: RejectionReason | null
 }
 
-export const rejectionReasons = ['rate_limit', 'too_large', 'too_complex', 'overload', 'timeout', 'unavailable'] as const
+export const rejectionReasons = ['rate_limit', 'too_large', 'too_complex', 'overload', 'pool_timeout', 'timeout', 'unavailable'] as const
 
 /** Why a request was refused without doing its work. */
 export type RejectionReason = (typeof rejectionReasons)[number]
 
 /** What an operation of the database was for. */
 export type DatabasePurpose = 'read' | 'write' | 'auth' | 'version' | 'outbox' | 'uploads' | 'accounts' | 'other'
+
+/** What was asked of the database: a read, a transaction, or a statement of its own. */
+export type DatabaseOperation = 'select' | 'transaction' | 'statement'
 
 export const measuredResults = ['success', 'refused', 'failed'] as const
 
@@ -45,7 +50,9 @@ export interface Metrics {
   requestBegan(): void
   requestEnded(request: MeasuredRequest): void
   /** `role`: of the server that executed it. */
-  databaseOperation(purpose: DatabasePurpose, role: 'primary' | 'replica', seconds: number): void
+  databaseOperation(operation: DatabaseOperation, purpose: DatabasePurpose, role: 'primary' | 'replica', seconds: number): void
+  /** The database was asked whether answers in memory still hold. */
+  cacheValidated(seconds: number): void
   /** A request was refused before it was one, because its headers were too large or too slow. */
   requestRefused(reason: RejectionReason): void
   /** An operation of the database failed; `errorClass`: one of a few words; `commit_unknown`: it may have been committed. */
@@ -53,9 +60,13 @@ export interface Metrics {
   /** A request was responded to with 304. */
   notModified(): void
   /** An attempt to deliver an event to a webhook. */
-  webhookAttempted(result: WebhookResult): void
+  webhookAttempted(result: WebhookResult, seconds: number): void
   /** A write of a document was committed; `action`: that of hooks. */
   documentWritten(uid: string, action: string): void
+  /** A write was refused because a value that must be unique is taken. */
+  uniqueConflict(): void
+  /** An image was processed, or could not be. */
+  imageProcessed(seconds: number): void
   filesStored(files: number, bytes: number): void
   filesNotStored(files: number, result: Exclude<MeasuredResult, 'success'>): void
   /** An attempt at a route of sign-ins, such as `local`. */

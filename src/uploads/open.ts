@@ -29,6 +29,8 @@ export interface UploadReports {
   cleanupFailed(error: unknown): void
   /** The remote storage rejected a request. */
   storageFailed(error: unknown): void
+  /** An image was processed, or could not be. */
+  imageProcessed?(seconds: number): void
 }
 
 /** Opens the media library, and cleans up after stopped processes. */
@@ -65,7 +67,7 @@ export async function openUploads(
   sweeping.unref()
 
   const receiver = openReceiver(stagingFolder, limits.fileBytes, cleanupQueue)
-  const images = openImages(limits)
+  const images = openImages(limits, reports.imageProcessed)
   return {
     checkAddress: checkOf(config),
     library: openLibrary({

@@ -25,10 +25,11 @@ const known = new Set(
     ].map(([name]) => name),
   ),
 )
-const plain = new Set(['PORT', 'HOST', 'NODE_ENV', 'LOG_LEVEL', 'PUBLIC_URL', 'UPLOADS_DIR'])
+// The last is read by the system's allocator.
+const plain = new Set(['PORT', 'HOST', 'NODE_ENV', 'LOG_LEVEL', 'PUBLIC_URL', 'UPLOADS_DIR', 'MALLOC_ARENA_MAX'])
 const isKnown = (name: string): boolean => known.has(name) || plain.has(name)
 
-rule('running.1', 'every variable that is set for Octavo is one that Octavo reads', () => {
+rule('running.1', 'every variable that is set for Octavo is one that Octavo or its allocator reads', () => {
   const set = [
     ...octavos.flatMap(([, { environment = {} }]) => Object.keys(environment)),
     ...files.flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\b(?:OCTAVO|DATABASE)_[A-Z0-9_]+\b/g)].map(([name]) => name)),

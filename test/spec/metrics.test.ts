@@ -12,7 +12,7 @@ import { access, contentType, plain, reading, seeded } from './library.js'
 
 const token = 'a token that nobody guesses'
 const project = {
-  ...contentType('note', { name: { type: 'string', required: true } }),
+  ...contentType('note', { name: { type: 'string', required: true }, code: { type: 'string', unique: true } }),
   ...seeded('note', plain({ first: { name: 'first' } })),
   ...access([
     ...reading('note'),
@@ -89,6 +89,7 @@ rule('operations.9', 'metrics count what was done, and nothing that was refused'
   const form = new FormData()
   form.append('files', new Blob(['x'.repeat(1_234)], { type: 'text/plain' }), 'a.txt')
   expect((await served.ask('/api/upload', { method: 'POST', body: form })).status).toBe(201)
+  expect(await difference('octavo_image_processing_duration_seconds_count', {})).toBe(0)
   // The response is there a moment before its connection says so.
   await vi.waitFor(async () => expect(requests(await scrape(served), { http_route: '/api/upload' })).toBe(1), 10_000)
 
@@ -107,7 +108,10 @@ rule('operations.9', 'metrics count what was done, and nothing that was refused'
   expect(await difference('octavo_uploads_bytes_total', {})).toBe(1_234)
   for (const octavo_purpose of ['read', 'write', 'uploads'])
     expect(await difference('db_client_operation_duration_seconds_count', { octavo_purpose }), octavo_purpose).toBeGreaterThan(0)
+  for (const db_operation_name of ['select', 'transaction'])
+    expect(await difference('db_client_operation_duration_seconds_count', { db_operation_name }), db_operation_name).toBeGreaterThan(0)
   expect(sumOf(scraped, 'octavo_schema_version')).toBe(0)
+  expect(sumOf(scraped, 'octavo_schema_load_duration_seconds')).toBeGreaterThan(0)
   expect(sumOf(scraped, 'octavo_ready')).toBe(1)
   // The listener has received none of the events: the document, and the file.
   expect(sumOf(scraped, 'octavo_outbox_pending')).toBe(2)
@@ -116,7 +120,7 @@ rule('operations.9', 'metrics count what was done, and nothing that was refused'
     expect(sumOf(scraped, 'db_client_connection_max')).toBeGreaterThan(2)
     expect(sumOf(scraped, 'db_client_connection_count')).toBeGreaterThan(0)
     expect(sumOf(scraped, 'octavo_db_transactions_retried_total')).not.toBeNull()
-  } else expect(sumOf(scraped, 'octavo_database_wal_bytes')).toBeGreaterThan(0)
+  } else expect(sumOf(scraped, 'octavo_sqlite_wal_bytes')).toBeGreaterThan(0)
   receive()
   await vi.waitFor(async () => expect(sumOf(await scrape(served), 'octavo_outbox_pending')).toBe(0), { timeout: 20_000, interval: 50 })
 })
@@ -194,6 +198,7 @@ rule('operations.15', 'reads are counted by whether their answer and their plan 
   expect(await difference('octavo_plan_cache_requests_total', 'hit')).toBe(3)
   const scraped = await scrape(served)
   expect(sumOf(scraped, 'octavo_plan_cache_entries')).toBeGreaterThan(0)
+  if (isOnPostgres) expect(sumOf(scraped, 'octavo_cache_validation_duration_seconds_count')).toBeGreaterThan(0)
   // The cache of answers needs to know of all commits, which not every database says in time.
   if (isOnServer) return
   expect(await difference('octavo_cache_requests_total', 'hit')).toBe(2)
@@ -236,6 +241,7 @@ rule(
     expect(await delivered('failed')).toBeGreaterThan(0)
     expect((await write({ name: 'given up' })).status).toBe(201)
     await vi.waitFor(async () => expect(await delivered('given_up')).toBe(1), wait)
+    expect(sumOf(await scrape(own), 'octavo_webhook_duration_seconds_count', { result: 'given_up' })).toBe(1)
     await receiver.close()
 
     expect((await write({})).status).toBe(400)
@@ -244,6 +250,8 @@ rule(
     if (isOnServer) expect(sumOf(await scrape(own), 'db_client_connection_timeouts_total')).toBe(0)
     await own.sql('alter table notes rename to notes_away')
     expect((await own.ask('/api/notes?filters[name]=nobody')).status).toBe(503)
+    const failed = { http_response_status_code: '503', error_type: 'ServiceUnavailableError' }
+    await vi.waitFor(async () => expect(requests(await scrape(own), failed)).toBe(1), wait)
     expect(sumOf(await scrape(own), 'octavo_db_errors_total', { class: 'schema_drift' })).toBe(1)
     await own.close()
   },
@@ -292,7 +300,47 @@ rule('operations.16', 'on PostgreSQL, connections that were waited for in vain a
     { timeout: 20_000, interval: 20 },
   )
   expect(sumOf(await scrape(own), 'octavo_db_errors_total', { class: 'overload' })).toBeGreaterThan(0)
+  expect(sumOf(await scrape(own), 'octavo_requests_rejected_total', { reason: 'pool_timeout' })).toBeGreaterThan(0)
   await locked
+  await own.close()
+})
+
+rule('operations.16', 'values that must be unique and are taken are counted, and images that are processed', async () => {
+  const own = await serveProject(project, { config: managed })
+  const create = (data: unknown) =>
+    own.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+  const conflicts = async () => sumOf(await scrape(own), 'octavo_unique_conflicts_total')
+  expect((await create({ name: 'one', code: 'same' })).status).toBe(201)
+  expect((await create({ code: 'another' })).status).toBe(400)
+  expect(await conflicts()).toBe(0)
+  expect((await create({ name: 'two', code: 'same' })).status).toBe(400)
+  expect(await conflicts()).toBe(1)
+  const form = new FormData()
+  const gif = Buffer.from('R0lGODlhAQABAIAAAP///wAAACwAAAAAAQABAAACAkQBADs=', 'base64')
+  form.append('files', new Blob([gif], { type: 'image/gif' }), 'a.gif')
+  expect((await own.ask('/api/upload', { method: 'POST', body: form })).status).toBe(201)
+  expect(sumOf(await scrape(own), 'octavo_image_processing_duration_seconds_count')).toBe(1)
+  await own.close()
+})
+
+rule('operations.15', 'answers in memory that a write has made stale are counted when they are asked for', async () => {
+  if (isOnServer) return
+  const own = await serveProject(project, { config: managed })
+  const stale = async () => sumOf(await scrape(own), 'octavo_cache_stale_prevented_total')
+  const names = async () => (await own.ask('/api/notes')).body.data.length
+  await vi.waitFor(async () => {
+    const hits = async () => sumOf(await scrape(own), 'octavo_cache_requests_total', { result: 'hit' }) ?? 0
+    const earlier = await hits()
+    for (const _ of [1, 2]) expect(await names()).toBe(1)
+    expect(await hits()).toBeGreaterThan(earlier)
+  })
+  const before = await stale()
+  const body = JSON.stringify({ data: { name: 'new' } })
+  expect((await own.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status).toBe(201)
+  await vi.waitFor(async () => {
+    expect(await names()).toBe(2)
+    expect(await stale()).toBe(before! + 1)
+  })
   await own.close()
 })
 

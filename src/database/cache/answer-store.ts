@@ -87,6 +87,7 @@ export function openAnswerStore(changes: TableChanges, limits: CacheLimits, coun
       if (kept === undefined) return undefined
       if (!isCurrent(changes, kept)) {
         forget(known, kept)
+        counts?.outdated()
         return undefined
       }
       kept.isUsed = true

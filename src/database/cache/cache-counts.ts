@@ -10,6 +10,8 @@ export interface CacheActivity {
   readonly bypasses: number
   /** Answers that made room for others. */
   readonly evictions: number
+  /** Answers that were there when they were asked for, but did not hold any more. */
+  readonly outdated: number
   readonly entries: number
   /** Bytes of the entries, with what they take besides. */
   readonly bytes: number
@@ -23,6 +25,8 @@ export interface CacheCounts {
   found(isHit: boolean): void
   /** An answer made room for others. */
   evicted(): void
+  /** An answer that was asked for did not hold any more. */
+  outdated(): void
   /** The cache is open; `held` says what it holds. */
   holds(held: () => Pick<CacheActivity, 'entries' | 'bytes'>): void
   activity(): CacheActivity
@@ -30,15 +34,16 @@ export interface CacheCounts {
 
 /** Opens the counts of a cache that has done nothing yet. */
 export function openCacheCounts(): CacheCounts {
-  let [asked, hits, misses, evictions] = [0, 0, 0, 0]
+  let [asked, hits, misses, evictions, outdated] = [0, 0, 0, 0, 0]
   let held: () => Pick<CacheActivity, 'entries' | 'bytes'> = () => ({ entries: 0, bytes: 0 })
   return {
     asked: () => void asked++,
     found: (isHit) => void (isHit ? hits++ : misses++),
     evicted: () => void evictions++,
+    outdated: () => void outdated++,
     holds: (given) => {
       held = given
     },
-    activity: () => ({ hits, misses, bypasses: asked - hits - misses, evictions, ...held() }),
+    activity: () => ({ hits, misses, bypasses: asked - hits - misses, evictions, outdated, ...held() }),
   }
 }

@@ -50,8 +50,7 @@ export function cacheReads(
   if (limits.cacheBytes === 0) return reads
   const { changes, look } = watch
   const [store, sources] = [openAnswerStore(changes, limits, counts), openSources(signing)]
-  const underWay = new Map<string, ReadUnderWay>()
-  const keyOf = openKeys()
+  const [underWay, keyOf] = [new Map<string, ReadUnderWay>(), openKeys()]
   const tooLargeKeys = new LRUCache<string, true>({ maxSize: keptKeys, sizeCalculation: (_, key) => key.length })
 
   /** Executes a read, for itself and for those who ask for the same meanwhile. */

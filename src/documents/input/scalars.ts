@@ -1,4 +1,5 @@
 // What a scalar attribute accepts: how a value is cast, what its type and its constraints demand, one row per attribute type.
+import { isTaken } from '../../errors/unique-conflict.js'
 import { type Pattern, patternOf } from '../../model/patterns.js'
 import type { Scalar, ScalarType } from '../../model/types.js'
 import { checkBlocks } from './blocks.js'
@@ -140,9 +141,6 @@ export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown
   })
   return { value, errors: [...broken, ...checkUnique(checking, attribute, value, path)] }
 }
-
-/** What is said of a value that must be unique and is taken. */
-export const isTaken = 'This attribute must be unique'
 
 /** What is wrong with a value that must be unique if it is taken. */
 function checkUnique({ isDraft, places }: Checking, scalar: Scalar, value: unknown, path: ValuePath): PossibleError[] {

@@ -32,7 +32,7 @@ export interface WebhookParts {
   /** The time of day. */
   now(): number
   /** Called after each attempt. */
-  attempted(result: WebhookResult): void
+  attempted(result: WebhookResult, seconds: number): void
   /** Makes attempts traces of their own; null: no traces are collected. */
   readonly tracing: Tracing | null
   /** Reports events that were given up. */
@@ -59,7 +59,7 @@ export function webhookConsumer(current: () => Webhook, parts: WebhookParts): Co
   ): DeliveryOutcome {
     const logStatement = insertAttempt(id, event, attempt, response, now())
     const outcome = outcomeOf(response, attempt, limits, now())
-    parts.attempted(outcome.kind === 'given-up' ? 'given_up' : outcome.kind)
+    parts.attempted(outcome.kind === 'given-up' ? 'given_up' : outcome.kind, response.duration / 1000)
     if (outcome.kind === 'given-up') parts.givenUp(current(), event, attempt, response)
     return { ...outcome, logStatement }
   }

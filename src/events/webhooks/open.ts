@@ -1,6 +1,5 @@
 // Opens the delivery of events to webhooks. Loaded only where there is a webhook.
 import type { MainConnection, WriteDatabase } from '../../database/database.js'
-import type { WebhookResult } from '../../runtime/metrics.js'
 import type { Consumer } from '../consumer.js'
 import { openAddressRules, type PrivateAddresses } from './addresses.js'
 import { pruneAttempts } from './attempts.js'
@@ -49,8 +48,8 @@ export function openWebhookConsumers({
 }: WebhookConsumersOptions): WebhookConsumers {
   const sender = openSender(openAddressRules(settings.allowPrivateAddresses, limits), limits)
   let attempts = 0
-  const attempted = (result: WebhookResult): void => {
-    report(result)
+  const attempted: WebhookConsumersOptions['attempted'] = (result, seconds) => {
+    report(result, seconds)
     // Processes may end before they have made so many attempts.
     if (attempts++ % pruneEvery === 0) pruneAttempts(database, writer, limits.webhookLog).catch(failed)
   }

@@ -42,8 +42,8 @@ const idleTimeout = 10_000
 
 const imageTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
 
-/** Opens the image processing. Its processes start with the first images. */
-export function openImages(limits: ImageLimits): Images {
+/** Opens the image processing. Its processes start with the first images. `processed` is called after each, with the seconds that it took. */
+export function openImages(limits: ImageLimits, processed: (seconds: number) => void = () => {}): Images {
   const queue = openQueue(limits.imageConcurrency, limits.imageQueue, tooManyUploads)
   const { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout } = limits
   const bounds = { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout }
@@ -80,7 +80,9 @@ export function openImages(limits: ImageLimits): Images {
 
   async function make(request: Omit<ToImageProcess, 'bounds'>): Promise<SourceImage> {
     const worker = take()
+    const started = performance.now()
     const outcome = await worker.work({ ...request, bounds })
+    processed((performance.now() - started) / 1000)
     release(worker)
     return imageOf(outcome)
   }
