@@ -4,7 +4,7 @@
 import { load } from './load.mjs'
 import { megabytes, printHeading, printTable, round, saveResult } from './report.mjs'
 import { requests } from './requests.mjs'
-import { octavoIsBuilt, startHttpLibrary, startOctavo, startSameBytes, startStrapi } from './servers.mjs'
+import { octavoIsBuilt, startFastify, startOctavo, startSameBytes, startStrapi } from './servers.mjs'
 
 const targets = { timesStrapi: 60, shareOfSameBytes: 0.6, missShare: 0.95, residentMegabytes: 190 }
 const rounds = 3
@@ -20,7 +20,7 @@ export async function measureCached({ seconds, connections, strapi }) {
   const cached = await startOctavo({ readers: 2, indexes: true, cacheBytes })
   const without = await startOctavo({ readers: 2, indexes: true })
   const same = await startSameBytes(cached.origin)
-  const library = await startHttpLibrary(cached.origin)
+  const throughFastify = await startFastify(cached.origin)
   const other = strapi ? await startStrapi() : null
   try {
     const rows = []
@@ -29,7 +29,7 @@ export async function measureCached({ seconds, connections, strapi }) {
       /** @type {[string, string, Record<string, string>][]} */
       const loads = [
         ['same', same.origin, {}],
-        ['library', library.origin, {}],
+        ['fastify', throughFastify.origin, {}],
         ['hit', cached.origin, {}],
         ['unchanged', cached.origin, { 'if-none-match': tag }],
         ...(other === null ? [] : [/** @type {[string, string, Record<string, string>]} */ (['strapi', other.origin, {}])]),
@@ -46,7 +46,7 @@ export async function measureCached({ seconds, connections, strapi }) {
         }
       }
       const of = (/** @type {string} */ key) => (rates[key] === undefined ? null : middle(rates[key]))
-      rows.push({ name, same: of('same'), library: of('library'), hit: of('hit'), unchanged: of('unchanged'), strapi: of('strapi') })
+      rows.push({ name, same: of('same'), fastify: of('fastify'), hit: of('hit'), unchanged: of('unchanged'), strapi: of('strapi') })
     }
     const misses = await measureMisses(cached.origin, without.origin)
     await fill(cached.origin)
@@ -54,7 +54,7 @@ export async function measureCached({ seconds, connections, strapi }) {
     print(rows, misses, resident)
     return saveResult('cached', { seconds, rounds, connections, targets, rows, misses, resident })
   } finally {
-    await Promise.all([cached, without, same, library, other].map((server) => server?.stop()))
+    await Promise.all([cached, without, same, throughFastify, other].map((server) => server?.stop()))
   }
 }
 
@@ -100,7 +100,7 @@ async function fill(origin) {
 }
 
 /**
- * @param {{ name: string, same: number | null, library: number | null, hit: number | null, unchanged: number | null, strapi: number | null }[]} rows
+ * @param {{ name: string, same: number | null, fastify: number | null, hit: number | null, unchanged: number | null, strapi: number | null }[]} rows
  * @param {{ cached: number, without: number }} misses
  * @param {number | null} resident
  */
@@ -108,18 +108,18 @@ function print(rows, misses, resident) {
   const ratio = (/** @type {number | null} */ of, /** @type {number | null} */ to) => (of === null || to === null ? null : of / to)
   printTable(
     ['request', 'Strapi', 'same bytes', 'by Fastify', 'hit', '304', 'hit / Strapi', 'Fastify / same', 'hit / same', 'targets'],
-    rows.map(({ name, same, library, hit, unchanged, strapi }) => {
+    rows.map(({ name, same, fastify, hit, unchanged, strapi }) => {
       const [times, share] = [ratio(hit, strapi), ratio(hit, same)]
       const isReached = (times ?? Infinity) >= targets.timesStrapi && (share ?? 0) >= targets.shareOfSameBytes
       return [
         name,
         round(strapi),
         round(same),
-        round(library),
+        round(fastify),
         round(hit),
         round(unchanged),
         round(times),
-        round(ratio(library, same)),
+        round(ratio(fastify, same)),
         round(share),
         isReached ? 'pass' : 'FAIL',
       ]

@@ -1,4 +1,4 @@
-// The servers that are measured, each on a fresh copy of a database: Octavo in its variants, Strapi, and the two floors.
+// The servers that are measured, each on a fresh copy of a database: Octavo in its variants, Strapi, and the floors.
 
 import { execFileSync } from 'node:child_process'
 import { constants, copyFileSync, cpSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -143,9 +143,9 @@ export function startSameBytes(source) {
 }
 
 /** @param {string} source origin of the server whose answers are repeated */
-export function startHttpLibrary(source) {
+export function startFastify(source) {
   const folder = temporaryFolder()
-  return launch({ name: 'Fastify', command: [join(here, 'floors', 'http-library.mjs')], folder, environment: { SOURCE: source } })
+  return launch({ name: 'Fastify', command: [join(here, 'floors', 'fastify.mjs')], folder, environment: { SOURCE: source } })
 }
 
 /**

@@ -144,7 +144,7 @@ const sourcesOf = (
   drift: () => database.mismatches(model()),
   followed: identification.access,
   modelChange: liveModel.changeInForce,
-  modelLoad: () => secondsToLoad(model()),
+  modelLoadSeconds: () => secondsToLoad(model()),
   backlog: events.backlog,
 })
 

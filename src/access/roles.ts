@@ -4,7 +4,7 @@ import { sql } from 'kysely'
 import type { RowReader, Transaction, WriteDatabase } from '../database/database.js'
 import { insertRow, updateRow } from '../documents/store/rows.js'
 import { ApiError, notFound, validationError } from '../errors/errors.js'
-import { isTaken } from '../errors/unique-conflict.js'
+import { takenMessage } from '../errors/unique-conflict.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { Model } from '../model/types.js'
 import type { CustomRoute } from '../public/routes.js'
@@ -57,7 +57,7 @@ export async function createRole(writer: WriteDatabase, { name, description, act
   return writer.transaction(async (transaction) => {
     const [same] = await transaction.rows(sql`select id from up_roles where type = ${type} or name = ${name}`)
     if (same !== undefined) {
-      throw new ApiError('ApplicationError', isTaken).about({ kind: 'fields', errors: [{ path: ['name'], message: isTaken }] })
+      throw new ApiError('ApplicationError', takenMessage).about({ kind: 'fields', errors: [{ path: ['name'], message: takenMessage }] })
     }
     const dates = { created_at: now, updated_at: now, published_at: now }
     const id = await insertRow(transaction, 'up_roles', {

@@ -8,7 +8,7 @@ import { scalarColumns } from '../documents/input/stored.js'
 import { checkUniqueAttributes, writeAttributes } from '../documents/user-attributes.js'
 import { printed } from '../errors/bounded-values.js'
 import { ApiError, notFound } from '../errors/errors.js'
-import { isTaken } from '../errors/unique-conflict.js'
+import { takenMessage } from '../errors/unique-conflict.js'
 import { type AccountContext, attributeWriting, userType } from './context.js'
 import { type Field, type FieldError, fieldError, fieldErrors, messageOf, readFields } from './input.js'
 import { ordinaryAttributes } from './sign-in.js'
@@ -31,7 +31,7 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
   const isTakenName = (database: RowReader) => (isBounded ? isIdentifier(database, username) : userByName(database, username).then(exists))
   await refuseTaken(accounts.database)
   const { input, errors } = readAttributes(accounts.input, type, { ...ordinaryAttributes(given), username, email, password }, true)
-  const takenName = fieldError('username', isTaken)
+  const takenName = fieldError('username', takenMessage)
   const sameName = (await isTakenName(accounts.database)) ? [takenName] : []
   const noRole = await checkRole(accounts.database, role).then(
     () => [],

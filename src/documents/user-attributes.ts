@@ -2,7 +2,7 @@
 
 import type { Transaction } from '../database/database.js'
 import { validationError } from '../errors/errors.js'
-import { isTaken } from '../errors/unique-conflict.js'
+import { takenMessage } from '../errors/unique-conflict.js'
 import type { Scopes } from '../grants.js'
 import type { ContentType, Model } from '../model/types.js'
 import { attributeErrors } from './input/input.js'
@@ -65,7 +65,7 @@ export async function checkUniqueAttributes(
   })
   const taken = await takenBy(transaction, model, { type, document, locale: null, state: 'any' })(claims)
   const errors = claims.filter(({ path }) => taken.has(printPath(path)))
-  if (errors.length > 0) throw attributeErrors(errors.map(({ path, value }) => ({ path, message: isTaken, value })))
+  if (errors.length > 0) throw attributeErrors(errors.map(({ path, value }) => ({ path, message: takenMessage, value })))
 }
 
 /** Removes a row with all that hangs on it. */

@@ -2,7 +2,7 @@
 
 import { storedForm } from '../documents/input/stored.js'
 import type { ApiError } from '../errors/errors.js'
-import { isTaken } from '../errors/unique-conflict.js'
+import { takenMessage } from '../errors/unique-conflict.js'
 import type { Attribute, ContentType, Model, Scalar, Schema } from '../model/types.js'
 import { isObject } from '../query/rest/parameters.js'
 import { dataOf } from './bodies.js'
@@ -39,7 +39,7 @@ function repairOf({ model }: HintedExchange, type: ContentType, { path, message 
   if (path.at(-1) === '__component') return zoneRepair(model, type, path, sent)
   const attribute = attributeAt(model, type, path)
   if (attribute === null || sent === undefined || sent === null) return null
-  if (message === isTaken) return `${written} must be unique, and another ${nameOf(type)} has ${quoted(sent)}.`
+  if (message === takenMessage) return `${written} must be unique, and another ${nameOf(type)} has ${quoted(sent)}.`
   if (attribute.kind !== 'scalar') return shapeRepair(model, attribute, written, sent)
   if (attribute.type === 'enumeration') return choiceRepair(attribute, written, sent)
   if (attribute.type === 'blocks' && typeof sent === 'string') return blocksRepair(written)

@@ -25,7 +25,7 @@ const measuredReads = (reads: ReadDatabase, metrics: Metrics): ReadDatabase => (
       reads.execute(known, values, isGone, since, (executing) => {
         role = executing
       })
-    return timed(metrics, ['select', 'read'], read, () => role)
+    return timed(metrics, ['SELECT', 'read'], read, () => role)
   },
 })
 
@@ -37,8 +37,8 @@ const measuredWrites = (writes: WriteDatabase, metrics: Metrics, purpose: Databa
 
 const measuredMain = (main: MainConnection, metrics: Metrics, purpose: DatabasePurpose): MainConnection => ({
   ...main,
-  changed: main.isRemote ? () => timed(metrics, ['select', 'version'], main.changed) : main.changed,
-  rows: (query) => timed(metrics, ['statement', purpose], () => main.rows(query)),
+  changed: main.isRemote ? () => timed(metrics, ['SELECT', 'version'], main.changed) : main.changed,
+  rows: (query) => timed(metrics, ['SELECT', purpose], () => main.rows(query)),
 })
 
 /** Looks that know at once whether anything was committed take no time. */

@@ -48,7 +48,7 @@ export function openRegistry({ version, system }: BuildInfo, isReady: () => bool
     sources === null ? Promise.resolve() : update(sources, milliseconds)
   let scraping: Promise<string> | null = null
   return {
-    metrics: { ...requestMetrics(registry), ...contentMetrics(registry, system), ...besideMetrics(registry), notModified },
+    metrics: { ...requestMetrics(registry), ...contentMetrics(registry, system), ...durationMetrics(registry), notModified },
     contentType: registry.contentType,
     // Scrapes at the same time share one.
     scrape: (sources, milliseconds) => {
@@ -114,7 +114,7 @@ function requestMetrics(registry: Registry): Pick<Metrics, RequestMetric> {
   }
 }
 
-function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<Metrics, RequestMetric | BesideMetric | 'notModified'> {
+function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<Metrics, RequestMetric | DurationMetric | 'notModified'> {
   const registers = [registry]
   const operations = new Histogram({
     name: 'db_client_operation_duration_seconds',
@@ -126,7 +126,7 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
   const conflicts = counter(
     registry,
     'octavo_unique_conflicts_total',
-    'Writes that were refused because a value that must be unique is taken',
+    'Writes of documents and users that were refused because the value of a unique attribute is taken',
     [],
   )
   const errors = counter(registry, 'octavo_db_errors_total', 'Operations of the database that failed', ['class'])
@@ -159,27 +159,27 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
   }
 }
 
-type BesideMetric = 'cacheValidated' | 'webhookAttempted' | 'imageProcessed'
+type DurationMetric = 'cacheValidated' | 'webhookAttempted' | 'imageProcessed'
 
-/** What takes time beside the operations of the database. */
-function besideMetrics(registry: Registry): Pick<Metrics, BesideMetric> {
+/** Durations of what is no request. */
+function durationMetrics(registry: Registry): Pick<Metrics, DurationMetric> {
   const registers = [registry]
   const validations = new Histogram({
     name: 'octavo_cache_validation_duration_seconds',
-    help: 'Seconds for which reads waited until they knew whether answers in memory still hold',
+    help: 'How long reads waited to learn whether answers in memory are still valid',
     buckets: databaseSeconds,
     registers,
   })
   const deliveries = new Histogram({
     name: 'octavo_webhook_duration_seconds',
-    help: 'Seconds of attempts to deliver an event to a webhook',
+    help: 'Duration of attempts to deliver an event to a webhook',
     labelNames: ['result'],
     buckets: requestSeconds,
     registers,
   })
   const images = new Histogram({
     name: 'octavo_image_processing_duration_seconds',
-    help: 'Seconds for the formats of an image, without waiting for a process',
+    help: 'Seconds for measuring an image and making its formats or a crop, without the queue',
     buckets: imageSeconds,
     registers,
   })

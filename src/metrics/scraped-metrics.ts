@@ -30,7 +30,7 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
     ...{ name: 'octavo_schema_version_min', help: 'The same; of several processes the lowest', aggregator: 'min' },
     registers: [registry],
   })
-  const load = gauge('octavo_schema_load_duration_seconds', 'Seconds in which the schemas in force were loaded')
+  const load = gauge('octavo_schema_load_duration_seconds', 'Seconds that loading the schemas in force took')
   const pending = gauge('octavo_outbox_pending', 'Recorded events that a listener or webhook has not received')
   const age = gauge('octavo_outbox_oldest_age_seconds', 'Seconds since the oldest of them was recorded; 0 if there is none')
   // Zeros before the first scrape of a service that is still starting would be taken for values.
@@ -38,7 +38,7 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
   /** What the database was asked and has not answered: it is not asked again meanwhile. */
   let asked: ReturnType<MetricSources['backlog']> | null = null
   const update: ScrapedMetrics['update'] = async (sources, milliseconds) => {
-    const { activity, cache, plans, followed, modelChange, modelLoad, drift, backlog } = sources
+    const { activity, cache, plans, followed, modelChange, modelLoadSeconds, drift, backlog } = sources
     setActivity(activity())
     caches.set(cache(), plans())
     const isFollowed = within(milliseconds, followed()).catch(() => null)
@@ -51,7 +51,7 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
     await isFollowed
     change.set(modelChange())
     lowest.set(modelChange())
-    load.set(modelLoad())
+    load.set(modelLoadSeconds())
     if (found === null) {
       pending.remove()
       age.remove()

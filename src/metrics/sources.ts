@@ -16,8 +16,8 @@ export interface MetricSources {
   followed(): Promise<unknown>
   /** The last change of the model that is in force; 0: none was made. */
   modelChange(): number
-  /** Seconds in which its schemas were loaded. */
-  modelLoad(): number
+  /** Seconds that loading the schemas in force took. */
+  modelLoadSeconds(): number
   /** Events that wait for listeners and webhooks; `oldest`: milliseconds since 1970, null if none waits. */
   backlog(): Promise<{ readonly pending: number; readonly oldest: number | null }>
 }

@@ -38,7 +38,7 @@ const schemaFile = z.looseObject({
 
 const loadTimes = new WeakMap<Model, number>()
 
-/** The seconds in which a model was loaded. */
+/** The seconds that loading a model took. */
 export const secondsToLoad = (model: Model): number => loadTimes.get(model) ?? 0
 
 /**

@@ -13,15 +13,15 @@ export interface CollectionProfile {
   readonly maxBusy: number
   /** Mebibytes by which old objects must have grown for a collection after `rest`; without that much, it waits for `longRest` seconds. */
   readonly growth: number
-  /** Mebibytes of growth after which all garbage is collected without a rest; Infinity: never. */
+  /** Mebibytes of growth after which all garbage is collected without a rest, every `leastBusy` seconds at most; Infinity: never. */
   readonly maxGrowth: number
 }
 
 /** Threads that hand the reads to others, and those others: they forget little of what V8 has optimised when they collect. */
 export const smallProfile: CollectionProfile = { maxYoungGeneration: 4, rest: 1, maxBusy: 10, growth: 0, maxGrowth: 4 }
-/** The main thread where it returns answers from memory. Each full collection makes V8 drop optimised functions, and a third of the speed with them. */
+/** The main thread where it returns answers from memory. A full collection makes V8 drop optimised functions, and a fifth of the speed with them. */
 const cachingProfile: CollectionProfile = { maxYoungGeneration: 4, rest: 1, maxBusy: Infinity, growth: 4, maxGrowth: Infinity }
-/** The main thread where it reads itself. */
+/** The main thread where it reads itself: there a full collection costs a third of the speed. */
 const fastProfile: CollectionProfile = { maxYoungGeneration: 16, rest: 30, maxBusy: Infinity, growth: 0, maxGrowth: Infinity }
 
 /** The profile of the main thread. `reads`: it reads itself. `caches`: it returns answers from memory. */
@@ -95,12 +95,12 @@ function workMeter(): () => boolean {
   }
 }
 
-/** Seconds without work after which there is always a collection. */
-const longRest = 30
+/** Seconds without work after which there is always a collection, and seconds with work before one by growth. */
+const [longRest, leastBusy] = [30, 3]
 
 const spaceOf = (name: string) => getHeapSpaceStatistics().find(({ space_name }) => space_name === name)
 
-/** Bytes of the objects that have survived the collections of the young generation. */
+/** Bytes of the objects that have survived the collections of the young generation, large ones aside. */
 function oldBytes(): number {
   return spaceOf('old_space')?.space_used_size ?? 0
 }
@@ -125,9 +125,12 @@ export function collectRegularly(
   /** Bytes of old objects after the last collection. */
   let settled = oldBytes()
   const isEnough = (): boolean => {
+    const now = oldBytes()
+    // V8 may have collected meanwhile.
+    settled = Math.min(settled, now)
     if (idle >= longRest || busy >= maxBusy) return true
-    const grown = (oldBytes() - settled) / (1024 * 1024)
-    return grown >= maxGrowth || (idle >= rest && grown >= growth)
+    const grown = (now - settled) / (1024 * 1024)
+    return (grown >= maxGrowth && busy >= leastBusy) || (idle >= rest && grown >= growth)
   }
   setInterval(() => {
     if (worked()) [busy, idle] = [busy + 1, 0]

@@ -27,8 +27,8 @@ export type RejectionReason = (typeof rejectionReasons)[number]
 /** What an operation of the database was for. */
 export type DatabasePurpose = 'read' | 'write' | 'auth' | 'version' | 'outbox' | 'uploads' | 'accounts' | 'other'
 
-/** What was asked of the database: a read, a transaction, or a statement of its own. */
-export type DatabaseOperation = 'select' | 'transaction' | 'statement'
+/** What was asked of the database: a read, a transaction, or a single statement that writes. */
+export type DatabaseOperation = 'SELECT' | 'transaction' | 'statement'
 
 export const measuredResults = ['success', 'refused', 'failed'] as const
 
@@ -63,7 +63,7 @@ export interface Metrics {
   webhookAttempted(result: WebhookResult, seconds: number): void
   /** A write of a document was committed; `action`: that of hooks. */
   documentWritten(uid: string, action: string): void
-  /** A write was refused because a value that must be unique is taken. */
+  /** A write of a document or user was refused because the value of a unique attribute is taken. */
   uniqueConflict(): void
   /** An image was processed, or could not be. */
   imageProcessed(seconds: number): void

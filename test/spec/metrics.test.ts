@@ -108,7 +108,7 @@ rule('operations.9', 'metrics count what was done, and nothing that was refused'
   expect(await difference('octavo_uploads_bytes_total', {})).toBe(1_234)
   for (const octavo_purpose of ['read', 'write', 'uploads'])
     expect(await difference('db_client_operation_duration_seconds_count', { octavo_purpose }), octavo_purpose).toBeGreaterThan(0)
-  for (const db_operation_name of ['select', 'transaction'])
+  for (const db_operation_name of ['SELECT', 'transaction'])
     expect(await difference('db_client_operation_duration_seconds_count', { db_operation_name }), db_operation_name).toBeGreaterThan(0)
   expect(sumOf(scraped, 'octavo_schema_version')).toBe(0)
   expect(sumOf(scraped, 'octavo_schema_load_duration_seconds')).toBeGreaterThan(0)

@@ -39,7 +39,7 @@ export function dialectWords({ tree }: Parsed): readonly string[] {
   walk(tree, (node) => {
     const isText = ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)
     if (!isText && !ts.isRegularExpressionLiteral(node)) return
-    // The name of a metric is none.
+    // A metric's name is not a word of a dialect.
     const text = node.text.toLowerCase().replaceAll('octavo_sqlite_', '')
     for (const word of sqliteWords) note(word, text.includes(word))
     const isTagged = isText && ts.isTaggedTemplateExpression(templateOf(node).parent)

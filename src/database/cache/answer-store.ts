@@ -87,7 +87,8 @@ export function openAnswerStore(changes: TableChanges, limits: CacheLimits, coun
       if (kept === undefined) return undefined
       if (!isCurrent(changes, kept)) {
         forget(known, kept)
-        counts?.outdated()
+        // A plan that was forgotten is no change.
+        if (kept.source.tables !== null) counts?.outdated()
         return undefined
       }
       kept.isUsed = true

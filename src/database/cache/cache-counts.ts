@@ -10,7 +10,7 @@ export interface CacheActivity {
   readonly bypasses: number
   /** Answers that made room for others. */
   readonly evictions: number
-  /** Answers that were there when they were asked for, but did not hold any more. */
+  /** Answers that were there when they were asked for, but were no longer valid. */
   readonly outdated: number
   readonly entries: number
   /** Bytes of the entries, with what they take besides. */
@@ -25,7 +25,7 @@ export interface CacheCounts {
   found(isHit: boolean): void
   /** An answer made room for others. */
   evicted(): void
-  /** An answer that was asked for did not hold any more. */
+  /** An answer that was asked for was no longer valid. */
   outdated(): void
   /** The cache is open; `held` says what it holds. */
   holds(held: () => Pick<CacheActivity, 'entries' | 'bytes'>): void

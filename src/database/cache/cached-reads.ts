@@ -50,7 +50,7 @@ export function cacheReads(
   if (limits.cacheBytes === 0) return reads
   const { changes, look } = watch
   const [store, sources] = [openAnswerStore(changes, limits, counts), openSources(signing)]
-  const [underWay, keyOf] = [new Map<string, ReadUnderWay>(), openKeys()]
+  const underWay = new Map<string, ReadUnderWay>()
   const tooLargeKeys = new LRUCache<string, true>({ maxSize: keptKeys, sizeCalculation: (_, key) => key.length })
 
   /** Executes a read, for itself and for those who ask for the same meanwhile. */
@@ -141,20 +141,8 @@ function openSources(signing: Signing | null): PlanSources {
   }
 }
 
-/** Returns the key of a read, which is found once for values that are asked with again. */
-function openKeys(): (asked: ReadAsked) => string | null {
-  const found = new WeakMap<readonly unknown[], { readonly handle: PlanHandle; readonly key: string | null }>()
-  return ({ handle, values }) => {
-    const known = found.get(values)
-    if (known?.handle === handle) return known.key
-    const key = keyOf(handle, values)
-    found.set(values, { handle, key })
-    return key
-  }
-}
-
 /** A text that is the same for the same plan and values only; null: they are too long. */
-function keyOf({ id }: PlanHandle, values: readonly unknown[]): string | null {
+function keyOf({ handle: { id }, values }: ReadAsked): string | null {
   let key = String(id)
   for (const value of values) {
     const text = typeof value === 'object' ? JSON.stringify(value) : String(value)

@@ -1,5 +1,5 @@
 // What a scalar attribute accepts: how a value is cast, what its type and its constraints demand, one row per attribute type.
-import { isTaken } from '../../errors/unique-conflict.js'
+import { takenMessage } from '../../errors/unique-conflict.js'
 import { type Pattern, patternOf } from '../../model/patterns.js'
 import type { Scalar, ScalarType } from '../../model/types.js'
 import { checkBlocks } from './blocks.js'
@@ -147,7 +147,7 @@ function checkUnique({ isDraft, places }: Checking, scalar: Scalar, value: unkno
   if (!scalar.unique || isDraft || places === null || value === '') return []
   // A list of one number, or true, would be compared as that number.
   if (scalar.type === 'biginteger' && wholeNumber(value) !== null) return []
-  return [{ ...whole(path, isTaken, value), depends: { path, scalar, value, places } }]
+  return [{ ...whole(path, takenMessage, value), depends: { path, scalar, value, places } }]
 }
 
 /** What an absent or removed value breaks where there must be one. */

@@ -42,7 +42,7 @@ const idleTimeout = 10_000
 
 const imageTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
 
-/** Opens the image processing. Its processes start with the first images. `processed` is called after each, with the seconds that it took. */
+/** Opens the image processing. Its processes start with the first images. `processed` is called after each image, with the seconds that it took. */
 export function openImages(limits: ImageLimits, processed: (seconds: number) => void = () => {}): Images {
   const queue = openQueue(limits.imageConcurrency, limits.imageQueue, tooManyUploads)
   const { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout } = limits
@@ -82,7 +82,7 @@ export function openImages(limits: ImageLimits, processed: (seconds: number) => 
     const worker = take()
     const started = performance.now()
     const outcome = await worker.work({ ...request, bounds })
-    processed((performance.now() - started) / 1000)
+    if (outcome.kind !== 'unstarted' && outcome.kind !== 'lost') processed((performance.now() - started) / 1000)
     release(worker)
     return imageOf(outcome)
   }
