@@ -1,5 +1,6 @@
-// What the cache of answers gains and costs: answers from memory beside Strapi and beside the same bytes from the memory of a bare server, and
-// of one that is built on Fastify and logs its requests; 304, reads that are not in the cache beside a service without one, and what a full cache takes.
+// What the cache of answers gains and costs: answers from memory beside Strapi and beside the same bytes from the memory of a bare server,
+// and of one that is built on Fastify and logs its requests; 304, reads that are not in the cache beside a service without one, and what a
+// full cache takes.
 
 import { load } from './load.mjs'
 import { megabytes, printHeading, printTable, round, saveResult } from './report.mjs'

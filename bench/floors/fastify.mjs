@@ -1,5 +1,6 @@
 // What a service reaches through Fastify: answers every bench request from memory, with the very bytes and headers that another server
-// answered, sent to the socket past Fastify's own serialization, and logs one line for each. Started with PORT and SOURCE, the origin of the server whose answers it repeats.
+// answered, sent to the socket past Fastify's own serialization, and logs one line for each. Started with PORT and SOURCE, the origin of the
+// server whose answers it repeats.
 
 import { fastify } from 'fastify'
 import { pino } from 'pino'

@@ -1,5 +1,4 @@
 // Roles and their permissions: rows of up_roles and up_permissions. Changes take effect at the next request.
-
 import { sql } from 'kysely'
 import type { RowReader, Transaction, WriteDatabase } from '../database/database.js'
 import { insertRow, updateRow } from '../documents/store/rows.js'

@@ -1,5 +1,4 @@
 // Attributes of rows that have an API of their own (users): checked and stored like a document's, without drafts and locales.
-
 import type { Transaction } from '../database/database.js'
 import { validationError } from '../errors/errors.js'
 import { takenMessage } from '../errors/unique-conflict.js'

@@ -30,7 +30,7 @@ export interface UploadReports {
   /** The remote storage rejected a request. */
   storageFailed(error: unknown): void
   /** An image was processed, or could not be. */
-  imageProcessed?(seconds: number): void
+  imageProcessed(seconds: number): void
 }
 
 /** Opens the media library, and cleans up after stopped processes. */

@@ -31,7 +31,7 @@ export interface WebhookParts {
   readonly limits: WebhookLimits
   /** The time of day. */
   now(): number
-  /** Called after each attempt. */
+  /** Called after each attempt, with the seconds that it took. */
   attempted(result: WebhookResult, seconds: number): void
   /** Makes attempts traces of their own; null: no traces are collected. */
   readonly tracing: Tracing | null

@@ -43,7 +43,7 @@ const idleTimeout = 10_000
 const imageTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
 
 /** Opens the image processing. Its processes start with the first images. `processed` is called after each image, with the seconds that it took. */
-export function openImages(limits: ImageLimits, processed: (seconds: number) => void = () => {}): Images {
+export function openImages(limits: ImageLimits, processed: (seconds: number) => void): Images {
   const queue = openQueue(limits.imageConcurrency, limits.imageQueue, tooManyUploads)
   const { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout } = limits
   const bounds = { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout }
