@@ -23,23 +23,29 @@ const [tries, interval] = [12, 25]
 
 /**
  * Takes a snapshot, and keeps the local files as they were in it. A file that is the same right before and right after the snapshot is the
- * one of its row; one that was replaced in between belongs to a snapshot before or after, so another one is taken.
+ * one of its row; one that was replaced in between belongs to a snapshot before or after, so another one is taken. Nothing but the snapshot
+ * lies between the two looks at the folder, so that it comes to an end also while files are uploaded all the time. A file that neither look
+ * finds may have come and gone in between; it is missing if the snapshot before lacks it too.
  */
 export async function takeSnapshot(config: Config, model: Model, kept: KeptFiles): Promise<ConsistentSnapshot> {
-  kept.keep(kept.names())
+  kept.keepAll()
+  let lacked: ReadonlySet<string> = new Set()
   for (let attempt = 1; ; attempt++) {
-    const { rows, file } = await openSnapshot(config, model)
+    const { rows, file } = await openSnapshot(config, model, kept.keepAll)
     try {
+      const files = kept.look()
       const takenAt = new Date()
       const swaps = await committedSwaps(rows)
       const referenced = await referencedFiles(rows)
-      const changed = kept.changed(localNames(referenced))
-      kept.keepCommitted(swaps)
-      if (changed.length === 0 || attempt === tries) {
+      const changed = files.changed(localNames(referenced))
+      files.keepReplacements(swaps)
+      const lacking = namesWithoutFile(referenced, kept)
+      const isSettled = changed.length === 0 && [...lacking].every((name) => lacked.has(name))
+      if (isSettled || attempt === tries) {
         kept.keep(changed)
         return { rows, file, takenAt, referenced, uncertain: new Set(changed) }
       }
-      kept.keep([...kept.names(), ...changed])
+      lacked = lacking
       await rows.close()
     } catch (error) {
       await rows.close()
@@ -49,11 +55,19 @@ export async function takeSnapshot(config: Config, model: Model, kept: KeptFiles
   }
 }
 
-async function openSnapshot(config: Config, model: Model): Promise<Pick<ConsistentSnapshot, 'rows' | 'file'>> {
+type OpenSnapshot = Pick<ConsistentSnapshot, 'rows' | 'file'>
+
+async function openSnapshot(config: Config, model: Model, beforeSnapshot: () => void): Promise<OpenSnapshot> {
   const driver = await driverOf(config)
-  if (driver.fileSnapshot === null) return { rows: await driver.rows(config, model), file: null }
-  const file = await driver.fileSnapshot(config)
+  if (driver.fileSnapshot === null) return { rows: await driver.rows(config, model, beforeSnapshot), file: null }
+  const file = await driver.fileSnapshot(config, beforeSnapshot)
   return { rows: file.rows, file }
+}
+
+/** The likeliest names of local files that are not kept. */
+function namesWithoutFile(referenced: readonly ReferencedFile[], kept: KeptFiles): ReadonlySet<string> {
+  const without = referenced.filter(({ names, provider }) => provider === 'local' && names.every((name) => kept.find(name) === null))
+  return new Set(without.map(({ names, url }) => names[0] ?? url))
 }
 
 function* localNames(referenced: readonly ReferencedFile[]): Generator<string> {

@@ -43,11 +43,11 @@ export interface Driver {
   snapshotOf(config: Config, longest?: number): Promise<DatabaseView>
   /**
    * Opens the rows for reads that all belong to one snapshot, also while a service writes. `model`: tables and columns have its names, also
-   * where the database has shorter ones.
+   * where the database has shorter ones. `beforeSnapshot` is called right before the snapshot is taken, which it is when the promise resolves.
    */
-  rows(config: Config, model?: Model): Promise<RowSource>
+  rows(config: Config, model?: Model, beforeSnapshot?: () => void): Promise<RowSource>
   /** The same where the database is one file, which can be copied as it is; null on a server. */
-  readonly fileSnapshot: ((config: Config) => Promise<FileSnapshot>) | null
+  readonly fileSnapshot: ((config: Config, beforeSnapshot: () => void) => Promise<FileSnapshot>) | null
   /** Opens the rows to replace them; the database is prepared as for a service, and filled if the project is new. */
   replacement(config: Config, model: Model, fill: FillDatabase): Promise<RowReplacement>
   /** Opens the database to remove what Octavo has added. `actions`: those that only Octavo has. */

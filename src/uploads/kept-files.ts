@@ -12,19 +12,22 @@ export interface KeptFile {
   isUnchanged(): boolean
 }
 
+/** The folder as it was at a moment after its files were kept. */
+export interface LaterFiles {
+  /** Those of these names whose files had come, gone or been replaced since they were kept. */
+  changed(names: Iterable<string>): readonly string[]
+  /** Replacements with these ids that were not in their places: keeps the new files under the names that they take. */
+  keepReplacements(ids: ReadonlySet<string>): void
+}
+
 /** Files that are kept. */
 export interface KeptFiles {
-  /** Keeps these files as they are now, in place of what was kept under their names. Names without a file are not kept. */
+  /** Keeps all files of the folder but hidden ones as they are now, in place of what was kept. Names that have no file are not kept. */
+  keepAll(): void
+  /** Keeps these files as they are now. */
   keep(names: Iterable<string>): void
-  /** The names of all files in the folder but hidden ones. */
-  names(): readonly string[]
-  /** Those of these names whose files have come, gone or been replaced since they were kept. */
-  changed(names: Iterable<string>): readonly string[]
-  /**
-   * Replacements that are committed and not in their places yet, of those with these ids: keeps the new files under the names that they
-   * take.
-   */
-  keepCommitted(swaps: ReadonlySet<string>): void
+  /** Looks at the folder as it is now. */
+  look(): LaterFiles
   /** Null: the name has no file. */
   find(name: string): KeptFile | null
   close(): Promise<void>
@@ -74,23 +77,14 @@ export async function openKeptFiles(uploads: string): Promise<KeptFiles> {
     }
   }
 
+  function keep(those: Iterable<string>): void {
+    for (const name of those) keepAt(name, join(uploads, name))
+  }
+
   return {
-    keep: (names) => {
-      for (const name of names) keepAt(name, join(uploads, name))
-    },
-    names: () =>
-      entriesOf(uploads)
-        .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
-        .map(({ name }) => name),
-    changed: (names) => [...names].filter((name) => identityAt(join(uploads, name)) !== (kept.get(name)?.identity ?? null)),
-    keepCommitted: (swaps) => {
-      if (swaps.size === 0) return
-      for (const [from, to] of waiting(uploads, swaps)) {
-        const path = join(uploads, from)
-        // One that is not there any more has just taken its place.
-        keepAt(to, identityAt(path) === null ? join(uploads, to) : path)
-      }
-    },
+    keep,
+    keepAll: () => keep(new Set([...kept.keys(), ...namesIn(uploads)])),
+    look: () => lookAt(uploads, kept, { linkedFrom, keepAt }),
     find: (name) => {
       const file = kept.get(name)
       return file === undefined ? null : { path: file.path, isUnchanged: () => identityAt(file.path) === file.identity }
@@ -98,6 +92,37 @@ export async function openKeptFiles(uploads: string): Promise<KeptFiles> {
     close: async () => staging?.close(),
   }
 }
+
+interface Keeping {
+  linkedFrom(path: string): string | null
+  keepAt(name: string, path: string): void
+}
+
+function lookAt(uploads: string, kept: ReadonlyMap<string, Kept>, { linkedFrom, keepAt }: Keeping): LaterFiles {
+  // Replacements come before names: one that takes its place in between shows in the names.
+  const replacements = waiting(uploads).flatMap(({ id, moves }) =>
+    moves.flatMap(([from, to]) => {
+      const path = linkedFrom(join(uploads, from)) ?? join(uploads, from)
+      return identityAt(path) === null ? [] : [{ id, to, path }]
+    }),
+  )
+  const identities = new Map(namesIn(uploads).map((name) => [name, identityAt(join(uploads, name))]))
+  return {
+    changed: (names) => [...names].filter((name) => (identities.get(name) ?? null) !== (kept.get(name)?.identity ?? null)),
+    keepReplacements: (ids) => {
+      for (const { id, to, path } of replacements) {
+        // Where the folder takes no links, the file may have taken its place by now.
+        if (ids.has(id)) keepAt(to, identityAt(path) === null ? join(uploads, to) : path)
+      }
+    },
+  }
+}
+
+/** The names of all files in a folder but hidden ones. */
+const namesIn = (folder: string): readonly string[] =>
+  entriesOf(folder)
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
 
 /** What is in a folder, which may be missing. */
 function entriesOf(folder: string): readonly Dirent[] {
@@ -109,14 +134,14 @@ function entriesOf(folder: string): readonly Dirent[] {
   }
 }
 
-/** The files of replacements with these ids, from the journals of all processes. */
-function waiting(uploads: string, swaps: ReadonlySet<string>): readonly (readonly [from: string, to: string])[] {
+/** The replacements that are not in their places, from the journals of all processes. */
+function waiting(uploads: string): readonly Swap[] {
   const root = join(uploads, '.octavo')
   const folders = entriesOf(root).filter((entry) => entry.isDirectory())
   return folders.flatMap(({ name }) =>
     notesIn(join(root, name)).flatMap((text) => {
       const swap = swapOf(text)
-      return swap !== null && swaps.has(swap.id) ? swap.moves : []
+      return swap === null ? [] : [swap]
     }),
   )
 }
@@ -139,7 +164,7 @@ function notesIn(folder: string): readonly string[] {
 
 interface Swap {
   readonly id: string
-  readonly moves: readonly (readonly [string, string])[]
+  readonly moves: readonly (readonly [from: string, to: string])[]
 }
 
 function swapOf(text: string): Swap | null {

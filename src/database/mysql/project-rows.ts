@@ -30,9 +30,12 @@ async function onClient<Result>(
 }
 
 /** Opens the database for reads that all belong to one snapshot, also while a service writes. */
-export async function mysqlRows(config: Config): Promise<RowSource> {
+export async function mysqlRows(config: Config, _model?: Model, beforeSnapshot = (): void => {}): Promise<RowSource> {
   const reached = await reach(config)
-  return onClient(reached, (client, close) => mysqlSource(client, placeOf(reached.settings), close))
+  return onClient(reached, (client, close) => {
+    beforeSnapshot()
+    return mysqlSource(client, placeOf(reached.settings), close)
+  })
 }
 
 /** Opens the database to replace rows; it is prepared as for a service. */

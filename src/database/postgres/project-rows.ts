@@ -43,9 +43,12 @@ async function onClient<Result>(
 }
 
 /** Opens the database for reads that all belong to one snapshot, also while a service writes. */
-export async function postgresRows(config: Config, model?: Model): Promise<RowSource> {
+export async function postgresRows(config: Config, model?: Model, beforeSnapshot = (): void => {}): Promise<RowSource> {
   const reached = await reach(config)
-  const source = await onClient(reached, (client, close) => postgresSource(client, placeOf(reached.settings), close))
+  const source = await onClient(reached, (client, close) => {
+    beforeSnapshot()
+    return postgresSource(client, placeOf(reached.settings), close)
+  })
   return model === undefined ? source : withModelNames(source, model)
 }
 

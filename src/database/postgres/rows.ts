@@ -177,8 +177,9 @@ export const reading = (
 export const forms =
   "set local datestyle = 'ISO, YMD'; set local timezone = 'UTC'; set local extra_float_digits = 1; set local bytea_output = 'hex'; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0"
 
+/** A server takes the snapshot of a transaction with its first read. */
 const beginSnapshot = async (client: Queryable): Promise<void> => {
-  await client.query(`begin isolation level repeatable read read only; ${forms}`)
+  await client.query(`begin isolation level repeatable read read only; ${forms}; select 1`)
 }
 
 /** A PostgreSQL database as the source of a copy: one snapshot on one connection. `close` is called in the end. */

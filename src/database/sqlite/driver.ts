@@ -5,7 +5,7 @@ import { faultOf } from './errors.js'
 import { leavingSqlite } from './leaving.js'
 import { createSqliteIndexes, lockSqlite, lookIntoSqlite, openSqliteDatabase, openSqliteForCommand, snapshotOfSqlite } from './open.js'
 import { refuseLostDatabase } from './project-file.js'
-import { sqliteFileSnapshot, sqliteReplacement, sqliteRows } from './project-rows.js'
+import { sqliteFileSnapshot, sqliteReplacement } from './project-rows.js'
 
 export const sqliteDriver: Driver = {
   exists: ({ database }) => existsSync(database.filename),
@@ -16,8 +16,8 @@ export const sqliteDriver: Driver = {
   openForCommand: openSqliteForCommand,
   lookInto: async (config) => lookIntoSqlite(config),
   snapshotOf: async (config) => snapshotOfSqlite(config),
-  rows: async (config) => sqliteRows(config),
-  fileSnapshot: async (config) => sqliteFileSnapshot(config),
+  rows: async (config, _model, beforeSnapshot) => sqliteFileSnapshot(config, beforeSnapshot).rows,
+  fileSnapshot: async (config, beforeSnapshot) => sqliteFileSnapshot(config, beforeSnapshot),
   replacement: sqliteReplacement,
   leaving: async (config, actions) => leavingSqlite(config, actions),
   createMissingIndexes: async (config, model, report) => createSqliteIndexes(config, model, report),

@@ -4,22 +4,23 @@ import type { Config } from '../../config/config.js'
 import { ConfigError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
 import type { FillDatabase } from '../database.js'
-import type { FileSnapshot, RowCondition, RowReplacement, RowSource, RowTable } from '../rows.js'
+import type { FileSnapshot, RowCondition, RowReplacement, RowTable } from '../rows.js'
 import { quoted } from '../schema/table.js'
 import { openSqliteReader } from './connection.js'
 import { openProjectFile } from './project-file.js'
 import { fitterFor, insertRows, jsonList, reading, selectedBy, sqliteSource, updateRows } from './rows.js'
 
-/** Opens the database for reads that all belong to one snapshot, also while a service writes. */
-export const sqliteRows = (config: Config): RowSource => sqliteFileSnapshot(config).rows
-
 /** Pages that are copied before others have a turn. */
 const copiedPages = 2_000
 
-/** Opens the same snapshot, which can be copied. A copy inside a transaction does not begin again when others write. */
-export function sqliteFileSnapshot({ database: settings }: Config): FileSnapshot {
+/**
+ * Opens the database for reads that all belong to one snapshot, also while a service writes. It can be copied: a copy inside a transaction
+ * does not begin again when others write.
+ */
+export function sqliteFileSnapshot({ database: settings }: Config, beforeSnapshot = (): void => {}): FileSnapshot {
   const connection = openSqliteReader(settings)
   try {
+    beforeSnapshot()
     connection.exec('begin')
     // A deferred transaction takes its snapshot with the first read.
     connection.prepare('select count(*) from sqlite_schema').get()
