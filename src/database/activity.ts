@@ -11,6 +11,9 @@ export interface PoolActivity {
   readonly waiting: number
   /** Times since the start that a connection was waited for in vain. */
   readonly timeouts: number
+  /** Times since the start that a connection was asked for, and the seconds until there was one or none could be had; together. */
+  readonly waits: number
+  readonly waitedSeconds: number
 }
 
 /** Where reads are executed that may be executed on replicas. */

@@ -98,6 +98,18 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
     labelNames: ['pool'],
     registers: [registry],
   })
+  const waits = new Counter({
+    name: 'db_client_connection_wait_time_seconds_count',
+    help: 'Times that a connection was asked for',
+    labelNames: ['pool'],
+    registers: [registry],
+  })
+  const waitedSeconds = new Counter({
+    name: 'db_client_connection_wait_time_seconds_sum',
+    help: 'Seconds that connections were waited for, those that were free at once included',
+    labelNames: ['pool'],
+    registers: [registry],
+  })
   const setReplicas = addReplicaMetrics(registry)
   let retriedBefore = 0
   const wal = new Gauge({
@@ -105,7 +117,7 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
     registers: [registry],
   })
   return ({ pools, replicas, retriedTransactions, walBytes }) => {
-    timeouts.reset()
+    for (const counter of [timeouts, waits, waitedSeconds]) counter.reset()
     if (replicas !== null) setReplicas(replicas)
     for (const pool of pools) {
       count.set({ pool: pool.name, state: 'idle' }, pool.idle)
@@ -113,6 +125,8 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
       most.set({ pool: pool.name }, pool.most)
       waiting.set({ pool: pool.name }, pool.waiting)
       timeouts.inc({ pool: pool.name }, pool.timeouts)
+      waits.inc({ pool: pool.name }, pool.waits)
+      waitedSeconds.inc({ pool: pool.name }, pool.waitedSeconds)
     }
     retried.inc(retriedTransactions - retriedBefore)
     retriedBefore = retriedTransactions

@@ -119,6 +119,7 @@ rule('operations.9', 'metrics count what was done, and nothing that was refused'
   if (isOnServer) {
     expect(sumOf(scraped, 'db_client_connection_max')).toBeGreaterThan(2)
     expect(sumOf(scraped, 'db_client_connection_count')).toBeGreaterThan(0)
+    expect(sumOf(scraped, 'db_client_connection_wait_time_seconds_count', { pool: 'read' })).toBeGreaterThan(0)
     expect(sumOf(scraped, 'octavo_db_transactions_retried_total')).not.toBeNull()
   } else expect(sumOf(scraped, 'octavo_sqlite_wal_bytes')).toBeGreaterThan(0)
   receive()
@@ -299,6 +300,7 @@ rule('operations.16', 'on PostgreSQL, connections that were waited for in vain a
     },
     { timeout: 20_000, interval: 20 },
   )
+  expect(sumOf(await scrape(own), 'db_client_connection_wait_time_seconds_sum', { pool: 'read' })).toBeGreaterThan(0.3)
   expect(sumOf(await scrape(own), 'octavo_db_errors_total', { class: 'overload' })).toBeGreaterThan(0)
   expect(sumOf(await scrape(own), 'octavo_requests_rejected_total', { reason: 'pool_timeout' })).toBeGreaterThan(0)
   await locked

@@ -57,8 +57,13 @@ export const timeoutOf = (cause: unknown): Error =>
 
 export const isTimeout = (error: unknown): boolean => codeOf(error) === 'ETIMEDOUT'
 
+const poolExhausted = 'POOL_EXHAUSTED'
+
 /** What a connection cannot be waited for any longer fails with. */
-export const exhausted = (): Error => Object.assign(new Error('All connections to the database are in use'), { code: 'POOL_EXHAUSTED' })
+export const exhausted = (): Error => Object.assign(new Error('All connections to the database are in use'), { code: poolExhausted })
+
+/** Whether an error is `exhausted`. */
+export const isExhaustion = (error: unknown): boolean => codeOf(error) === poolExhausted
 
 /** The server's number of an error about a statement that is larger than it takes, and its name. */
 const [tooLargeNumber, tooLargeCode] = [1153, 'ER_NET_PACKET_TOO_LARGE']
@@ -103,7 +108,7 @@ export function explained(error: unknown): unknown {
   if (isTooComplex(error)) return causedBy(validationError('The request is too deep or too complex', {}), error)
   if (isConflict(error)) return unavailable('Too many writes to the same documents, try again', error)
   if (isCancelled(error)) return unavailable('The database took too long', error)
-  if (codeOf(error) === 'POOL_EXHAUSTED') return unavailable('Too many requests are waiting for the database', error)
+  if (isExhaustion(error)) return unavailable('Too many requests are waiting for the database', error)
   if (isConnectionLoss(error) || isRefusal(error)) return unavailable('The database is not available', error)
   return error
 }

@@ -3,8 +3,9 @@
 import type { ServerSettings } from '../../config/database-server.js'
 import { elapsed } from '../../runtime/clock.js'
 import type { PoolActivity } from '../activity.js'
+import { openConnectionWaits } from '../server/connection-waits.js'
 import { type Client, connect, serverOf } from './client.js'
-import { exhausted, isCancelled, isConnectionLoss, isReadOnly, timeoutOf } from './errors.js'
+import { exhausted, isCancelled, isConnectionLoss, isExhaustion, isReadOnly, timeoutOf } from './errors.js'
 import { isUsable, noteBegun, noteRefused } from './switchover.js'
 
 /** Milliseconds after which a connection is replaced, and after which an idle one is closed; and between two looks for these. */
@@ -57,7 +58,7 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
   const { all, idle } = kept
   const waiters = new Set<Waiter>()
   let isClosed = false
-  let timeouts = 0
+  const waits = openConnectionWaits(isExhaustion)
 
   /** Makes a connection for whoever waits for one. */
   function makeForWaiter(): void {
@@ -92,17 +93,16 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
     get waiting() {
       return waiters.size
     },
-    activity: (name) => ({ name, idle: idle.length, used: all.size - idle.length, most: max, waiting: waiters.size, timeouts }),
-    acquire: async () => {
-      if (isClosed) throw new Error('The pool is closed')
-      for (let free = idle.pop(); free !== undefined; free = idle.pop()) {
-        if (isUsable(free.client)) return free.client
-        kept.drop(free)
-      }
-      const waited = waitIn(waiters, settings.connectionTimeout, () => void timeouts++)
-      makeForWaiter()
-      return waited
-    },
+    activity: (name) => ({ name, idle: idle.length, used: all.size - idle.length, most: max, waiting: waiters.size, ...waits.counts() }),
+    acquire: () =>
+      waits.count(async () => {
+        if (isClosed) throw new Error('The pool is closed')
+        const free = takeIdle(kept)
+        if (free !== null) return free
+        const waited = waitIn(waiters, settings.connectionTimeout)
+        makeForWaiter()
+        return waited
+      }),
     release: giveBack,
     cancel: (client) => endAtServer(server, client),
     close: async () => {
@@ -110,6 +110,15 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
       kept.close()
     },
   }
+}
+
+/** An idle connection that can be used; null: there is none. */
+function takeIdle({ idle, drop }: ReturnType<typeof openKept>): Client | null {
+  for (let free = idle.pop(); free !== undefined; free = idle.pop()) {
+    if (isUsable(free.client)) return free.client
+    drop(free)
+  }
+  return null
 }
 
 /** The connections of a pool: all of them, and those that are idle, the last used at the end. */
@@ -170,7 +179,7 @@ function openKept(
 }
 
 /** Waits for a connection. `late`: called where none is free in time. @throws Error then */
-function waitIn(waiters: Set<Waiter>, milliseconds: number, late: () => void): Promise<Client> {
+function waitIn(waiters: Set<Waiter>, milliseconds: number): Promise<Client> {
   return new Promise((resolve, reject) => {
     const end = () => {
       clearTimeout(timer)
@@ -186,10 +195,7 @@ function waitIn(waiters: Set<Waiter>, milliseconds: number, late: () => void): P
         reject(error)
       },
     }
-    const timer = setTimeout(() => {
-      late()
-      waiter.fail(exhausted())
-    }, milliseconds)
+    const timer = setTimeout(() => waiter.fail(exhausted()), milliseconds)
     waiters.add(waiter)
   })
 }

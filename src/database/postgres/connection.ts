@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache'
 import pg, { type Connection as Wire } from 'pg'
 import type { ServerSettings } from '../../config/database-server.js'
 import type { PoolActivity } from '../activity.js'
+import { type ConnectionWaits, openConnectionWaits } from '../server/connection-waits.js'
 import type { Stored } from '../stored.js'
 import { cancel } from './cancel.js'
 import { encodeParameter, parserOf } from './codec.js'
@@ -76,19 +77,15 @@ export const poolActivity = (name: PoolActivity['name'], pool: pg.Pool): PoolAct
   used: pool.totalCount - pool.idleCount,
   most: pool.options.max,
   waiting: pool.waitingCount,
-  timeouts: timeouts.get(pool) ?? 0,
+  ...waitsOf(pool).counts(),
 })
 
-/** Times that a connection of a pool was waited for in vain. */
-const timeouts = new WeakMap<pg.Pool, number>()
+const waitsByPool = new WeakMap<pg.Pool, ConnectionWaits>()
 
-async function connectionOf(pool: pg.Pool): Promise<pg.PoolClient> {
-  try {
-    return await pool.connect()
-  } catch (error) {
-    if (isExhaustion(error)) timeouts.set(pool, (timeouts.get(pool) ?? 0) + 1)
-    throw error
-  }
+function waitsOf(pool: pg.Pool): ConnectionWaits {
+  const waits = waitsByPool.get(pool) ?? openConnectionWaits(isExhaustion)
+  waitsByPool.set(pool, waits)
+  return waits
 }
 
 /** Closes a connection at once, whatever is under way on it: the statements fail as with a connection that was lost. */
@@ -118,7 +115,7 @@ export async function onConnection<Result>(
   work: (client: pg.PoolClient) => Promise<Result>,
   milliseconds = 0,
 ): Promise<Result> {
-  const client = await connectionOf(pool)
+  const client = await waitsOf(pool).count(() => pool.connect())
   let isBroken = false
   let [isEnded, cancelling]: [boolean, Promise<void> | null] = [false, null]
   const timer =
