@@ -6,11 +6,11 @@ import type { RowReader, Transaction } from '../database/database.js'
 import { attributeErrors, readAttributes } from '../documents/input/input.js'
 import { scalarColumns } from '../documents/input/stored.js'
 import { checkUniqueAttributes, writeAttributes } from '../documents/user-attributes.js'
-import { printed } from '../errors/bounded-values.js'
 import { ApiError, notFound } from '../errors/errors.js'
 import { takenMessage } from '../errors/unique-conflict.js'
 import { type AccountContext, attributeWriting, userType } from './context.js'
-import { type Field, type FieldError, fieldError, fieldErrors, messageOf, readFields } from './input.js'
+import { readRole, roleErrors } from './given-role.js'
+import { type Field, fieldError, fieldErrors, messageOf, readFields } from './input.js'
 import { ordinaryAttributes } from './sign-in.js'
 import { mayTakeIdentifiers } from './user-authority.js'
 import { addUser, changeUser, checkRole, isIdentifier, removeUser, setRole, type User, userByEmail, userById, userByName } from './users.js'
@@ -20,7 +20,7 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
   const given = bodyMembers(body)
   const form = readUser(body, true)
   const [username, email, password] = [form.username!, form.email!.toLowerCase(), form.password!]
-  const role = readRole(given.role)!
+  const role = readRole(given.role, true)!
   const type = userType(accounts)
   const { uniqueEmail } = await accounts.settings()
   const isBounded = !mayTakeIdentifiers(accounts, caller)
@@ -66,7 +66,7 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
   const before = await userById(accounts.database, id)
   if (before === null) throw notFound('User not found')
   const form = readUser(body, false)
-  const role = given.role === undefined ? null : readRole(given.role)
+  const role = given.role === undefined ? null : readRole(given.role, false)
   const type = userType(accounts)
   const email = form.email?.toLowerCase()
   const { uniqueEmail } = await accounts.settings()
@@ -151,7 +151,7 @@ function readUser(body: unknown, creating: boolean) {
       ? creating
         ? [fieldError('role', 'role is a required field')]
         : []
-      : roleErrors(role)
+      : roleErrors(role, creating)
   try {
     const form = readFields(body, fields)
     if (wrongRole.length > 0) throw fieldErrors(wrongRole)
@@ -161,44 +161,4 @@ function readUser(body: unknown, creating: boolean) {
     if (!Array.isArray(found) || found === wrongRole) throw error
     throw fieldErrors([...found, ...wrongRole])
   }
-}
-
-/** Validates a role, which is an id or `{ connect: [{ id }] }`. */
-function roleErrors(role: unknown): FieldError[] {
-  const typeError = (path: readonly string[], name: string, type: string, value: unknown): FieldError => ({
-    ...fieldError('', `${name} must be a \`${type}\` type, but the final value was: \`${printed(value)}\`.`, value),
-    path,
-  })
-  const required = (path: readonly string[], name: string): FieldError => ({ ...fieldError('', `${name} is a required field`), path })
-  const idErrors = (path: readonly string[], name: string, id: unknown): FieldError[] =>
-    rowIdOf(id) !== null
-      ? []
-      : [typeof id === 'string' ? { ...fieldError('', `${name} must be a valid id`, id), path } : typeError(path, name, 'strapiID', id)]
-  if (typeof role !== 'object') return idErrors(['role'], 'role', role)
-  if (role === null || Array.isArray(role)) return [typeError(['role'], 'role', 'object', role)]
-  const { connect } = bodyMembers(role)
-  if (connect === undefined) return [required(['role', 'connect'], 'role.connect')]
-  if (!Array.isArray(connect)) return [typeError(['role', 'connect'], 'role.connect', 'array', connect)]
-  if (connect.length === 0)
-    return [{ ...fieldError('', 'role.connect field must have at least 1 items', connect), path: ['role', 'connect'] }]
-  // The last entry is used, but the first invalid one is reported.
-  for (const [index, one] of connect.entries()) {
-    const [path, name] = [['role', 'connect', String(index)], `role.connect[${index}]`] as const
-    if (typeof one !== 'object' || one === null || Array.isArray(one)) return [typeError(path, name, 'object', one)]
-    const { id } = bodyMembers(one)
-    const found = id === undefined ? [required([...path, 'id'], `${name}.id`)] : idErrors([...path, 'id'], `${name}.id`, id)
-    if (found.length > 0) return found
-  }
-  return []
-}
-
-/** Returns the row id of a valid role. */
-function readRole(given: unknown): number {
-  const { connect } = bodyMembers(given)
-  return rowIdOf(Array.isArray(connect) ? bodyMembers(connect.at(-1)).id : given)!
-}
-
-function rowIdOf(id: unknown): number | null {
-  const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id
-  return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : null
 }

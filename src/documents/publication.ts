@@ -81,8 +81,8 @@ async function publishOne(
     levelMoments(transaction, type, draft.id, made)
   }
   const row: DocumentVersion = { id: made, locale, published_at: now }
-  if (context.read.contract.localesShareAlways) await equalizeLocales(writing, type, versions, row)
-  else await shareWithLocales(writing, type, versions, made, 'published')
+  if (context.read.contract.localesShareAlways) await equalizeLocales(writing, type, versions, row, now)
+  else await shareWithLocales(writing, type, versions, { id: made, state: 'published', now })
   await context.outbox?.entry(transaction, 'entry.publish', type, row, now)
   return showEntry(context, transaction, operation, row)
 }
@@ -123,7 +123,7 @@ async function discardOne(
   const writing: RowContext = { ...writingOf(context, transaction, operation, null), targetSide: 'draft' }
   await restoreDraft(writing, type, draft.id, published.id)
   clearModified(transaction, type, [draft])
-  await equalizeLocales({ ...writing, targetSide: 'same' }, type, versions, draft)
+  await equalizeLocales({ ...writing, targetSide: 'same' }, type, versions, draft, momentFor(operation.now, versions))
   await context.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
   return showEntry(context, transaction, operation, draft)
 }

@@ -158,6 +158,8 @@ async function overwriteVersion(
   updateRow(transaction, type.table, row.id, {
     ...(await scalarColumns(input, hashPassword)),
     updated_at: saved,
+    // As in Strapi, a write publishes what has no drafts.
+    ...(type.draftAndPublish ? {} : { published_at: operation.now }),
     ...operation.writers.changed,
   })
   await writeBelow(writing, { shape: type, id: row.id }, input, false)
@@ -219,12 +221,12 @@ async function writeOtherLocales(
   const { locale, now, write } = operation
   const { type } = write
   if (context.read.contract.localesShareAlways) {
-    await equalizeLocales(writing, type, versions, { id, locale, published_at: type.draftAndPublish ? null : now })
-    if (published !== null) await equalizeLocales(writing, type, versions, { id: published, locale, published_at: now })
+    await equalizeLocales(writing, type, versions, { id, locale, published_at: type.draftAndPublish ? null : now }, now)
+    if (published !== null) await equalizeLocales(writing, type, versions, { id: published, locale, published_at: now }, now)
     return
   }
   if (target.kind === 'existing' && !mayDiffer(type, versions, touched)) return
   if (!(await reachesOthers(context, writing.transaction, type, before, id))) return
   const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'
-  await shareWithLocales(writing, type, versions, published ?? id, state)
+  await shareWithLocales(writing, type, versions, { id: published ?? id, state, now })
 }

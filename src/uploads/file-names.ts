@@ -31,11 +31,12 @@ export function extensionOf(name: string): string {
   return storedExtension.test(extension) ? extension : ''
 }
 
-/** Generates a unique key for a file called `name`: readable, but impossible to guess. */
-export function newHash(name: string): string {
+/** Generates a unique key for a file called `name`: readable, but impossible to guess. As in Strapi, the extension of what was `sent` is left out. */
+export function newHash(name: string, sent: string): string {
   const base = name.slice(name.lastIndexOf('/') + 1)
-  const dot = base.lastIndexOf('.')
-  const slug = slugify(dot <= 0 ? base : base.slice(0, dot), { separator: '_', lowercase: false, decamelize: true })
+  const dot = sent.lastIndexOf('.')
+  const stem = dot > 0 && base.endsWith(sent.slice(dot)) ? base.slice(0, base.length - (sent.length - dot)) : base
+  const slug = slugify(stem, { separator: '_', lowercase: false, decamelize: true })
   return `${slug.slice(0, longestSlug)}_${randomBytes(5).toString('hex')}`
 }
 

@@ -154,7 +154,7 @@ async function addFiles(
     const info = infos[index]!
     const type = types[index]!
     const name = info.name || file.name
-    const hash = newHash(name)
+    const hash = newHash(name, file.name)
     const prepared = await prepareFile(parts, file, type, { name, hash, ext: type.ext })
     const { alternativeText = null, caption = null, focalPoint = null } = info
     rows.push({

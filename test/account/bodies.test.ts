@@ -39,6 +39,26 @@ test.each([
   expect(await errorsOf('/api/users', { ...user, role }, full)).toEqual([400, message, `${path}: ${message}`])
 })
 
+test('a change may set the role, or leave it as it is, and takes no role away', async () => {
+  const body = { username: 'role-changes', email: 'role-changes@example.test', password: 'secret123', role: 1 }
+  const { id } = (await post(served, '/api/users', body, full)).body
+  const changed = async (role: unknown) => {
+    const headers = { 'content-type': 'application/json' }
+    const { status, body } = await served.ask(`/api/users/${id}`, { method: 'PUT', token: full!, headers, body: JSON.stringify({ role }) })
+    const now = await served.ask(`/api/users/${id}?populate=role`, { token: full! })
+    return [status, now.body.role.id, ...(body.error?.details.errors ?? []).map((error: { message: string }) => error.message)]
+  }
+  expect(await changed({ set: [2] })).toEqual([200, 2])
+  expect(await changed({ set: [{ id: 1 }], connect: [{ id: 3 }] })).toEqual([200, 1])
+  expect(await changed({ set: 2 })).toEqual([200, 2])
+  expect(await changed({})).toEqual([200, 2])
+  expect(await changed({ connect: [] })).toEqual([200, 2])
+  expect(await changed({ set: [] })).toEqual([400, 2, 'Cannot remove role'])
+  expect(await changed({ disconnect: [{ id: 2 }] })).toEqual([400, 2, 'Cannot remove role'])
+  expect(await changed({ disconnect: [2] })).toEqual([400, 2, typed('role.disconnect[0]', 'object', '2'), 'Cannot remove role'])
+  expect(await changed({ set: ['x'] })).toEqual([400, 2, 'role.set[0] must be a valid id'])
+})
+
 rule('accounts.24', 'several errors come in the order and number of Strapi', async () => {
   const list = [400, typed('this', 'object', '[]'), `: ${typed('this', 'object', '[]')}`]
   expect(await errorsOf('/api/users', [], full)).toEqual(list)

@@ -280,3 +280,39 @@ rule('writing.25', 'moments never go back, also where the clock does', async () 
     before = after
   }
 })
+
+rule('writing.25', 'other locales change with what they share, and each write publishes what has no drafts', async () => {
+  const moments = async (path: string) => {
+    const { updatedAt, publishedAt } = await send('GET', path)
+    return { updated: Date.parse(updatedAt), published: Date.parse(publishedAt) }
+  }
+  const later = () => new Promise((resolve) => setTimeout(resolve, 5))
+  const id = await product({ stock: 1 })
+  await send('PUT', `products/${id}?locale=fr`, { name: 'Produit' })
+  const french = await moments(`products/${id}?locale=fr`)
+  const drafted = await moments(`products/${id}?locale=fr&status=draft`)
+  await later()
+  await send('PUT', `products/${id}`, { stock: 2 })
+  const shared = await moments(`products/${id}?locale=fr`)
+  expect(shared.updated).toBeGreaterThan(french.updated)
+  expect(shared.published).toBe(french.published)
+  await later()
+  await send('PUT', `products/${id}?status=draft`, { stock: 3 })
+  expect((await moments(`products/${id}?locale=fr`)).updated).toBe(shared.updated)
+  expect((await moments(`products/${id}?locale=fr&status=draft`)).updated).toBeGreaterThan(drafted.updated)
+
+  const author = await make('authors', { name: `Author ${Date.now()}` })
+  const written = await moments(`authors/${author}`)
+  await later()
+  await send('PUT', `authors/${author}`, { bio: 'x' })
+  const again = await moments(`authors/${author}`)
+  expect(again.published).toBeGreaterThan(written.published)
+  expect(again.published).toBe(again.updated)
+})
+
+rule('status.7', 'a write is answered with its document, whatever conditions on its versions are given', async () => {
+  for (const query of ['publicationFilter=modified', 'publicationFilter=new', 'hasPublishedVersion=false', 'hasPublishedVersion=x']) {
+    const name = `Tag ${query} ${Date.now()}`
+    expect((await send('POST', `tags?${query}`, { name })).name).toBe(name)
+  }
+})

@@ -152,6 +152,19 @@ rule('uploads.1', 'several files get their infos, their order, and their place i
   expect(await gallery(article)).toEqual([...before, ...ids])
 })
 
+rule('uploads.1', 'a form that links to nothing sends its inputs empty', async () => {
+  const sent = await send(served, [file(sample('notes.txt'), 'alone.txt'), ['ref', ''], ['refId', ''], ['field', '']])
+  expect([sent.status, sent.body[0].name]).toEqual([201, 'alone.txt'])
+})
+
+rule('uploads.1', 'a hash is made of the name without the extension of the file, as in Strapi', async () => {
+  const hashes = { 'renamed.txt': 'renamed', 'renamed.md': 'renamed_md', 'with.dots.TXT': 'with_dots_TXT', 'plain name': 'plain_name' }
+  for (const [name, stem] of Object.entries(hashes)) {
+    const { body } = await send(served, [file(sample('notes.txt'), 'a.txt'), ['fileInfo', JSON.stringify({ name })]])
+    expect([name, body[0].hash.replace(/_[0-9a-f]{10}$/, '')]).toEqual([name, stem])
+  }
+})
+
 async function gallery(article: number): Promise<readonly number[]> {
   const { body } = await served.ask(`/api/articles?filters[id]=${article}&populate=gallery`, { token: tokens.full! })
   return (body.data[0].gallery ?? []).map(({ id }: { id: number }) => id)

@@ -65,8 +65,9 @@ const max = (value: number, { source }: Scalar) =>
   number(source.max) && value > source.max ? `must be less than or equal to ${source.max}` : null
 const integer = (value: number) => (Number.isInteger(value) ? null : 'must be an integer')
 const finite = (value: number) => (Number.isFinite(value) ? null : 'must be a finite number')
+/** As in Strapi, a number is judged by its text: 1e21 is none. */
 const wholeNumber = (value: unknown) =>
-  (typeof value === 'number' && Number.isInteger(value)) || (typeof value === 'string' && /^[+-]?\d{1,1000}$/.test(value.trim()))
+  (typeof value === 'number' || typeof value === 'string') && /^[+-]?\d{1,1000}$/.test(String(value).trim())
     ? null
     : 'must be a valid integer'
 
@@ -93,6 +94,9 @@ const email = (value: string, _: Scalar, { isDraft }: Checking) => {
 const text: Row = { cast: same, type: 'string', nullable: false, rules: [minLength, maxLength, pattern] }
 const anything: Row = { cast: same, type: null, nullable: true, rules: [] }
 
+/** A number that JSON could not hold exactly goes on as its text. */
+const toExactText = (value: unknown): unknown => (Number.isInteger(value) && !Number.isSafeInteger(value) ? String(value) : value)
+
 const rows: Readonly<Record<ScalarType, Row>> = {
   string: text,
   text,
@@ -103,7 +107,7 @@ const rows: Readonly<Record<ScalarType, Row>> = {
   uid: { ...text, rules: [minLength, maxLength, pattern, uid] },
   enumeration: { cast: toText, type: 'string', nullable: false, rules: [] },
   integer: { cast: toNumber, type: 'number', nullable: false, rules: [integer, min, max] },
-  biginteger: { ...anything, rules: [wholeNumber, min, max] },
+  biginteger: { ...anything, cast: toExactText, rules: [wholeNumber, min, max] },
   float: { cast: toNumber, type: 'number', nullable: false, rules: [finite, min, max] },
   decimal: { cast: toNumber, type: 'number', nullable: false, rules: [finite, min, max] },
   boolean: { cast: toBoolean, type: 'boolean', nullable: true, rules: [] },

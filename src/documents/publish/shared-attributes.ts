@@ -43,7 +43,12 @@ export async function newLocale(
   const sorted = versions.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
   const isFirst = ({ published_at }: StoredVersion) => (published_at === null) === read.contract.localesShareAlways
   const source = sorted.find(isFirst) ?? sorted[0]
-  if (source !== undefined) await share(writing, type, source.id, id, ({ name }) => inherited.has(name), false, writing.resolving.locale)
+  if (source !== undefined)
+    await share(writing, type, source.id, id, {
+      which: ({ name }) => inherited.has(name),
+      into: writing.resolving.locale,
+      replacedAt: null,
+    })
 }
 
 /** What a write is compared with, to find out whether it reaches the other locales: nothing, a row that it leaves alone, or what a row had before. */
@@ -130,19 +135,27 @@ function holdsPolymorphic(model: Model, attribute: Attribute, above: readonly st
 export const mayDiffer = (type: ContentType, versions: readonly StoredVersion[], touched: ReadonlySet<Attribute>): boolean =>
   type.localized && (versions.some((version) => version.unequal === 1) || [...touched].some(isShared))
 
-/** Gives the other locales' rows of the same publication state all that is shared, as the row `id` has it. */
+/** A row whose shared attributes its other locales get. */
+export interface SharingRow {
+  readonly id: number
+  /** The publication state of the rows that get them. */
+  readonly state: 'draft' | 'published' | 'any'
+  /** The moment of the write: rows that get them were changed then. */
+  readonly now: number
+}
+
+/** Gives the other locales' rows of the same publication state all that is shared, as the row has it. */
 export async function shareWithLocales(
   writing: RowContext,
   type: ContentType,
   versions: readonly StoredVersion[],
-  id: number,
-  state: 'draft' | 'published' | 'any',
+  { id, state, now }: SharingRow,
 ): Promise<void> {
   if (!type.localized || ![...type.attributes.values()].some(isShared)) return
   const locale = versions.find((version) => version.id === id)?.locale ?? writing.resolving.locale
   const others = versions.filter((version) => version.locale !== locale)
   const siblings = others.filter((version) => state === 'any' || (version.published_at !== null) === (state === 'published'))
-  for (const sibling of siblings) await share(writing, type, id, sibling.id, isShared, true, sibling.locale)
+  for (const sibling of siblings) await share(writing, type, id, sibling.id, { which: isShared, into: sibling.locale, replacedAt: now })
   if (state === 'any' || others.length === 0) return
   const drafts = others.filter(({ published_at }) => published_at === null)
   markModified(
@@ -160,6 +173,7 @@ export async function equalizeLocales(
   type: ContentType,
   versions: readonly StoredVersion[],
   row: DocumentVersion,
+  now: number,
 ): Promise<void> {
   if (!type.localized || !versions.some(({ locale }) => locale !== row.locale) || ![...type.attributes.values()].some(isShared)) return
   const { transaction, model } = writing
@@ -168,7 +182,7 @@ export async function equalizeLocales(
       where q.id = ${row.id} and v.id <> q.id and (v.published_at is null) = (q.published_at is null)
       and ${outOfSyncCondition(transaction.dialect, model, type, isShared)} order by v.id`,
   )
-  for (const { id, locale } of found) await share(writing, type, row.id, id, isShared, true, locale)
+  for (const { id, locale } of found) await share(writing, type, row.id, id, { which: isShared, into: locale, replacedAt: now })
   if (!type.draftAndPublish || found.length === 0) return
   // A draft and its published version may differ by it.
   const changed = new Set(found.map(({ locale }) => locale))
@@ -180,18 +194,25 @@ export async function equalizeLocales(
   )
 }
 
+interface SharedCopy {
+  readonly which: (attribute: Attribute) => boolean
+  /** The locale of the row that gets them. */
+  readonly into: string | null
+  /** When the row is changed by it; null: the row is new. */
+  readonly replacedAt: number | null
+}
+
 async function share(
   writing: RowContext,
   type: ContentType,
   from: number,
   to: number,
-  which: (attribute: Attribute) => boolean,
-  replaces: boolean,
-  into: string | null,
+  { which, into, replacedAt }: SharedCopy,
 ): Promise<void> {
   const attributes = [...type.attributes.values()].filter((attribute) => attribute.kind !== 'scalar' && which(attribute))
-  overwriteRow(writing.transaction, type.table, valueColumns(type, which), from, to)
-  if (replaces) await removeBelow(writing, type, [to], attributes)
+  const columns = valueColumns(type, which)
+  overwriteRow(writing.transaction, type.table, columns, from, to, replacedAt === null ? undefined : { updated_at: replacedAt })
+  if (replacedAt !== null) await removeBelow(writing, type, [to], attributes)
   // As in Strapi, relations in shared components lead to the locale that they are copied to, where their targets have it.
   await copyBelow({ ...writing, targetSide: 'same', targetLocale: into }, { shape: type, id: from }, { shape: type, id: to }, attributes)
 }

@@ -112,6 +112,8 @@ async function linkOf(context: RequestContext, fields: MultipartBody['fields']):
   const { documents, caller } = context
   const [ref, refId, field] = ['ref', 'refId', 'field'].map((name) => fields.get(name))
   if (typeof ref !== 'string' || typeof refId !== 'string' || typeof field !== 'string') return null
+  // A form that links to nothing sends its inputs empty.
+  if (ref === '' || refId === '' || field === '') return null
   if (!caller.grants.may(`${ref}.update`)) throw forbidden(`${ref}.update`)
   const { types, components } = documents.context.model
   const shape = types.get(ref) ?? components.get(ref)

@@ -85,7 +85,8 @@ export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted
   if (drafts.isClosed && (wanted.written !== true || asksForPublication(parameters))) throw forbidden(`${type.uid}.findDraft`)
   const reading = openResolver(context.model, drafts.grants, context.contract, wanted.limits ?? context.limits, type)
   if (parameters.lookup !== undefined) deferError(reading, 'lookup', validationError("Invalid params: 'lookup'"))
-  const publication = readPublication(reading, type, parameters)
+  // As in Strapi, a write is answered with its document whatever its publication is.
+  const publication = wanted.written === true ? [] : readPublication(reading, type, parameters)
   const filter = inParameter(reading, 'filters', (inside) => readConditions(inside, wanted, parameters.filters))
   const sort = inParameter(reading, 'sort', (inside) => readSort(inside, type, parameters.sort))
   const fields = inParameter(reading, 'fields', (inside) => readFields(inside, type, parameters.fields))
