@@ -1,5 +1,5 @@
 // A project that is served by processes of their own, whose number, ids and load a test looks at.
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { Agent, get, type IncomingMessage } from 'node:http'
 import { expect, vi } from 'vitest'
 import { type Child, start } from '../faults/child.js'
@@ -57,6 +57,28 @@ export const childrenOf = (child: Child): readonly number[] => {
   const pid = child.process.pid!
   return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').filter(Boolean).map(Number)
 }
+
+/** How many TCP connections at a port a process has open; several processes may have the same one. */
+export function connectionsOf(pid: number, port: number): number {
+  const sockets = new Set(
+    readdirSync(`/proc/${pid}/fd`).map((descriptor) => {
+      try {
+        return readlinkSync(`/proc/${pid}/fd/${descriptor}`)
+      } catch {
+        return null
+      }
+    }),
+  )
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const rows = ['tcp', 'tcp6'].flatMap((file) => readFileSync(`/proc/net/${file}`, 'utf8').trim().split('\n').slice(1))
+  return rows
+    .map((row) => row.trim().split(/\s+/))
+    .filter(([, address, , state, , , , , , inode]) => address!.endsWith(local) && state !== listens && sockets.has(`socket:[${inode}]`))
+    .length
+}
+
+/** The state of a port in the list of the system. */
+const listens = '0A'
 
 /** True while a process is there. */
 export function isRunning(pid: number): boolean {

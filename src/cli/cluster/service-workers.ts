@@ -2,6 +2,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import type { FromService } from './messages.js'
+import { passOnUntaken } from './untaken-connections.js'
 
 /** What a process of a service is started with. */
 export interface WorkerOptions {
@@ -33,6 +34,7 @@ export function shareConnections(): void {
 export function startWorker({ file, folder, environment, output, errors }: WorkerOptions): LoadingWorker {
   cluster.setupPrimary({ exec: fileURLToPath(file), args: [folder], stdio: ['ignore', output, errors, 'ipc'] })
   const worker = cluster.fork(environment)
+  passOnUntaken(worker)
   return { worker, loaded: messageOf(worker, 'loaded') }
 }
 

@@ -1,0 +1,55 @@
+// Connections that the main process has passed to a service process which is killed before it takes them.
+import { afterAll, afterEach, describe, expect, vi } from 'vitest'
+import { project, removeProjects } from '../start/command.js'
+import { rule } from '../support/rule.js'
+import { allServe, askAnew, canListProcesses, childrenOf, connectionsOf, endAll, notes, patience, run } from './started.js'
+
+afterEach(endAll)
+afterAll(removeProjects)
+
+/** Milliseconds in which a client knows what has become of its request. */
+const atOnce = 3_000
+
+/** Asks on so many new connections. `ended`: how many have a response or an error. */
+function askOften(origin: string, count: number) {
+  let ended = 0
+  const outcomes = Array.from({ length: count }, () =>
+    askAnew(origin, '/api/notes')
+      .then(({ status }) => String(status))
+      .catch(() => 'reset')
+      .finally(() => ended++),
+  )
+  return { ended: () => ended, outcomes: Promise.all(outcomes) }
+}
+
+describe.skipIf(!canListProcesses)('a killed process', () => {
+  rule('instances.17', 'another process serves what a killed one was passed and had not taken', async () => {
+    const child = run(project(notes('limits: { processPause: 50 }')), { OCTAVO_PROCESSES: '2' })
+    const origin = await allServe(child, 2)
+    const [killed] = childrenOf(child)
+    process.kill(killed!, 'SIGSTOP')
+    const asked = askOften(origin, 4)
+    // The one that is stopped was passed one of them.
+    await vi.waitFor(() => expect(asked.ended()).toBe(3), patience)
+    expect(connectionsOf(child.process.pid!, Number(new URL(origin).port))).toBe(1)
+    process.kill(killed!, 'SIGKILL')
+    await vi.waitFor(() => expect(asked.ended()).toBe(4), { timeout: atOnce, interval: 20 })
+    expect(await asked.outcomes).toEqual(['200', '200', '200', '200'])
+    await allServe(child, 2)
+    await vi.waitFor(() => expect(connectionsOf(child.process.pid!, Number(new URL(origin).port))).toBe(0), patience)
+  })
+
+  rule('instances.17', 'where no other process listens, the connections are closed at once', async () => {
+    const child = run(project(notes('limits: { processPause: 50 }')), { OCTAVO_PROCESSES: '2' })
+    const origin = await allServe(child, 2)
+    const killed = childrenOf(child)
+    for (const pid of killed) process.kill(pid, 'SIGSTOP')
+    const asked = askOften(origin, 4)
+    await vi.waitFor(() => expect(connectionsOf(child.process.pid!, Number(new URL(origin).port))).toBe(4), patience)
+    for (const pid of killed) process.kill(pid, 'SIGKILL')
+    await vi.waitFor(() => expect(asked.ended()).toBe(4), { timeout: atOnce, interval: 20 })
+    expect(await asked.outcomes).toEqual(['reset', 'reset', 'reset', 'reset'])
+    expect(connectionsOf(child.process.pid!, Number(new URL(origin).port))).toBe(0)
+    await allServe(child, 2)
+  })
+})
