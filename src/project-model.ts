@@ -58,7 +58,8 @@ async function openContent(
   const { model } = start
   await checkCode(config, model)
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
-  const database = await driver.open(config, start.former ?? model, { logger, signing, fill: seedLoader(config, model, logger) })
+  const fill = seedLoader(config, model, driver.nameOf(config), logger)
+  const database = await driver.open(config, start.former ?? model, { logger, signing, fill })
   opened.add(database.close)
   const check = async (changed: Model): Promise<void> => {
     await checkCode(config, changed)

@@ -77,7 +77,7 @@ async function importInto(config: Config, model: Model, { archive, library, opti
   const isNew = await isWithoutDatabase(config)
   const scope = scopeOf(options, model.types.keys())
   // The content of the project's seed would be replaced at once.
-  const fill = isNew && scope.isWhole ? async () => {} : seedLoader(config, model, { info: () => {} })
+  const fill = isNew && scope.isWhole ? async () => {} : seedLoader(config, model, driver.nameOf(config))
   const command = await driver.openForCommand(config, model, fill)
   try {
     if (isNew) process.stderr.write(`Created the tables of ${driver.nameOf(config)}.\n`)

@@ -35,7 +35,7 @@ async function withDatabase<Result>(given: Config, model: Model, work: (project:
   const { config } = saved
   // Standard output belongs to the command, so what is created on the way is reported on standard error.
   process.stderr.write(reportCreated(saved))
-  const { main, writes, close } = await driver.openForCommand(config, model, seedLoader(config, model, { info: () => {} }))
+  const { main, writes, close } = await driver.openForCommand(config, model, seedLoader(config, model, driver.nameOf(config)))
   if (isNew) process.stderr.write(`Created the database ${driver.nameOf(config)}.\n`)
   try {
     return await work({ config, model, database: main, writer: writes })

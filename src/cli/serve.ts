@@ -96,7 +96,7 @@ async function listen(folder: string, options: ServeOptions): Promise<void> {
   })
   adaptYoungGeneration(profileOf(config.database.server !== null, limits.cacheBytes > 0))
   if (!replaces) {
-    await announce(config, service, address)
+    await announce(config, service, { address, database: driver.nameOf(config) })
     void reportProjectCode(config, service, logger)
   }
   shutdown.serves((delay, isReplaced) => service.close({ delay, isReplaced }), limits)
@@ -107,10 +107,15 @@ const hangupIgnored =
   'SIGHUP is ignored: it replaces several processes (--processes), and one serves here; a restart reads the configuration again'
 
 /** Prints where the project is served, and during development what to try. */
-async function announce({ production, folder, contract, contractReason }: Config, service: Service, address: string): Promise<void> {
+async function announce(
+  { production, folder, contract, contractReason }: Config,
+  service: Service,
+  { address, database }: { readonly address: string; readonly database: string },
+): Promise<void> {
   const seconds = (performance.now() / 1000).toFixed(1)
   const about = `contract: ${contract}, ${contractReason}; docs/differences.md describes both`
-  say(production, `Octavo serves ${folder} at ${address} after ${seconds} s (${about}).`, { folder, address, contract })
+  const text = `Octavo serves ${folder} at ${address} after ${seconds} s, with the database ${database} (${about}).`
+  say(production, text, { folder, address, database, contract })
   if (production) return
   const examples = (await service.examples()).slice(0, 3).map((path) => `\n  curl -g '${address}${path}'`)
   if (examples.length > 0) say(production, `Open it in a browser, or try:${examples.join('')}`)

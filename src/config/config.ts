@@ -292,15 +292,17 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     startedBefore: hasGeneratedSecrets(root) ? '.env has secrets from an earlier start' : null,
     allowsNewDatabase: false,
     warnings: [
-      ...databaseWarnings(strapiDatabase),
+      ...databaseWarnings(strapiDatabase, database),
       ...(webhookHeaders?.problem ? [webhookHeaders.problem] : []),
       ...warningsOf(root, environment, own, setSecrets(environment)),
     ],
   })
 }
 
-const databaseWarnings = (strapi: StrapiDatabase | null): readonly string[] =>
-  strapi === null || strapi.problem === null ? [] : [`${strapi.problem}; using .tmp/data.db. Set DATABASE_FILENAME to use another file`]
+const databaseWarnings = (strapi: StrapiDatabase | null, { server }: DatabaseConfig): readonly string[] =>
+  strapi === null || strapi.problem === null || server !== null
+    ? []
+    : [`${strapi.problem}; using .tmp/data.db. Set DATABASE_FILENAME to use another file`]
 
 /** @throws ConfigError that names the invalid value */
 function storageFrom(given: z.output<typeof givenStorage>, environment: Environment): StorageConfig {

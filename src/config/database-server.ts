@@ -1,6 +1,7 @@
 // The database server of a project: Strapi's environment variables, and what its config/database says.
 import * as z from 'zod'
 import { ConfigError } from '../errors/errors.js'
+import { clientNamed, type DatabaseClient } from './database-client.js'
 import type { Environment } from './environment.js'
 import type { StrapiDatabase } from './files.js'
 
@@ -21,29 +22,6 @@ export interface ServerSettings {
   readonly pool: { readonly min: number; readonly max: number }
   /** Milliseconds to wait for a connection. */
   readonly connectionTimeout: number
-}
-
-/** The databases that a project can be on, by the names of `DATABASE_CLIENT`. */
-export type DatabaseClient = 'sqlite' | 'postgres' | 'mysql'
-
-const clients: Readonly<Record<string, DatabaseClient>> = {
-  sqlite: 'sqlite',
-  'better-sqlite3': 'sqlite',
-  postgres: 'postgres',
-  pg: 'postgres',
-  mysql: 'mysql',
-  mysql2: 'mysql',
-}
-
-/** The database that a project is on. @throws ConfigError for one that is not supported */
-export function clientOf({ DATABASE_CLIENT }: Environment, strapi: StrapiDatabase | null): DatabaseClient {
-  const [name, client] =
-    DATABASE_CLIENT === undefined
-      ? ["The database client in Strapi's config/database", strapi?.client ?? 'sqlite']
-      : ['DATABASE_CLIENT', DATABASE_CLIENT]
-  const known = clients[client]
-  if (known === undefined) throw new ConfigError(`${name} is "${client}"; this version of Octavo supports sqlite, postgres and mysql.`)
-  return known
 }
 
 const text = z.string().optional()
@@ -103,7 +81,7 @@ const defaults = { pool: { min: 2, max: 10 }, connectionTimeout: 3_000 }
  */
 export function serverOf(client: DatabaseClient, environment: Environment, strapi: StrapiDatabase | null): ServerSettings | null {
   if (client === 'sqlite') return null
-  const named = strapi?.client != null && clients[strapi.client] === client ? strapi.connection : null
+  const named = strapi?.client != null && clientNamed(strapi.client) === client ? strapi.connection : null
   return settingsOf(named === null ? fromEnvironment(environment) : fromStrapi(named), ports[client])
 }
 

@@ -2,7 +2,8 @@
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import * as z from 'zod'
-import { clientOf, type DatabaseClient, replicasOf, type ServerSettings, serverOf } from './database-server.js'
+import { clientOf, type DatabaseClient } from './database-client.js'
+import { replicasOf, type ServerSettings, serverOf } from './database-server.js'
 import { booleanOf, type Environment, integerOf } from './environment.js'
 import type { StrapiDatabase } from './files.js'
 
@@ -51,7 +52,7 @@ interface DatabaseSources {
 
 /** Completes the settings of the database. @throws ConfigError that names the invalid value */
 export function databaseOf({ root, environment, given, strapi }: DatabaseSources, nullsFirst: boolean): DatabaseConfig {
-  const client = clientOf(environment, strapi)
+  const client = clientOf(environment, strapi, filenameSource(environment, given))
   return {
     ...given,
     ...readerThreadsOf(environment, given),
@@ -62,6 +63,12 @@ export function databaseOf({ root, environment, given, strapi }: DatabaseSources
     filename: resolve(root, environment.DATABASE_FILENAME ?? given.filename ?? strapi?.filename ?? '.tmp/data.db'),
     indexes: booleanOf(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.indexes ?? false,
   }
+}
+
+/** The setting that names a SQLite file; null: there is none, or only Strapi's config/database. */
+function filenameSource({ DATABASE_FILENAME }: Environment, { filename }: DatabaseSources['given']): string | null {
+  if (DATABASE_FILENAME !== undefined) return 'DATABASE_FILENAME'
+  return filename === undefined ? null : 'database.filename'
 }
 
 function readerThreadsOf(

@@ -76,6 +76,7 @@ function strapiConfigFiles(root: string, name: string, environment: Environment)
 export interface StrapiDatabase {
   /** The file of a SQLite database; null if unknown. */
   readonly filename: string | null
+  /** Null if unknown. */
   readonly client: string | null
   /** `connection` as the file has it, where it names a server. */
   readonly connection: unknown
@@ -87,9 +88,9 @@ export interface StrapiDatabase {
 export async function readStrapiDatabase(root: string, environment: Environment): Promise<StrapiDatabase | null> {
   const files = strapiConfigFiles(root, 'database', environment)
   if (files.length === 0) return null
-  const unknown = (why: string) => ({
+  const unknown = (why: string, client: string | null = null) => ({
     filename: null,
-    client: null,
+    client,
     connection: null,
     problem: `${files.join(' and ')} does not name the database file (${why})`,
   })
@@ -100,8 +101,8 @@ export async function readStrapiDatabase(root: string, environment: Environment)
     const { filename } = connection
     if (typeof client === 'string' && !/sqlite/.test(client)) return { filename: null, client, connection: whole, problem: null }
     return typeof filename === 'string' && filename !== ''
-      ? { filename, client: null, connection: null, problem: null }
-      : unknown('connection.connection.filename is not a string')
+      ? { filename, client: 'sqlite', connection: null, problem: null }
+      : unknown('connection.connection.filename is not a string', typeof client === 'string' ? 'sqlite' : null)
   } catch (error) {
     return unknown((error as Error).message)
   }

@@ -1,6 +1,6 @@
 // The one door to a project's database: which driver it is opened with is decided here.
 import type { Config } from '../config/config.js'
-import type { DatabaseClient } from '../config/database-server.js'
+import type { DatabaseClient } from '../config/database-client.js'
 import type { Driver } from './driver.js'
 import { firstRows } from './first-rows.js'
 

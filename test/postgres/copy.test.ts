@@ -68,7 +68,7 @@ describePostgres('first rows on PostgreSQL', (server) => {
     cpSync(join(root, 'examples/magazine/src'), join(project, 'src'), { recursive: true })
     cpSync(join(root, 'examples/magazine/seed'), join(project, 'seed'), { recursive: true })
     const model = await loadModel(project)
-    const fill = seedLoader({ folder: project, uploadsFolder: join(folder, 'uploads') }, model, { info: () => {} })
+    const fill = seedLoader({ folder: project, uploadsFolder: join(folder, 'uploads') }, model, 'the magazine')
     const url = await server().createDatabase()
     const settings = {
       ...{ url, schema: 'public', host: '', port: 0, name: '', user: '', password: '', ssl: false as const },

@@ -157,3 +157,72 @@ describe('OCTAVO_CONFIG', () => {
     await expect(withBoth(given, config)).rejects.toThrow(said)
   })
 })
+
+describe('the database', () => {
+  const strapiSqlite = {
+    'config/database.cjs': `module.exports = ({ env }) => ({
+      connection: { client: env('DATABASE_CLIENT', 'sqlite'), connection: { filename: env('DATABASE_FILENAME', 'content.db') } },
+    })`,
+  }
+  const unreadable = { 'config/database.cjs': "require('not-here')" }
+  const template = 'DATABASE_HOST=127.0.0.1\nDATABASE_PORT=1337\nDATABASE_NAME=strapi\nDATABASE_USERNAME=strapi\nDATABASE_PASSWORD=strapi\n'
+
+  rule('projects.16', 'the client is what the URL of the server begins with, unless another setting says it', async () => {
+    for (const [url, client] of [
+      ['postgres://octavo:secret@127.0.0.1/octavo', 'postgres'],
+      ['postgresql://octavo:se/cr@et@127.0.0.1/octavo', 'postgres'],
+      ['mysql://octavo@127.0.0.1/octavo', 'mysql'],
+      ['MariaDB://octavo@127.0.0.1/octavo', 'mysql'],
+    ] as const) {
+      expect((await withVariables({ DATABASE_URL: url })).database).toMatchObject({ client, server: { url } })
+      expect((await withVariables({}, { '.env': `DATABASE_URL=${url}\n`, ...unreadable })).database).toMatchObject({
+        client,
+        server: { url },
+      })
+    }
+    const named = { 'config/database.json': { connection: { client: 'mysql', connection: { host: 'db.example' } } } }
+    const { database } = await withVariables({ DATABASE_URL: 'postgres://127.0.0.1/octavo' }, named)
+    expect(database).toMatchObject({ client: 'mysql', server: { url: null, host: 'db.example' } })
+    expect((await withVariables({ DATABASE_URL: '', DATABASE_HOST: '' })).database).toMatchObject({ client: 'sqlite', server: null })
+  })
+
+  rule('projects.16', "a template's lines of a server beside the client sqlite have no effect, as in Strapi", async () => {
+    for (const files of [
+      { '.env': `DATABASE_CLIENT=sqlite\n${template}` },
+      { '.env': `DATABASE_CLIENT=sqlite\n${template}DATABASE_FILENAME=.tmp/data.db\n`, ...strapiSqlite },
+      {
+        '.env': 'DATABASE_CLIENT=sqlite\nDATABASE_HOST=\nDATABASE_PORT=\nDATABASE_NAME=\nDATABASE_FILENAME=.tmp/data.db\n',
+        ...strapiSqlite,
+      },
+      { '.env': template, ...strapiSqlite },
+      { '.env': `${template}DATABASE_FILENAME=.tmp/data.db\n` },
+    ])
+      expect((await withVariables({}, files)).database).toMatchObject({ client: 'sqlite', server: null })
+  })
+
+  const url = 'postgres://octavo:secret@127.0.0.1/octavo'
+  test.each<[Readonly<Record<string, string>>, Readonly<Record<string, unknown>>, string]>([
+    [
+      { DATABASE_HOST: 'db.example' },
+      {},
+      'DATABASE_HOST is set, but DATABASE_CLIENT is not. Set DATABASE_CLIENT to postgres or mysql, or to',
+    ],
+    [{ DATABASE_HOST: 'db.example' }, unreadable, 'DATABASE_HOST is set, but DATABASE_CLIENT is not.'],
+    [{ DATABASE_URL: 'mongodb://me:secret@127.0.0.1/x' }, {}, 'DATABASE_URL begins with none of postgres://, mysql:// and mariadb://.'],
+    [
+      { DATABASE_URL: url, DATABASE_CLIENT: 'sqlite' },
+      {},
+      'DATABASE_CLIENT is sqlite, but DATABASE_URL names a server. Set DATABASE_CLIENT to postgres,',
+    ],
+    [{ DATABASE_URL: url, DATABASE_FILENAME: 'x.db' }, {}, 'DATABASE_FILENAME names a SQLite file, but DATABASE_URL names a server.'],
+    [{ DATABASE_URL: url }, { 'octavo.config.json': { database: { filename: 'x.db' } } }, 'database.filename names a SQLite file, but'],
+    [{ DATABASE_URL: url }, strapiSqlite, "The database client in Strapi's config/database is sqlite, but DATABASE_URL names a server."],
+  ])('%j with %j is refused', async (environment, files, said) => {
+    const refusal = await withVariables(environment, files).then(
+      () => 'it is taken',
+      (error: Error) => error.message,
+    )
+    expect(refusal).toContain(said)
+    expect(refusal).not.toContain('secret')
+  })
+})

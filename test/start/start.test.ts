@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
+import { rule } from '../support/rule.js'
 import { serveMagazine, serveProject } from '../support/serve.js'
 import { octavo, project, removeProjects, root } from './command.js'
 
@@ -114,6 +115,25 @@ test('in production every line on standard output is JSON, at any log level, the
   expect(lines(quiet)).toEqual([expect.objectContaining({ msg: expect.stringMatching(/^Octavo serves /) })])
   const read = await octavo(['start', folder], { NODE_ENV: '', LOG_LEVEL: 'silent' })
   expect(read.out).toMatch(/^Octavo serves .* \(contract: specification, the default; docs\/differences\.md describes both\)\.\n$/)
+})
+
+rule('projects.16', 'a first start logs the database that it creates, every start names the one that it serves', async () => {
+  for (const files of [{}, seeded('note', plain({ one: {} }))]) {
+    const folder = project({ ...notes, ...files })
+    const database = join(folder, '.tmp', 'data.db')
+    const linesOf = async () =>
+      (await octavo(['start', folder])).out
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    const created = (lines: readonly { readonly msg: string }[]) => lines.filter(({ msg }) => msg.startsWith('created the database'))
+    const serving = expect.objectContaining({ database, msg: expect.stringContaining(` s, with the database ${database} (contract: `) })
+    const first = await linesOf()
+    expect(created(first)).toEqual([expect.objectContaining({ level: 30, database })])
+    expect(first).toContainEqual(serving)
+    const second = await linesOf()
+    expect([created(second), second]).toEqual([[], expect.arrayContaining([serving])])
+  }
 })
 
 test('--version tells the version, an unknown command is refused with those there are', async () => {

@@ -1,0 +1,68 @@
+// Which database a project is on: what the environment and Strapi's config/database say, otherwise what the URL of a server says.
+import { ConfigError } from '../errors/errors.js'
+import type { Environment } from './environment.js'
+import type { StrapiDatabase } from './files.js'
+
+/** The databases that a project can be on, by the names of `DATABASE_CLIENT`. */
+export type DatabaseClient = 'sqlite' | 'postgres' | 'mysql'
+
+const clients: Readonly<Record<string, DatabaseClient>> = {
+  sqlite: 'sqlite',
+  'better-sqlite3': 'sqlite',
+  postgres: 'postgres',
+  pg: 'postgres',
+  mysql: 'mysql',
+  mysql2: 'mysql',
+}
+
+/** The clients of servers by the schemes of their URLs. */
+const schemes: Readonly<Record<string, DatabaseClient>> = { postgres: 'postgres', postgresql: 'postgres', mysql: 'mysql', mariadb: 'mysql' }
+
+/** The client that has the name `name`; undefined: there is none. */
+export const clientNamed = (name: string): DatabaseClient | undefined => (Object.hasOwn(clients, name) ? clients[name] : undefined)
+
+/**
+ * The database that a project is on. `filenameSource`: the setting that names a SQLite file; null: there is none.
+ * @throws ConfigError for one that is not supported, for a server where the client is SQLite, and for a host without a client
+ */
+export function clientOf(environment: Environment, strapi: StrapiDatabase | null, filenameSource: string | null): DatabaseClient {
+  const given = givenClient(environment, strapi)
+  if (given === null && filenameSource === null) return clientOfServer(environment)
+  const [source, name] = given ?? [filenameSource!, 'sqlite']
+  const client = clientNamed(name)
+  if (client === undefined) throw new ConfigError(`${source} is "${name}"; this version of Octavo supports sqlite, postgres and mysql.`)
+  const ofUrl = clientOfUrl(environment)
+  if (client === 'sqlite' && ofUrl !== undefined)
+    throw new ConfigError(
+      `${source} ${given === null ? 'names a SQLite file' : `is ${name}`}, but DATABASE_URL names a server. Set DATABASE_CLIENT to ${ofUrl}, or remove DATABASE_URL.`,
+    )
+  return client
+}
+
+/** What says the client, as the beginning of a sentence, and its name; null: nothing does. */
+function givenClient({ DATABASE_CLIENT }: Environment, strapi: StrapiDatabase | null): readonly [string, string] | null {
+  if (DATABASE_CLIENT !== undefined) return ['DATABASE_CLIENT', DATABASE_CLIENT]
+  return strapi === null || strapi.client === null ? null : ["The database client in Strapi's config/database", strapi.client]
+}
+
+/** The client where no setting says one. @throws ConfigError for a server of an unknown kind */
+function clientOfServer(environment: Environment): DatabaseClient {
+  const { DATABASE_URL = '', DATABASE_HOST = '' } = environment
+  const ofUrl = clientOfUrl(environment)
+  if (ofUrl !== undefined) return ofUrl
+  if (DATABASE_URL !== '')
+    throw new ConfigError(
+      'DATABASE_URL begins with none of postgres://, mysql:// and mariadb://. Correct it, or remove it and set DATABASE_FILENAME to use a SQLite file.',
+    )
+  if (DATABASE_HOST !== '')
+    throw new ConfigError(
+      'DATABASE_HOST is set, but DATABASE_CLIENT is not. Set DATABASE_CLIENT to postgres or mysql, or to sqlite to use a SQLite file.',
+    )
+  return 'sqlite'
+}
+
+/** The client that the scheme of `DATABASE_URL` says; undefined: it names no server that is supported. */
+function clientOfUrl({ DATABASE_URL = '' }: Environment): DatabaseClient | undefined {
+  const scheme = /^([a-z]+):/i.exec(DATABASE_URL)?.[1]?.toLowerCase() ?? ''
+  return Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined
+}
