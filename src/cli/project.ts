@@ -65,9 +65,10 @@ export async function lookIntoProject<Result>(
   })
 }
 
-/** @throws ConfigError if there is no database */
+/** @throws ConfigError if there is no database; where the project had one, it is what a start says */
 export async function checkDatabase(config: Config, folder: string): Promise<void> {
   const driver = await driverOf(config)
+  driver.refuseLost(config, strapiEvidence(config.folder))
   if (!driver.exists(config))
     throw new ConfigError(`There is no database at ${driver.nameOf(config)} yet. Start the service once: npx octavo start ${folder}`)
 }
@@ -76,12 +77,12 @@ export async function checkDatabase(config: Config, folder: string): Promise<voi
 export const refuseLost = async (config: Config): Promise<void> =>
   (await driverOf(config)).refuseLost(config, strapiEvidence(config.folder))
 
-/** @throws ConfigError if the database has no tables because its first start did not finish */
+/** @throws ConfigError if the database has no tables: its first start did not finish, or it lost its content */
 export async function checkPrepared(view: DatabaseView, config: Config, folder: string): Promise<void> {
-  if (await view.isEmpty())
-    throw new ConfigError(
-      `The database ${(await driverOf(config)).nameOf(config)} is empty. Start the service once: npx octavo start ${folder}`,
-    )
+  if (!(await view.isEmpty())) return
+  const driver = await driverOf(config)
+  driver.refuseEmptied(config)
+  throw new ConfigError(`The database ${driver.nameOf(config)} is empty. Start the service once: npx octavo start ${folder}`)
 }
 
 /** Evidence, other than Octavo's own files, that a project without a database had one; null if there is none. */

@@ -28,6 +28,8 @@ export interface Driver {
   nameOf(config: Config): string
   /** Refuses a project whose database is missing although the project had one. `sign`: what else says so. */
   refuseLost(config: Config, sign: string | null): void
+  /** Refuses a database that is empty although it had content. Called for one that is empty. */
+  refuseEmptied(config: Config): void
   /** What an error is about; null if it does not come from the database, or is a ConfigError or ApiError that says so itself. */
   faultOf(error: unknown): DatabaseFault | null
   /** Opens the database of a service. */

@@ -71,6 +71,33 @@ test('commands that only look make nothing where there is no database', async ()
   expect(readdirSync(folder)).toEqual(['src'])
 })
 
+test('commands say what a start says of a database that the project had', async () => {
+  const strapi = project({ ...notes, 'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } } })
+  const started = project(notes)
+  expect((await octavo(['start', started])).status).toBe(0)
+  const lost = async (folder: string, text: string) => {
+    const before = everything(folder)
+    const { err: said } = await octavo(['start', folder])
+    for (const words of ['doctor', 'indexes', 'users list', 'export']) {
+      const { status, out, err } = await octavo([...words.split(' '), folder])
+      expect([words, status, out, err]).toEqual([words, 1, '', said])
+      expect([status, err]).toEqual(refused(text))
+    }
+    expect(everything(folder)).toEqual(before)
+  }
+  await lost(
+    strapi,
+    'There is no database at .*data\\.db, but package\\.json depends on @strapi/strapi, so the project has one\\. Restore it',
+  )
+  rmSync(data(started))
+  await lost(started, 'There is no database at .*data\\.db, but there used to be one')
+  writeFileSync(data(started), '')
+  for (const words of ['indexes', 'users list']) {
+    const { status, err } = await octavo([...words.split(' '), started])
+    expect([words, status, err]).toEqual([words, ...refused('is empty, but it had content')])
+  }
+})
+
 test('a look at a database leaves nothing beside it, and needs no secrets', async () => {
   const folder = project({ ...notes })
   expect((await octavo(['start', folder])).status).toBe(0)

@@ -16,6 +16,7 @@ export const mysqlDriver = (firstRows: (locale: string, model: Model, fill: Fill
   nameOf: ({ database }) => placeOf(database.server!),
   // A server's database is there or cannot be reached.
   refuseLost: () => {},
+  refuseEmptied: () => {},
   faultOf: () => null,
   open: (config, model, host) => openMysqlDatabase(config, model, host, firstRows(config.initialLocale, model, host.fill)),
   openForCommand: (config, model, fill) => openMysqlForCommand(config, model, firstRows(config.initialLocale, model, fill)),

@@ -16,6 +16,7 @@ export const postgresDriver = (firstRows: (locale: string, model: Model, fill: F
   nameOf: ({ database }) => placeOf(database.server!),
   // A server's database is there or cannot be reached.
   refuseLost: () => {},
+  refuseEmptied: () => {},
   faultOf: () => null,
   open: (config, model, host) => openPostgresDatabase(config, model, host, firstRows(config.initialLocale, model, host.fill)),
   openForCommand: (config, model, fill) => openPostgresForCommand(config, model, firstRows(config.initialLocale, model, fill)),

@@ -4,13 +4,14 @@ import type { Driver } from '../driver.js'
 import { faultOf } from './errors.js'
 import { leavingSqlite } from './leaving.js'
 import { createSqliteIndexes, lockSqlite, lookIntoSqlite, openSqliteDatabase, openSqliteForCommand, snapshotOfSqlite } from './open.js'
-import { refuseLostDatabase } from './project-file.js'
+import { refuseEmptiedDatabase, refuseLostDatabase } from './project-file.js'
 import { sqliteFileSnapshot, sqliteReplacement } from './project-rows.js'
 
 export const sqliteDriver: Driver = {
   exists: ({ database }) => existsSync(database.filename),
   nameOf: ({ database }) => database.filename,
   refuseLost: refuseLostDatabase,
+  refuseEmptied: refuseEmptiedDatabase,
   faultOf,
   open: openSqliteDatabase,
   openForCommand: openSqliteForCommand,

@@ -34,6 +34,14 @@ export function refuseLostDatabase(config: Config, sign: string | null = null): 
   if (reason !== null) throw new ConfigError(lost(`There is no database at ${filename}, but ${reason}`, config))
 }
 
+/** Refuses a database that is empty although it had content. Called for one that is empty. @throws ConfigError */
+export function refuseEmptiedDatabase(config: Config): void {
+  const { filename } = config.database
+  if (!config.allowsNewDatabase && existsSync(traceOf(filename))) throw new ConfigError(emptied(config))
+}
+
+const emptied = (config: Config): string => lost(`The database ${config.database.filename} is empty, but it had content`, config)
+
 const lost = (what: string, { folder }: Config): string =>
   `${what}. Restore it, or set DATABASE_FILENAME to its path; to start with an empty one: octavo start ${folder} --new`
 
@@ -71,7 +79,7 @@ async function prepare(config: Config, connection: Database, model: Model, logge
   const { folder, database } = config
   // The order matters: another process leaves the trace only once the database is complete.
   if (!config.allowsNewDatabase && existsSync(traceOf(database.filename)) && throughSchemaChanges(() => isUnprepared(connection)))
-    throw new ConfigError(lost(`The database ${database.filename} is empty, but it had content`, config))
+    throw new ConfigError(emptied(config))
   const now = new Date()
   const { isNew, added } = await prepareDatabase(connection, model, {
     first: { now, newDocumentId, locale: config.initialLocale },
