@@ -1,8 +1,9 @@
-// How every command reports an error: one sentence for an invalid configuration and for a file or database that cannot be used, a stack
-// trace for anything else.
+// How every command reports an error: one sentence for an invalid configuration and for a file or database that cannot be used, a line for
+// each of several mistakes of an input, a stack trace for anything else.
 import type { Config } from '../config/config.js'
 import { driverOf } from '../database/open.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
+import { errorText } from './error-text.js'
 
 /** Wraps a command: an error is written to standard error and sets the exit status. */
 export function orExplain<Arguments extends unknown[]>(
@@ -14,7 +15,7 @@ export function orExplain<Arguments extends unknown[]>(
     try {
       await command(...given)
     } catch (error) {
-      explain(isPlain(error) ? error.message : ((error as Error).stack ?? String(error)), status)
+      explain(isPlain(error) ? errorText(error) : ((error as Error).stack ?? String(error)), status)
     }
   }
 }

@@ -126,6 +126,19 @@ rule('writing.22', 'publishing, unpublishing and discarding are granted by name'
   octavo(['roles', 'delete', 'publisher', served.folder])
 })
 
+rule('errors.12', 'a command that is refused prints every mistake with its path', () => {
+  const create = (username: string, email: string) =>
+    octavo(['users', 'create', served.folder, '--username', username, '--email', email, '--password', 'a-long-pass-phrase'])
+  const { status, out, error } = create('x', 'x@y.z')
+  expect([status, out]).toEqual([1, ''])
+  expect(error.split('\n')).toEqual([
+    'octavo: 2 errors occurred',
+    expect.stringMatching(/^ {2}username: username must be at least 3 characters/),
+    expect.stringMatching(/^ {2}email: email must be at least 6 characters/),
+  ])
+  expect(create('x', 'x@y.example').error).toMatch(/^octavo: username must be at least 3 characters[^\n]*$/)
+})
+
 test('octavo users: adding, passwords, blocking, deleting', async () => {
   const run = (given: readonly string[], input = '') => octavo(['users', ...given], input)
   expect(
