@@ -116,6 +116,11 @@ export function checkRenamed(environment: Environment): void {
   for (const [old, now] of renamedVariables) if (environment[old] !== undefined) throw new ConfigError(`${old} is now called ${now}.`)
 }
 
+/** `environment`: that of the process, which alone has an effect. @throws ConfigError for another value than `off` */
+export function checkCollectorTuning({ OCTAVO_GC_TUNING: tuning }: Environment): void {
+  if (tuning !== undefined && tuning !== 'off') throw new ConfigError(`OCTAVO_GC_TUNING is "${tuning}"; it must be off, or not set.`)
+}
+
 /** @throws ConfigError for a secret that is easy to guess */
 export function checkSecret(name: string, value: string): void {
   if (value.length < minSecretLength || new Set(value).size === 1)

@@ -26,6 +26,8 @@ export interface ServerSettings {
 
 const text = z.string().optional()
 const whole = z.coerce.number().int().nonnegative().optional()
+/** The most connections of a pool: without one, no request would be answered. */
+const mostConnections = z.coerce.number().int().min(1).optional()
 const flag = z.enum(['true', 'false']).optional()
 
 /** The variables of Strapi's scaffold. */
@@ -45,7 +47,7 @@ const variables = z.object({
   DATABASE_SSL_CIPHER: text,
   DATABASE_SSL_REJECT_UNAUTHORIZED: flag,
   DATABASE_POOL_MIN: whole,
-  DATABASE_POOL_MAX: whole,
+  DATABASE_POOL_MAX: mostConnections,
   DATABASE_CONNECTION_TIMEOUT: whole,
 })
 
@@ -65,7 +67,7 @@ const strapiConnection = z.object({
       ssl,
     })
     .default({}),
-  pool: z.object({ min: whole, max: whole }).default({}),
+  pool: z.object({ min: whole, max: mostConnections }).default({}),
   acquireConnectionTimeout: whole,
 })
 

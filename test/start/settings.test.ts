@@ -84,11 +84,24 @@ describe('environment', () => {
     [{ PUBLIC_URL: 'content.example.org' }, /PUBLIC_URL is "content\.example\.org"; it must be a URL like https:/],
     [{ JWT_SECRET: 'b' }, /JWT_SECRET is too weak/],
     [{ PORT: '99999' }, /PORT/],
+    [{ OCTAVO_GC_TUNING: 'on' }, /^OCTAVO_GC_TUNING is "on"; it must be off, or not set\.$/],
+    [{ DATABASE_CLIENT: 'postgres', DATABASE_POOL_MAX: '0' }, /^Invalid database settings in the environment: DATABASE_POOL_MAX: /],
+    [{ DATABASE_CLIENT: 'mysql', DATABASE_POOL_MAX: '0' }, /DATABASE_POOL_MAX/],
     [{ OCTAVO_PROXIES: '1' }, /^OCTAVO_PROXIES is now called OCTAVO_TRUST_PROXY\.$/],
     [{ OCTAVO_DATABASE_READERS: '1' }, /^OCTAVO_DATABASE_READERS is now called OCTAVO_DATABASE_READER_THREADS\.$/],
     [{ OCTAVO_DATABASE_MAX_READERS: '1' }, /^OCTAVO_DATABASE_MAX_READERS is now called OCTAVO_DATABASE_MAX_READER_THREADS\.$/],
   ])('%j', async (environment, said) => {
     await expect(withVariables(environment)).rejects.toThrow(said)
+  })
+
+  test('a pool of one connection, a pool that keeps none, and a collector as Node configures it', async () => {
+    const environment = { DATABASE_CLIENT: 'postgres', DATABASE_POOL_MIN: '0', DATABASE_POOL_MAX: '1', OCTAVO_GC_TUNING: 'off' }
+    const { database, warnings } = await withVariables(environment)
+    expect([database.server?.pool, warnings]).toEqual([{ min: 0, max: 1 }, []])
+    const named = { 'config/database.json': { connection: { client: 'postgres', pool: { min: 0, max: 0 } } } }
+    await expect(withVariables({}, named)).rejects.toThrow(/^Invalid database settings in Strapi's config\/database: pool\.max: /)
+    const own = { '.env': 'OCTAVO_GC_TUNING=on\n' }
+    expect((await withVariables({}, own)).warnings).toEqual([expect.stringMatching(/^OCTAVO_GC_TUNING in \.env has no effect/)])
   })
 
   test('an unknown NODE_ENV, names that nobody reads and weak secrets are told', async () => {
