@@ -44,8 +44,8 @@ export class ApiError extends Error {
   override readonly name: ApiErrorName
   readonly status: number
   readonly details: ErrorDetails
-  /** The response, whose body has been read. */
-  readonly response: globalThis.Response
+  /** The response, whose body has been read. It is not enumerable, so that an error that is printed does not show all of it. */
+  declare readonly response: globalThis.Response
 
   constructor(response: globalThis.Response, body: unknown) {
     const { error } = (typeof body === 'object' && body !== null ? body : {}) as { error?: Partial<ApiError> | null }
@@ -53,7 +53,7 @@ export class ApiError extends Error {
     this.name = error?.name ?? 'ApiError'
     this.status = response.status
     this.details = error?.details ?? {}
-    this.response = response
+    Object.defineProperty(this, 'response', { value: response })
   }
 }
 

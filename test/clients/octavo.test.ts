@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { inspect } from 'node:util'
 import { runInNewContext } from 'node:vm'
 import { strapi } from '@strapi/client'
 import qs from 'qs'
@@ -122,6 +123,9 @@ describe('requests', () => {
     }
     const error = (await rejectionOf(articles.find({ filters: { nothing: 1 } }))) as Octavo.ApiError
     expect([error.message, error.details.key, error.response.status]).toEqual(['Invalid key nothing', 'nothing', 400])
+    expect(Object.keys(error)).not.toContain('response')
+    expect(inspect(error)).toContain("key: 'nothing'")
+    expect(inspect(error)).not.toContain('Response {')
     expect(String(await rejectionOf(clientAs('full').request('PATCH', 'articles')))).toContain('Method Not Allowed')
     expect(isApiError(new Error('other'))).toBe(false)
   })
