@@ -1,6 +1,6 @@
 // The text of an error on standard error.
 import { boundedDetails } from '../errors/bounded-values.js'
-import { ApiError } from '../errors/errors.js'
+import { ApiError, type InputMistake } from '../errors/errors.js'
 
 /** Most mistakes that are printed. */
 const mostMistakes = 20
@@ -16,15 +16,15 @@ export function errorText(error: Error): string {
   return [error.message, ...lines, ...(left > 0 ? [`… and ${left} more`] : [])].join('\n  ')
 }
 
-/** One of several mistakes of an input. */
-interface Mistake {
-  readonly path?: readonly (string | number)[]
-  readonly message: string
-}
+/** A mistake as details have it; those of a project's own code may have no path. */
+type Reported = Pick<InputMistake, 'message'> & Partial<InputMistake>
+
+const isMistake = (entry: unknown): entry is Reported =>
+  typeof entry === 'object' && entry !== null && 'message' in entry && typeof entry.message === 'string'
 
 /** The mistakes in the details of an error, as far as a response would show them. */
-function mistakesOf(error: Error): readonly Mistake[] {
+function mistakesOf(error: Error): readonly Reported[] {
   if (!(error instanceof ApiError) || error.details === null) return []
   const { errors } = boundedDetails(error.details)
-  return Array.isArray(errors) ? (errors as readonly Mistake[]) : []
+  return Array.isArray(errors) ? errors.filter(isMistake) : []
 }
