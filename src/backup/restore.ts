@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import type { Config } from '../config/config.js'
+import { onUploadsFolder } from '../config/uploads-folder.js'
 import { copyDatabase } from '../database/copy.js'
 import { openRowSource, openRowTarget } from '../database/open-rows.js'
 import { settleAlone } from '../database/sqlite/file/alone.js'
@@ -59,7 +60,7 @@ export interface Restored {
  * @throws ConfigError with a sentence if the backup is not right, the project is in use or not empty, or schemas differ
  */
 export async function restoreBackup(config: Config, options: RestoreOptions): Promise<Restored> {
-  await makeFolderAlike(config.uploadsFolder)
+  await onUploadsFolder(config.uploadsFolder, () => makeFolderAlike(config.uploadsFolder))
   const lockPath = join(config.uploadsFolder, '.octavo-restore.lock')
   const lock = lockFile(lockPath)
   if (lock === null) throw new ConfigError('Another restore of this project is under way. Nothing was changed')

@@ -1,9 +1,10 @@
 // Loads a project's seed/ folder into an empty database: locales, roles, users, files and documents, in one transaction. Rows are inserted
 // directly, in the form of Strapi's layout (decision 001).
-import { chmod, copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises'
+import { access, chmod, constants, copyFile, readdir, readFile, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import * as z from 'zod'
+import { makeUploadsFolder, onUploadsFolder } from '../config/uploads-folder.js'
 import { quoted } from '../database/schema/table.js'
 import { bulkInsert } from '../database/sqlite/bulk-insert.js'
 import type { Model } from '../model/types.js'
@@ -91,7 +92,8 @@ async function readJson<Shape>(file: string, shape: z.ZodType<Shape>): Promise<S
 
 /** Copies every file and its formats from the same folder, under the names in their URLs, with the permissions of the uploads folder. */
 async function copyUploads(folder: string, files: readonly SeedFile[], uploadsFolder: string): Promise<void> {
-  await mkdir(uploadsFolder, { recursive: true })
+  await makeUploadsFolder(uploadsFolder)
+  await onUploadsFolder(uploadsFolder, () => access(uploadsFolder, constants.W_OK))
   const mode = (await stat(uploadsFolder)).mode & 0o666
   const copy = async (from: string, name: string): Promise<void> => {
     const to = join(uploadsFolder, basename(name))

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { makeUploadsFolder, onUploadsFolder } from '../config/uploads-folder.js'
 import { type FileLock, lockFile } from '../database/sqlite/file/lock.js'
 import { ConfigError } from '../errors/errors.js'
 
@@ -26,14 +27,15 @@ const stagingRoot = (uploads: string): string => join(uploads, '.octavo')
 
 /**
  * Creates a new staging folder inside the uploads folder.
- * @throws ConfigError if a symbolic link would lead out of it.
+ * @throws ConfigError if the uploads folder cannot be used, or a symbolic link would lead out of it.
  */
 export async function openStagingFolder(uploads: string): Promise<StagingFolder> {
-  await mkdir(stagingRoot(uploads), { recursive: true })
+  await makeUploadsFolder(uploads)
+  await onUploadsFolder(uploads, () => mkdir(stagingRoot(uploads)).catch(ignore('EEXIST')))
   if ((await lstat(stagingRoot(uploads))).isSymbolicLink())
     throw new ConfigError(`${stagingRoot(uploads)} is a symbolic link; the staging folder must be inside the uploads folder.`)
   const folder = join(stagingRoot(uploads), randomUUID())
-  let lock = await occupy(folder)
+  let lock = await onUploadsFolder(uploads, () => occupy(folder))
   let restoring: Promise<void> | null = null
 
   /** Creates the folder again, once for all waiting callers. Fails if the uploads folder is missing, because its disk may be unmounted. */

@@ -1,5 +1,5 @@
 // The built command as a process, on projects of a test's own in temporary folders.
-import { spawn } from 'node:child_process'
+import { type SpawnOptions, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -29,8 +29,12 @@ export interface Ended {
   readonly err: string
 }
 
-/** Runs the command to its end; a process that serves is told to stop as soon as it says so. */
-export function octavo(words: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Ended> {
+/** Runs the command to its end; a process that serves is told to stop as soon as it says so. `options`: another user or folder. */
+export function octavo(
+  words: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+  options: Pick<SpawnOptions, 'uid' | 'gid' | 'cwd'> = {},
+): Promise<Ended> {
   const child = spawn(process.execPath, [join(root, 'dist', 'main.js'), ...words], {
     env: {
       PATH: process.env.PATH,
@@ -43,6 +47,7 @@ export function octavo(words: readonly string[], environment: Readonly<Record<st
     cwd: tmpdir(),
     timeout: 50_000,
     killSignal: 'SIGKILL',
+    ...options,
   })
   let [out, err] = ['', '']
   child.stderr.on('data', (bytes) => {

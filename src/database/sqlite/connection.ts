@@ -20,7 +20,7 @@ export interface SqliteOptions {
 const retryInterval = 20
 
 /** Access for the owner alone: a database has password hashes, an uploads folder what may be private. */
-const ownersFolder = 0o700
+export const ownersFolder = 0o700
 const ownersFile = 0o600
 
 /**
@@ -55,7 +55,7 @@ export function openSqliteAgain(options: SqliteOptions, eachStatement?: () => vo
 }
 
 /** Makes a folder that is missing, for its owner only; the folders above it are made as usual. One that is there keeps its mode. */
-export function makePrivateFolder(folder: string): void {
+function makePrivateFolder(folder: string): void {
   if (existsSync(folder)) return
   mkdirSync(dirname(folder), { recursive: true })
   mkdirSync(folder, { recursive: true, mode: ownersFolder })

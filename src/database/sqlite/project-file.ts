@@ -4,12 +4,13 @@ import { existsSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import type { Logger } from 'pino'
 import type { Config } from '../../config/config.js'
+import { makeUploadsFolder } from '../../config/uploads-folder.js'
 import { ConfigError } from '../../errors/errors.js'
 import { newDocumentId } from '../../model/document-id.js'
 import type { Model } from '../../model/types.js'
 import type { FillDatabase } from '../database.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
-import { makePrivateFolder, openSqlite, throughSchemaChanges } from './connection.js'
+import { openSqlite, ownersFolder, throughSchemaChanges } from './connection.js'
 import { quickCheck } from './file/quick-check.js'
 import { leaveTrace, tracedDatabase, traceOf } from './file/trace.js'
 import { findSchemaMismatches } from './schema-mismatches.js'
@@ -54,7 +55,7 @@ export async function openProjectFile(config: Config, model: Model, logger: Star
   refuseLostDatabase(config)
   const connection = openSqlite(config.database)
   try {
-    makePrivateFolder(config.uploadsFolder)
+    await makeUploadsFolder(config.uploadsFolder, ownersFolder)
     check(config, connection, logger)
     await prepare(config, connection, model, logger, fill)
     return connection

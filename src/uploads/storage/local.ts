@@ -1,17 +1,18 @@
 // The storage on the local disk, served below /uploads/. Files are renamed into place, so a reader never sees an incomplete file.
 import { constants, createReadStream } from 'node:fs'
-import { lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { lstat, open, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
+import { makeUploadsFolder } from '../../config/uploads-folder.js'
 import type { Storage } from './storage.js'
 
 /** Whether a text is the name of a file in the folder: no path, and not the folder itself. */
 export const isStoredName = (name: string): boolean =>
   name !== '' && name !== '.' && name !== '..' && basename(name) === name && !name.includes('\\') && !name.includes('\0')
 
-/** Opens the storage in a folder, and creates the folder if necessary. */
+/** Opens the storage in a folder, and creates the folder if necessary. @throws ConfigError if it cannot be created */
 export async function openLocalStorage(folder: string): Promise<Storage> {
-  await mkdir(folder, { recursive: true })
+  await makeUploadsFolder(folder)
   /** Names come from rows and journal entries; a name with a path was not written by Octavo. */
   const pathOf = (name: string): string => {
     if (isStoredName(name)) return join(folder, name)
