@@ -1,6 +1,7 @@
-// What looks like a rename that nobody has declared: something went, and the only thing that came has the same definition.
+// What looks like a rename that nobody has declared: something went, and the only thing that came has the same definition, or, for an
+// attribute, at least the same type.
 import { isDeepStrictEqual } from 'node:util'
-import type { Model, Schema } from '../model/types.js'
+import type { AttributeSource, Model, Schema } from '../model/types.js'
 import { schemaOf } from './pairs.js'
 import type { ModelChange, Rename } from './types.js'
 
@@ -21,17 +22,38 @@ function renamedSchemas(changes: readonly ModelChange[], from: Model, to: Model)
 const isAlike = (one: Schema, other: Schema): boolean =>
   'singularName' in one === 'singularName' in other && isDeepStrictEqual(one.source.attributes, other.source.attributes)
 
-function renamedAttributes(changes: readonly ModelChange[], from: Model, to: Model): readonly Rename[] {
-  const named = (kind: 'attributeRemoved' | 'attributeCreated') =>
-    changes.flatMap((change) => (change.kind === kind ? [{ schema: change.schema, attribute: change.attribute }] : []))
-  const definition = (model: Model, { schema, attribute }: { readonly schema: string; readonly attribute: string }) =>
-    schemaOf(model, schema)?.attributes.get(attribute)?.source
-  return onlyPairs(
-    named('attributeRemoved'),
-    named('attributeCreated'),
-    (removed, created) => removed.schema === created.schema && isDeepStrictEqual(definition(from, removed), definition(to, created)),
-  ).map(([removed, created]) => ({ kind: 'attribute', schema: removed.schema, from: removed.attribute, to: created.attribute }))
+/** An attribute that went or came, with its definition. */
+interface Defined {
+  readonly schema: string
+  readonly attribute: string
+  readonly source: AttributeSource
 }
+
+function renamedAttributes(changes: readonly ModelChange[], from: Model, to: Model): readonly Rename[] {
+  const defined = (kind: 'attributeRemoved' | 'attributeCreated', model: Model): readonly Defined[] =>
+    changes.flatMap((change) => {
+      if (change.kind !== kind) return []
+      const { schema, attribute } = change
+      const source = schemaOf(model, schema)?.attributes.get(attribute)?.source
+      return source === undefined ? [] : [{ schema, attribute, source }]
+    })
+  const [removed, created] = [defined('attributeRemoved', from), defined('attributeCreated', to)]
+  const same = onlyPairs(removed, created, (one, other) => one.schema === other.schema && isDeepStrictEqual(one.source, other.source))
+  const isPaired = (one: Defined): boolean => same.some((pair) => pair.includes(one))
+  const left = (all: readonly Defined[]): readonly Defined[] => all.filter((one) => !isPaired(one))
+  const alike = onlyPairs(
+    left(removed),
+    left(created),
+    (one, other) => one.schema === other.schema && isDeepStrictEqual(kindOf(one.source), kindOf(other.source)),
+  )
+  return [...same, ...alike].map(([one, other]) => ({ kind: 'attribute', schema: one.schema, from: one.attribute, to: other.attribute }))
+}
+
+/** What a definition says of the kind of content. The rest, such as `required`, may be another after a rename. */
+const kindOf = (source: AttributeSource): readonly unknown[] => [
+  ...[source.type, source.customField, source.relation, source.target, source.component, source.components],
+  ...[source.repeatable ?? false, source.multiple ?? false, source.mappedBy !== undefined],
+]
 
 /** The pairs of what matches nothing else. */
 function onlyPairs<Thing>(

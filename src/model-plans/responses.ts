@@ -82,7 +82,7 @@ function optionsSentence(
     return `${attribute} of ${schema} is returned as ${source?.repeatable === true || source?.multiple === true ? 'a list' : 'one object or null'}.`
   }
   const checked = options.filter((option) => checkedOnWrites.has(option))
-  return checked.length === 0 ? null : `Writes to ${attribute} of ${schema} are checked by another ${checked.join(', ')}.`
+  return checked.length === 0 ? null : `Writes to ${attribute} of ${schema} are checked by other rules: ${checked.join(', ')}.`
 }
 
 const checkedOnWrites = new Set(['required', 'unique', 'min', 'max', 'minLength', 'maxLength', 'regex', 'enum', 'allowedTypes'])

@@ -6,6 +6,7 @@ import { postgresDialect } from '../../src/database/postgres/dialect.js'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { statementsOf } from '../../src/database/sqlite/model-steps.js'
 import { planModelChange } from '../../src/model-plans/plan.js'
+import { possibleRenames } from '../../src/model-plans/possible-renames.js'
 import { expressionOf } from '../../src/model-plans/sql-text.js'
 import { component, draftAndPublish, localized, model, shown, stepsOf, type } from './models.js'
 
@@ -228,4 +229,30 @@ test('model-plans.16: rows go first, then columns and tables change, bookkeeping
   expect(places.flat()).not.toContain(-1)
   for (const [index, later] of places.slice(1).entries()) expect(Math.min(...later)).toBeGreaterThan(Math.max(...places[index]!))
   expect(Object.fromEntries(steps.map(({ kind, risk }) => [kind, risk]))).toMatchObject({ addColumn: 'safe', keepColumn: 'losesData' })
+})
+
+test('live-model.18: of attributes that lead elsewhere, or hold another kind of content, none is a rename', () => {
+  const relation = (target: string, more: object = {}) => ({
+    type: 'relation',
+    relation: 'manyToOne',
+    target: `api::${target}.${target}`,
+    ...more,
+  })
+  const possible = (before: object, after: object) => {
+    const of = (one: object) => model(type('note', { one } as never), type('book', {}), component('seo', {}), component('og', {}))
+    const [from, to] = [
+      of(before),
+      model(type('note', { other: after } as never), type('book', {}), component('seo', {}), component('og', {})),
+    ]
+    return possibleRenames(planModelChange(from, to, []).changes, from, to).length
+  }
+  const seo = { type: 'component', component: 'shared.seo' }
+  expect(possible(relation('book'), relation('book', { required: true }))).toBe(1)
+  expect(possible(relation('book'), relation('note'))).toBe(0)
+  expect(possible(relation('book'), relation('book', { relation: 'manyToMany' }))).toBe(0)
+  expect(possible(seo, { ...seo, required: true, repeatable: false })).toBe(1)
+  expect(possible(seo, { ...seo, component: 'shared.og' })).toBe(0)
+  expect(possible(seo, { ...seo, repeatable: true })).toBe(0)
+  expect(possible({ type: 'string', required: true }, { type: 'string' })).toBe(1)
+  expect(possible({ type: 'string' }, { type: 'text' })).toBe(0)
 })
