@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { Command } from 'commander'
+import { noteCalled } from './cli/called-command.js'
 import { endAsFirstProcess } from './cli/first-process.js'
 import { addAdminCommands } from './cli/program/admins.js'
 import { addArchiveCommands } from './cli/program/archives.js'
@@ -44,6 +45,7 @@ const topics = [
   addWebhookCommands,
 ]
 for (const add of topics) add(program)
+program.hook('preAction', (_program, command) => noteCalled(command))
 
 // A single word may also be a folder to serve, so commander does not detect unknown commands.
 const [word] = process.argv.slice(2)

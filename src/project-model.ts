@@ -32,7 +32,7 @@ export async function openInForce(config: Config, logger: Logger, signing: Signi
     } catch (error) {
       await tried.close(0).catch(() => {})
       if (!isOutrun(error)) throw error
-      if (tries === mostTries) throw explained(error)
+      if (tries === mostTries) throw explained(error, config.folder)
       logger.info('another process has changed the model meanwhile; this start reads it again')
     }
   }

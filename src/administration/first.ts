@@ -1,8 +1,10 @@
 // The first administrator of a project, who proves access to the log with a code from it. No code is stored: it follows from the secrets and
 // the hour, so every process of a service knows it, and it is worth nothing once there is an administrator.
+
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Secrets } from '../config/secrets.js'
 import { ApiError, validationError } from '../errors/errors.js'
+import { commandLine } from '../runtime/command-line.js'
 import { addAdministrator, type NewAdministrator } from './accounts.js'
 import { noteActivity } from './activity.js'
 import { administratorById, anyAdministrator, superAdminCode } from './administrators.js'
@@ -39,6 +41,8 @@ function isCode(key: string, given: string, now: number): boolean {
 interface FirstParts {
   readonly secrets: Secrets
   readonly publicUrl: string
+  /** Of the project. */
+  readonly folder: string
   log(sentence: string): void
   now(): number
 }
@@ -49,13 +53,13 @@ export interface ToldCode {
 }
 
 /** Logs the code, once an hour. */
-export function tellFirstCode({ secrets, publicUrl, log, now }: FirstParts, told: ToldCode): void {
+export function tellFirstCode({ secrets, publicUrl, folder, log, now }: FirstParts, told: ToldCode): void {
   const at = now()
   if (told.hour === Math.floor(at / hour)) return
   told.hour = Math.floor(at / hour)
   const code = codeOf(administrationKeys(secrets).first, at)
   log(
-    `There is no administrator yet. The code for the first one is ${code}, for at least an hour (POST ${publicUrl}/admin/api/session/first, or run: octavo admins create)`,
+    `There is no administrator yet. The code for the first one is ${code}, for at least an hour (POST ${publicUrl}/admin/api/session/first, or run: ${commandLine('admins create', folder)})`,
   )
 }
 

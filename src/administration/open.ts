@@ -24,8 +24,8 @@ export function prepareAdministration(given: Omit<JobParts, 'tellFirst'>): LateA
   const tellFirst = async (): Promise<boolean> => {
     if (await anyAdministrator(database)) return false
     const { tellFirstCode } = await import('./first.js')
-    const { secrets, publicUrl } = config
-    tellFirstCode({ secrets, publicUrl, log: (sentence) => log.info(sentence), now }, told)
+    const { secrets, publicUrl, folder } = config
+    tellFirstCode({ secrets, publicUrl, folder, log: (sentence) => log.info(sentence), now }, told)
     return true
   }
   let opening: Promise<Administration> | null = null

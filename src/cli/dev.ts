@@ -1,7 +1,9 @@
 // `octavo dev`: serves a project for its developer, and serves it anew when a schema, the configuration, its code or .env is saved.
+
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ConfigError } from '../errors/errors.js'
+import { commandLine } from '../runtime/command-line.js'
 import { openReadableLog } from './dev/readable-log.js'
 import { openServices, type StartOutcome } from './dev/services.js'
 import { watchProject } from './dev/watch.js'
@@ -98,5 +100,5 @@ function intervalOf(poll: DevOptions['poll']): number | null {
 
 const watchProblem = ({ code, message }: NodeJS.ErrnoException): string =>
   code === 'ENOSPC' || code === 'EMFILE'
-    ? `not all files can be watched (${code}): raise the limit of the system, or use octavo dev --poll`
+    ? `not all files can be watched (${code}): raise the limit of the system, or use ${commandLine('dev --poll', null)}`
     : `not all files can be watched: ${message}`

@@ -1,4 +1,5 @@
 // `octavo model plan|apply|undo|history`: changes of the content model that lie in the schema files, and those that were made.
+
 import type { Config } from '../config/config.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
 import type { StartDecisions } from '../live-model/change.js'
@@ -9,6 +10,7 @@ import { openLiveModel, planOfFiles } from '../live-model/live-model.js'
 import { named, renameText } from '../live-model/refusals.js'
 import type { Rename } from '../model-plans/types.js'
 import { openModelForCommand } from '../project-model.js'
+import { commandLine } from '../runtime/command-line.js'
 import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { checkDatabase, type ListOptions, lookIntoProject, moment, print, printJson, printTable } from './project.js'
@@ -83,13 +85,13 @@ export const planCommand = orExplain(async (folder: string, options: DecisionOpt
     const unfinished = await unfinishedChange(open.database.main)
     if (unfinished !== null)
       throw new ConfigError(
-        `A change of the model is not finished: ${unfinished.summary}. Run npx octavo model apply, which finishes it, or takes it back where the database refuses it.`,
+        `A change of the model is not finished: ${unfinished.summary}. Run ${commandLine('model apply', folder)}, which finishes it, or takes it back where the database refuses it.`,
       )
     return planOfFiles(open)
   })
   if (options.json === true) printJson(plan)
   else if (plan === null) print(sameModel)
-  else printPlan(plan)
+  else printPlan(plan, folder)
 })
 
 /** Makes the change of the files, and finishes one that was begun, or takes it back. */
@@ -111,7 +113,9 @@ export const undoCommand = orExplain(async (folder: string, options: DecisionOpt
   const { agreed } = decisionsOf(options)
   const undone = await withModel(folder, { agreed: new Set() }, async (open) => {
     if (open.start.former !== null)
-      throw new ConfigError('The schema files have changes that were not made. Run npx octavo model apply, or take them back, before.')
+      throw new ConfigError(
+        `The schema files have changes that were not made. Run ${commandLine('model apply', folder)}, or take them back, before.`,
+      )
     const model = await openLiveModel(open)
     await model.undo(change, { agreed })
     return (await model.history()).at(-1)!
@@ -150,7 +154,8 @@ const unfinishedOf = (change: UnfinishedChange) => {
   return { id, version, summary, undoes, isFiled: false, madeAt: null, state: stateOf(change) }
 }
 
-function printPlan({ changes, responses, losses, conditions, steps, gains, possibleRenames }: DescribedPlan): void {
+function printPlan(plan: DescribedPlan, folder: string): void {
+  const { changes, responses, losses, conditions, steps, gains, possibleRenames } = plan
   print(`${counted(changes.length, 'change')} of the model:`)
   for (const change of changes) print(`  ${Object.values(change).map(String).join(' ')}`)
   for (const sentence of responses) print(`  ${sentence}`)
@@ -165,8 +170,8 @@ function printPlan({ changes, responses, losses, conditions, steps, gains, possi
     print(`  ${kind} (${risk}${rows === null ? '' : `, ${counted(rows, 'row')}`})`)
     for (const statement of sql) print(`    ${statement}`)
   }
-  for (const rename of possibleRenames) print(`If it was renamed: octavo model apply --rename ${renameText(rename)}`)
-  if (losses.length > 0) print(`octavo model apply --agree ${losses.map(({ name }) => name).join(',')}`)
+  for (const rename of possibleRenames) print(`If it was renamed: ${commandLine(`model apply --rename ${renameText(rename)}`, folder)}`)
+  if (losses.length > 0) print(commandLine(`model apply --agree ${losses.map(({ name }) => name).join(',')}`, folder))
 }
 
 function printCounted(title: string, contents: readonly CountedContent[]): void {

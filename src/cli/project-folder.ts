@@ -6,7 +6,9 @@ import { type Config, loadConfig } from '../config/config.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
+import { commandLine } from '../runtime/command-line.js'
 import { refuseUnfinishedRestore } from '../uploads/unfinished-restore.js'
+import { calledCommand } from './called-command.js'
 
 const projectMarkers = [
   'src/api',
@@ -24,7 +26,7 @@ export function checkProject(folder: string): void {
   // A word of another command, such as the role in `octavo roles list public`, is taken for a folder.
   const advice = isProject(process.cwd())
     ? `The current folder is one: leave out "${relative(process.cwd(), folder)}".`
-    : "Pass the project's folder: octavo start <folder>"
+    : `Pass the project's folder: ${commandLine(calledCommand(), null)}`
   throw new ConfigError(
     `${folder} is not a content project: it has none of ${projectMarkers.join(', ')}, and no package.json that depends on @strapi/strapi. ${advice}`,
   )

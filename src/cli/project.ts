@@ -1,10 +1,12 @@
 // Opens a project for a command that reads or writes a few rows, possibly while a service runs on the same database.
+
 import type { Config } from '../config/config.js'
 import { dependsOnStrapi } from '../config/files.js'
 import type { DatabaseView, MainConnection, WriteDatabase } from '../database/database.js'
 import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
+import { commandLine } from '../runtime/command-line.js'
 import { seedLoader } from '../seed/loader.js'
 import { onDatabase } from './explain-error.js'
 import { readProjectFolder } from './project-folder.js'
@@ -70,7 +72,7 @@ export async function checkDatabase(config: Config, folder: string): Promise<voi
   const driver = await driverOf(config)
   driver.refuseLost(config, strapiEvidence(config.folder))
   if (!driver.exists(config))
-    throw new ConfigError(`There is no database at ${driver.nameOf(config)} yet. Start the service once: npx octavo start ${folder}`)
+    throw new ConfigError(`There is no database at ${driver.nameOf(config)} yet. Start the service once: ${commandLine('start', folder)}`)
 }
 
 /** @throws ConfigError if the project had a database that is not there any more */
@@ -82,7 +84,7 @@ export async function checkPrepared(view: DatabaseView, config: Config, folder: 
   if (!(await view.isEmpty())) return
   const driver = await driverOf(config)
   driver.refuseEmptied(config)
-  throw new ConfigError(`The database ${driver.nameOf(config)} is empty. Start the service once: npx octavo start ${folder}`)
+  throw new ConfigError(`The database ${driver.nameOf(config)} is empty. Start the service once: ${commandLine('start', folder)}`)
 }
 
 /** Evidence, other than Octavo's own files, that a project without a database had one; null if there is none. */

@@ -56,7 +56,7 @@ const settings: Readonly<Record<string, Setting>> = {
     value: ({ defaultRole }) => defaultRole,
     read: async (word, database) => {
       if ((await roleByType(database, word)) === null) {
-        throw new ConfigError(`There is no role of type "${word}". List the roles with: octavo roles list`)
+        throw new ConfigError(`There is no role of type "${word}". List the roles with: npx octavo roles list`)
       }
       return { default_role: word }
     },

@@ -1,4 +1,5 @@
 // `octavo types [folder]`: the content-types of a project as TypeScript.
+
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -7,6 +8,7 @@ import { declarationFiles, standaloneDeclarations } from '../description/typescr
 import { viewOf } from '../description/view.js'
 import { loadModel } from '../model/load.js'
 import { contracts } from '../query/contract.js'
+import { commandLine } from '../runtime/command-line.js'
 import { orExplain } from './explain-error.js'
 import { type GeneratedFileOptions, writeOutput } from './output-file.js'
 import { anyDatabase, readProjectFolder } from './project-folder.js'
@@ -21,7 +23,12 @@ export const typesFile = 'types/octavo.d.ts'
 
 /** Prints or writes the types of the project in `folder`. Needs no database. */
 export const typesCommand = orExplain(async (folder: string, options: TypesOptions) => {
-  writeOutput(await typesOf(folder, options), options, typesFile, `octavo types ${folder}${options.standalone ? ' --standalone' : ''}`)
+  writeOutput(
+    await typesOf(folder, options),
+    options,
+    typesFile,
+    commandLine(`types ${folder}${options.standalone ? ' --standalone' : ''}`, null),
+  )
 })
 
 /** Returns the types of the project in `folder`. @throws ConfigError */

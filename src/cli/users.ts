@@ -1,4 +1,5 @@
 // `octavo users`: creates, lists, blocks and deletes users, and sets passwords. Blocking a user invalidates the user's tokens.
+
 import { checkLengths, readFields } from '../accounts/input.js'
 import { hashPassword } from '../accounts/passwords.js'
 import {
@@ -17,6 +18,7 @@ import type { MainConnection } from '../database/database.js'
 import { ConfigError } from '../errors/errors.js'
 import { noScopes } from '../grants.js'
 import type { Model } from '../model/types.js'
+import { commandLine } from '../runtime/command-line.js'
 import { orExplain } from './explain-error.js'
 import { readPassword } from './given-password.js'
 import { type ListOptions, lookIntoProject, print, printJson, printTable, withProject } from './project.js'
@@ -40,7 +42,8 @@ export const createUserCommand = orExplain(async (folder: string, { username, em
     checkPassword(model, password)
     checkLengths(typeOfUsers(model), { username, email })
     const roleId = await roleByType(database, role)
-    if (roleId === null) throw new ConfigError(`There is no role of type "${role}". List the roles with: octavo roles list`)
+    if (roleId === null)
+      throw new ConfigError(`There is no role of type "${role}". List the roles with: ${commandLine('roles list', folder)}`)
     const hashed = await hashPassword(password)
     await writer.transaction(async (transaction) => {
       const address = email.toLowerCase()

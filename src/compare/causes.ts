@@ -142,7 +142,7 @@ export const causes: readonly Cause[] = [
   {
     name: 'refused',
     title: 'Octavo refuses what Strapi allows',
-    advice: 'The route is open in Strapi (auth: false), or the role has no permission. Grant it: octavo roles grant public {action}',
+    advice: 'The route is open in Strapi (auth: false), or the role has no permission. Grant it: npx octavo roles grant public {action}',
     matches: statuses((strapi, octavo) => isOk(strapi) && octavo === 403),
   },
   {

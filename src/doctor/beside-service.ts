@@ -45,7 +45,7 @@ function start(): ChildProcess {
 function reportOfProcess(child: ChildProcess, asked: ToDoctorProcess): Promise<DoctorReport> {
   const { doctorTimeout } = asked.settings.limits
   return new Promise((resolve, reject) => {
-    const late = `The checks took longer than ${doctorTimeout} milliseconds (limits.doctorTimeout); run octavo doctor`
+    const late = `The checks took longer than ${doctorTimeout} milliseconds (limits.doctorTimeout); run npx octavo doctor`
     const timer = setTimeout(() => reject(new ApiError('ServiceUnavailableError', late)), doctorTimeout)
     const end = (settle: () => void) => {
       clearTimeout(timer)

@@ -1,4 +1,5 @@
 // Credentials that are sent in another way than the service reads them, and refused ones.
+import { commandLine } from '../runtime/command-line.js'
 import type { Hint } from './exchange.js'
 import { quoted } from './sentences.js'
 
@@ -29,7 +30,7 @@ export const refusedCredentials: Hint = ({ error, headers, path, config }) => {
   if (token === undefined)
     return 'This needs a signed-in user: POST {prefix}/auth/local, then Authorization: Bearer <jwt>'.replace('{prefix}', config.rest.prefix)
   if (!token.includes('.'))
-    return 'No API token of this database has this key under its API_TOKEN_SALT, or it has expired. npx octavo tokens list shows the tokens, npx octavo tokens regenerate <token> gives one a new key.'
+    return `No API token of this database has this key under its API_TOKEN_SALT, or it has expired. ${commandLine('tokens list', config.folder)} shows the tokens, ${commandLine('tokens regenerate <token>', config.folder)} gives one a new key.`
   const kind =
     config.auth.jwtManagement === 'refresh' ? ' Access tokens live for some minutes: POST {prefix}/auth/refresh gives another.' : ''
   return `The JWT is not (or no longer) valid: it has expired, was signed with another JWT_SECRET, or its user was blocked, deleted or has a new password.${kind} Sign in again: POST {prefix}/auth/local`.replaceAll(

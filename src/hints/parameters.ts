@@ -1,8 +1,10 @@
 // Parameters that have no effect, or another one than they seem to have.
+
 import { localeCodes } from '../documents/read/locales.js'
 import { fileType } from '../model/link.js'
 import type { ContentType } from '../model/types.js'
 import { isObject, type Parameters } from '../query/rest/parameters.js'
+import { commandLine } from '../runtime/command-line.js'
 import type { Hint } from './exchange.js'
 import { listed, quoted, shown, similar } from './sentences.js'
 
@@ -125,7 +127,7 @@ export const unknownLocale: Hint = async (exchange) => {
   const [language = ''] = locale.toLowerCase().split(/[-_]/)
   const meant =
     codes.find((code) => code.toLowerCase() === locale.toLowerCase()) ?? codes.find((code) => code.toLowerCase() === language) ?? null
-  return `There is no locale ${quoted(locale)}.${meant === null ? '' : ` Did you mean "${meant}"?`} Locales: ${listed(codes.map((code) => (code === asked.access.defaultLocale ? `${code} (default)` : code)))}. Add one: npx octavo locales add ${locale}`
+  return `There is no locale ${quoted(locale)}.${meant === null ? '' : ` Did you mean "${meant}"?`} Locales: ${listed(codes.map((code) => (code === asked.access.defaultLocale ? `${code} (default)` : code)))}. Add one: ${commandLine(`locales add ${locale}`, exchange.config.folder)}`
 }
 
 /** Nothing else in the request that a locale could be about. */

@@ -1,6 +1,8 @@
 // Which permission is missing, who lacks it, and the command that grants it.
+
 import { actionsOf } from '../access/actions.js'
 import type { Caller } from '../access/identify.js'
+import { commandLine } from '../runtime/command-line.js'
 import type { Hint, HintedExchange, ServedRequest } from './exchange.js'
 import { listed } from './sentences.js'
 
@@ -11,16 +13,19 @@ const findUsers = 'plugin::users-permissions.user.find'
 
 /** Says who lacks these actions, and how they are granted. */
 export async function lacks(exchange: HintedExchange, asked: ServedRequest, actions: readonly string[]): Promise<string> {
+  const { folder } = exchange.config
   const { caller } = asked
   const names = actions.join(',')
   if (caller.kind === 'token') return tokenLacks(exchange, asked, caller, actions)
   const role = caller.kind === 'public' ? 'public' : await roleOf(asked, caller.id)
-  if (role === null) return `The user has no role, so it may do nothing. Give it one: npx octavo users role <user> authenticated`
+  if (role === null)
+    return `The user has no role, so it may do nothing. Give it one: ${commandLine('users role <user> authenticated', folder)}`
   const start = `The role "${role}" lacks ${listed(actions)}.`
+  const command = commandLine(`roles grant ${role} ${names}`, folder)
   // With this permission they can list all users, which is seldom what was meant.
   if (actions.includes(findUsers))
-    return `${start} It shows all users to the role, so do not grant it for documents of one's own: a hook sets the relation, and a scope compares it (docs/guide/scripts-hooks-events.md, Scopes). Otherwise: npx octavo roles grant ${role} ${names}`
-  return `${start} Grant it: npx octavo roles grant ${role} ${names}`
+    return `${start} It shows all users to the role, so do not grant it for documents of one's own: a hook sets the relation, and a scope compares it (docs/guide/scripts-hooks-events.md, Scopes). Otherwise: ${command}`
+  return `${start} Grant it: ${command}`
 }
 
 type TokenCaller = Extract<Caller, { kind: 'token' }>
@@ -45,7 +50,7 @@ function tokenLacks(
   const had = isReadOnly ? [] : [...actionsOf(model, config.routes)].filter(grants.may)
   const needed =
     isReadOnly || had.length > mostNamed ? '--type full-access' : `--type custom --permissions ${[...had, ...actions].join(',')}`
-  return `${start} Create a token that has it: npx octavo tokens create --name <name> ${needed}`
+  return `${start} Create a token that has it: ${commandLine(`tokens create --name <name> ${needed}`, config.folder)}`
 }
 
 /** 403: what the caller is not granted. */

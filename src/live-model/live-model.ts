@@ -1,11 +1,13 @@
 // Changes the model while serving. A change is prepared beside the model in force: its files are staged, its schemas loaded and checked, its
 // plan made. One row makes it; then the installation is replaced and the files are put into their places. Whoever ends before the row leaves the
 // former model, whoever ends after it lets the next start finish.
+
 import { ApiError, ConfigError } from '../errors/errors.js'
 import type { Installations } from '../installation/installations.js'
 import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import { possibleRenames } from '../model-plans/possible-renames.js'
+import { commandLine } from '../runtime/command-line.js'
 import { openQueue } from '../runtime/queue.js'
 import { asOutrun, finishInSteps, isOutrun, makeChange } from './carry-out.js'
 import type { ChangeRequest, ChangeResult, InForce, LiveModelOptions, PlannedChange, PrepareChange } from './change.js'
@@ -112,7 +114,7 @@ async function modelInForce(options: LiveModelOptions): Promise<InForce> {
     if (unfiled.size > 0) await putUnfiledInForce(options, inForce, unfiled)
   } else {
     await make(options, inForce, changeOfFiles(start, decisions)).catch((error: unknown) => {
-      throw isOutrun(error) ? error : explained(error)
+      throw isOutrun(error) ? error : explained(error, options.config.folder)
     })
   }
   await store(options, inForce)
@@ -148,7 +150,7 @@ async function placeBehind({ config, start: { behind }, log }: LiveModelOptions,
     noteWritten(inForce, behind, false)
     log.warn(
       { files },
-      'the schema files are older than the model of the database, which only adds to them and is served; npx octavo model apply would take its additions back',
+      `the schema files are older than the model of the database, which only adds to them and is served; ${commandLine('model apply', config.folder)} would take its additions back`,
     )
     return
   }

@@ -1,4 +1,5 @@
 // The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
+
 import type { Config } from '../config/config.js'
 import type { DatabaseView, RowReader } from '../database/database.js'
 import { hasColumns } from '../database/has-columns.js'
@@ -8,6 +9,7 @@ import { ApiError, ConfigError } from '../errors/errors.js'
 import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import type { Rename } from '../model-plans/types.js'
+import { commandLine } from '../runtime/command-line.js'
 import type { ChangeRequest, StartDecisions, StartOfModel } from './change.js'
 import { changesAfter, lastChange, unfiledChanges } from './change-log.js'
 import type { CountedContent } from './counted-plan.js'
@@ -61,13 +63,14 @@ export function changeOfFiles({ stored, texts }: StartOfModel, decisions: StartD
 }
 
 /** Explains why a start does not make the change of the files. What may pass, such as tables in use, is no matter of the files. */
-export function explained(error: unknown): unknown {
+export function explained(error: unknown, folder: string): unknown {
   if (!(error instanceof ApiError) || error.status === 503) return error
   const losses = error.details?.losses as readonly CountedContent[] | undefined
   if (losses === undefined) return new ConfigError(`The schema files differ from the model of the database. ${error.message}.`)
   const renames = (error.details?.possibleRenames as readonly Rename[] | undefined) ?? []
   const names = losses.map(({ name }) => name)
+  const command = (words: string) => commandLine(`model ${words}`, folder)
   return new ConfigError(
-    `The schema files differ from the model of the database, and content would no longer be shown: ${named(losses)}. Nothing was changed. Run npx octavo model plan to see what would be done, and npx octavo model apply --agree ${names.join(',')} to do it; content is kept aside, and npx octavo model undo brings it back. What was renamed keeps its content with ${renames.length === 0 ? '--rename' : renames.map((rename) => `--rename ${renameText(rename)}`).join(' ')}.`,
+    `The schema files differ from the model of the database, and content would no longer be shown: ${named(losses)}. Nothing was changed. Run ${command('plan')} to see what would be done, and ${command(`apply --agree ${names.join(',')}`)} to do it; content is kept aside, and ${command('undo')} brings it back. What was renamed keeps its content with ${renames.length === 0 ? '--rename' : renames.map((rename) => `--rename ${renameText(rename)}`).join(' ')}.`,
   )
 }

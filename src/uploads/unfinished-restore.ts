@@ -1,7 +1,9 @@
 // Whether a restore of the project has begun and not ended: its note is in the uploads folder, and nothing else may use the project.
+
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../errors/errors.js'
+import { commandLine } from '../runtime/command-line.js'
 
 /** The name of the note in the uploads folder. */
 export const restoreNoteName = '.octavo-restore.json'
@@ -10,6 +12,6 @@ export const restoreNoteName = '.octavo-restore.json'
 export function refuseUnfinishedRestore({ uploadsFolder, folder }: { readonly uploadsFolder: string; readonly folder: string }): void {
   if (existsSync(join(uploadsFolder, restoreNoteName)))
     throw new ConfigError(
-      `A restore of this project was begun and has not ended, so its database and files may not belong together. To finish it: octavo restore <backup> ${folder}`,
+      `A restore of this project was begun and has not ended, so its database and files may not belong together. To finish it: ${commandLine('restore <backup>', folder)}`,
     )
 }

@@ -86,7 +86,7 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
   rule('start-page.2', 'closed types show the command that opens them', async () => {
     const page = await open(development)
     await page.locator('summary > b', { hasText: 'Pitch' }).click()
-    const command = 'octavo roles grant public api::pitch.pitch.find,api::pitch.pitch.findOne'
+    const command = `npx octavo roles grant public api::pitch.pitch.find,api::pitch.pitch.findOne ${development.folder}`
     expect(await page.locator('.command > code').textContent()).toBe(command)
     await page.locator('.command > button').click()
     await expect.poll(copied).toBe(command)

@@ -161,7 +161,7 @@ test('the advice names the action to grant, and the text report has both values'
   theirs.answer = ({ url }) => (url!.includes('a2') ? list(named('x')) : list([{ id: 1, name: 'left' }]))
   ours.answer = ({ url }) => (url!.includes('a2') ? error(403, 'ForbiddenError', 'Forbidden') : list([{ id: 1, name: 'x'.repeat(1_000) }]))
   const { out, status } = await compare(theirs.origin, ours.origin, '--requests', fileOf(['/api/a2', '/api/b']), '--project', '/tmp')
-  expect(out).toContain('Grant it: octavo roles grant public <action>')
+  expect(out).toContain('Grant it: npx octavo roles grant public <action>')
   expect(out).toContain('     status: 200 in Strapi, 403 Forbidden in Octavo\n')
   expect(out).toMatch(/ {5}data\[0\]\.name: "left" in Strapi, "x{150,160}… in Octavo\n/)
   expect(status).toBe(1)

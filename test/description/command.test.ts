@@ -1,7 +1,7 @@
 // `octavo openapi`: the description as a file.
 import { join } from 'node:path'
 import { afterAll, expect, vi } from 'vitest'
-import { octavo, project, removeProjects } from '../start/command.js'
+import { octavo, project, removeProjects, root } from '../start/command.js'
 import { rule } from '../support/rule.js'
 import { serveBeside } from '../support/serve.js'
 
@@ -48,6 +48,6 @@ rule('openapi.13', 'everything needs no database; roles are described as they ar
   const other = await octavo(['openapi', folder, '--all', '--check', '--out', file])
   expect([other.status, other.err]).toEqual([
     1,
-    `octavo: ${file} is out of date. Write it again: octavo openapi ${folder} --all --out ${file}\n`,
+    `octavo: ${file} is out of date. Write it again: node ${join(root, 'dist', 'main.js')} openapi ${folder} --all --out ${file}\n`,
   ])
 })

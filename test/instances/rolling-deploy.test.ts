@@ -156,7 +156,7 @@ describePostgres('a rolling deployment', (server) => {
     await goOn(use)
     const without = deployment(['name'])
     const refused = await octavo(['start', without], environment)
-    expect([refused.status, refused.err]).toEqual([1, expect.stringContaining('octavo model apply --agree api::note.note.size')])
+    expect([refused.status, refused.err]).toEqual([1, expect.stringContaining(' model apply --agree api::note.note.size')])
     await goOn(use)
     expect(use.refused).toEqual([])
     const removed = await octavo(['model', 'apply', without, '--agree', 'api::note.note.size'], environment)

@@ -387,7 +387,7 @@ const callers: readonly Row[] = [
     name: 'a forgotten permission',
     path: '/api/pitches',
     status: 403,
-    hint: ['The role "public" lacks api::pitch.pitch.find', 'npx octavo roles grant public api::pitch.pitch.find'],
+    hint: ['The role "public" lacks api::pitch.pitch.find', 'npx octavo roles grant public api::pitch.pitch.find /'],
   },
   {
     name: 'a forgotten permission for one document',

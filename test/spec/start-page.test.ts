@@ -37,7 +37,9 @@ rule(
     const [here, there] = [(await development.ask('/')).text, (await production.ask('/')).text]
     const words = ['pitch', 'editorNote', '<dt>Contract', '<dt>Version', 'Closed to the public', 'id="token"', 'private']
     for (const word of words) expect([word, here.includes(word), there.includes(word)]).toEqual([word, true, false])
-    expect(here).toContain('octavo roles grant public api::pitch.pitch.find,<wbr>api::pitch.pitch.findOne')
+    expect(here).toContain(
+      `<code>npx octavo roles grant public api::pitch.pitch.find,<wbr>api::pitch.pitch.findOne ${development.folder}</code>`,
+    )
     expect(there).toContain('<b>en</b>, de')
   },
 )

@@ -12,7 +12,7 @@ afterAll(removeProjects)
 
 const notes = contentType('note', { name: { type: 'string' } })
 const secrets = { API_TOKEN_SALT: 'a-salt-that-nobody-guesses', JWT_SECRET: 'a-secret-that-nobody-guesses' }
-const refused = (text: string) => [1, expect.stringMatching(new RegExp(`^octavo: [^\\n]*${text}[^\\n]*--new\\n$`))]
+const refused = (text: string) => [1, expect.stringMatching(new RegExp(`^octavo: [^\\n]*${text}[^\\n]* start --new [^\\n]+\\n$`))]
 const data = (folder: string) => join(folder, '.tmp', 'data.db')
 
 /** Every file and folder below `folder`. */

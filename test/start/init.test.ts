@@ -317,7 +317,7 @@ describe('creates nothing', () => {
   })
 
   test.each([
-    [[], /^octavo: Name the folder of the new project: octavo init my-project\n$/],
+    [[], /^octavo: Name the folder of the new project: (?:npx octavo|node \S+main\.js) init my-project\n$/],
     [['new', '--template', 'blgo'], /^octavo: --template is "blgo"; it must be blank, blog or magazine; did you mean "blog"\?\n$/],
     [['new', '--database', 'oracle'], /^octavo: --database is "oracle"; it must be sqlite, postgres or mysql\n$/],
     [['new', '--database-url', 'db.example.org'], /^octavo: --database-url must be a URL/],

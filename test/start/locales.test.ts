@@ -141,9 +141,9 @@ test('the start page of a project that shows nothing names a command that does',
   // In production the page names no type that is closed.
   const closed = await serveProject(files, { environment: { NODE_ENV: 'development' } })
   const page = await closed.ask('/')
-  const [, command] = /<code>octavo (roles grant [^<]+)<\/code>/.exec(page.text) ?? []
-  expect(command).toBe('roles grant public api::pebble.pebble.find')
-  expect(octavo(...command!.split(' '), closed.folder).status).toBe(0)
+  const [, command] = /<code>npx octavo (roles grant [^<]+)<\/code>/.exec(page.text) ?? []
+  expect(command).toBe(`roles grant public api::pebble.pebble.find ${closed.folder}`)
+  expect(octavo(...command!.split(' ')).status).toBe(0)
   const answer = await closed.ask('/api/pebbles')
   const open = await closed.ask('/')
   await closed.close()

@@ -34,7 +34,7 @@ describe('the command', () => {
     const missing = await octavo(['types', folder, '--check', '--out', file])
     expect([missing.status, missing.err]).toEqual([
       1,
-      expect.stringContaining(`There is no file ${file}. Write it: octavo types ${folder} --out ${file}`),
+      expect.stringContaining(`There is no file ${file}. Write it: node ${join(root, 'dist', 'main.js')} types ${folder} --out ${file}`),
     ])
     expect((await octavo(['types', folder, '--out', file])).status).toBe(0)
     expect(readFileSync(file, 'utf8')).toBe(printed.out)

@@ -82,13 +82,13 @@ function overview({ groups, about }: ApiDescription): HTMLElement {
     h('h2', {}, 'Overview'),
     h('p', {}, prose(about)),
     count === 0
-      ? h('p', {}, prose('Nothing is public. Enter a token above, or allow something: `octavo roles grant public <action>`.'))
+      ? h('p', {}, prose('Nothing is public. Enter a token above, or allow something: `npx octavo roles grant public <action>`.'))
       : h('ul', { class: 'cards' }, groups.map(card)),
     h(
       'p',
       {},
       h('a', { href: source }, 'openapi.json'),
-      ' is the same for programs; `octavo openapi` writes it to a file.'.replaceAll('`', ''),
+      ' is the same for programs; `npx octavo openapi` writes it to a file.'.replaceAll('`', ''),
     ),
   )
 }

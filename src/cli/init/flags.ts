@@ -1,6 +1,8 @@
 // Reads the flags of `octavo init`, and completes them by the defaults.
+
 import { didYouMean } from '../../errors/did-you-mean.js'
 import { ConfigError } from '../../errors/errors.js'
+import { commandLine } from '../../runtime/command-line.js'
 import {
   type Choices,
   type DatabaseName,
@@ -28,7 +30,7 @@ export function readFlags(folder: string | undefined, flags: InitFlags): GivenCh
 
 /** Completes what was given. @throws ConfigError without a folder */
 export function withDefaults(given: GivenChoices): Choices {
-  if (given.folder === undefined) throw new ConfigError('Name the folder of the new project: octavo init my-project')
+  if (given.folder === undefined) throw new ConfigError(`Name the folder of the new project: ${commandLine('init my-project', null)}`)
   const { database = 'sqlite' } = given
   return {
     ...{ template: 'blank', typescript: true, install: true, git: true, database, connection: defaultConnection(database) },

@@ -1,5 +1,6 @@
 // The database file of a project, opened for a service or a command: refused if it was lost or is damaged, created if the project is
 // new, given what it lacks.
+
 import { existsSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import type { Logger } from 'pino'
@@ -8,6 +9,7 @@ import { makeUploadsFolder } from '../../config/uploads-folder.js'
 import { ConfigError } from '../../errors/errors.js'
 import { newDocumentId } from '../../model/document-id.js'
 import type { Model } from '../../model/types.js'
+import { commandLine } from '../../runtime/command-line.js'
 import type { FillDatabase } from '../database.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
 import { openSqlite, ownersFolder, throughSchemaChanges } from './connection.js'
@@ -44,7 +46,7 @@ export function refuseEmptiedDatabase(config: Config): void {
 const emptied = (config: Config): string => lost(`The database ${config.database.filename} is empty, but it had content`, config)
 
 const lost = (what: string, { folder }: Config): string =>
-  `${what}. Restore it, or set DATABASE_FILENAME to its path; to start with an empty one: octavo start ${folder} --new`
+  `${what}. Restore it, or set DATABASE_FILENAME to its path; to start with an empty one: ${commandLine('start --new', folder)}`
 
 /**
  * Opens the database. A new one gets its tables, its first rows and the content of the project's `seed` folder in one transaction; an
@@ -65,15 +67,18 @@ export async function openProjectFile(config: Config, model: Model, logger: Star
   }
 }
 
-function check({ database: { filename }, limits }: Config, connection: Database, logger: StartLog): void {
+function check({ database: { filename }, limits, folder }: Config, connection: Database, logger: StartLog): void {
   if (limits.checkTime === 0) return
   const { damage, checked, tables } = throughSchemaChanges(() => quickCheck(connection, limits.checkTime))
   if (damage !== null)
     throw new ConfigError(
-      `The database ${filename} is damaged (${damage}). Restore a backup; sqlite3 ${filename} ".recover" may rescue some data, and octavo doctor shows details`,
+      `The database ${filename} is damaged (${damage}). Restore a backup; sqlite3 ${filename} ".recover" may rescue some data, and ${commandLine('doctor', folder)} shows details`,
     )
   if (checked < tables)
-    logger.info({ checked, tables }, 'limits.checkTime was too short to check all tables; octavo doctor checks all of them')
+    logger.info(
+      { checked, tables },
+      `limits.checkTime was too short to check all tables; ${commandLine('doctor', folder)} checks all of them`,
+    )
 }
 
 async function prepare(config: Config, connection: Database, model: Model, logger: StartLog, fill: FillDatabase): Promise<void> {

@@ -22,10 +22,10 @@ export function addStartPage(app: FastifyInstance, { config, backend }: MountCon
   let last: { readonly key: string; readonly html: Promise<string> } | null = null
 
   async function render(model: Model, { public: visitor }: AccessState, locales: readonly string[]): Promise<string> {
-    const { production, contract, rest } = config
+    const { production, contract, rest, folder: project } = config
     const addressOf = async (name: string) => `${folder}/${name}?${(await assetNamed(name)).version}`
     return startPage({
-      ...{ model, visitor, leftOut, prefix: rest.prefix, showsAll: !production, links: pageLinks(hasDocsPage(config)) },
+      ...{ model, visitor, leftOut, prefix: rest.prefix, showsAll: !production, folder: project, links: pageLinks(hasDocsPage(config)) },
       version: production ? null : backend.version,
       contract: production ? null : contract,
       locales: !production || visitor.may('plugin::i18n.locales.listLocales') ? locales : null,

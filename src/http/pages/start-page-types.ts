@@ -2,6 +2,7 @@
 import type { Grants } from '../../grants.js'
 import type { Attribute, ContentType, Model } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
+import { commandLine } from '../../runtime/command-line.js'
 import { escapeHtml } from './escape-html.js'
 import { examplesOfType, type ReadableTypes } from './examples.js'
 
@@ -11,6 +12,8 @@ export interface ShownTypes extends ReadableTypes {
   readonly prefix: string
   /** Also what the visitor may not read: closed types, private attributes, relations to closed types. */
   readonly showsAll: boolean
+  /** Of the project, for commands. */
+  readonly folder: string
 }
 
 /** A command with a button that copies it. */
@@ -34,7 +37,7 @@ export function closedType(path: string, type: ContentType, shown: ShownTypes): 
   const actions = (type.singleType ? (['find'] as const) : (['find', 'findOne'] as const)).filter(
     (action) => shown.leftOut?.(type.uid, action) !== true,
   )
-  const command = `octavo roles grant public ${actions.map((action) => `${type.uid}.${action}`).join(',')}`
+  const command = commandLine(`roles grant public ${actions.map((action) => `${type.uid}.${action}`).join(',')}`, shown.folder)
   return `<details class="type"><summary class="name"><b>${escapeHtml(type.displayName)}</b>${badges(type)}<code class="path">${escapeHtml(`${shown.prefix}/${path}`)}</code></summary>
 ${commandHtml(command)}${attributesHtml(type, shown)}</details>`
 }

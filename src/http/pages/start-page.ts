@@ -1,5 +1,6 @@
 // The start page at /: the content-types, requests to try, and their responses. A list of links; its script shows the responses in place.
 import type { ContentType } from '../../model/types.js'
+import { commandLine } from '../../runtime/command-line.js'
 import { escapeHtml } from './escape-html.js'
 import { openTypes } from './examples.js'
 import { closedType, commandHtml, openType, type ShownTypes } from './start-page-types.js'
@@ -82,13 +83,13 @@ function typesHtml(content: StartPageContent): string {
   const shown = groups
     .filter(([, types]) => types.length > 0)
     .map(([title, types]) => `<section><h2>${title}</h2>${types.join('')}</section>`)
-  return `${open.length === 0 ? nothingPublic(closed[0]?.[1], showsAll) : ''}${shown.join('')}`
+  return `${open.length === 0 ? nothingPublic(closed[0]?.[1], content) : ''}${shown.join('')}`
 }
 
-function nothingPublic(type: ContentType | undefined, showsAll: boolean): string {
+function nothingPublic(type: ContentType | undefined, { showsAll, folder }: StartPageContent): string {
   if (!showsAll) return '<p class="note">No content is public. Send an API token, or sign in.</p>'
   if (type === undefined) return '<p class="note">There are no content-types yet. Add one below <code>src/api</code> and restart.</p>'
-  return `<p class="note">No content is public yet. Open a type to everybody, or send an API token:</p>${commandHtml(`octavo roles grant public ${type.uid}.find`)}`
+  return `<p class="note">No content is public yet. Open a type to everybody, or send an API token:</p>${commandHtml(commandLine(`roles grant public ${type.uid}.find`, folder))}`
 }
 
 /** The place for responses, which only the script fills. */

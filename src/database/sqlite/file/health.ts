@@ -51,7 +51,7 @@ export function openHealth(now: () => number, report: (sentence: string) => void
     if (code === lostFiles) lose(message)
     const text = `${code} ${message.split('\n')[0]}`.trim()
     if (damage.test(code) && damaged === null) {
-      damaged = `The database is damaged (${text}). \`octavo doctor\` tells more; restore it from a backup`
+      damaged = `The database is damaged (${text}). \`npx octavo doctor\` tells more; restore it from a backup`
       report(damaged)
     }
     if (!failure.test(code)) return

@@ -1,0 +1,36 @@
+// The commands of Octavo as a person types them in the working folder of this process.
+import { existsSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/**
+ * Returns the line that runs a command of Octavo, such as `roles list`, on the project in `folder`, which every command takes last. It
+ * works in the working folder of this process, and leaves the project's folder out where that is the same. `folder` null: the
+ * command is about no project, or its words name it.
+ */
+export function commandLine(words: string, folder: string | null): string {
+  const place = folder === null ? '' : relative('', folder)
+  const shown = place.startsWith('..') ? resolve(folder!) : place
+  return `${start()} ${words}${shown === '' ? '' : ` ${quotedWord(shown)}`}`
+}
+
+/** npx finds a package that is installed or linked, and in a clone the package itself; elsewhere Node runs the script of the clone. */
+function start(): string {
+  const home = packageFolder()
+  const isFound = home.split(sep).includes('node_modules') || !relative(home, '').startsWith('..') || isLinked(resolve())
+  return isFound ? 'npx octavo' : `node ${quotedWord(join(home, 'dist', 'main.js'))}`
+}
+
+/** Whether a folder or one above it has the command among its installed ones. */
+const isLinked = (folder: string): boolean =>
+  existsSync(join(folder, 'node_modules', '.bin', 'octavo')) || (dirname(folder) !== folder && isLinked(dirname(folder)))
+
+/** The folder of this package: the sources and the build lie at different depths in it. */
+function packageFolder(): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(folder, 'package.json')) && dirname(folder) !== folder) folder = dirname(folder)
+  return folder
+}
+
+/** A word that a shell takes as one. */
+const quotedWord = (word: string): string => (/^[\w./:@%+,=\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
