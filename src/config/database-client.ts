@@ -23,19 +23,21 @@ export const clientNamed = (name: string): DatabaseClient | undefined => (Object
 
 /**
  * The database that a project is on. `filenameSource`: the setting that names a SQLite file; null: there is none.
- * @throws ConfigError for one that is not supported, for a server where the client is SQLite, and for a host without a client
+ * @throws ConfigError for one that is not supported, for the URL of a server beside a SQLite file, and for a host without a client
  */
 export function clientOf(environment: Environment, strapi: StrapiDatabase | null, filenameSource: string | null): DatabaseClient {
   const given = givenClient(environment, strapi)
   if (given === null && filenameSource === null) return clientOfServer(environment)
-  const [source, name] = given ?? [filenameSource!, 'sqlite']
+  if (given === null) {
+    const ofUrl = clientOfUrl(environment)
+    if (ofUrl === undefined) return 'sqlite'
+    throw new ConfigError(
+      `${filenameSource} names a SQLite file, but DATABASE_URL names a server. Set DATABASE_CLIENT to sqlite or ${ofUrl}, or remove one of the two.`,
+    )
+  }
+  const [source, name] = given
   const client = clientNamed(name)
   if (client === undefined) throw new ConfigError(`${source} is "${name}"; this version of Octavo supports sqlite, postgres and mysql.`)
-  const ofUrl = clientOfUrl(environment)
-  if (client === 'sqlite' && ofUrl !== undefined)
-    throw new ConfigError(
-      `${source} ${given === null ? 'names a SQLite file' : `is ${name}`}, but DATABASE_URL names a server. Set DATABASE_CLIENT to ${ofUrl}, or remove DATABASE_URL.`,
-    )
   return client
 }
 

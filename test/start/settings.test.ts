@@ -208,6 +208,8 @@ describe('the database', () => {
         ...strapiSqlite,
       },
       { '.env': template, ...strapiSqlite },
+      { '.env': 'DATABASE_URL=postgres://octavo@127.0.0.1/octavo\n', ...strapiSqlite },
+      { '.env': 'DATABASE_URL=postgres://octavo@127.0.0.1/octavo\nDATABASE_CLIENT=sqlite\n' },
       { '.env': `${template}DATABASE_FILENAME=.tmp/data.db\n` },
     ])
       expect((await withVariables({}, files)).database).toMatchObject({ client: 'sqlite', server: null })
@@ -222,14 +224,8 @@ describe('the database', () => {
     ],
     [{ DATABASE_HOST: 'db.example' }, unreadable, 'DATABASE_HOST is set, but DATABASE_CLIENT is not.'],
     [{ DATABASE_URL: 'mongodb://me:secret@127.0.0.1/x' }, {}, 'DATABASE_URL begins with none of postgres://, mysql:// and mariadb://.'],
-    [
-      { DATABASE_URL: url, DATABASE_CLIENT: 'sqlite' },
-      {},
-      'DATABASE_CLIENT is sqlite, but DATABASE_URL names a server. Set DATABASE_CLIENT to postgres,',
-    ],
     [{ DATABASE_URL: url, DATABASE_FILENAME: 'x.db' }, {}, 'DATABASE_FILENAME names a SQLite file, but DATABASE_URL names a server.'],
     [{ DATABASE_URL: url }, { 'octavo.config.json': { database: { filename: 'x.db' } } }, 'database.filename names a SQLite file, but'],
-    [{ DATABASE_URL: url }, strapiSqlite, "The database client in Strapi's config/database is sqlite, but DATABASE_URL names a server."],
   ])('%j with %j is refused', async (environment, files, said) => {
     const refusal = await withVariables(environment, files).then(
       () => 'it is taken',
