@@ -33,7 +33,7 @@ describePostgres('commands on PostgreSQL', (server) => {
     const { status, err } = await octavo(['tokens', 'list', folder], { DATABASE_CLIENT: 'postgres', DATABASE_URL: url })
     expect(status).toBe(1)
     expect(err).toMatch(
-      /^octavo: The database postgres:\/\/127\.0\.0\.1:\d+\/\w+ is empty\. Start the service once: [^\n]+ start \/[^\n]+\n$/,
+      /^octavo: The database postgres:\/\/127\.0\.0\.1:\d+\/\w+ is empty\. Start the service once: [^\n]+ start [^\n]+\n$/,
     )
     expect(await server().run(url, 'select from pg_tables where schemaname = current_schema()')).toEqual([])
   })
