@@ -60,7 +60,8 @@ const removal = (path: readonly string[], value: unknown): FieldError => ({ ...f
 function setErrors(set: unknown): FieldError[] {
   const ids = listOf(set).map(idOf)
   if (ids.length === 0) return [removal(['role', 'set'], set)]
-  return ids.flatMap((id, index) => idErrors(['role', 'set', String(index)], `role.set[${index}]`, id)).slice(0, 1)
+  const wrong = ids.findIndex((id) => rowIdOf(id) === null)
+  return wrong === -1 ? [] : idErrors(['role', 'set', String(wrong)], `role.set[${wrong}]`, ids[wrong])
 }
 
 /** A change that only takes roles away would leave none. */
@@ -72,7 +73,8 @@ function disconnectErrors(disconnect: unknown): FieldError[] {
   return [...typed, removal(['role', 'disconnect'], disconnect)]
 }
 
-function rowIdOf(id: unknown): number | null {
+/** A row id, which may be written as a text; null: it is none. */
+export function rowIdOf(id: unknown): number | null {
   const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id
   return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : null
 }

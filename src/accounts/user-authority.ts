@@ -5,7 +5,7 @@ import { bodyMembers } from '../access/body.js'
 import type { Caller } from '../access/identify.js'
 import { forbidden } from '../errors/errors.js'
 import type { AccountContext } from './context.js'
-import { rolesNamed } from './given-role.js'
+import { rolesNamed, rowIdOf } from './given-role.js'
 import { roleByType } from './users.js'
 
 /** Attributes other than the role that control a user's rights, and attributes that authenticate a user. */
@@ -35,5 +35,8 @@ async function mayAssign(accounts: AccountContext, userId: number, role: unknown
   const { defaultRole } = await accounts.settings()
   const own = await accounts.database.rows<{ role_id: number }>(sql`select role_id from up_users_role_lnk where user_id = ${userId}`)
   const allowed = [await roleByType(accounts.database, defaultRole), ...own.map(({ role_id }) => role_id)]
-  return rolesNamed(role).every((one) => allowed.includes(Number(one)))
+  return rolesNamed(role).every((one) => {
+    const id = rowIdOf(one)
+    return id !== null && allowed.includes(id)
+  })
 }

@@ -1,6 +1,5 @@
 // The first administrator of a project, who proves access to the log with a code from it. No code is stored: it follows from the secrets and
 // the hour, so every process of a service knows it, and it is worth nothing once there is an administrator.
-
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { Secrets } from '../config/secrets.js'
 import { ApiError, validationError } from '../errors/errors.js'

@@ -24,8 +24,8 @@ const [tries, interval] = [12, 25]
 /**
  * Takes a snapshot, and keeps the local files as they were in it. A file that is the same right before and right after the snapshot is the
  * one of its row; one that was replaced in between belongs to a snapshot before or after, so another one is taken. Nothing but the snapshot
- * lies between the two looks at the folder, so that it comes to an end also while files are uploaded all the time. A file that neither look
- * finds may have come and gone in between; it is missing if the snapshot before lacks it too.
+ * lies between the two looks at the folder, so it ends even while files are uploaded. A file that neither look finds may have come and gone in
+ * between; it is missing if the snapshot before lacks it too.
  */
 export async function takeSnapshot(config: Config, model: Model, kept: KeptFiles): Promise<ConsistentSnapshot> {
   kept.keepAll()
@@ -64,7 +64,7 @@ async function openSnapshot(config: Config, model: Model, beforeSnapshot: () => 
   return { rows: file.rows, file }
 }
 
-/** The likeliest names of local files that are not kept. */
+/** The local files that are not kept, each by its likeliest name. */
 function namesWithoutFile(referenced: readonly ReferencedFile[], kept: KeptFiles): ReadonlySet<string> {
   const without = referenced.filter(({ names, provider }) => provider === 'local' && names.every((name) => kept.find(name) === null))
   return new Set(without.map(({ names, url }) => names[0] ?? url))

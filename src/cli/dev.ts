@@ -1,5 +1,4 @@
 // `octavo dev`: serves a project for its developer, and serves it anew when a schema, the configuration, its code or .env is saved.
-
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ConfigError } from '../errors/errors.js'

@@ -1,5 +1,4 @@
 // `octavo model plan|apply|undo|history`: changes of the content model that lie in the schema files, and those that were made.
-
 import type { Config } from '../config/config.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
 import type { StartDecisions } from '../live-model/change.js'

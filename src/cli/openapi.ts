@@ -1,5 +1,4 @@
 // `octavo openapi [folder]`: the OpenAPI description of a project's API, for a role or for callers who may do everything.
-
 import { listRoles } from '../access/roles.js'
 import type { Config } from '../config/config.js'
 import { describe } from '../description/openapi/description.js'
@@ -7,7 +6,7 @@ import { describedOf } from '../description/openapi/of-project.js'
 import type { DescriptionReader } from '../description/openapi/operation.js'
 import { fullAccess } from '../grants.js'
 import type { Model } from '../model/types.js'
-import { commandLine } from '../runtime/command-line.js'
+import { commandLine, quotedWord } from '../runtime/command-line.js'
 import { orExplain } from './explain-error.js'
 import { type GeneratedFileOptions, writeOutput } from './output-file.js'
 import { lookIntoProject } from './project.js'
@@ -25,8 +24,8 @@ interface OpenapiOptions extends GeneratedFileOptions {
 export const openapiCommand = orExplain(async (folder: string, { role, all, ...output }: OpenapiOptions) => {
   const { config, model, reader } = all ? await everything(folder) : await ofRole(folder, role ?? 'public')
   const text = `${JSON.stringify(describe(describedOf(config, model, config.publicUrl), reader), null, 2)}\n`
-  const options = all ? ' --all' : role === undefined ? '' : ` --role ${role}`
-  writeOutput(text, output, 'openapi.json', commandLine(`openapi ${folder}${options}`, null))
+  const options = all ? ' --all' : role === undefined ? '' : ` --role ${quotedWord(role)}`
+  writeOutput(text, output, 'openapi.json', commandLine(`openapi ${quotedWord(folder)}${options}`, null))
 })
 
 interface DescribedProject {

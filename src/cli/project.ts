@@ -1,5 +1,4 @@
 // Opens a project for a command that reads or writes a few rows, possibly while a service runs on the same database.
-
 import type { Config } from '../config/config.js'
 import { dependsOnStrapi } from '../config/files.js'
 import type { DatabaseView, MainConnection, WriteDatabase } from '../database/database.js'

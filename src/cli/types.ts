@@ -1,5 +1,4 @@
 // `octavo types [folder]`: the content-types of a project as TypeScript.
-
 import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +7,7 @@ import { declarationFiles, standaloneDeclarations } from '../description/typescr
 import { viewOf } from '../description/view.js'
 import { loadModel } from '../model/load.js'
 import { contracts } from '../query/contract.js'
-import { commandLine } from '../runtime/command-line.js'
+import { commandLine, quotedWord } from '../runtime/command-line.js'
 import { orExplain } from './explain-error.js'
 import { type GeneratedFileOptions, writeOutput } from './output-file.js'
 import { anyDatabase, readProjectFolder } from './project-folder.js'
@@ -27,7 +26,7 @@ export const typesCommand = orExplain(async (folder: string, options: TypesOptio
     await typesOf(folder, options),
     options,
     typesFile,
-    commandLine(`types ${folder}${options.standalone ? ' --standalone' : ''}`, null),
+    commandLine(`types ${quotedWord(folder)}${options.standalone ? ' --standalone' : ''}`, null),
   )
 })
 

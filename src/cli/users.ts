@@ -1,5 +1,4 @@
 // `octavo users`: creates, lists, blocks and deletes users, and sets passwords. Blocking a user invalidates the user's tokens.
-
 import { checkLengths, readFields } from '../accounts/input.js'
 import { hashPassword } from '../accounts/passwords.js'
 import {

@@ -1,5 +1,4 @@
 // `octavo webhooks trigger`, `deliveries` and `resend`: what has become of events that were sent to a webhook, and sending them again.
-
 import type { MainConnection } from '../database/database.js'
 import { ConfigError } from '../errors/errors.js'
 import { readUnfinished, type UnfinishedDelivery } from '../events/delivery-rows.js'
@@ -10,7 +9,7 @@ import { ensureSecrets, signingSecrets } from '../events/webhooks/secrets.js'
 import { sendTestEvent } from '../events/webhooks/test-event.js'
 import { consumerOf, findWebhook } from '../events/webhooks/webhook.js'
 import { resendEvents } from '../events/webhooks/write.js'
-import { commandLine } from '../runtime/command-line.js'
+import { commandLine, quotedWord } from '../runtime/command-line.js'
 import { whole } from './events.js'
 import { orExplain } from './explain-error.js'
 import { lookIntoProject, moment, print, printTable, withProject } from './project.js'
@@ -112,7 +111,9 @@ export const resendCommand = orExplain(async (nameOrId: string, folder: string, 
   const count = await withProject(folder, async ({ config, database, writer }) => {
     const webhook = await findWebhook(database, nameOrId)
     if (!webhook.isEnabled)
-      throw new ConfigError(`Webhook "${webhook.name}" is disabled. Enable it first: ${commandLine(`webhooks enable ${nameOrId}`, folder)}`)
+      throw new ConfigError(
+        `Webhook "${webhook.name}" is disabled. Enable it first: ${commandLine(`webhooks enable ${quotedWord(nameOrId)}`, folder)}`,
+      )
     const waiting = (await readUnfinished(database, consumerOf(webhook.id), 'waiting')).length
     const free = config.limits.webhookWaiting - waiting
     const heads = await eventsToResend(database, webhook, meant(options), free)

@@ -116,11 +116,6 @@ export function checkRenamed(environment: Environment): void {
   for (const [old, now] of renamedVariables) if (environment[old] !== undefined) throw new ConfigError(`${old} is now called ${now}.`)
 }
 
-/** `environment`: that of the process, which alone has an effect. @throws ConfigError for another value than `off` */
-export function checkCollectorTuning({ OCTAVO_GC_TUNING: tuning }: Environment): void {
-  if (tuning !== undefined && tuning !== 'off') throw new ConfigError(`OCTAVO_GC_TUNING is "${tuning}"; it must be off, or not set.`)
-}
-
 /** @throws ConfigError for a secret that is easy to guess */
 export function checkSecret(name: string, value: string): void {
   if (value.length < minSecretLength || new Set(value).size === 1)
@@ -188,6 +183,8 @@ function modeWarning(root: string, mode: string | undefined): readonly string[] 
 function nameWarnings(environment: Environment, own: Environment): readonly string[] {
   return Object.keys(environment).flatMap((name) => {
     if (name === 'OCTAVO_GC_TUNING' && name in own) return [`${name} in .env has no effect: set it in the environment of the process`]
+    if (name === 'OCTAVO_GC_TUNING' && environment[name] !== 'off')
+      return [`${name} is "${environment[name]}", which has no effect; its only value is off`]
     if (variableNames.includes(name) || environment[name] === '') return []
     if (name.startsWith('OCTAVO_')) return [`${name} is not a known setting${didYouMean(name, variableNames)}`]
     const like =

@@ -12,7 +12,7 @@ import type { TypeSettings } from '../public/type-settings.js'
 import { admin } from './administration.js'
 import { type ApiConfig, apiOf, apiSettings, strapiApi, withStrapiApi } from './api.js'
 import { auth } from './auth.js'
-import { checkCollectorTuning, checkMailServer, checkRenamed, checkSender, problemOf, warningsOf } from './checks.js'
+import { checkMailServer, checkRenamed, checkSender, problemOf, warningsOf } from './checks.js'
 import { addToProcess, processEnvironment } from './code-environment.js'
 import { type SourceOf, withVariable } from './config-variable.js'
 import { corsSettings } from './cors.js'
@@ -177,11 +177,9 @@ export async function loadConfig(
   const root = resolve(folder)
   if (!existsSync(root)) throw new ConfigError(`The folder ${root} does not exist.`)
   const own = readDotEnv(root)
-  const ofProcess = setOnly(given ?? processEnvironment())
-  const environment = { ...own, ...ofProcess }
+  const environment = { ...own, ...setOnly(given ?? processEnvironment()) }
   if (given === null) addToProcess(own)
   checkRenamed(environment)
-  checkCollectorTuning(ofProcess)
   const octavoConfig = await readOctavoConfig(root)
   const { config, source } = withVariable(octavoConfig.config, octavoConfig.source, environment)
   const strapi = await readStrapiConfig(root, 'api', environment)

@@ -22,17 +22,17 @@ const schemes: Readonly<Record<string, DatabaseClient>> = { postgres: 'postgres'
 export const clientNamed = (name: string): DatabaseClient | undefined => (Object.hasOwn(clients, name) ? clients[name] : undefined)
 
 /**
- * The database that a project is on. `filenameSource`: the setting that names a SQLite file; null: there is none.
+ * The database that a project is on. `sqliteEvidence`: what else says that it is SQLite, as the beginning of a sentence; null: nothing does.
  * @throws ConfigError for one that is not supported, for the URL of a server beside a SQLite file, and for a host without a client
  */
-export function clientOf(environment: Environment, strapi: StrapiDatabase | null, filenameSource: string | null): DatabaseClient {
+export function clientOf(environment: Environment, strapi: StrapiDatabase | null, sqliteEvidence: string | null): DatabaseClient {
   const given = givenClient(environment, strapi)
-  if (given === null && filenameSource === null) return clientOfServer(environment)
+  if (given === null && sqliteEvidence === null) return clientOfServer(environment)
   if (given === null) {
     const ofUrl = clientOfUrl(environment)
     if (ofUrl === undefined) return 'sqlite'
     throw new ConfigError(
-      `${filenameSource} names a SQLite file, but DATABASE_URL names a server. Set DATABASE_CLIENT to sqlite or ${ofUrl}, or remove one of the two.`,
+      `${sqliteEvidence}, but DATABASE_URL names a server. Set DATABASE_CLIENT to sqlite or ${ofUrl}, or remove one of the two.`,
     )
   }
   const [source, name] = given

@@ -1,4 +1,5 @@
 // Settings of the database: which one it is, how to reach it, and how it is used.
+import { existsSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { resolve } from 'node:path'
 import * as z from 'zod'
@@ -52,7 +53,7 @@ interface DatabaseSources {
 
 /** Completes the settings of the database. @throws ConfigError that names the invalid value */
 export function databaseOf({ root, environment, given, strapi }: DatabaseSources, nullsFirst: boolean): DatabaseConfig {
-  const client = clientOf(environment, strapi, filenameSource(environment, given))
+  const client = clientOf(environment, strapi, sqliteEvidence(root, environment, given))
   return {
     ...given,
     ...readerThreadsOf(environment, given),
@@ -60,15 +61,18 @@ export function databaseOf({ root, environment, given, strapi }: DatabaseSources
     nullsFirst,
     server: serverOf(client, environment, strapi),
     replicas: replicasOf(client, environment),
-    filename: resolve(root, environment.DATABASE_FILENAME ?? given.filename ?? strapi?.filename ?? '.tmp/data.db'),
+    filename: resolve(root, environment.DATABASE_FILENAME ?? given.filename ?? strapi?.filename ?? defaultFile),
     indexes: booleanOf(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.indexes ?? false,
   }
 }
 
-/** The setting that names a SQLite file; null: there is none, or only Strapi's config/database. */
-function filenameSource({ DATABASE_FILENAME }: Environment, { filename }: DatabaseSources['given']): string | null {
-  if (DATABASE_FILENAME !== undefined) return 'DATABASE_FILENAME'
-  return filename === undefined ? null : 'database.filename'
+const defaultFile = '.tmp/data.db'
+
+/** What says that the project is on SQLite although it names no client, as the beginning of a sentence; null: nothing does. */
+function sqliteEvidence(root: string, { DATABASE_FILENAME }: Environment, { filename }: DatabaseSources['given']): string | null {
+  if (DATABASE_FILENAME !== undefined) return 'DATABASE_FILENAME names a SQLite file'
+  if (filename !== undefined) return 'database.filename names a SQLite file'
+  return existsSync(resolve(root, defaultFile)) ? `There is a SQLite file at ${defaultFile}` : null
 }
 
 function readerThreadsOf(

@@ -1,10 +1,9 @@
 // Parameters that have no effect, or another one than they seem to have.
-
 import { localeCodes } from '../documents/read/locales.js'
 import { fileType } from '../model/link.js'
 import type { ContentType } from '../model/types.js'
 import { isObject, type Parameters } from '../query/rest/parameters.js'
-import { commandLine } from '../runtime/command-line.js'
+import { commandLine, quotedWord } from '../runtime/command-line.js'
 import type { Hint } from './exchange.js'
 import { listed, quoted, shown, similar } from './sentences.js'
 
@@ -127,7 +126,7 @@ export const unknownLocale: Hint = async (exchange) => {
   const [language = ''] = locale.toLowerCase().split(/[-_]/)
   const meant =
     codes.find((code) => code.toLowerCase() === locale.toLowerCase()) ?? codes.find((code) => code.toLowerCase() === language) ?? null
-  return `There is no locale ${quoted(locale)}.${meant === null ? '' : ` Did you mean "${meant}"?`} Locales: ${listed(codes.map((code) => (code === asked.access.defaultLocale ? `${code} (default)` : code)))}. Add one: ${commandLine(`locales add ${locale}`, exchange.config.folder)}`
+  return `There is no locale ${quoted(locale)}.${meant === null ? '' : ` Did you mean "${meant}"?`} Locales: ${listed(codes.map((code) => (code === asked.access.defaultLocale ? `${code} (default)` : code)))}. Add one: ${commandLine(`locales add ${quotedWord(locale)}`, exchange.config.folder)}`
 }
 
 /** Nothing else in the request that a locale could be about. */

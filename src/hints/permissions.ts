@@ -1,5 +1,4 @@
 // Which permission is missing, who lacks it, and the command that grants it.
-
 import { actionsOf } from '../access/actions.js'
 import type { Caller } from '../access/identify.js'
 import { commandLine } from '../runtime/command-line.js'

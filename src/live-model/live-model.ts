@@ -1,7 +1,6 @@
 // Changes the model while serving. A change is prepared beside the model in force: its files are staged, its schemas loaded and checked, its
 // plan made. One row makes it; then the installation is replaced and the files are put into their places. Whoever ends before the row leaves the
 // former model, whoever ends after it lets the next start finish.
-
 import { ApiError, ConfigError } from '../errors/errors.js'
 import type { Installations } from '../installation/installations.js'
 import type { FileChanges } from '../model/schema-files.js'

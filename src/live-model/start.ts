@@ -1,5 +1,4 @@
 // The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
-
 import type { Config } from '../config/config.js'
 import type { DatabaseView, RowReader } from '../database/database.js'
 import { hasColumns } from '../database/has-columns.js'

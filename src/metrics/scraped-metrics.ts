@@ -1,7 +1,7 @@
 // Metrics that have their values from a scrape: connections, caches, the log of SQLite, the model, and events that wait.
-import { Counter, Gauge, type Registry } from 'prom-client'
+import { Counter, Gauge, type Registry, Summary } from 'prom-client'
 import { managementLimits } from '../config/management.js'
-import type { DatabaseActivity } from '../database/activity.js'
+import type { DatabaseActivity, PoolActivity } from '../database/activity.js'
 import { within } from '../runtime/clock.js'
 import { addCacheMetrics, type CacheMetrics } from './cache-metrics.js'
 import { addReplicaMetrics } from './replica-metrics.js'
@@ -98,18 +98,7 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
     labelNames: ['pool'],
     registers: [registry],
   })
-  const waits = new Counter({
-    name: 'db_client_connection_wait_time_seconds_count',
-    help: 'Times that a connection was asked for',
-    labelNames: ['pool'],
-    registers: [registry],
-  })
-  const waitedSeconds = new Counter({
-    name: 'db_client_connection_wait_time_seconds_sum',
-    help: 'Seconds that connections were waited for, those that were free at once included',
-    labelNames: ['pool'],
-    registers: [registry],
-  })
+  const waits = addWaits(registry)
   const setReplicas = addReplicaMetrics(registry)
   let retriedBefore = 0
   const wal = new Gauge({
@@ -117,7 +106,8 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
     registers: [registry],
   })
   return ({ pools, replicas, retriedTransactions, walBytes }) => {
-    for (const counter of [timeouts, waits, waitedSeconds]) counter.reset()
+    timeouts.reset()
+    waits(pools)
     if (replicas !== null) setReplicas(replicas)
     for (const pool of pools) {
       count.set({ pool: pool.name, state: 'idle' }, pool.idle)
@@ -125,12 +115,29 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
       most.set({ pool: pool.name }, pool.most)
       waiting.set({ pool: pool.name }, pool.waiting)
       timeouts.inc({ pool: pool.name }, pool.timeouts)
-      waits.inc({ pool: pool.name }, pool.waits)
-      waitedSeconds.inc({ pool: pool.name }, pool.waitedSeconds)
     }
     retried.inc(retriedTransactions - retriedBefore)
     retriedBefore = retriedTransactions
     if (walBytes === null) wal.remove()
     else wal.set(walBytes)
+  }
+}
+
+/** Adds how long connections were waited for: a summary whose sums and counts the pools keep themselves. */
+function addWaits(registry: Registry): (pools: readonly PoolActivity[]) => void {
+  const name = 'db_client_connection_wait_time_seconds'
+  const help = 'Seconds until a connection was there, or none could be had'
+  const waits = new Summary({ name, help, labelNames: ['pool'], percentiles: [], registers: [registry] })
+  let kept: readonly PoolActivity[] = []
+  waits.get = async () => ({
+    // The types of prom-client have an enumeration here that it does not export.
+    ...{ name, help, type: 'summary' as never, aggregator: 'sum', collect: () => {} },
+    values: kept.flatMap(({ name: pool, waits: count, waitedSeconds }) => [
+      { metricName: `${name}_sum`, labels: { pool }, value: waitedSeconds },
+      { metricName: `${name}_count`, labels: { pool }, value: count },
+    ]),
+  })
+  return (pools) => {
+    kept = pools
   }
 }

@@ -1,6 +1,6 @@
 // The commands of Octavo as a person types them in the working folder of this process.
 import { existsSync } from 'node:fs'
-import { dirname, join, relative, resolve, sep } from 'node:path'
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /**
@@ -17,9 +17,17 @@ export function commandLine(words: string, folder: string | null): string {
 /** npx finds a package that is installed or linked, and in a clone the package itself; elsewhere Node runs the script of the clone. */
 function start(): string {
   const home = packageFolder()
-  const isFound = home.split(sep).includes('node_modules') || !relative(home, '').startsWith('..') || isLinked(resolve())
+  const isFound = isBelow(home, resolve()) || isLinked(resolve()) || home.split(sep).includes('_npx') || isBelow(globalFolder(), home)
   return isFound ? 'npx octavo' : `node ${quotedWord(join(home, 'dist', 'main.js'))}`
 }
+
+const isBelow = (folder: string, path: string): boolean => {
+  const way = relative(folder, path)
+  return !way.startsWith('..') && !isAbsolute(way)
+}
+
+/** Where npm installs packages for all projects. */
+const globalFolder = (): string => resolve(dirname(process.execPath), '..', 'lib', 'node_modules')
 
 /** Whether a folder or one above it has the command among its installed ones. */
 const isLinked = (folder: string): boolean =>
@@ -33,4 +41,4 @@ function packageFolder(): string {
 }
 
 /** A word that a shell takes as one. */
-const quotedWord = (word: string): string => (/^[\w./:@%+,=\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)
+export const quotedWord = (word: string): string => (/^[\w./:@%+,=\\-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)

@@ -83,7 +83,11 @@ rule('accounts.25', 'S045 a user who may change users raises nobody and takes no
     (await post(served, '/api/users', { username: name, email: `${name}@example.test`, password: 'secret-123', role }, alice)).status
   served = await serveGolden()
   for (const action of ['create', 'update']) await grantUsers(action)
-  for (const body of [{ role: 3 }, { role: { connect: [{ id: 3 }] } }, { provider: 'x' }, { confirmed: true }, { blocked: false }]) {
+  const roles = [
+    ...[3, { connect: [{ id: 3 }] }, { set: [3] }, { set: 3 }, { set: [{ id: 3 }] }, { connect: [{ id: 1 }], set: [3] }],
+    ...[{ connect: [{ id: 3 }], set: [1] }, { set: [{ id: { toString: 1 } }] }],
+  ]
+  for (const body of [...roles.map((role) => ({ role })), { provider: 'x' }, { confirmed: true }, { blocked: false }]) {
     expect([body, await put(1, body), await put(2, body)]).toEqual([body, 403, 403])
   }
   expect([await put(2, { password: 'taken-over-1' }), await put(2, { email: 'mine@example.test' })]).toEqual([403, 403])

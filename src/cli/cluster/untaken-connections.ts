@@ -31,12 +31,17 @@ const listening = new Map<unknown, Set<Worker>>()
 /** When a process has ended, passes on the connections that it was passed and has not taken; closes them where no other one listens. */
 export function passOnUntaken(worker: Worker): void {
   const untaken = watchPassing(worker)
+  // Node counts it out with the end of its channel, which may come long before its exit.
+  const leaveAll = (): void => {
+    for (const key of [...listening.keys()]) leave(key, worker)
+  }
+  worker.once('disconnect', leaveAll)
   worker.once('exit', async () => {
     // What it has taken is among its last messages.
     for (let waited = 0; worker.isConnected() && waited < readingTime; waited += 10) await pause(10)
     // From here on Node passes nothing to it. Where a connection is under way, Node does not see to that itself.
     worker.disconnect()
-    for (const key of [...listening.keys()]) leave(key, worker)
+    leaveAll()
     // The confirmation that it can send no more. With it, Node closes the connection (accepted) or passes it to another process.
     for (const [key, seq] of untaken)
       worker.process.emit('internalMessage', { cmd: clusterCommand, ack: seq, accepted: !listening.has(key) })

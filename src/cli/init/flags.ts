@@ -1,5 +1,4 @@
 // Reads the flags of `octavo init`, and completes them by the defaults.
-
 import { didYouMean } from '../../errors/did-you-mean.js'
 import { ConfigError } from '../../errors/errors.js'
 import { commandLine } from '../../runtime/command-line.js'

@@ -178,7 +178,7 @@ function openKept(
   }
 }
 
-/** Waits for a connection. `late`: called where none is free in time. @throws Error then */
+/** Waits for a connection. @throws Error where none is free in time */
 function waitIn(waiters: Set<Waiter>, milliseconds: number): Promise<Client> {
   return new Promise((resolve, reject) => {
     const end = () => {

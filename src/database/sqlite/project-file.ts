@@ -1,6 +1,5 @@
 // The database file of a project, opened for a service or a command: refused if it was lost or is damaged, created if the project is
 // new, given what it lacks.
-
 import { existsSync } from 'node:fs'
 import type { Database } from 'better-sqlite3'
 import type { Logger } from 'pino'

@@ -12,6 +12,7 @@ import { copyBelow, removeBelow } from '../store/components.js'
 import { clearOutOfSync, markModified, markOutOfSync, outOfSyncCondition } from '../store/modified-drafts.js'
 import type { RowContext } from '../store/row-context.js'
 import { overwriteRow, type StoredVersion, valueColumns } from '../store/rows.js'
+import { publishedOf } from './publish.js'
 
 const isShared = (attribute: Attribute): boolean =>
   !attribute.localized &&
@@ -155,7 +156,12 @@ export async function shareWithLocales(
   const locale = versions.find((version) => version.id === id)?.locale ?? writing.resolving.locale
   const others = versions.filter((version) => version.locale !== locale)
   const siblings = others.filter((version) => state === 'any' || (version.published_at !== null) === (state === 'published'))
-  for (const sibling of siblings) await share(writing, type, id, sibling.id, { which: isShared, into: sibling.locale, replacedAt: now })
+  for (const { id: sibling, locale: into } of siblings) {
+    // A draft that is changed is later than its publication.
+    const published = state === 'draft' ? publishedOf(versions, into) : null
+    const replacedAt = published === null ? now : Math.max(now, (published.updated_at ?? 0) + 1)
+    await share(writing, type, id, sibling, { which: isShared, into, replacedAt })
+  }
   if (state === 'any' || others.length === 0) return
   const drafts = others.filter(({ published_at }) => published_at === null)
   markModified(
