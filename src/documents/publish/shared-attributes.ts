@@ -11,7 +11,7 @@ import { readWhole } from '../read/whole-document.js'
 import { copyBelow, removeBelow } from '../store/components.js'
 import { clearOutOfSync, markModified, markOutOfSync, outOfSyncCondition } from '../store/modified-drafts.js'
 import type { RowContext } from '../store/row-context.js'
-import { overwriteRow, type StoredVersion, valueColumns } from '../store/rows.js'
+import { overwriteRow, type StoredVersion, updateRow, valueColumns } from '../store/rows.js'
 import { publishedOf } from './publish.js'
 
 const isShared = (attribute: Attribute): boolean =>
@@ -161,6 +161,7 @@ export async function shareWithLocales(
     const published = state === 'draft' ? publishedOf(versions, into) : null
     const replacedAt = published === null ? now : Math.max(now, (published.updated_at ?? 0) + 1)
     await share(writing, type, id, sibling, { which: isShared, into, replacedAt })
+    if (state === 'published') keepDraftLater(writing.transaction, type, versions, into, now)
   }
   if (state === 'any' || others.length === 0) return
   const drafts = others.filter(({ published_at }) => published_at === null)
@@ -188,7 +189,10 @@ export async function equalizeLocales(
       where q.id = ${row.id} and v.id <> q.id and (v.published_at is null) = (q.published_at is null)
       and ${outOfSyncCondition(transaction.dialect, model, type, isShared)} order by v.id`,
   )
-  for (const { id, locale } of found) await share(writing, type, row.id, id, { which: isShared, into: locale, replacedAt: now })
+  for (const { id, locale } of found) {
+    await share(writing, type, row.id, id, { which: isShared, into: locale, replacedAt: now })
+    if (type.draftAndPublish) keepDraftLater(transaction, type, versions, locale, now)
+  }
   if (!type.draftAndPublish || found.length === 0) return
   // A draft and its published version may differ by it.
   const changed = new Set(found.map(({ locale }) => locale))
@@ -198,6 +202,23 @@ export async function equalizeLocales(
     type,
     drafts.map(({ id }) => id),
   )
+}
+
+/**
+ * A draft with changes is later than its published version, by which Strapi and plans of a model tell that it has some: it stays so where the
+ * published version is changed by another locale.
+ */
+function keepDraftLater(
+  transaction: Transaction,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  locale: string | null,
+  now: number,
+): void {
+  const draft = versions.find((version) => version.published_at === null && version.locale === locale)
+  const published = publishedOf(versions, locale)
+  if (draft !== undefined && published !== null && (draft.updated_at ?? 0) > (published.updated_at ?? 0))
+    updateRow(transaction, type.table, draft.id, { updated_at: now + 1 })
 }
 
 interface SharedCopy {
