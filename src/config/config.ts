@@ -16,7 +16,7 @@ import { checkMailServer, checkRenamed, checkSender, problemOf, warningsOf } fro
 import { addToProcess, processEnvironment } from './code-environment.js'
 import { type SourceOf, withVariable } from './config-variable.js'
 import { corsSettings } from './cors.js'
-import { type DatabaseConfig, databaseOf, databaseSettings } from './database.js'
+import { type DatabaseConfig, databaseOf, databaseSettings, defaultFile } from './database.js'
 import { booleanOf, type Environment, setOnly } from './environment.js'
 import {
   hasGeneratedSecrets,
@@ -302,7 +302,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
 const databaseWarnings = (strapi: StrapiDatabase | null, { server }: DatabaseConfig): readonly string[] =>
   strapi === null || strapi.problem === null || server !== null
     ? []
-    : [`${strapi.problem}; using .tmp/data.db. Set DATABASE_FILENAME to use another file`]
+    : [`${strapi.problem}; using ${defaultFile}. Set DATABASE_FILENAME to use another file`]
 
 /** @throws ConfigError that names the invalid value */
 function storageFrom(given: z.output<typeof givenStorage>, environment: Environment): StorageConfig {

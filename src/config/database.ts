@@ -66,7 +66,8 @@ export function databaseOf({ root, environment, given, strapi }: DatabaseSources
   }
 }
 
-const defaultFile = '.tmp/data.db'
+/** The SQLite file of a project that names none. */
+export const defaultFile = '.tmp/data.db'
 
 /** What says that the project is on SQLite although it names no client, as the beginning of a sentence; null: nothing does. */
 function sqliteEvidence(root: string, { DATABASE_FILENAME }: Environment, { filename }: DatabaseSources['given']): string | null {
