@@ -239,7 +239,8 @@ rule('projects.6', 'routes and schedules that are changed are served and run as 
     }`
   const dev = await startDev(project({ ...notes, 'octavo.config.ts': config('/word'), 'lib/word.ts': "export const word = 'one'" }))
   await dev.prints(/Octavo serves/)
-  const ask = async (path: string) => (await (await fetch(dev.origin + path)).json()) as unknown
+  // Each request has its own connection: one that is idle for 100 ms ends with the process that is replaced, which may cross a request.
+  const ask = async (path: string) => (await (await fetch(dev.origin + path, { headers: { connection: 'close' } })).json()) as unknown
   const ticks = async (word: string) => {
     const { meta } = (await ask(`/api/notes?filters[name]=${word}&pagination[pageSize]=1`)) as { meta: { pagination: { total: number } } }
     return meta.pagination.total
