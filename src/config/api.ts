@@ -2,62 +2,64 @@
 import * as z from 'zod'
 import { dependsOnStrapi } from './files.js'
 
-const rest = z.strictObject({
-  prefix: z
-    .string()
-    .regex(/^\/[\w/-]*[\w-]$/, 'must start with a slash and not end with one')
-    .default('/api'),
-  defaultLimit: z.int().positive().default(25),
-  maxLimit: z.int().positive().default(100),
-  withCount: z.boolean().default(true),
-  strictParams: z.boolean().default(false),
-  /** Reading drafts requires the action `findDraft` of the type. */
-  draftGrant: z.boolean().default(false),
-  contract: z.enum(['specification', 'strapi']).optional(),
-})
+const rest = () =>
+  z.strictObject({
+    prefix: z
+      .string()
+      .regex(/^\/[\w/-]*[\w-]$/, 'must start with a slash and not end with one')
+      .default('/api'),
+    defaultLimit: z.int().positive().default(25),
+    maxLimit: z.int().positive().default(100),
+    withCount: z.boolean().default(true),
+    strictParams: z.boolean().default(false),
+    /** Reading drafts requires the action `findDraft` of the type. */
+    draftGrant: z.boolean().default(false),
+    contract: z.enum(['specification', 'strapi']).optional(),
+  })
 
 /** Attributes of these names are private in every type and component. */
-const responses = z.strictObject({ privateAttributes: z.array(z.string()).default([]) })
+const responses = () => z.strictObject({ privateAttributes: z.array(z.string()).default([]) })
 
 /** `api` in octavo.config. */
-export const apiSettings = z.strictObject({ rest: rest.prefault({}), responses: responses.prefault({}) })
+export const apiSettings = () => z.strictObject({ rest: rest().prefault({}), responses: responses().prefault({}) })
 
 /** The settings taken from Strapi's `config/api` unless octavo.config overrides them. */
-export const strapiApi = z.object({
-  rest: z
-    .object({
-      prefix: rest.shape.prefix.unwrap(),
-      defaultLimit: z.int().positive(),
-      maxLimit: z.int().positive(),
-      withCount: z.boolean(),
-      strictParams: z.boolean(),
-    })
-    .partial()
-    .prefault({}),
-  responses: z.object({ privateAttributes: z.array(z.string()).default([]) }).prefault({}),
-})
+export const strapiApi = () =>
+  z.object({
+    rest: z
+      .object({
+        prefix: rest().shape.prefix.unwrap(),
+        defaultLimit: z.int().positive(),
+        maxLimit: z.int().positive(),
+        withCount: z.boolean(),
+        strictParams: z.boolean(),
+      })
+      .partial()
+      .prefault({}),
+    responses: z.object({ privateAttributes: z.array(z.string()).default([]) }).prefault({}),
+  })
 
 /** The settings of the REST API. */
 export interface ApiConfig {
   readonly contract: 'specification' | 'strapi'
   /** Why this contract was chosen; printed at the start. */
   readonly contractReason: string
-  readonly rest: Readonly<Required<Omit<z.output<typeof rest>, 'contract'>>>
+  readonly rest: Readonly<Required<Omit<z.output<ReturnType<typeof rest>>, 'contract'>>>
   /** Attributes of these names are private in every type and component. */
   readonly privateAttributes: readonly string[]
 }
 
 /** The settings in octavo.config with those of Strapi's `config/api` that it does not override. */
 export const withStrapiApi = (
-  { rest, responses }: z.output<typeof strapiApi>,
-  own: z.input<typeof apiSettings> = {},
-): z.input<typeof apiSettings> => ({
+  { rest, responses }: z.output<ReturnType<typeof strapiApi>>,
+  own: z.input<ReturnType<typeof apiSettings>> = {},
+): z.input<ReturnType<typeof apiSettings>> => ({
   rest: { ...rest, ...own.rest },
   responses: { ...responses, ...own.responses },
 })
 
 /** Completes the settings of the API of the project in `root`. */
-export function apiOf(root: string, { rest: { contract, ...options }, responses }: z.output<typeof apiSettings>): ApiConfig {
+export function apiOf(root: string, { rest: { contract, ...options }, responses }: z.output<ReturnType<typeof apiSettings>>): ApiConfig {
   const { privateAttributes } = responses
   if (contract !== undefined) return { contract, contractReason: 'set in octavo.config', rest: options, privateAttributes }
   return dependsOnStrapi(root)

@@ -9,9 +9,9 @@ import type { Hook } from '../public/hooks.js'
 import type { CustomRoute } from '../public/routes.js'
 import type { Schedule } from '../public/schedules.js'
 import type { TypeSettings } from '../public/type-settings.js'
-import { admin } from './administration.js'
+import { adminSettings } from './administration.js'
 import { type ApiConfig, apiOf, apiSettings, strapiApi, withStrapiApi } from './api.js'
-import { auth } from './auth.js'
+import { authSettings } from './auth.js'
 import { checkMailServer, checkRenamed, checkSender, problemOf, warningsOf } from './checks.js'
 import { addToProcess, processEnvironment } from './code-environment.js'
 import { type SourceOf, withVariable } from './config-variable.js'
@@ -29,7 +29,7 @@ import {
   type WebhookHeaders,
 } from './files.js'
 import { eventSettings, hookSettings, webhookSettings } from './hooks.js'
-import { limits } from './limits.js'
+import { limitSettings } from './limits.js'
 import { type ManagementConfig, managementOf, managementSettings } from './management.js'
 import { isLoopback, type NetworkConfig, networkOf } from './network.js'
 import { processesOf, processSettings } from './processes.js'
@@ -41,58 +41,60 @@ import { givenStorage, type StorageConfig, storageOf, storageProblem } from './s
 import { typeSettings } from './types.js'
 
 /** The description of the API, for programs at `/openapi.json` below the prefix and for people at `/docs`. */
-const docs = z.strictObject({ enabled: z.boolean().default(true) }).prefault({})
+const docsSettings = () => z.strictObject({ enabled: z.boolean().default(true) }).prefault({})
 
-const file = z.strictObject({
-  admin: admin.prefault({}),
-  host: z.string().optional(),
-  port: z.int().min(0).max(65_535).optional(),
-  /** The public URL of the service, used in e-mails and redirects. */
-  url: z.url({ protocol: /^https?$/ }).optional(),
-  /** Number of trusted reverse proxies in front of the service (X-Forwarded-For). */
-  trustProxy: z.int().min(0).max(10).default(0),
-  /** Service processes of `octavo start` that share the port; `auto`: one for each core. */
-  processes: processSettings,
-  api: apiSettings.prefault({}),
-  auth: auth.prefault({}),
-  docs,
-  mail: z.strictObject({ url: z.string().optional(), from: z.string().optional() }).prefault({}),
-  database: databaseSettings.prefault({}),
-  uploads: z
-    .strictObject({
-      folder: z.string().optional(),
-      /** Where new files are stored. */
-      storage: givenStorage.prefault({ provider: 'local' }),
-      /** Media types that may be uploaded (`image/*`, `application/pdf`); if empty, all but the denied ones. */
-      allowedTypes: z.array(z.string()).default([]),
-      deniedTypes: z.array(z.string()).default([]),
-    })
-    .prefault({}),
-  cors: corsSettings.prefault({}),
-  http: httpSettings.prefault({}),
-  /** Serve a page at / that lists the content-types and requests to try. */
-  startPage: z.boolean().default(true),
-  /** Compress responses for clients that accept it; false where a proxy in front of the service does. */
-  compression: z.boolean().default(true),
-  hooks: z.array(hookSettings).readonly().default([]),
-  types: typeSettings.default({}),
-  routes: routesSettings.default([]),
-  schedules: scheduleSettings.default([]),
-  events: eventSettings.prefault({}),
-  webhooks: webhookSettings.prefault({}),
-  management: managementSettings.prefault({}),
-  /** Add spans to the traces of OpenTelemetry; absent: where code of the project has registered an SDK before the start. */
-  tracing: z.boolean().optional(),
-  /** What caches of others are told: the header with the keys of a response, by which it is purged. */
-  cache: z.strictObject({ surrogateKeys: z.literal([false, 'Surrogate-Key', 'Cache-Tag']).default(false) }).prefault({}),
-  /** Where the audit log is written: `stdout`, among the lines of the log, or a file; absent: there is none. */
-  auditLog: z.string().min(1).optional(),
-  log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
-  limits: limits.prefault({}),
-})
+/** Settings are functions that make their schemas: a process parses them once, and the schemas would take megabytes for its life. */
+const configFile = () =>
+  z.strictObject({
+    admin: adminSettings().prefault({}),
+    host: z.string().optional(),
+    port: z.int().min(0).max(65_535).optional(),
+    /** The public URL of the service, used in e-mails and redirects. */
+    url: z.url({ protocol: /^https?$/ }).optional(),
+    /** Number of trusted reverse proxies in front of the service (X-Forwarded-For). */
+    trustProxy: z.int().min(0).max(10).default(0),
+    /** Service processes of `octavo start` that share the port; `auto`: one for each core. */
+    processes: processSettings(),
+    api: apiSettings().prefault({}),
+    auth: authSettings().prefault({}),
+    docs: docsSettings(),
+    mail: z.strictObject({ url: z.string().optional(), from: z.string().optional() }).prefault({}),
+    database: databaseSettings().prefault({}),
+    uploads: z
+      .strictObject({
+        folder: z.string().optional(),
+        /** Where new files are stored. */
+        storage: givenStorage().prefault({ provider: 'local' }),
+        /** Media types that may be uploaded (`image/*`, `application/pdf`); if empty, all but the denied ones. */
+        allowedTypes: z.array(z.string()).default([]),
+        deniedTypes: z.array(z.string()).default([]),
+      })
+      .prefault({}),
+    cors: corsSettings().prefault({}),
+    http: httpSettings().prefault({}),
+    /** Serve a page at / that lists the content-types and requests to try. */
+    startPage: z.boolean().default(true),
+    /** Compress responses for clients that accept it; false where a proxy in front of the service does. */
+    compression: z.boolean().default(true),
+    hooks: z.array(hookSettings()).readonly().default([]),
+    types: typeSettings().default({}),
+    routes: routesSettings().default([]),
+    schedules: scheduleSettings().default([]),
+    events: eventSettings().prefault({}),
+    webhooks: webhookSettings().prefault({}),
+    management: managementSettings().prefault({}),
+    /** Add spans to the traces of OpenTelemetry; absent: where code of the project has registered an SDK before the start. */
+    tracing: z.boolean().optional(),
+    /** What caches of others are told: the header with the keys of a response, by which it is purged. */
+    cache: z.strictObject({ surrogateKeys: z.literal([false, 'Surrogate-Key', 'Cache-Tag']).default(false) }).prefault({}),
+    /** Where the audit log is written: `stdout`, among the lines of the log, or a file; absent: there is none. */
+    auditLog: z.string().min(1).optional(),
+    log: z.strictObject({ level: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).optional() }).prefault({}),
+    limits: limitSettings().prefault({}),
+  })
 
 /** The contents of octavo.config.{ts,js,json}; everything is optional. */
-export type UserConfig = z.input<typeof file>
+export type UserConfig = z.input<ReturnType<typeof configFile>>
 
 /** The complete configuration of a project. */
 export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
@@ -110,11 +112,11 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly storage: StorageConfig
   /** Media types that may be uploaded; if `allowed` is empty, all but the denied ones. */
   readonly uploadTypes: { readonly allowed: readonly string[]; readonly denied: readonly string[] }
-  readonly auth: Readonly<z.output<typeof auth> & { readonly sharedLimits: boolean }>
+  readonly auth: Readonly<z.output<ReturnType<typeof authSettings>> & { readonly sharedLimits: boolean }>
   /** The administration API. */
-  readonly admin: Readonly<z.output<typeof admin>>
+  readonly admin: Readonly<z.output<ReturnType<typeof adminSettings>>>
   /** Whether the API describes itself, with what a caller may do. */
-  readonly docs: Readonly<z.output<typeof docs>>
+  readonly docs: Readonly<z.output<ReturnType<typeof docsSettings>>>
   readonly mail: { readonly url: string | null; readonly from: string | null }
   readonly corsOrigins: '*' | readonly string[]
   readonly corsHeaders: readonly string[]
@@ -147,8 +149,8 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
     /** The stream of events below the prefix of the API; null: there is none. */
     readonly stream: { readonly path: string } | null
   }
-  readonly webhooks: Readonly<Required<z.output<typeof webhookSettings>>>
-  readonly limits: Readonly<z.output<typeof limits> & { readonly drainDelay: number }>
+  readonly webhooks: Readonly<Required<z.output<ReturnType<typeof webhookSettings>>>>
+  readonly limits: Readonly<z.output<ReturnType<typeof limitSettings>> & { readonly drainDelay: number }>
   /** The default locale of a new database. */
   readonly initialLocale: string
   /** Evidence that the project was started before, as the end of a sentence; null if there is none. */
@@ -184,16 +186,16 @@ export async function loadConfig(
   const { config, source } = withVariable(octavoConfig.config, octavoConfig.source, environment)
   const strapi = await readStrapiConfig(root, 'api', environment)
   const userConfig = config as UserConfig
-  const ownConfig = checked(file, config, source)
+  const ownConfig = checked(configFile(), config, source)
   const settings =
     strapi === null
       ? ownConfig
       : checked(
-          file,
+          configFile(),
           {
             ...userConfig,
             api: withStrapiApi(
-              checked(strapiApi, strapi.config, () => strapi.source),
+              checked(strapiApi(), strapi.config, () => strapi.source),
               userConfig.api,
             ),
           },
@@ -237,7 +239,7 @@ function pathOf({ path }: z.core.$ZodIssue): readonly string[] {
 /** What a configuration is assembled from. */
 interface ConfigSources {
   readonly root: string
-  readonly given: z.output<typeof file>
+  readonly given: z.output<ReturnType<typeof configFile>>
   readonly environment: Environment
   /** The variables in .env. */
   readonly own: Environment
@@ -305,13 +307,13 @@ const databaseWarnings = (strapi: StrapiDatabase | null, { server }: DatabaseCon
     : [`${strapi.problem}; using ${defaultFile}. Set DATABASE_FILENAME to use another file`]
 
 /** @throws ConfigError that names the invalid value */
-function storageFrom(given: z.output<typeof givenStorage>, environment: Environment): StorageConfig {
+function storageFrom(given: z.output<ReturnType<typeof givenStorage>>, environment: Environment): StorageConfig {
   const storage = storageOf(given, environment)
   if (!storage.success) throw new ConfigError(storageProblem(storage.error))
   return storage.data
 }
 
-function mailOf({ SMTP_URL, MAIL_FROM }: Environment, given: z.output<typeof file>['mail']): Config['mail'] {
+function mailOf({ SMTP_URL, MAIL_FROM }: Environment, given: z.output<ReturnType<typeof configFile>>['mail']): Config['mail'] {
   const [url, from] = [SMTP_URL ?? given.url ?? null, MAIL_FROM ?? given.from ?? null]
   if (url !== null) checkMailServer(SMTP_URL === undefined ? 'mail.url' : 'SMTP_URL', url)
   if (from !== null) checkSender(MAIL_FROM === undefined ? 'mail.from' : 'MAIL_FROM', from)

@@ -3,12 +3,13 @@ import * as z from 'zod'
 import { originProblem } from './checks.js'
 
 /** `*` for any origin, or a list of origins. */
-const origins = z.custom<'*' | readonly string[]>().superRefine((value: unknown, context) => {
-  if (value === '*') return
-  const isList = Array.isArray(value) && value.every((one) => typeof one === 'string')
-  const problem = isList ? value.map(originProblem).find((found) => found !== null) : 'must be "*" or a list of origins'
-  if (problem !== undefined && problem !== null) context.addIssue({ code: 'custom', message: problem })
-})
+const origins = () =>
+  z.custom<'*' | readonly string[]>().superRefine((value: unknown, context) => {
+    if (value === '*') return
+    const isList = Array.isArray(value) && value.every((one) => typeof one === 'string')
+    const problem = isList ? value.map(originProblem).find((found) => found !== null) : 'must be "*" or a list of origins'
+    if (problem !== undefined && problem !== null) context.addIssue({ code: 'custom', message: problem })
+  })
 
 /** Strapi's four headers, and the further ones of this API. */
 const knownHeaders = [
@@ -17,8 +18,9 @@ const knownHeaders = [
 ]
 
 /** The section `cors` of the configuration. */
-export const corsSettings = z.strictObject({
-  origins: origins.default('*'),
-  /** Headers that pages of other origins may send. */
-  headers: z.array(z.string().regex(/^[\w-]+$/, 'must be the name of a header')).default(knownHeaders),
-})
+export const corsSettings = () =>
+  z.strictObject({
+    origins: origins().default('*'),
+    /** Headers that pages of other origins may send. */
+    headers: z.array(z.string().regex(/^[\w-]+$/, 'must be the name of a header')).default(knownHeaders),
+  })

@@ -24,52 +24,54 @@ export interface ServerSettings {
   readonly connectionTimeout: number
 }
 
-const text = z.string().optional()
-const whole = z.coerce.number().int().nonnegative().optional()
+const text = () => z.string().optional()
+const whole = () => z.coerce.number().int().nonnegative().optional()
 /** The most connections of a pool: without one, no request would be answered. */
-const mostConnections = z.coerce.number().int().min(1).optional()
-const flag = z.enum(['true', 'false']).optional()
+const mostConnections = () => z.coerce.number().int().min(1).optional()
+const flag = () => z.enum(['true', 'false']).optional()
 
 /** The variables of Strapi's scaffold. */
-const variables = z.object({
-  DATABASE_URL: text,
-  DATABASE_HOST: text,
-  DATABASE_PORT: whole,
-  DATABASE_NAME: text,
-  DATABASE_USERNAME: text,
-  DATABASE_PASSWORD: text,
-  DATABASE_SCHEMA: text,
-  DATABASE_SSL: flag,
-  DATABASE_SSL_KEY: text,
-  DATABASE_SSL_CERT: text,
-  DATABASE_SSL_CA: text,
-  DATABASE_SSL_CAPATH: text,
-  DATABASE_SSL_CIPHER: text,
-  DATABASE_SSL_REJECT_UNAUTHORIZED: flag,
-  DATABASE_POOL_MIN: whole,
-  DATABASE_POOL_MAX: mostConnections,
-  DATABASE_CONNECTION_TIMEOUT: whole,
-})
+const variables = () =>
+  z.object({
+    DATABASE_URL: text(),
+    DATABASE_HOST: text(),
+    DATABASE_PORT: whole(),
+    DATABASE_NAME: text(),
+    DATABASE_USERNAME: text(),
+    DATABASE_PASSWORD: text(),
+    DATABASE_SCHEMA: text(),
+    DATABASE_SSL: flag(),
+    DATABASE_SSL_KEY: text(),
+    DATABASE_SSL_CERT: text(),
+    DATABASE_SSL_CA: text(),
+    DATABASE_SSL_CAPATH: text(),
+    DATABASE_SSL_CIPHER: text(),
+    DATABASE_SSL_REJECT_UNAUTHORIZED: flag(),
+    DATABASE_POOL_MIN: whole(),
+    DATABASE_POOL_MAX: mostConnections(),
+    DATABASE_CONNECTION_TIMEOUT: whole(),
+  })
 
-const ssl = z.union([z.boolean(), z.record(z.string(), z.unknown())]).optional()
+const ssl = () => z.union([z.boolean(), z.record(z.string(), z.unknown())]).optional()
 
 /** The parts of `connection` in Strapi's config/database that name a server. */
-const strapiConnection = z.object({
-  connection: z
-    .object({
-      connectionString: text,
-      host: text,
-      port: whole,
-      database: text,
-      user: text,
-      password: text,
-      schema: text,
-      ssl,
-    })
-    .default({}),
-  pool: z.object({ min: whole, max: mostConnections }).default({}),
-  acquireConnectionTimeout: whole,
-})
+const strapiConnection = () =>
+  z.object({
+    connection: z
+      .object({
+        connectionString: text(),
+        host: text(),
+        port: whole(),
+        database: text(),
+        user: text(),
+        password: text(),
+        schema: text(),
+        ssl: ssl(),
+      })
+      .default({}),
+    pool: z.object({ min: whole(), max: mostConnections() }).default({}),
+    acquireConnectionTimeout: whole(),
+  })
 
 /** The ports on which the servers listen. */
 const ports = { postgres: 5432, mysql: 3306 }
@@ -116,7 +118,7 @@ const settingsOf = (given: Given, port: number): ServerSettings => ({
 
 function fromEnvironment(environment: Environment): Given {
   const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const given = parsed(variables, set, 'the environment')
+  const given = parsed(variables(), set, 'the environment')
   return {
     url: given.DATABASE_URL,
     host: given.DATABASE_HOST,
@@ -132,7 +134,7 @@ function fromEnvironment(environment: Environment): Given {
   }
 }
 
-function sslOf(given: z.output<typeof variables>): Readonly<Record<string, string | boolean>> {
+function sslOf(given: z.output<ReturnType<typeof variables>>): Readonly<Record<string, string | boolean>> {
   const files = {
     key: given.DATABASE_SSL_KEY,
     cert: given.DATABASE_SSL_CERT,
@@ -146,7 +148,7 @@ function sslOf(given: z.output<typeof variables>): Readonly<Record<string, strin
 
 /** The server that Strapi's config/database names. @throws ConfigError */
 function fromStrapi(server: unknown): Given {
-  const { connection, pool, acquireConnectionTimeout } = parsed(strapiConnection, server, "Strapi's config/database")
+  const { connection, pool, acquireConnectionTimeout } = parsed(strapiConnection(), server, "Strapi's config/database")
   return {
     ...connection,
     url: connection.connectionString,

@@ -12,17 +12,18 @@ import type { StrapiDatabase } from './files.js'
 const mostReaders = 64
 
 /** `database` in octavo.config. */
-export const databaseSettings = z.strictObject({
-  filename: z.string().optional(),
-  /** Number of permanent reader threads, and the maximum while heavy reads occupy some. */
-  readerThreads: z.int().min(1).max(mostReaders).optional(),
-  maxReaderThreads: z.int().min(1).max(mostReaders).optional(),
-  /** Create Octavo's own indexes (`octavo_*`) in addition to Strapi's. */
-  indexes: z.boolean().optional(),
-  busyTimeout: z.int().positive().default(5_000),
-  mmapBytes: z.int().min(0).default(0),
-  cacheKibibytes: z.int().positive().default(2_048),
-})
+export const databaseSettings = () =>
+  z.strictObject({
+    filename: z.string().optional(),
+    /** Number of permanent reader threads, and the maximum while heavy reads occupy some. */
+    readerThreads: z.int().min(1).max(mostReaders).optional(),
+    maxReaderThreads: z.int().min(1).max(mostReaders).optional(),
+    /** Create Octavo's own indexes (`octavo_*`) in addition to Strapi's. */
+    indexes: z.boolean().optional(),
+    busyTimeout: z.int().positive().default(5_000),
+    mmapBytes: z.int().min(0).default(0),
+    cacheKibibytes: z.int().positive().default(2_048),
+  })
 
 /** The settings of the database. */
 export interface DatabaseConfig {
@@ -46,7 +47,7 @@ export interface DatabaseConfig {
 interface DatabaseSources {
   readonly root: string
   readonly environment: Environment
-  readonly given: z.output<typeof databaseSettings>
+  readonly given: z.output<ReturnType<typeof databaseSettings>>
   /** Strapi's config/database, if nothing else names the database file. */
   readonly strapi: StrapiDatabase | null
 }

@@ -13,8 +13,8 @@ export const inputErrors = 1_000
 /** Milliseconds for all values of one body to match regular expressions of a schema that cannot run in linear time. */
 export const patternTime = 100
 
-/** Limits for everything that comes from outside, in milliseconds, bytes or counts. */
-export const limits = z.strictObject({
+/** Limits of requests, responses and connections. */
+const requestLimits = () => ({
   /** Relations and components that one filter path may cross; each makes the query more expensive. */
   filterRelations: z.int().positive().max(32).default(8),
   /** Total number of conditions, sort keys and populated attributes in one request. */
@@ -52,6 +52,18 @@ export const limits = z.strictObject({
   compressionBytes: z.int().positive().max(mostBytes).default(32_000_000),
   /** Bytes of an uploaded file that is compressed, which is read as a whole; larger ones are sent as they are. */
   compressedFileBytes: z.int().positive().max(mostBytes).default(1_000_000),
+  /** Milliseconds for the headers of a request, for a whole request, and between two requests of one connection. */
+  headersTimeout: z.int().positive().max(longest).default(10_000),
+  requestTimeout: z.int().positive().max(longest).default(30_000),
+  keepAliveTimeout: z.int().positive().max(longest).default(65_000),
+  /** Milliseconds without traffic after which a connection is closed, even if a response is being sent. */
+  idleTimeout: z.int().positive().max(longest).default(70_000),
+  /** Open connections. */
+  connections: z.int().positive().max(most).default(10_000),
+})
+
+/** Limits of reads and writes of content, and of what is cached for them. */
+const readLimits = () => ({
   /** Milliseconds for one read, including the wait. */
   readTimeout: z.int().positive().max(longest).default(10_000),
   /** Milliseconds that a read waits for a read replica to catch up, before it is executed on the primary. */
@@ -77,12 +89,10 @@ export const limits = z.strictObject({
   cachedDescriptions: z.int().positive().max(most).default(20),
   /** Cached tokens and users. */
   cachedCallers: z.int().positive().max(most).default(5_000),
-  /** Milliseconds for the headers of a request, for a whole request, and between two requests of one connection. */
-  headersTimeout: z.int().positive().max(longest).default(10_000),
-  requestTimeout: z.int().positive().max(longest).default(30_000),
-  keepAliveTimeout: z.int().positive().max(longest).default(65_000),
-  /** Milliseconds without traffic after which a connection is closed, even if a response is being sent. */
-  idleTimeout: z.int().positive().max(longest).default(70_000),
+})
+
+/** Limits of uploads, images and the storage of files. */
+const uploadLimits = () => ({
   /** Milliseconds to receive a form with files. */
   uploadTimeout: z.int().positive().max(longest).default(3_600_000),
   /** Bytes of one uploaded file, and of a whole form with files. */
@@ -113,8 +123,10 @@ export const limits = z.strictObject({
   /** Timeout and idle timeout of one remote storage request, in milliseconds. A download that has begun has the idle timeout alone. */
   storageTimeout: z.int().positive().max(longest).default(60_000),
   storageIdleTimeout: z.int().positive().max(longest).default(10_000),
-  /** Open connections. */
-  connections: z.int().positive().max(most).default(10_000),
+})
+
+/** Limits of accounts and administration. */
+const administrationLimits = () => ({
   /** Attempts per minute at each route of /auth per IP address; 0 means no limit. Successful sign-ins do not count. */
   authRateLimit: z.int().min(0).max(most).default(10),
   /** Acts of administrators that are kept; the oldest are deleted first. */
@@ -157,6 +169,10 @@ export const limits = z.strictObject({
   passwordQueue: z.int().positive().max(most).default(100),
   /** IP addresses and accounts whose attempts are counted. */
   rateLimitKeys: z.int().positive().max(most).default(100_000),
+})
+
+/** Limits of retried writes, and of code of the project. */
+const codeLimits = () => ({
   /** Stored responses to writes with an Idempotency-Key: lifetime in milliseconds, number, and total bytes. */
   idempotencyTime: z.int().positive().max(longest).default(86_400_000),
   idempotencyKeys: z.int().positive().max(most).default(100_000),
@@ -171,6 +187,10 @@ export const limits = z.strictObject({
   scheduleTimeout: z.int().positive().max(longest).default(300_000),
   /** Writes of one transaction that code of the project describes, and documents of one bulk write. */
   transactionOperations: z.int().positive().max(most).default(10_000),
+})
+
+/** Limits of events, webhooks and archives. */
+const eventLimits = () => ({
   /** Attempts to deliver an event to a listener that fails, with delays that grow from one second to one minute. */
   listenerAttempts: z.int().positive().max(1_000).default(10),
   /** Events kept in the outbox; the oldest are deleted first. */
@@ -208,6 +228,10 @@ export const limits = z.strictObject({
   eventStreamBytes: z.int().positive().max(mostBytes).default(1_048_576),
   /** Bytes of recorded events that are read at once for event streams; of a larger event, this one alone. */
   eventStreamReadBytes: z.int().positive().max(mostBytes).default(1_048_576),
+})
+
+/** Limits of the start, of changes of the model, and of processes. */
+const processLimits = () => ({
   /** Milliseconds for a start to check the database file for damage (0: no check), and to wait while another start prepares it. */
   checkTime: z.int().min(0).max(longest).default(1_000),
   startWait: z.int().positive().max(longest).default(60_000),
@@ -244,6 +268,18 @@ export const limits = z.strictObject({
   /** Bytes of log lines buffered while the output is slow, full or closed; further lines are dropped and counted. */
   logBytes: z.int().positive().max(mostBytes).default(1_048_576),
 })
+
+/** Limits for everything that comes from outside, in milliseconds, bytes or counts. */
+export const limitSettings = () =>
+  z.strictObject({
+    ...requestLimits(),
+    ...readLimits(),
+    ...uploadLimits(),
+    ...administrationLimits(),
+    ...codeLimits(),
+    ...eventLimits(),
+    ...processLimits(),
+  })
 
 /** Bounds of `octavo compare`, which are not part of the configuration. */
 export const compareLimits = {

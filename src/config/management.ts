@@ -5,13 +5,14 @@ import { checkSecret } from './checks.js'
 import { type Environment, integerOf } from './environment.js'
 
 /** The management port; absent: there is none. */
-export const managementSettings = z.strictObject({
-  /** Where to listen; 0: a free port, which the log names. */
-  port: z.int().min(0).max(65_535).optional(),
-  host: z.string().default('127.0.0.1'),
-  /** What a scrape of `/metrics` has to send: `Authorization: Bearer <token>`; absent: nothing. */
-  token: z.string().optional(),
-})
+export const managementSettings = () =>
+  z.strictObject({
+    /** Where to listen; 0: a free port, which the log names. */
+    port: z.int().min(0).max(65_535).optional(),
+    host: z.string().default('127.0.0.1'),
+    /** What a scrape of `/metrics` has to send: `Authorization: Bearer <token>`; absent: nothing. */
+    token: z.string().optional(),
+  })
 
 /** Where the management port listens. */
 export interface ManagementConfig {
@@ -55,7 +56,7 @@ export const managementLimits = {
 /** Completes where the management port listens; null: nowhere. `servicePort`: that of the service. @throws ConfigError that names the invalid value */
 export function managementOf(
   environment: Environment,
-  given: z.output<typeof managementSettings>,
+  given: z.output<ReturnType<typeof managementSettings>>,
   servicePort: number,
 ): ManagementConfig | null {
   const { OCTAVO_MANAGEMENT_HOST, OCTAVO_MANAGEMENT_TOKEN } = environment

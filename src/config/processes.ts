@@ -8,7 +8,7 @@ import type { Environment } from './environment.js'
 const mostProcesses = 128
 
 /** `processes` in octavo.config. */
-export const processSettings = z.union([z.literal('auto'), z.int().min(1).max(mostProcesses)]).default(1)
+export const processSettings = () => z.union([z.literal('auto'), z.int().min(1).max(mostProcesses)]).default(1)
 
 /** The number that a text names. `source`: what the text was given by. @throws ConfigError that names the source */
 function countOf(text: string, source: string): number {
@@ -19,7 +19,7 @@ function countOf(text: string, source: string): number {
 }
 
 /** The number of processes. @throws ConfigError that names the invalid value */
-export function processesOf({ OCTAVO_PROCESSES }: Environment, given: z.output<typeof processSettings>): number {
+export function processesOf({ OCTAVO_PROCESSES }: Environment, given: z.output<ReturnType<typeof processSettings>>): number {
   return countOf(OCTAVO_PROCESSES ?? String(given), OCTAVO_PROCESSES === undefined ? 'processes' : 'OCTAVO_PROCESSES')
 }
 

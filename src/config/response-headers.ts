@@ -29,19 +29,21 @@ function problemOf(name: string, value: string): string | null {
 }
 
 /** Headers by name in lower case. */
-const headers = z.record(z.string(), z.string()).transform((given, context) => {
-  const found: Record<string, string> = {}
-  for (const [name, value] of Object.entries(given)) {
-    const lower = name.toLowerCase()
-    const problem = Object.hasOwn(found, lower) ? `"${name}" is there twice` : problemOf(name, value)
-    if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-    found[lower] = value.trim()
-  }
-  return found as Readonly<Record<string, string>>
-})
+const headers = () =>
+  z.record(z.string(), z.string()).transform((given, context) => {
+    const found: Record<string, string> = {}
+    for (const [name, value] of Object.entries(given)) {
+      const lower = name.toLowerCase()
+      const problem = Object.hasOwn(found, lower) ? `"${name}" is there twice` : problemOf(name, value)
+      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+      found[lower] = value.trim()
+    }
+    return found as Readonly<Record<string, string>>
+  })
 
 /** Settings of the HTTP server. */
-export const httpSettings = z.strictObject({
-  /** Headers of every response; one that the service has as a security default takes its place. */
-  headers: headers.prefault({}),
-})
+export const httpSettings = () =>
+  z.strictObject({
+    /** Headers of every response; one that the service has as a security default takes its place. */
+    headers: headers().prefault({}),
+  })

@@ -11,7 +11,8 @@ const isSchema = (value: unknown): boolean =>
   value !== null &&
   isFunction((value as Partial<StandardSchema>)['~standard']?.validate)
 
-const schema = z.custom<StandardSchema>(isSchema, 'must be a schema of a library that implements Standard Schema, such as Zod or Valibot')
+const schema = () =>
+  z.custom<StandardSchema>(isSchema, 'must be a schema of a library that implements Standard Schema, such as Zod or Valibot')
 
 const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -23,12 +24,13 @@ export const isByStatus = (response: RouteResponse): response is ResponsesByStat
 
 const isDescribed = (value: unknown): boolean => isSchema(value) || isObject(value)
 
-const response = z.custom<RouteResponse>(
-  (value) =>
-    isDescribed(value) &&
-    (!isByStatus(value as RouteResponse) || Object.values(value as object).every((one) => one === null || isDescribed(one))),
-  'must be JSON Schema, a schema of a library, or an object with these by status',
-)
+const response = () =>
+  z.custom<RouteResponse>(
+    (value) =>
+      isDescribed(value) &&
+      (!isByStatus(value as RouteResponse) || Object.values(value as object).every((one) => one === null || isDescribed(one))),
+    'must be JSON Schema, a schema of a library, or an object with these by status',
+  )
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const satisfies readonly RouteMethod[]
 
@@ -49,35 +51,37 @@ function problemOf(path: string): string | null {
   return new Set(names).size < names.length ? 'names a parameter twice' : null
 }
 
-const action = z.string().regex(/^(?:api|plugin)::[\w-]+\.[\w-]+\.[\w-]+$/, 'must have the form api::order.order.checkout')
+const action = () => z.string().regex(/^(?:api|plugin)::[\w-]+\.[\w-]+\.[\w-]+$/, 'must have the form api::order.order.checkout')
 
-const routeSettings = z
-  .strictObject({
-    method: z.enum(methods),
-    path: z.string().superRefine((path, context) => {
-      const problem = problemOf(path)
-      if (problem !== null) context.addIssue({ code: 'custom', message: problem })
-    }),
-    base: z.enum(['api', 'root']).optional(),
-    action: action.optional(),
-    auth: z.boolean().optional(),
-    params: schema.optional(),
-    query: schema.optional(),
-    body: z.union([z.enum(['json', 'raw', 'stream']), schema], 'must be "json", "raw", "stream" or a schema').optional(),
-    summary: z.string().optional(),
-    description: z.string().optional(),
-    tags: z.array(z.string().min(1)).readonly().optional(),
-    response: response.optional(),
-    handle: z.custom<CustomRoute['handle']>(isFunction, 'must be a function'),
-  })
-  .refine(
-    (route) => (route.action === undefined) === (route.auth === false),
-    'needs either an action, which roles are granted, or auth: false',
-  )
-  .refine(({ method, body }) => method !== 'GET' || body === undefined, 'has the method GET, which has no body')
+const routeSettings = () =>
+  z
+    .strictObject({
+      method: z.enum(methods),
+      path: z.string().superRefine((path, context) => {
+        const problem = problemOf(path)
+        if (problem !== null) context.addIssue({ code: 'custom', message: problem })
+      }),
+      base: z.enum(['api', 'root']).optional(),
+      action: action().optional(),
+      auth: z.boolean().optional(),
+      params: schema().optional(),
+      query: schema().optional(),
+      body: z.union([z.enum(['json', 'raw', 'stream']), schema()], 'must be "json", "raw", "stream" or a schema').optional(),
+      summary: z.string().optional(),
+      description: z.string().optional(),
+      tags: z.array(z.string().min(1)).readonly().optional(),
+      response: response().optional(),
+      handle: z.custom<CustomRoute['handle']>(isFunction, 'must be a function'),
+    })
+    .refine(
+      (route) => (route.action === undefined) === (route.auth === false),
+      'needs either an action, which roles are granted, or auth: false',
+    )
+    .refine(({ method, body }) => method !== 'GET' || body === undefined, 'has the method GET, which has no body')
 
 /** The routes of a project. */
-export const routesSettings = z.array(routeSettings).readonly() as unknown as z.ZodType<readonly CustomRoute[], readonly CustomRoute[]>
+export const routesSettings = () =>
+  z.array(routeSettings()).readonly() as unknown as z.ZodType<readonly CustomRoute[], readonly CustomRoute[]>
 
 /** Types a route: `defineRoute({ method, path, action, handle })`. Its path and schemas give the argument of `handle` its types. */
 export const defineRoute = <

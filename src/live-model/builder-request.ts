@@ -1,9 +1,7 @@
 // A request to Strapi's content-type builder as a change of the model.
-import { changeSchemas } from '../content-type-builder/change-schemas.js'
 import type { BuilderRequest } from '../content-type-builder/project-schemas.js'
 import type { MainConnection } from '../database/database.js'
 import type { LiveModel } from './live-model.js'
-import { readProjectSchemas } from './project-schemas.js'
 
 /** What a request came to. */
 export interface BuilderResponse {
@@ -20,9 +18,13 @@ export interface ModelChanges {
   readonly byBuilder: ChangeByBuilder
 }
 
+/** Loads the code of the builder: a service that is asked for no change does without it. */
+const loadBuilder = () => Promise.all([import('../content-type-builder/change-schemas.js'), import('./project-schemas.js')])
+
 /** Opens the content-type builder on a project. Its functions throw what `LiveModel.change` throws. */
 export function openContentTypeBuilder(folder: string, database: MainConnection, liveModel: LiveModel): ChangeByBuilder {
   return async (request, agreed) => {
+    const [{ changeSchemas }, { readProjectSchemas }] = await loadBuilder()
     let response: BuilderResponse | null = null
     await liveModel.change(async ({ model, unwritten }) => {
       const result = changeSchemas(await readProjectSchemas({ folder, unwritten }, { model, database, request }), request)

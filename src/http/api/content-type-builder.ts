@@ -2,7 +2,6 @@
 // route of our own changes it.
 import { notFound, validationError } from '../../errors/errors.js'
 import type { PrepareChange } from '../../live-model/change.js'
-import { readSchemaRequest } from '../../live-model/schema-request.js'
 import type { Model } from '../../model/types.js'
 import { agreedTo, refuseLocked, shownChange, withPlan } from '../model-changes.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
@@ -88,10 +87,13 @@ async function bodyOf(context: RequestContext): Promise<unknown> {
   return context.body()
 }
 
-/** The change that a request asks for. What changes the model waits for requests under way, so this one is none from here on. */
+/** The change that a request asks for, read by code that is loaded for it. What changes the model waits for requests under way, so this one is none from here on. */
 function preparation({ config, request, leaveInstallation }: RequestContext, body: unknown): PrepareChange {
   leaveInstallation()
-  return (inForce) => readSchemaRequest(config.folder, inForce, body, agreedTo(request))
+  return async (inForce) => {
+    const { readSchemaRequest } = await import('../../live-model/schema-request.js')
+    return readSchemaRequest(config.folder, inForce, body, agreedTo(request))
+  }
 }
 
 /** Undoes a change: that with the id `data.change`, or the last one. */
