@@ -107,3 +107,16 @@ export interface ReadPlan {
   /** Addresses of files stay as they are stored, also where not everyone may read them: the text is kept for longer than they hold. */
   readonly unsigned?: boolean
 }
+
+/** The statements of a plan: the root, its total, and those of populated attributes. */
+export function statementsOf({ root, envelope }: ReadPlan): readonly Statement[] {
+  const count = envelope.kind === 'list' || envelope.kind === 'count' ? envelope.count : null
+  return [...ofLevel(root), ...(count === null ? [] : [count])]
+}
+
+const ofLevel = ({ statement, fills }: Level): readonly Statement[] => [statement, ...fills.flatMap(ofFill)]
+
+function ofFill(fill: Fill): readonly Statement[] {
+  if (fill.kind === 'rows') return ofLevel(fill.level)
+  return fill.kind === 'count' ? [fill.statement] : [fill.links, ...Object.values(fill.levels).flatMap(ofLevel)]
+}

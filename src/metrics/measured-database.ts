@@ -2,6 +2,7 @@
 import type { CommitWatch } from '../database/cache/table-changes.js'
 import type { Database, MainConnection, ReadDatabase, ServerRole, WriteDatabase } from '../database/database.js'
 import { databaseErrorClass } from '../database/error-class.js'
+import { type ReadPlan, statementsOf } from '../database/plan.js'
 import { isUniqueConflict } from '../errors/unique-conflict.js'
 import type { DatabaseOperation, DatabasePurpose, Metrics } from '../runtime/metrics.js'
 
@@ -20,6 +21,7 @@ export function measuredDatabase(database: Database, metrics: Metrics, purpose: 
 const measuredReads = (reads: ReadDatabase, metrics: Metrics): ReadDatabase => ({
   ...reads,
   execute: (known, values, isGone, since) => {
+    metrics.planExecuted(countOf(known.plan))
     let role: ServerRole = 'primary'
     const read = () =>
       reads.execute(known, values, isGone, since, (executing) => {
@@ -28,6 +30,15 @@ const measuredReads = (reads: ReadDatabase, metrics: Metrics): ReadDatabase => (
     return timed(metrics, ['SELECT', 'read'], read, () => role)
   },
 })
+
+const counts = new WeakMap<ReadPlan, number>()
+
+/** The number of statements of a plan. */
+function countOf(plan: ReadPlan): number {
+  const count = counts.get(plan) ?? statementsOf(plan).length
+  counts.set(plan, count)
+  return count
+}
 
 const measuredWrites = (writes: WriteDatabase, metrics: Metrics, purpose: DatabasePurpose): WriteDatabase => ({
   ...writes,

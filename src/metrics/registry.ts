@@ -21,6 +21,8 @@ export interface MetricsRegistry {
 const requestSeconds = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 const databaseSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
 const imageSeconds = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+/** Statements of a plan. */
+const planNodes = [1, 2, 3, 5, 8, 13, 21, 34, 55, 100]
 const bodyBytes = [100, 1_000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000]
 
 /** Opens the metrics of a service, with those of the process. `isReady`: as `/ready` says. */
@@ -123,6 +125,12 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
     buckets: databaseSeconds,
     registers,
   })
+  const nodes = new Histogram({
+    name: 'octavo_plan_nodes',
+    help: 'Statements of the plans by which reads were executed: the documents, their total, and each populated relation',
+    buckets: planNodes,
+    registers,
+  })
   const conflicts = counter(
     registry,
     'octavo_unique_conflicts_total',
@@ -143,6 +151,7 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
   return {
     databaseOperation: (operation, purpose, role, seconds) =>
       operations.observe({ db_system_name: system, db_operation_name: operation, octavo_purpose: purpose, db_role: role }, seconds),
+    planExecuted: (statements) => nodes.observe(statements),
     databaseFailed: (errorClass) => {
       errors.inc({ class: errorClass })
       if (errorClass === 'commit_unknown') unknown.inc()

@@ -51,6 +51,8 @@ export interface Metrics {
   requestEnded(request: MeasuredRequest): void
   /** `role`: of the server that executed it. */
   databaseOperation(operation: DatabaseOperation, purpose: DatabasePurpose, role: 'primary' | 'replica', seconds: number): void
+  /** A read began to be executed, by a plan of so many statements. */
+  planExecuted(statements: number): void
   /** The database was asked whether answers in memory still hold. */
   cacheValidated(seconds: number): void
   /** A request was refused before it was one, because its headers were too large or too slow. */

@@ -204,6 +204,10 @@ rule('operations.15', 'reads are counted by whether their answer and their plan 
   if (isOnServer) return
   expect(await difference('octavo_cache_requests_total', 'hit')).toBe(2)
   expect(await difference('octavo_cache_requests_total', 'miss')).toBe(2)
+  // Two reads were executed, each with a statement for the documents and one for their total.
+  const nodes = (counted: string) =>
+    (sumOf(scraped, `octavo_plan_nodes_${counted}`) ?? 0) - (sumOf(before, `octavo_plan_nodes_${counted}`) ?? 0)
+  expect([nodes('count'), nodes('sum')]).toEqual([2, 4])
   expect(sumOf(scraped, 'octavo_cache_entries')).toBeGreaterThanOrEqual(2)
   expect(sumOf(scraped, 'octavo_cache_bytes')).toBeGreaterThan(2 * Number(first.headers.get('content-length')))
   // Values that are too long for a key.

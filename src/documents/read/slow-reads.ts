@@ -1,7 +1,7 @@
 // Reads that take long are logged with their content-type and the statements of their plan, which contain no values.
 import { createHash } from 'node:crypto'
 import type { Database, PlanHandle, PlanSubject, ReadAnswer, TableScan } from '../../database/database.js'
-import type { Fill, Level, ReadPlan, Statement } from '../../database/plan.js'
+import { type ReadPlan, statementsOf } from '../../database/plan.js'
 import type { SlowLog } from '../../runtime/slow-log.js'
 
 /** The most statements of a plan that are logged, and characters of one. */
@@ -83,17 +83,4 @@ function scansOrNone(find: () => readonly TableScan[]): readonly TableScan[] {
   } catch {
     return []
   }
-}
-
-/** The statements of a plan: the root, its total, and those of populated attributes. */
-function statementsOf({ root, envelope }: ReadPlan): readonly Statement[] {
-  const count = envelope.kind === 'list' || envelope.kind === 'count' ? envelope.count : null
-  return [...ofLevel(root), ...(count === null ? [] : [count])]
-}
-
-const ofLevel = ({ statement, fills }: Level): readonly Statement[] => [statement, ...fills.flatMap(ofFill)]
-
-function ofFill(fill: Fill): readonly Statement[] {
-  if (fill.kind === 'rows') return ofLevel(fill.level)
-  return fill.kind === 'count' ? [fill.statement] : [fill.links, ...Object.values(fill.levels).flatMap(ofLevel)]
 }
