@@ -4,7 +4,7 @@ import { ConfigError } from '../errors/errors.js'
 import { openEventLog } from '../events/event-log.js'
 import { readWebhooks } from '../events/webhooks/webhook.js'
 import { orExplain } from './explain-error.js'
-import { lookIntoProject, print } from './project.js'
+import { lookIntoStarted, print } from './project.js'
 
 /** Events read by one statement. */
 const batchSize = 500
@@ -16,7 +16,7 @@ interface Options {
 
 /** Prints the events after a sequence number, oldest first. @throws ConfigError if an option is not a number */
 export const eventsCommand = orExplain((folder: string, { after, limit }: Options) =>
-  lookIntoProject(folder, async ({ config, database }) => {
+  lookIntoStarted(folder, async ({ config, database }) => {
     const { outbox, listeners, stream } = config.events
     const isRecorded =
       outbox || listeners.length > 0 || stream !== null || (await readWebhooks(database)).some(({ isEnabled }) => isEnabled)

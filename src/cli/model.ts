@@ -12,7 +12,7 @@ import { openModelForCommand } from '../project-model.js'
 import { commandLine } from '../runtime/command-line.js'
 import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
-import { checkDatabase, type ListOptions, lookIntoProject, moment, print, printJson, printTable } from './project.js'
+import { checkDatabase, type ListOptions, lookIntoStarted, moment, print, printJson, printTable } from './project.js'
 import { loadWithoutSecrets, readProjectFolder } from './project-folder.js'
 
 interface DecisionOptions extends ListOptions {
@@ -125,7 +125,7 @@ export const undoCommand = orExplain(async (folder: string, options: DecisionOpt
 
 /** Lists the changes, and one that is neither made nor taken back yet. */
 export const historyCommand = orExplain(async (folder: string, { json }: ListOptions) => {
-  const { changes, unfinished } = await lookIntoProject(folder, async ({ database }) => ({
+  const { changes, unfinished } = await lookIntoStarted(folder, async ({ database }) => ({
     changes: await listChanges(database),
     unfinished: await unfinishedChange(database),
   }))

@@ -2,6 +2,7 @@
 import type { Config } from '../config/config.js'
 import { dependsOnStrapi } from '../config/files.js'
 import type { DatabaseView, MainConnection, WriteDatabase } from '../database/database.js'
+import { hasColumns } from '../database/has-columns.js'
 import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
@@ -65,6 +66,16 @@ export async function lookIntoProject<Result>(
     }
   })
 }
+
+/** The same for what only Octavo's own tables have. @throws ConfigError if no service of Octavo has been started on the database */
+export const lookIntoStarted = <Result>(folder: string, work: (project: Omit<Project, 'writer'>) => Promise<Result>): Promise<Result> =>
+  lookIntoProject(folder, async (project) => {
+    if (await hasColumns(project.database, 'octavo_model_history')) return work(project)
+    const database = (await driverOf(project.config)).nameOf(project.config)
+    throw new ConfigError(
+      `Octavo has not been started on the database ${database} yet. Start the service once: ${commandLine('start', folder)}`,
+    )
+  })
 
 /** @throws ConfigError if there is no database; where the project had one, it is what a start says */
 export async function checkDatabase(config: Config, folder: string): Promise<void> {

@@ -12,7 +12,7 @@ import { resendEvents } from '../events/webhooks/write.js'
 import { commandLine, quotedWord } from '../runtime/command-line.js'
 import { whole } from './events.js'
 import { orExplain } from './explain-error.js'
-import { lookIntoProject, moment, print, printTable, withProject } from './project.js'
+import { lookIntoStarted, moment, print, printTable, withProject } from './project.js'
 
 /** Sends Strapi's test event. @throws ConfigError if the webhook does not respond with success */
 export const triggerWebhookCommand = orExplain(async (nameOrId: string, folder: string) => {
@@ -42,7 +42,7 @@ export const listDeliveriesCommand = orExplain(async (nameOrId: string, folder: 
   if (waiting && failed) throw new ConfigError('Use either --waiting or --failed.')
   const limit = whole('--limit', options.limit)
   const state = waiting ? 'waiting' : failed ? 'failed' : null
-  await lookIntoProject(folder, async ({ database }) => {
+  await lookIntoStarted(folder, async ({ database }) => {
     const { id } = await findWebhook(database, nameOrId)
     if (state === null) return printAttempts(await readAttempts(database, id, limit), json)
     const rows = (await readUnfinished(database, consumerOf(id), state)).slice(0, limit)

@@ -9,7 +9,7 @@ import { webhookState } from '../events/webhooks/state.js'
 import { findWebhook, readWebhooks, type Webhook, webhookEvents } from '../events/webhooks/webhook.js'
 import { createWebhook, deleteWebhook, updateWebhook } from '../events/webhooks/write.js'
 import { orExplain } from './explain-error.js'
-import { lookIntoProject, moment, type Project, print, printTable, withProject } from './project.js'
+import { lookIntoStarted, moment, type Project, print, printTable, withProject } from './project.js'
 
 /** Options of `octavo webhooks create` and `update`. */
 export interface WebhookOptions {
@@ -23,7 +23,7 @@ export interface WebhookOptions {
 
 /** Prints the webhooks of a project. */
 export const listWebhooksCommand = orExplain(async (folder: string, { json = false }: { readonly json?: boolean }) => {
-  const webhooks = await lookIntoProject(folder, async ({ database }) => {
+  const webhooks = await lookIntoStarted(folder, async ({ database }) => {
     const listed = []
     for (const webhook of await readWebhooks(database)) listed.push(await withState(database, webhook))
     return listed

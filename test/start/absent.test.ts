@@ -107,6 +107,29 @@ test('a look at a database leaves nothing beside it, and needs no secrets', asyn
   expect(everything(folder)).toEqual(before)
 })
 
+test("commands on what only Octavo's own tables have say that it has not been started on a database of Strapi; others list what is there", async () => {
+  const folder = project({})
+  for (const name of ['src', '.env']) cpSync(join(goldenProject, name), join(folder, name), { recursive: true })
+  mkdirSync(join(folder, '.tmp'), { recursive: true })
+  writeFileSync(data(folder), gunzipSync(readFileSync(join(goldenProject, 'content.db.gz'))))
+  const content = new Database(data(folder))
+  content.exec("insert into strapi_webhooks (name, url, headers, events, enabled) values ('x', 'http://a.test', '{}', '[]', 1)")
+  content.close()
+  const before = everything(folder)
+  for (const words of ['events', 'model history', 'webhooks list', 'webhooks deliveries x'])
+    expect([words, await octavo([...words.split(' '), folder])]).toEqual([
+      words,
+      {
+        status: 1,
+        out: '',
+        err: expect.stringMatching(/^octavo: Octavo has not been started on the database [^\n]*data\.db yet\. Start [^\n]*\n$/),
+      },
+    ])
+  for (const words of ['tokens list', 'roles list', 'users list', 'admins list', 'locales list'])
+    expect([words, (await octavo([...words.split(' '), folder])).status]).toEqual([words, 0])
+  expect(everything(folder)).toEqual(before)
+})
+
 test("Strapi's config/database tells the file, in JavaScript and in TypeScript; what cannot be told is named", async () => {
   const javascript = `const path = require('path')
     module.exports = ({ env }) => ({ connection: { client: 'sqlite', connection: { filename: path.join(__dirname, '..', env('FILE', 'content/site.db')) } } })`
