@@ -15,7 +15,7 @@ import { reportWritten } from './report-written.js'
 import { checkRevisions, revisionAfter } from './revisions.js'
 import { admit, checkVisible } from './rights.js'
 import { loggingSlowWrite } from './slow-writes.js'
-import { onlyDocument } from './store/rows.js'
+import { onlyDocument, spelledLocale } from './store/rows.js'
 import { findUnseenFiles } from './unseen-files.js'
 import { updateIn } from './update.js'
 
@@ -78,8 +78,15 @@ export async function execute(context: WriteContext, transaction: Transaction, o
   const { write, grants } = operation
   const documentId = operation.documentId ?? (await onlyDocument(transaction, write.type))
   const run = grants.content !== undefined ? withinRights : grants.scopes.has(write.type.uid) ? withinScope : operations[operation.action]
+  const locale = await localeIn(transaction, operation, documentId)
   // The moment of its turn: a later commit has a later one, however long hooks took.
-  return run(context, transaction, { ...operation, documentId, now: Date.now() })
+  return run(context, transaction, { ...operation, documentId, locale, now: Date.now() })
+}
+
+/** The locale of the operation, as the document spells it. */
+function localeIn(transaction: Transaction, { locale, write }: WriteOperation, documentId: string | null): Promise<string | null> {
+  const isExact = locale === null || documentId === null || !transaction.dialect.collates
+  return isExact ? Promise.resolve(locale) : spelledLocale(transaction, write.type, documentId, locale)
 }
 
 const nowhere: RunAction = () => Promise.resolve(null)

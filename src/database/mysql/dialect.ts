@@ -96,6 +96,7 @@ const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
   isAnyOf: (column, values) => sql`${column} in (${sql.join([...values])})`,
   equalsIgnoringCase: (column, value, folding) =>
     folding === 'unicode' ? isSameText(folded(column), folded(value)) : sql<boolean>`lower(${column}) = lower(${value})`,
+  collates: true,
   listed: (list, as) => sql`json_table(${list}, '$[*]' columns (value bigint path '$')) as ${sql.id(as)}`,
   rowCount: (value) => value,
   readsSkippedRows: true,

@@ -107,6 +107,7 @@ export const postgresDialect: Dialect = {
     folding === 'unicode' ? sql<boolean>`${folded(column)} = ${folded(value)}` : sql<boolean>`${lower(column)} = ${lower(value)}`,
   listed: (list, as) => sql`(${list}) as ${sql.id(as)} (value)`,
   rowCount: (value) => sql`cast(${value} as bigint)`,
+  collates: false,
   readsSkippedRows: true,
   joinedInOrder: (tables) => sql.join([...tables], sql` cross join `),
   unindexed: (column) => column,

@@ -80,6 +80,7 @@ export const sqliteDialect: Dialect = {
   listed: (list, as) => sql`json_each(${list}) as ${sql.id(as)}`,
   // A bare value makes SQLite prepare the statement anew each time it runs, which takes longer than a small read.
   rowCount: (value) => sql`${value} + 0`,
+  collates: false,
   readsSkippedRows: false,
   joinedInOrder: (tables) => sql.join([...tables], sql` cross join `),
   unindexed: (column) => sql`+${column}`,

@@ -39,9 +39,22 @@ export async function onlyDocument(transaction: Transaction, type: ContentType):
   return row?.document_id ?? null
 }
 
-/** True for the locales of the installation. */
+/** True for the locales of the installation, in their own spelling. */
 export async function knownLocale(transaction: Transaction, code: string): Promise<boolean> {
-  return (await transaction.rows(sql`select 1 from i18n_locale where code = ${code} limit 1`)).length > 0
+  const rows = await transaction.rows<{ readonly code: string }>(sql`select code from i18n_locale where code = ${code}`)
+  return rows.some((row) => row.code === code)
+}
+
+/**
+ * The locale as the document's own versions spell it. A collation may hold other spellings of it for the same, also where reads look a
+ * version up: a write means that version, and adds none beside it.
+ */
+export async function spelledLocale(transaction: Transaction, type: ContentType, documentId: string, locale: string): Promise<string> {
+  const rows = await transaction.rows<Pick<StoredVersion, 'locale'>>(
+    sql`select distinct locale from ${sql.table(type.table)} where document_id = ${documentId} and locale = ${locale}`,
+  )
+  const spellings = rows.map((row) => row.locale)
+  return spellings.includes(locale) ? locale : (spellings[0] ?? locale)
 }
 
 /** The draft that a write wants to know of whether it is modified: the one in `locale`, by the condition `differs` on it and its published row. */
