@@ -35,6 +35,31 @@ rule('writing.7', 'a moment in milliseconds is a whole number', async () => {
   }
 })
 
+rule('writing.7', 'space behind the digits of a moment does not count, space before them does', async () => {
+  for (const text of ['1700000000001 ', '1700000000002\t\n'])
+    expect([text, (await send({ uDatetime: text }))[0], await send({ uDatetime: text.trim() })]).toEqual([
+      text,
+      201,
+      [400, 'This attribute must be unique'],
+    ])
+  for (const text of [' 1700000000003', '1700000000003 0'])
+    expect([text, await send({ uDatetime: text })]).toEqual([text, [400, 'Invalid format, expected a timestamp or an ISO date']])
+  const { body } = await served.ask('/api/bounds?filters[uDatetime]=1700000000001%20&fields=id', { token: goldenTokens().full! })
+  expect(body.data).toHaveLength(1)
+})
+
+rule('writing.12', 'a locale that is longer than its column is 400', async () => {
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ data: { name: 'long' } })
+  const made = async (length: number) => {
+    const path = `/api/categories?locale=${'x'.repeat(length)}`
+    const answer = await served.ask(path, { method: 'POST', token: goldenTokens().full!, headers, body })
+    return [answer.status, answer.body.error?.message]
+  }
+  expect(await made(255)).toEqual([201, undefined])
+  expect(await made(256)).toEqual([400, 'locale must be at most 255 characters'])
+})
+
 rule('writing.7', 'digits that are an ISO 8601 date are that date in a body too, as a text or a number', async () => {
   for (const [given, moment] of [
     [20230101, '2023-01-01T00:00:00.000Z'],

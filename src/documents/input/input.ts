@@ -66,12 +66,20 @@ async function checkData(context: InputContext, type: ContentType, data: Body, o
   await yieldIfBusy()
   const problem = relationProblem(context.model, type, value)
   const shown = { ...value, ...options.added }
-  return { value, shown, errors: [...errors, ...localeErrors(type, data), ...(problem === null ? [] : [whole([], problem, shown)])] }
+  return {
+    value,
+    shown,
+    errors: [...errors, ...localeErrors(type, data, options.added?.locale), ...(problem === null ? [] : [whole([], problem, shown)])],
+  }
 }
 
-/** `locale` beside the attributes is ignored, but where Strapi has a column for it that no locale fills it must be a text that fits it. */
-function localeErrors(type: ContentType, { locale }: Body): readonly AttributeError[] {
-  if (type.localized || locale === undefined || locale === null) return []
+/**
+ * The locale that is written must be a text that fits its column. `locale` beside the attributes is ignored, but where Strapi has a column
+ * for it that no locale fills, that holds for it.
+ */
+function localeErrors(type: ContentType, data: Body, written: unknown): readonly AttributeError[] {
+  const locale = type.localized ? written : data.locale
+  if (locale === undefined || locale === null) return []
   if (typeof locale !== 'string') return [typeError(['locale'], 'string', locale, locale)]
   return locale.length <= shortText ? [] : [attributeError(['locale'], `must be at most ${shortText} characters`, locale)]
 }

@@ -87,9 +87,9 @@ function readTime(text: string): string {
   return `${whole}.${fraction.padEnd(3, '0')}`
 }
 
-/** Milliseconds since 1970, from an ISO 8601 date, or from digits that are none. */
+/** Milliseconds since 1970, from an ISO 8601 date, or from digits that are none. As in Strapi, space behind the digits does not count. */
 function readDatetime(text: string): number {
-  const milliseconds = parseIsoDate(text) ?? (/^-?\d+$/.test(text) ? Number(text) : Number.NaN)
+  const milliseconds = parseIsoDate(text) ?? (/^-?\d+\s*$/.test(text) ? Number(text) : Number.NaN)
   if (!(Math.abs(milliseconds) <= furthest)) throw validationError('Invalid format, expected a timestamp or an ISO date')
   return milliseconds
 }
