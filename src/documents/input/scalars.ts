@@ -146,12 +146,17 @@ export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown
   return { value, errors: [...broken, ...checkUnique(checking, attribute, value, path)] }
 }
 
+/** What the column of a number cannot hold: no document has it, and a database may refuse to look for it. */
+const isNoSuchNumber = (type: ScalarType, value: unknown): boolean =>
+  // A list of one number, or true, would be compared as that number.
+  (type === 'biginteger' && wholeNumber(value) !== null) || (type === 'integer' && integer(value as number) !== null)
+
 /** What is wrong with a value that must be unique if it is taken. */
 function checkUnique({ isDraft, places }: Checking, scalar: Scalar, value: unknown, path: ValuePath): PossibleError[] {
   if (!scalar.unique || isDraft || places === null || value === '') return []
-  // A list of one number, or true, would be compared as that number.
-  if (scalar.type === 'biginteger' && wholeNumber(value) !== null) return []
-  return [{ ...whole(path, takenMessage, value), depends: { path, scalar, value, places } }]
+  if (isNoSuchNumber(scalar.type, value)) return []
+  const shown = scalar.type === 'biginteger' ? String(BigInt(value as string | number)) : value
+  return [{ ...whole(path, takenMessage, shown), depends: { path, scalar, value, places } }]
 }
 
 /** What an absent or removed value breaks where there must be one. */
