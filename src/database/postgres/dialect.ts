@@ -64,6 +64,10 @@ const wholeComparisons: Readonly<Record<ComparisonSign, (column: Expression, val
 /** The types that bound rows have in a JSON text. */
 const typeNames: Readonly<Record<BoundType, string>> = { integer: 'integer', real: 'double precision', text: 'text' }
 
+/** What the column of a row's id can hold: another number is the id of none, but the server would refuse to look for it. */
+const mayBeId = (value: number | string): boolean =>
+  typeof value === 'string' || (Number.isInteger(value) && value >= -2_147_483_648 && value <= 2_147_483_647)
+
 const arrayOf = (values: readonly (number | string)[]): string =>
   `{${values.map((value) => (typeof value === 'number' ? String(value) : `"${value.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`)).join(',')}}`
 
@@ -128,9 +132,10 @@ export const postgresDialect: Dialect = {
   },
   isJson: () => sql`1`,
   list: (values) => {
-    if (values.length === 1) return sql`${values[0]}`
+    const possible = values.filter(mayBeId)
+    if (possible.length === 1) return sql`${possible[0]}`
     // One value, however many they are: the statement stays the same.
-    return sql`select unnest(cast(${arrayOf(values)} as ${sql.raw(typeof values[0] === 'number' ? 'integer[]' : 'text[]')}))`
+    return sql`select unnest(cast(${arrayOf(possible)} as ${sql.raw(typeof values[0] === 'number' ? 'integer[]' : 'text[]')}))`
   },
   rows: (rows, columns, as) => {
     const names = Object.entries<BoundType>(columns).map(
