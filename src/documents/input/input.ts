@@ -66,19 +66,12 @@ async function checkData(context: InputContext, type: ContentType, data: Body, o
   await yieldIfBusy()
   const problem = relationProblem(context.model, type, value)
   const shown = { ...value, ...options.added }
-  return {
-    value,
-    shown,
-    errors: [...errors, ...localeErrors(type, data, options.added?.locale), ...(problem === null ? [] : [whole([], problem, shown)])],
-  }
+  const locale = type.localized ? options.added?.locale : data.locale
+  return { value, shown, errors: [...errors, ...localeErrors(locale), ...(problem === null ? [] : [whole([], problem, shown)])] }
 }
 
-/**
- * The locale that is written must be a text that fits its column. `locale` beside the attributes is ignored, but where Strapi has a column
- * for it that no locale fills, that holds for it.
- */
-function localeErrors(type: ContentType, data: Body, written: unknown): readonly AttributeError[] {
-  const locale = type.localized ? written : data.locale
+/** The locale must be a text that fits its column. Types that are not localized have one too, for what stands beside the attributes. */
+function localeErrors(locale: unknown): readonly AttributeError[] {
   if (locale === undefined || locale === null) return []
   if (typeof locale !== 'string') return [typeError(['locale'], 'string', locale, locale)]
   return locale.length <= shortText ? [] : [attributeError(['locale'], `must be at most ${shortText} characters`, locale)]

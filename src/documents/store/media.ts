@@ -27,8 +27,12 @@ export async function writeMedia(
   resolving: Resolving,
   isNew: boolean,
 ): Promise<void> {
-  // As in Strapi, a new row takes no files that are connected, only such that are set.
-  if (input.set === null && (isNew || (input.connect.length === 0 && input.disconnect.length === 0))) return
+  if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
+  if (input.set === null && isNew) {
+    // As in Strapi, a new row takes no files that are connected, only such that are set; but these must be there.
+    await changedFiles(transaction, files, input, resolving)
+    return
+  }
   const wanted = await wantedFiles(transaction, files, owner, media, input, resolving)
   if (!isNew) transaction.follow(sql`delete from ${table} where ${isOf(owner, media)}`)
   insertRows(
@@ -59,7 +63,7 @@ async function wantedFiles(
   const present = await transaction.rows<{ file_id: number }>(
     sql`select file_id from ${table} where ${isOf(owner, media)} order by ${sql.id('order')}, id`,
   )
-  const resolved = await resolveReferences(transaction, files, [...input.disconnect, ...input.connect], resolving, input.disconnect.length)
+  const resolved = await changedFiles(transaction, files, input, resolving)
   const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
   const connected = resolved.slice(input.disconnect.length).map(({ rows }) => ({ reference: {}, rows }))
   return placeEntries(
@@ -69,6 +73,10 @@ async function wantedFiles(
     () => [],
   )
 }
+
+/** Those that are disconnected, then those that are connected. @throws ApiError 400 for what is not there */
+const changedFiles = (transaction: Transaction, files: ContentType, { connect, disconnect }: RelationInput, resolving: Resolving) =>
+  resolveReferences(transaction, files, [...disconnect, ...connect], resolving, disconnect.length)
 
 /** Gives `to` the files that `from` has, for these attributes. `replaces`: those that `to` has already keep their rows. */
 export function copyMedia(transaction: Transaction, from: Owner, to: Owner, attributes: readonly Media[], replaces: boolean): void {

@@ -1,0 +1,54 @@
+// What a new document names must be there and fit, also where nothing of it would be kept: as Strapi 5.54 answered the same requests.
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Served, serveProject } from '../support/serve.js'
+import { addToken, secrets } from './callers.js'
+
+const files = {
+  'src/api/page/content-types/page/schema.json': {
+    kind: 'collectionType',
+    collectionName: 'pages',
+    info: { singularName: 'page', pluralName: 'pages', displayName: 'Page' },
+    options: { draftAndPublish: true },
+    pluginOptions: { i18n: { localized: true } },
+    attributes: { title: { type: 'string' }, cover: { type: 'media' }, gallery: { type: 'media', multiple: true } },
+  },
+}
+
+let served: Served
+beforeAll(async () => {
+  served = await serveProject(files, { environment: secrets, config: { api: { rest: { contract: 'strapi' } } } })
+  await addToken(served, 'everything', { type: 'full-access' })
+})
+afterAll(() => served.close())
+
+const create = (query: string, data: object) =>
+  served.ask(`/api/pages?${query}`, {
+    method: 'POST',
+    token: 'everything',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ data }),
+  })
+
+test.each([
+  { cover: { connect: ['none'] } },
+  { cover: { disconnect: ['none'] } },
+  { gallery: { connect: [{ documentId: 'none' }] } },
+  { gallery: { disconnect: [{ documentId: 'none' }] } },
+])('a file that is not there is missed: %j', async (data) => {
+  for (const query of ['', 'status=draft']) {
+    const { status, body } = await create(query, data)
+    expect([status, body.error?.message]).toEqual([400, 'Document with id "none", locale "null" not found'])
+  }
+})
+
+test('a locale beyond its column is named', async () => {
+  const value = 'x'.repeat(256)
+  const { status, body } = await create(`locale=${value}`, { title: 5 })
+  expect([status, body.error.message]).toEqual([400, '2 errors occurred'])
+  expect(body.error.details.errors[1]).toEqual({
+    path: ['locale'],
+    message: 'locale must be at most 255 characters',
+    name: 'ValidationError',
+    value,
+  })
+})
