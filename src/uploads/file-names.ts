@@ -19,7 +19,7 @@ const storedExtension = /^\.[A-Za-z0-9]{1,16}$/
 export function fileNameOf(sent: string): string {
   const name = sent.slice(sent.lastIndexOf('\\') + 1).replace(/%(22|0D|0A)/g, (code) => decodeURIComponent(code))
   if (name === '') return 'unnamed'
-  if (name.length > longestName || forbiddenCharacters.test(name) || reservedNames.test(name) || /^\.+$/.test(name))
+  if (isTooLong(name) || forbiddenCharacters.test(name) || reservedNames.test(name) || /^\.+$/.test(name))
     throw new ApiError('ApplicationError', 'File name contains invalid characters')
   return name
 }
@@ -30,6 +30,9 @@ export function extensionOf(name: string): string {
   const extension = dot <= 0 ? '' : name.slice(dot)
   return storedExtension.test(extension) ? extension : ''
 }
+
+/** Counted as columns count: a character beyond 16 bits is one. */
+const isTooLong = (name: string): boolean => name.length > longestName && [...name].length > longestName
 
 /** Generates a unique key for a file called `name`: readable, but impossible to guess. As in Strapi, the extension of what was `sent` is left out. */
 export function newHash(name: string, sent: string): string {
@@ -42,6 +45,6 @@ export function newHash(name: string, sent: string): string {
 
 /** Returns the display name. @throws ApiError 400 if it is too long. */
 export function checkDisplayName(name: string): string {
-  if (name.length > longestName) throw validationError(`fileInfo.name must be at most ${longestName} characters`)
+  if (isTooLong(name)) throw validationError(`fileInfo.name must be at most ${longestName} characters`)
   return name
 }

@@ -55,3 +55,10 @@ test.each<readonly [string | undefined, readonly unknown[]]>([
     expect([answer.status, shown(answer.body)]).toEqual([200, expected])
   }
 })
+
+test('a name may have 255 characters, however many bytes each has', async () => {
+  const named = (length: number) => send(served, [file('text', 'a.txt'), ['fileInfo', JSON.stringify({ name: '🎈'.repeat(length) })]])
+  const { status, body } = await named(255)
+  expect([status, [...body[0].name].length]).toEqual([201, 255])
+  expect((await named(256)).body.error.message).toBe('fileInfo.name must be at most 255 characters')
+})
