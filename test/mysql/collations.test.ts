@@ -2,20 +2,17 @@
 // or in spaces at their ends, are different. A locale in another spelling is the locale that the document has, in writes as in reads.
 import { expect, it } from 'vitest'
 import { describeMariadb, environmentOf } from '../servers/server.js'
+import { access, contentType } from '../spec/library.js'
 import { serveProject } from '../support/serve.js'
 
-const localized = { i18n: { localized: true } }
 const actions = ['find', 'findOne', 'create', 'update', 'delete']
 const localizedNotes = {
-  'src/api/note/content-types/note/schema.json': {
-    kind: 'collectionType',
-    collectionName: 'notes',
-    info: { singularName: 'note', pluralName: 'notes', displayName: 'note' },
-    options: { draftAndPublish: true },
-    pluginOptions: localized,
-    attributes: { title: { type: 'string', pluginOptions: localized } },
-  },
-  'seed/access.json': { roles: { public: actions.map((action) => `api::note.note.${action}`) } },
+  ...contentType(
+    'note',
+    { title: { type: 'string', pluginOptions: { i18n: { localized: true } } } },
+    { draftAndPublish: true, localized: true },
+  ),
+  ...access(actions.map((action) => `api::note.note.${action}`)),
 }
 
 describeMariadb('a database whose collation ignores case', (server) => {

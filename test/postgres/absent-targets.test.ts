@@ -1,21 +1,13 @@
 // A row id that no column of ids can hold is one of a row that is not there: it is missed, and can be disconnected, as on other databases.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describePostgres } from '../servers/server.js'
+import { access, contentType } from '../spec/library.js'
 import { type Served, serveProject } from '../support/serve.js'
 
-const type = (singularName: string, attributes: object) => ({
-  [`src/api/${singularName}/content-types/${singularName}/schema.json`]: {
-    kind: 'collectionType',
-    collectionName: `${singularName}s`,
-    info: { singularName, pluralName: `${singularName}s`, displayName: singularName },
-    options: { draftAndPublish: false },
-    attributes,
-  },
-})
 const files = {
-  ...type('tag', { name: { type: 'string' } }),
-  ...type('post', { tags: { type: 'relation', relation: 'manyToMany', target: 'api::tag.tag' } }),
-  'seed/access.json': { roles: { public: ['api::tag.tag.create', 'api::tag.tag.find', 'api::post.post.create', 'api::post.post.find'] } },
+  ...contentType('tag', { name: { type: 'string' } }),
+  ...contentType('post', { tags: { type: 'relation', relation: 'manyToMany', target: 'api::tag.tag' } }),
+  ...access(['api::tag.tag.create', 'api::tag.tag.find', 'api::post.post.create', 'api::post.post.find']),
 }
 
 describePostgres('row ids beyond their column on PostgreSQL', (server) => {

@@ -1,17 +1,12 @@
 // A number that its column cannot hold is named by its attribute's own rule, also where it must be unique: it is not looked up.
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describePostgres } from '../servers/server.js'
+import { access, contentType } from '../spec/library.js'
 import { type Served, serveProject } from '../support/serve.js'
 
 const files = {
-  'src/api/seat/content-types/seat/schema.json': {
-    kind: 'collectionType',
-    collectionName: 'seats',
-    info: { singularName: 'seat', pluralName: 'seats', displayName: 'seat' },
-    options: { draftAndPublish: false },
-    attributes: { number: { type: 'integer', unique: true }, large: { type: 'biginteger', unique: true } },
-  },
-  'seed/access.json': { roles: { public: ['api::seat.seat.create'] } },
+  ...contentType('seat', { number: { type: 'integer', unique: true }, large: { type: 'biginteger', unique: true } }),
+  ...access(['api::seat.seat.create']),
 }
 
 describePostgres('unique numbers on PostgreSQL', (server) => {

@@ -2,17 +2,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type Served, serveProject } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
+import { contentType } from './library.js'
 
-const files = {
-  'src/api/page/content-types/page/schema.json': {
-    kind: 'collectionType',
-    collectionName: 'pages',
-    info: { singularName: 'page', pluralName: 'pages', displayName: 'Page' },
-    options: { draftAndPublish: true },
-    pluginOptions: { i18n: { localized: true } },
-    attributes: { title: { type: 'string' }, cover: { type: 'media' }, gallery: { type: 'media', multiple: true } },
-  },
-}
+const files = contentType(
+  'page',
+  { title: { type: 'string' }, cover: { type: 'media' }, gallery: { type: 'media', multiple: true } },
+  { draftAndPublish: true, localized: true },
+)
 
 let served: Served
 beforeAll(async () => {

@@ -87,7 +87,10 @@ async function bodyOf(context: RequestContext): Promise<unknown> {
   return context.body()
 }
 
-/** The change that a request asks for, read by code that is loaded for it. What changes the model waits for requests under way, so this one is none from here on. */
+/**
+ * The change that a request asks for, read by code that is loaded for it. What changes the model waits for requests under way, so this one
+ * is none from here on.
+ */
 function preparation({ config, request, leaveInstallation }: RequestContext, body: unknown): PrepareChange {
   leaveInstallation()
   return async (inForce) => {
