@@ -1,4 +1,5 @@
 // Makes a fresh clone ready to run: installs the dependencies when they are missing, builds when the sources are newer.
+// The product builds without the tools of its tests (the workspace test/); --tools installs those too.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,12 +9,19 @@ const run = (command, args) => {
   if (status !== 0) process.exit(status ?? 1)
 }
 
+const withTools = process.argv.includes('--tools')
+const quietly = ['--no-audit', '--no-fund', '--loglevel=error']
+
 if (
   !existsSync('node_modules/.package-lock.json') ||
   statSync('package-lock.json').mtimeMs > statSync('node_modules/.package-lock.json').mtimeMs
 ) {
   console.log('Installing the dependencies (a native module may be compiled, which takes a minute) …')
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'])
+  run('npm', ['ci', ...(withTools ? [] : ['--workspaces=false']), ...quietly])
+} else if (withTools && !existsSync('node_modules/octavo-tests')) {
+  console.log('Installing the tools of the tests …')
+  // Unlike npm ci, this keeps compiled modules; --no-save leaves the lock file as it is.
+  run('npm', ['install', '--no-save', ...quietly])
 }
 
 const newest = (folder) =>
