@@ -25,7 +25,10 @@ export async function readProjectSchemas(
 ): Promise<ProjectSchemas> {
   const { folder, unwritten } = project
   const schemas = new Map<string, ProjectSchema>(builtinTypes().map((schema) => [schema.uid, schema]))
-  for (const [uid, path] of await schemaPlaces(project)) schemas.set(uid, { uid, path, content: await contentOf(project, path) })
+  for (const [uid, path] of await schemaPlaces(project)) {
+    const content = await contentOf(project, path, schemas.get(uid)?.content)
+    schemas.set(uid, { uid, path, content })
+  }
   const entries = await readdir(join(folder, 'src'), { withFileTypes: true, recursive: true }).catch(() => [])
   return {
     schemas,
@@ -49,9 +52,10 @@ export async function schemaPlaces({ folder, unwritten }: FilesInForce): Promise
   })
 }
 
-async function contentOf({ folder, unwritten }: FilesInForce, path: string): Promise<SchemaContent> {
+/** The content of a schema file; `builtin`: the type that it extends, whose keys it may leave out. */
+async function contentOf({ folder, unwritten }: FilesInForce, path: string, builtin?: SchemaContent): Promise<SchemaContent> {
   const text = await filesWithChanges(folder, unwritten).read(join(folder, path))
-  const { info = {}, attributes = {}, ...others } = parseSchemaFile(text!) as Partial<SchemaContent>
+  const { info = {}, attributes = {}, ...others } = { ...builtin, ...(parseSchemaFile(text!) as Partial<SchemaContent>) }
   return { ...others, info, attributes }
 }
 

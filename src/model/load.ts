@@ -6,6 +6,7 @@ import { dependsOnStrapi } from '../config/files.js'
 import { builtinSchemas } from './builtin.js'
 import { checkSchemas, type SchemaFile } from './check.js'
 import { corrected } from './corrected.js'
+import { type ExtensionFile, extendBuiltin } from './extensions.js'
 import { linkModel } from './link.js'
 import { type Engine, isDangerous, needsEngine, preparePatterns } from './patterns.js'
 import { filesOnDisk, parseSchemaFile, type SchemaFiles } from './schema-files.js'
@@ -36,6 +37,12 @@ const schemaFile = z.looseObject({
   attributes: z.record(z.string(), attribute).default({}),
 })
 
+/** The file of an extension, which has only what it changes. */
+const extensionFile = schemaFile.extend({
+  info: schemaFile.shape.info.optional(),
+  attributes: z.record(z.string(), attribute).optional(),
+})
+
 const loadTimes = new WeakMap<Model, number>()
 
 /** The seconds that loading a model took. */
@@ -63,18 +70,14 @@ async function load(folder: string, privateAttributes: readonly string[], files:
     loadComponents(files, join(folder, 'src', 'components')),
     loadExtensions(files, join(folder, 'src', 'extensions')),
   ])
-  const builtin = builtinSchemas.map((schema) => {
-    const extension = extensions.get(schema.uid)
-    return extension === undefined ? schema : extend(schema, extension.schema)
-  })
+  const extended = extendBuiltin([...extensions.values()])
+  const builtin = builtinSchemas.map((schema) => extended.find(({ schema: { uid } }) => uid === schema.uid)?.schema ?? schema)
   const own = [...types, ...components]
-  const extended = [...extensions].flatMap(([uid, { file }]) =>
-    builtin.filter((schema) => schema.uid === uid).map((schema) => ({ file, schema })),
-  )
   const read = [...builtin, ...own.map(({ schema }) => schema)]
   const isStrapis = dependsOnStrapi(folder)
-  const warnings = checkSchemas([...own, ...extended], read, isStrapis).map((warning) => warning.replace(`${folder}/`, ''))
-  const schemas = isStrapis && warnings.length > 0 ? allCorrected(read) : read
+  const found = [...checkSchemas([...own, ...extended], read, isStrapis), ...extended.flatMap(({ warnings }) => warnings)]
+  const warnings = found.map((warning) => warning.replace(`${folder}/`, ''))
+  const schemas = isStrapis && found.length > 0 ? allCorrected(read) : read
   const sources = regexes(schemas).map(({ regex }) => regex)
   preparePatterns(sources, needsEngine(sources) ? await linearEngine() : null)
   const dangers = regexes(schemas)
@@ -126,11 +129,6 @@ function withPrivate(schema: SchemaSource, names: readonly string[]): SchemaSour
   return { ...schema, options: { ...schema.options, privateAttributes: [...(schema.options?.privateAttributes ?? []), ...names] } }
 }
 
-/** Replaces a built-in schema by the file of an extension, including attributes and their order; the table keeps its name. */
-function extend(schema: SchemaSource, extension: SchemaSource): SchemaSource {
-  return { ...schema, ...extension, collectionName: schema.collectionName! }
-}
-
 /** Loads the types in src/api. As in Strapi, the uid contains the API's folder in kebab-case. */
 async function loadTypes(files: SchemaFiles, folder: string): Promise<SchemaFile[]> {
   const found: SchemaFile[] = []
@@ -170,20 +168,22 @@ async function loadComponents(files: SchemaFiles, folder: string): Promise<Schem
   return found
 }
 
-async function loadExtensions(files: SchemaFiles, folder: string): Promise<Map<string, SchemaFile>> {
-  const found = new Map<string, SchemaFile>()
+async function loadExtensions(files: SchemaFiles, folder: string): Promise<Map<string, ExtensionFile>> {
+  const found = new Map<string, ExtensionFile>()
   for (const plugin of await subfolders(files, folder)) {
     for (const type of await subfolders(files, join(folder, plugin, 'content-types'))) {
       const file = join(folder, plugin, 'content-types', type, 'schema.json')
-      const schema = await readSchema(files, file)
+      const schema = await readSchema(files, file, extensionFile)
       const uid = `plugin::${plugin}.${type}`
-      if (schema !== null) found.set(uid, { file, schema: { ...schema, uid, kind: kindOf(schema) } })
+      if (schema !== null) found.set(uid, { file, schema: { ...schema, uid } })
     }
   }
   return found
 }
 
-async function readSchema(files: SchemaFiles, file: string): Promise<z.infer<typeof schemaFile> | null> {
+async function readSchema(files: SchemaFiles, file: string): Promise<z.infer<typeof schemaFile> | null>
+async function readSchema(files: SchemaFiles, file: string, form: typeof extensionFile): Promise<z.infer<typeof extensionFile> | null>
+async function readSchema(files: SchemaFiles, file: string, form: z.ZodType = schemaFile): Promise<unknown> {
   const text = await files.read(file)
   if (text === null) return null
   let json: unknown
@@ -192,7 +192,7 @@ async function readSchema(files: SchemaFiles, file: string): Promise<z.infer<typ
   } catch (error) {
     throw new Error(`${file} is not valid JSON: ${(error as Error).message}`)
   }
-  const parsed = schemaFile.safeParse(json)
+  const parsed = form.safeParse(json)
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!
     throw new Error(`${file} is not a content-type or component: ${path.join('.') || 'the file'}: ${message}`)

@@ -25,9 +25,12 @@ async function findUsers(
   return documents.find(caller.grants, { type, action: `${userType}.${action}`, paged: false, query, envelope: 'bare', isGone, ...wanted })
 }
 
-/** Reads a user after a write, with the role if the caller may read roles. */
-const writtenUser = (context: RequestContext, action: string, id: number): Promise<ReadBytes | null> =>
-  findUsers({ ...context, query: 'populate=role' }, action, { mode: 'first', identity: { attribute: 'id', value: id } })
+/** Reads a user after a write, with the role if the caller may read roles, unless the project hides the attribute. */
+function writtenUser(context: RequestContext, action: string, id: number): Promise<ReadBytes | null> {
+  const isShown = context.documents.context.model.types.get(userType)!.attributes.get('role')?.private === false
+  const query = isShown ? 'populate=role' : ''
+  return findUsers({ ...context, query }, action, { mode: 'first', identity: { attribute: 'id', value: id } })
+}
 
 /** The tree of all actions, with those enabled that `grants` allow. */
 const treeOf = ({ documents, config }: RequestContext, grants: Grants | null) => permissionTree(documents.context.model, config, grants)

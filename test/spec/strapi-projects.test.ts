@@ -1,0 +1,90 @@
+// Projects as Strapi's loader reads them: extensions that have only what they change.
+import { afterAll, describe, expect } from 'vitest'
+import { rule } from '../support/rule.js'
+import { type Served, serveProject } from '../support/serve.js'
+import { addToken, secrets } from './callers.js'
+import { contentType } from './library.js'
+
+const all: Served[] = []
+afterAll(() => Promise.all(all.map(({ close }) => close())))
+
+const serve = async (files: Readonly<Record<string, unknown>>) => {
+  const served = await serveProject(files, { environment: secrets })
+  all.push(served)
+  await addToken(served, 'full', { type: 'full-access' })
+  const send = (method: string, path: string, body?: object) =>
+    served.ask(path, {
+      ...{ method, token: 'full' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body), headers: { 'content-type': 'application/json' } }),
+    })
+  const warnings = () => served.log.map((line) => JSON.parse(line)).flatMap(({ level, msg }) => (level === 40 ? [msg as string] : []))
+  return { ...served, send, warnings }
+}
+
+const extension = (plugin: string, type: string, schema: object) => ({
+  [`src/extensions/${plugin}/content-types/${type}/schema.json`]: schema,
+})
+const user = (attributes: object) => extension('users-permissions', 'user', { attributes })
+
+const account = { username: 'anna', email: 'anna@users.example', password: 'secret of anna', role: 1 }
+const signIn = { identifier: account.email, password: account.password }
+
+describe('extensions', () => {
+  rule('projects.17', 'an extension lies over the type of the plugin key by key', async () => {
+    const { ask, send, warnings } = await serve({
+      ...extension('users-permissions', 'role', { options: { draftAndPublish: false } }),
+      ...extension('upload', 'file', { pluginOptions: { search: { include: true } } }),
+      ...extension('i18n', 'locale', { info: { displayName: 'Language' } }),
+      ...extension('another-plugin', 'thing', { attributes: { color: { type: 'string' } } }),
+      ...contentType('menu', { title: { type: 'string' } }),
+    })
+    expect(await send('POST', '/api/users', account)).toMatchObject({ status: 201, body: { username: 'anna' } })
+    expect(await send('POST', '/api/auth/local', signIn)).toMatchObject({ status: 200, body: { user: { email: account.email } } })
+    expect(await ask('/api/upload/files', { token: 'full' })).toMatchObject({ status: 200 })
+    expect(await ask('/api/i18n/locales', { token: 'full' })).toMatchObject({ status: 200, body: [{ code: 'en' }] })
+    expect(warnings().filter((text) => text.includes('schema.json'))).toEqual([])
+  })
+
+  rule('projects.17', 'what its attributes lack of those of the plugin stays; those of users are in no response', async () => {
+    const { ask, send, warnings } = await serve({
+      ...user({ color: { type: 'string' }, email: { type: 'email', required: true } }),
+      ...extension('users-permissions', 'role', { attributes: { name: { type: 'string' } } }),
+      ...extension('users-permissions', 'permission', { attributes: {} }),
+      ...extension('i18n', 'locale', { attributes: { name: { type: 'string' } } }),
+      ...extension('upload', 'file', { attributes: { alternativeText: { type: 'string' } } }),
+      ...contentType('menu', {
+        title: { type: 'string' },
+        owner: { type: 'relation', relation: 'oneToOne', target: 'plugin::users-permissions.user' },
+      }),
+    })
+    const { body: created } = await send('POST', '/api/users', { ...account, color: 'red' })
+    expect(created).toMatchObject({ email: account.email, color: 'red' })
+    expect(created).not.toHaveProperty('username')
+    const { status, body } = await send('POST', '/api/auth/local', signIn)
+    expect([status, Object.keys(body.user).includes('username')]).toEqual([200, false])
+    expect(await send('GET', '/api/users?filters[username]=anna')).toMatchObject({ status: 400 })
+    expect(await send('POST', '/api/menus?populate=*', { data: { title: 'a', owner: created.id } })).toMatchObject({
+      body: { data: { owner: { color: 'red' } } },
+    })
+    const form = new FormData()
+    form.append('files', new Blob(['text'], { type: 'text/plain' }), 'a.txt')
+    const uploaded = await ask('/api/upload', { method: 'POST', token: 'full', body: form })
+    expect(uploaded).toMatchObject({ status: 201, body: [{ name: 'a.txt', url: expect.stringContaining('/uploads/') }] })
+    expect(await send('GET', '/api/users-permissions/roles')).toMatchObject({
+      body: { roles: [{ type: 'authenticated', nb_users: 1 }, { type: 'public' }] },
+    })
+    expect(await send('GET', '/api/i18n/locales')).toMatchObject({ body: [{ code: 'en' }] })
+    expect(await send('PUT', `/api/users/${created.id}`, { color: 'blue' })).toMatchObject({ status: 200, body: { color: 'blue' } })
+    expect(warnings()).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^src\/extensions\/users-permissions.+user.+ lacks username, provider, password, .+ role\./),
+      ]),
+    )
+  })
+
+  rule('projects.17', 'an attribute of another kind in place of one that accounts need ends the start', async () => {
+    await expect(serve(user({ role: { type: 'string' } }))).rejects.toThrow(
+      /user\/schema\.json: attributes\.role has to be a relation to plugin::users-permissions\.role/,
+    )
+  })
+})
