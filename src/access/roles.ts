@@ -7,6 +7,7 @@ import { takenMessage } from '../errors/unique-conflict.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { Model } from '../model/types.js'
 import type { CustomRoute } from '../public/routes.js'
+import { readAccountSettings } from './account-settings.js'
 import { actionsOf } from './actions.js'
 import { bodyMembers } from './body.js'
 
@@ -81,11 +82,13 @@ export function updateRole(writer: WriteDatabase, id: number, { name, descriptio
   })
 }
 
-/** Deletes a role; its users get the public role, as in Strapi. @throws ApiError 404; 400 for the public role */
+/** Deletes a role; its users get the public role, as in Strapi. @throws ApiError 404; 400 for the public role and the role of new users */
 export function deleteRole(writer: WriteDatabase, id: number): Promise<void> {
   return writer.transaction(async (transaction) => {
     const { type } = await existing(transaction, id)
     if (type === 'public') throw new ApiError('ApplicationError', 'Cannot delete public role')
+    if (type === (await readAccountSettings(transaction)).defaultRole)
+      throw new ApiError('ApplicationError', 'Cannot delete the role of new users (default role); choose another one first')
     const [publicRole] = await transaction.rows<{ id: number }>(sql`select id from up_roles where type = 'public'`)
     if (publicRole !== undefined) {
       await transaction.run(sql`update up_users_role_lnk set role_id = ${publicRole.id} where role_id = ${id}`)

@@ -1,24 +1,37 @@
-// The role in a body about a user: an id, `{ connect: [{ id }] }`, or in a change `{ set: [id] }`.
+// The role in a body about a user: a row id or documentId, `{ id }` or `{ documentId }`, or such ones in `connect` and `set`.
 import { bodyMembers } from '../access/body.js'
 import { printed } from '../errors/bounded-values.js'
 import { type FieldError, fieldError } from './input.js'
 
-/** All ids that a role names, as they are given. */
-export function rolesNamed(role: unknown): readonly unknown[] {
-  if (typeof role !== 'object' || role === null) return [role]
-  const { connect, set } = bodyMembers(role)
-  return [connect, set].flatMap((ids) => (ids === undefined ? [] : listOf(ids).map(idOf)))
+/** How a body names a role. */
+export type RoleReference = { readonly kind: 'row'; readonly id: number } | { readonly kind: 'document'; readonly documentId: string }
+
+/** All roles that a body names; null for what cannot be one. */
+export function rolesNamed(role: unknown): readonly (RoleReference | null)[] {
+  if (typeof role !== 'object' || role === null) return [referenceOf(role)]
+  const { connect, set, id, documentId } = bodyMembers(role)
+  const listed = [connect, set].flatMap((given) => (given === undefined ? [] : listOf(given).map(referenceOf)))
+  return id === undefined && documentId === undefined ? listed : [...listed, referenceOf(role)]
 }
 
 const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
-const idOf = (entry: unknown): unknown => (typeof entry === 'object' && entry !== null ? bodyMembers(entry).id : entry)
+/** The role that an entry names. As in Strapi, a documentId counts before a row id. */
+function referenceOf(entry: unknown): RoleReference | null {
+  const isObject = typeof entry === 'object' && entry !== null
+  const { id, documentId } = isObject ? bodyMembers(entry) : { id: entry, documentId: undefined }
+  if (typeof documentId === 'string' && documentId !== '') return { kind: 'document', documentId }
+  const row = rowIdOf(id)
+  if (row !== null) return { kind: 'row', id: row }
+  return isObject || typeof id !== 'string' || id === '' ? null : { kind: 'document', documentId: id }
+}
 
-/** The row id of a valid role; null: a change leaves the role as it is. As in Strapi the last one counts, and in a change `set` before `connect`. */
-export function readRole(role: unknown, creating: boolean): number | null {
-  const { connect, set } = bodyMembers(role)
-  const ids = !creating && set !== undefined ? listOf(set) : Array.isArray(connect) ? connect : typeof role === 'object' ? [] : [role]
-  return rowIdOf(idOf(ids.at(-1)))
+/** A valid role; null: a change leaves the role as it is. As in Strapi the last one counts, and in a change `set` before `connect`. */
+export function readRole(role: unknown, creating: boolean): RoleReference | null {
+  const { connect, set, id, documentId } = bodyMembers(role)
+  const itself = typeof role !== 'object' || id !== undefined || documentId !== undefined
+  const named = !creating && set !== undefined ? listOf(set) : Array.isArray(connect) && connect.length > 0 ? connect : itself ? [role] : []
+  return referenceOf(named.at(-1))
 }
 
 const typeError = (path: readonly string[], name: string, type: string, value: unknown): FieldError => ({
@@ -28,18 +41,28 @@ const typeError = (path: readonly string[], name: string, type: string, value: u
 
 const required = (path: readonly string[], name: string): FieldError => ({ ...fieldError('', `${name} is a required field`), path })
 
-const idErrors = (path: readonly string[], name: string, id: unknown): FieldError[] =>
-  rowIdOf(id) !== null
-    ? []
-    : [typeof id === 'string' ? { ...fieldError('', `${name} must be a valid id`, id), path } : typeError(path, name, 'strapiID', id)]
+/** What is wrong with one role: a row id, a documentId, or an object with either. */
+function referenceErrors(path: readonly string[], name: string, entry: unknown): FieldError[] {
+  if (typeof entry !== 'object' || entry === null) return referenceOf(entry) === null ? wrongId(path, name, entry) : []
+  const { id, documentId } = bodyMembers(entry)
+  if (documentId !== undefined && typeof documentId !== 'string')
+    return [typeError([...path, 'documentId'], `${name}.documentId`, 'string', documentId)]
+  if (referenceOf(entry) !== null) return []
+  return id === undefined ? [required([...path, 'id'], `${name}.id`)] : wrongId([...path, 'id'], `${name}.id`, id)
+}
+
+const wrongId = (path: readonly string[], name: string, id: unknown): FieldError[] => [
+  typeof id === 'string' ? { ...fieldError('', `${name} must be a valid id`, id), path } : typeError(path, name, 'strapiID', id),
+]
 
 /** What is wrong with a role. */
 export function roleErrors(role: unknown, creating: boolean): FieldError[] {
-  if (typeof role !== 'object') return idErrors(['role'], 'role', role)
+  if (typeof role !== 'object') return referenceErrors(['role'], 'role', role)
   if (role === null || Array.isArray(role)) return [typeError(['role'], 'role', 'object', role)]
-  const { connect, set, disconnect } = bodyMembers(role)
+  const { connect, set, disconnect, id, documentId } = bodyMembers(role)
   if (!creating && set !== undefined) return setErrors(set)
-  if (!creating && listOf(connect ?? []).length === 0) return disconnectErrors(disconnect)
+  if (!creating && listOf(connect ?? []).length === 0)
+    return id === undefined && documentId === undefined ? disconnectErrors(disconnect) : referenceErrors(['role'], 'role', role)
   if (connect === undefined) return [required(['role', 'connect'], 'role.connect')]
   if (!Array.isArray(connect)) return [typeError(['role', 'connect'], 'role.connect', 'array', connect)]
   if (connect.length === 0)
@@ -48,8 +71,7 @@ export function roleErrors(role: unknown, creating: boolean): FieldError[] {
   for (const [index, one] of connect.entries()) {
     const [path, name] = [['role', 'connect', String(index)], `role.connect[${index}]`] as const
     if (typeof one !== 'object' || one === null || Array.isArray(one)) return [typeError(path, name, 'object', one)]
-    const { id } = bodyMembers(one)
-    const found = id === undefined ? [required([...path, 'id'], `${name}.id`)] : idErrors([...path, 'id'], `${name}.id`, id)
+    const found = referenceErrors(path, name, one)
     if (found.length > 0) return found
   }
   return []
@@ -58,10 +80,13 @@ export function roleErrors(role: unknown, creating: boolean): FieldError[] {
 const removal = (path: readonly string[], value: unknown): FieldError => ({ ...fieldError('', 'Cannot remove role', value), path })
 
 function setErrors(set: unknown): FieldError[] {
-  const ids = listOf(set).map(idOf)
-  if (ids.length === 0) return [removal(['role', 'set'], set)]
-  const wrong = ids.findIndex((id) => rowIdOf(id) === null)
-  return wrong === -1 ? [] : idErrors(['role', 'set', String(wrong)], `role.set[${wrong}]`, ids[wrong])
+  const entries = listOf(set)
+  if (entries.length === 0) return [removal(['role', 'set'], set)]
+  for (const [index, one] of entries.entries()) {
+    const found = referenceErrors(['role', 'set', String(index)], `role.set[${index}]`, one)
+    if (found.length > 0) return found
+  }
+  return []
 }
 
 /** A change that only takes roles away would leave none. */
@@ -74,7 +99,7 @@ function disconnectErrors(disconnect: unknown): FieldError[] {
 }
 
 /** A row id, which may be written as a text; null: it is none. */
-export function rowIdOf(id: unknown): number | null {
+function rowIdOf(id: unknown): number | null {
   const number = typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id
   return typeof number === 'number' && Number.isSafeInteger(number) && number > 0 ? number : null
 }

@@ -5,8 +5,8 @@ import { bodyMembers } from '../access/body.js'
 import type { Caller } from '../access/identify.js'
 import { forbidden } from '../errors/errors.js'
 import type { AccountContext } from './context.js'
-import { rolesNamed, rowIdOf } from './given-role.js'
-import { roleByType } from './users.js'
+import { rolesNamed } from './given-role.js'
+import { roleByType, roleNamed } from './users.js'
 
 /** Attributes other than the role that control a user's rights, and attributes that authenticate a user. */
 const rights = ['provider', 'confirmed', 'blocked'] as const
@@ -35,8 +35,9 @@ async function mayAssign(accounts: AccountContext, userId: number, role: unknown
   const { defaultRole } = await accounts.settings()
   const own = await accounts.database.rows<{ role_id: number }>(sql`select role_id from up_users_role_lnk where user_id = ${userId}`)
   const allowed = [await roleByType(accounts.database, defaultRole), ...own.map(({ role_id }) => role_id)]
-  return rolesNamed(role).every((one) => {
-    const id = rowIdOf(one)
-    return id !== null && allowed.includes(id)
-  })
+  for (const one of rolesNamed(role)) {
+    const id = one === null ? null : await roleNamed(accounts.database, one)
+    if (id === null || !allowed.includes(id)) return false
+  }
+  return true
 }

@@ -13,7 +13,18 @@ import { readRole, roleErrors } from './given-role.js'
 import { type Field, fieldError, fieldErrors, messageOf, readFields } from './input.js'
 import { ordinaryAttributes } from './sign-in.js'
 import { mayTakeIdentifiers } from './user-authority.js'
-import { addUser, changeUser, checkRole, isIdentifier, removeUser, setRole, type User, userByEmail, userById, userByName } from './users.js'
+import {
+  addUser,
+  changeUser,
+  existingRole,
+  isIdentifier,
+  removeUser,
+  setRole,
+  type User,
+  userByEmail,
+  userById,
+  userByName,
+} from './users.js'
 
 /** Creates a user and returns the row id. Validation errors have no details here, as in Strapi. */
 export async function createUser(accounts: AccountContext, caller: Caller, body: unknown): Promise<number> {
@@ -33,7 +44,7 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
   const { input, errors } = readAttributes(accounts.input, type, { ...ordinaryAttributes(given), username, email, password }, true)
   const takenName = fieldError('username', takenMessage)
   const sameName = (await isTakenName(accounts.database)) ? [takenName] : []
-  const noRole = await checkRole(accounts.database, role).then(
+  const noRole = await existingRole(accounts.database, role).then(
     () => [],
     (error: Error) => [fieldError('role', error.message)],
   )
@@ -47,8 +58,8 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
     await refuseTaken(transaction)
     if (await isTakenName(transaction)) throw aboutFields(takenName.message, [takenName])
     await checkUniqueAttributes(attributeWriting(accounts, transaction, defaultLocale), type, '', input)
-    await checkRole(transaction, role)
-    const id = await addUser(transaction, type, { ...columns, provider: 'local' }, role, accounts.now())
+    const roleId = await existingRole(transaction, role)
+    const id = await addUser(transaction, type, { ...columns, provider: 'local' }, roleId, accounts.now())
     await writeAttributes(attributeWriting(accounts, transaction, defaultLocale), type, id, input, true)
     await accounts.watch?.created(transaction, id)
     return id
@@ -92,10 +103,7 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
     if (now === null) throw notFound('User not found')
     await refuseTaken(transaction)
     await checkUniqueAttributes(attributeWriting(accounts, transaction, defaultLocale), type, now.document_id ?? '', input)
-    if (role !== null) {
-      await checkRole(transaction, role)
-      await setRole(transaction, id, role)
-    }
+    if (role !== null) await setRole(transaction, id, await existingRole(transaction, role))
     await changeUser(transaction, id, columns, accounts.now(), form.password !== undefined || columns.blocked === 1)
     await writeAttributes(attributeWriting(accounts, transaction, defaultLocale), type, id, input, false)
   })

@@ -8,6 +8,7 @@ import { type AttributeWriting, removeRow } from '../documents/user-attributes.j
 import { ApiError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import type { ContentType } from '../model/types.js'
+import type { RoleReference } from './given-role.js'
 import { revokeOneTimeTokens } from './one-time-tokens.js'
 
 /** A row of up_users, as far as accounts use it. */
@@ -74,11 +75,23 @@ export async function roleByType(database: RowReader, type: string): Promise<num
   return roles.find((role) => role.type === type)?.id ?? null
 }
 
-/** @throws ApiError 400 if the role does not exist. */
-export async function checkRole(database: RowReader, role: number): Promise<void> {
-  const [found] = await database.rows(sql`select id from up_roles where id = ${role}`)
-  if (found !== undefined) return
-  const message = '1 relation(s) of type plugin::users-permissions.role associated with this entity do not exist'
+/** Returns the id of the role that a body names, or null. */
+export async function roleNamed(database: RowReader, role: RoleReference): Promise<number | null> {
+  const isNamed = role.kind === 'row' ? sql`id = ${role.id}` : sql`document_id = ${role.documentId}`
+  const roles = await database.rows<{ id: number; document_id: string | null }>(
+    sql`select id, document_id from up_roles where ${isNamed} order by id`,
+  )
+  return roles.find(({ document_id }) => role.kind === 'row' || document_id === role.documentId)?.id ?? null
+}
+
+/** Returns the id of the role that a body names. @throws ApiError 400 if it does not exist, in Strapi's words. */
+export async function existingRole(database: RowReader, role: RoleReference): Promise<number> {
+  const id = await roleNamed(database, role)
+  if (id !== null) return id
+  const message =
+    role.kind === 'document'
+      ? `Document with id "${role.documentId}", locale "null" not found`
+      : '1 relation(s) of type plugin::users-permissions.role associated with this entity do not exist'
   throw new ApiError('ValidationError', message).about({ kind: 'fields', errors: [{ path: ['role'], message }] })
 }
 

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../database/database.js'
 import { insertRow, updateRow } from '../documents/store/rows.js'
+import { storedSetting } from '../documents/store/settings.js'
 import { ApiError, notFound } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
 import { type ActingAdministrator, doAct } from './activity.js'
@@ -116,6 +117,8 @@ export const deleteAdministratorRole = (administration: Administration, actor: A
     const role = await administratorRole(transaction, id)
     checkOrdinary(role)
     if (role.administrators > 0) throw new ApiError('ApplicationError', 'Some administrators still have this role')
+    if (await isRoleOfNewAdministrators(transaction, id))
+      throw new ApiError('ApplicationError', 'New administrators of single sign-on get this role; choose another one first')
     await transaction.run(
       sql`delete from admin_permissions where id in (select permission_id from admin_permissions_role_lnk where role_id = ${id})`,
     )
@@ -123,6 +126,13 @@ export const deleteAdministratorRole = (administration: Administration, actor: A
     await transaction.run(sql`delete from admin_roles where id = ${id}`)
     return [{ action: 'delete', subject: 'role', id: String(id), name: role.name }, undefined]
   })
+
+/** True for the role that Strapi gives to administrators who sign in by another service for the first time. */
+async function isRoleOfNewAdministrators(database: RowReader, id: number): Promise<boolean> {
+  const stored = (await storedSetting(database, 'core_admin_auth')) as { readonly providers?: { readonly defaultRole?: unknown } } | null
+  const role = stored?.providers?.defaultRole ?? null
+  return role !== null && String(role) === String(id)
+}
 
 function checkOrdinary({ code }: ListedRole): void {
   if (code === superAdminCode) throw new ApiError('ApplicationError', 'The role of super administrators stays as it is')

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
-import { post } from './golden.js'
+import { post, setAccounts } from './golden.js'
 
 let served: Served
 beforeAll(async () => {
@@ -56,7 +56,62 @@ test('a change may set the role, or leave it as it is, and takes no role away', 
   expect(await changed({ set: [] })).toEqual([400, 2, 'Cannot remove role'])
   expect(await changed({ disconnect: [{ id: 2 }] })).toEqual([400, 2, 'Cannot remove role'])
   expect(await changed({ disconnect: [2] })).toEqual([400, 2, typed('role.disconnect[0]', 'object', '2'), 'Cannot remove role'])
-  expect(await changed({ set: ['x'] })).toEqual([400, 2, 'role.set[0] must be a valid id'])
+  expect(await changed({ set: [''] })).toEqual([400, 2, 'role.set[0] must be a valid id'])
+})
+
+rule('accounts.27', 'a role is named by its row id or its documentId, in each form of a body', async () => {
+  const rows = await served.sql('select id, document_id from up_roles where id in (1, 2) order by id')
+  const [one, two] = rows.map(({ document_id }) => document_id as string)
+  const made = async (name: string, role: unknown) => {
+    const body = { username: name, email: `${name}@example.test`, password: 'secret123', role }
+    const answer = await post(served, '/api/users', body, full)
+    return [answer.status, answer.body.role?.id ?? answer.body.error.message, answer.body.id]
+  }
+  const [status, role, id] = await made('by-document', one)
+  expect([status, role]).toEqual([201, 1])
+  expect((await made('by-connect', { connect: [{ documentId: one }, { documentId: two }] })).slice(0, 2)).toEqual([201, 2])
+  const missing = (name: string) => `Document with id "${name}", locale "null" not found`
+  expect((await made('by-nothing', 'abc')).slice(0, 2)).toEqual([400, missing('abc')])
+  expect((await made('by-set', { set: [{ documentId: one }] })).slice(0, 2)).toEqual([400, 'role.connect is a required field'])
+  const changed = async (to: unknown) => {
+    const headers = { 'content-type': 'application/json' }
+    const answer = await served.ask(`/api/users/${id}`, { method: 'PUT', token: full!, headers, body: JSON.stringify({ role: to }) })
+    const [now] = await served.sql('select role_id from up_users_role_lnk where user_id = ?', id)
+    return [answer.status, Number(now!.role_id), ...(answer.status === 200 ? [] : [answer.body.error.message])]
+  }
+  const forms: readonly (readonly [unknown, readonly unknown[]])[] = [
+    [two, [200, 2]],
+    [{ documentId: one }, [200, 1]],
+    [{ id: 2 }, [200, 2]],
+    [{ connect: [{ documentId: one }] }, [200, 1]],
+    [{ set: [{ documentId: two }] }, [200, 2]],
+    [{ set: [one] }, [200, 1]],
+    [{ set: { documentId: two } }, [200, 2]],
+    [{ connect: [{ id: 2, documentId: one }] }, [200, 1]],
+    [{ disconnect: [{ documentId: one }], connect: [{ documentId: two }] }, [200, 2]],
+    [{ disconnect: [{ documentId: two }] }, [400, 2, 'Cannot remove role']],
+    [{ connect: [one] }, [400, 2, typed('role.connect[0]', 'object', `"${one}"`)]],
+    [{ set: ['x'] }, [400, 2, missing('x')]],
+    [{ connect: [{ documentId: 'x' }] }, [400, 2, missing('x')]],
+    [{ documentId: 5 }, [400, 2, typed('role.documentId', 'string', '5')]],
+    [{ connect: [{ id: 'abc' }] }, [400, 2, 'role.connect[0].id must be a valid id']],
+    [one?.toUpperCase(), [400, 2, missing(one!.toUpperCase())]],
+  ]
+  for (const [to, outcome] of forms) expect([to, ...(await changed(to))]).toEqual([to, ...outcome])
+})
+
+rule('accounts.28', 'the role of new users stays until another one is chosen', async () => {
+  const drop = async (role: number) => {
+    const { status, body } = await served.ask(`/api/users-permissions/roles/${role}`, { method: 'DELETE', token: full! })
+    return [status, body.error?.name, body.error?.message]
+  }
+  expect(await drop(1)).toEqual([400, 'ApplicationError', expect.stringContaining('role of new users')])
+  const { status } = await post(served, '/api/users-permissions/roles', { name: 'Newcomers' }, full)
+  const [made] = await served.sql("select id from up_roles where name = 'Newcomers'")
+  await setAccounts(served, { default_role: 'newcomers' })
+  expect([status, await drop(made!.id)]).toEqual([200, [400, 'ApplicationError', expect.stringContaining('role of new users')]])
+  await setAccounts(served, { default_role: 'authenticated' })
+  expect(await drop(made!.id)).toEqual([200, undefined, undefined])
 })
 
 rule('accounts.24', 'several errors come in the order and number of Strapi', async () => {
