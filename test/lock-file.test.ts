@@ -3,7 +3,13 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 
-type LockedPackage = { readonly dependencies?: Record<string, string>; readonly optionalDependencies?: Record<string, string> }
+type LockedPackage = {
+  readonly dependencies?: Record<string, string>
+  readonly optionalDependencies?: Record<string, string>
+  readonly integrity?: string
+  readonly dev?: boolean
+  readonly link?: boolean
+}
 
 const { packages } = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')) as {
   packages: Record<string, LockedPackage>
@@ -22,4 +28,12 @@ test('the lock file names every dependency of every package, those for other pla
       .map((dependency) => `${path} needs ${dependency}`),
   )
   expect(missing, 'repair: remove node_modules, then npm install --package-lock-only').toEqual([])
+})
+
+test('S144: every package that is installed with the product is pinned by its content, those for other platforms included', () => {
+  const workspaces = new Set(['', 'test'])
+  const loose = Object.entries(packages)
+    .filter(([path, found]) => !workspaces.has(path) && found.dev !== true && found.link !== true && found.integrity === undefined)
+    .map(([path]) => path)
+  expect(loose, 'repair: choose a version that the registry has for every platform').toEqual([])
 })

@@ -9,8 +9,8 @@ const cost = 10
 /** The hash of a discarded password; comparing with it takes as long as any comparison. */
 const dummyHash = '$2a$10$X7b0uS0LSkVQvSqGTdDqhO7m0YkpS7yUzGQbeS8Rk5lWwzWyqzK6S'
 
-/** Hashes a password. */
-export const hashPassword = (password: string): Promise<string> => hash(password, { cost, version: '2a' })
+/** Hashes a password. Strapi writes the prefix $2a$; the algorithm of $2y$ is the same. */
+export const hashPassword = async (password: string): Promise<string> => (await hash(password, cost)).replace('$2y$', '$2a$')
 
 /** Hashing and checking of passwords for requests, with limited concurrency and a queue. */
 export interface Passwords {

@@ -9,7 +9,7 @@ const passwordCost = 10
 
 /** Hashes a password. */
 export function passwordHash(password: string): string {
-  return hashSync(password, { cost: passwordCost, version: '2a' })
+  return hashSync(password, passwordCost).replace('$2y$', '$2a$')
 }
 
 /**

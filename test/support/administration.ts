@@ -21,7 +21,7 @@ export const projectWithNotes = {
 /** The password of administrators in tests. */
 export const adminPassword = 'Correct-Horse-7'
 /** With the lowest cost, so that tests do not wait. */
-const storedPassword = hashSync(adminPassword, { cost: 4, version: '2a' })
+const storedPassword = hashSync(adminPassword, 4)
 
 const insert = async ({ sql }: Pick<Served, 'sql'>, table: string, row: Readonly<Record<string, Value>>): Promise<number> => {
   const names = Object.keys(row)
