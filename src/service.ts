@@ -20,7 +20,7 @@ import type { Backend } from './http/backend.js'
 import { examplesOf } from './http/pages/examples.js'
 import { createServer, type HttpServer } from './http/server.js'
 import { holding, openInstallations } from './installation/installations.js'
-import { openContentTypeBuilder } from './live-model/builder-request.js'
+import { loadBuilder, openContentTypeBuilder } from './live-model/builder-request.js'
 import { secondsToLoad } from './model/load.js'
 import type { Model } from './model/types.js'
 import type { ContentService } from './public/content-service.js'
@@ -184,6 +184,7 @@ async function openServing(config: Config, { main, writes, reads }: Database, ba
   const server = await createServer(config, backend, log)
   const { administration } = backend
   const listen = async () => {
+    await loadLateCode(config)
     const address = await server.listen()
     if (config.admin.enabled) {
       administration.announce()
@@ -210,6 +211,28 @@ async function openServing(config: Config, { main, writes, reads }: Database, ba
     leaveToOthers,
     close: async (delay) => void (await Promise.all([schedules.close(), close(delay)])),
   }
+}
+
+/**
+ * Loads what requests need that only a service does, not a script. Node keeps a failed import of a file that it found for as long as the
+ * process lives, so nothing of this waits for the request that needs it, which may come when no descriptor is left.
+ */
+async function loadLateCode({ admin, modelChanges, mail, webhooks }: Config): Promise<void> {
+  const administration = () => [
+    import('./http/administration/handle.js'),
+    import('./administration/context.js'),
+    import('./administration/first.js'),
+    import('./administration/jobs/runner.js'),
+  ]
+  const changes = () => [import('./live-model/schema-request.js'), loadBuilder(), import('re2js')]
+  await Promise.all([
+    import('@fastify/busboy'),
+    import('file-type'),
+    ...(admin.enabled ? administration() : []),
+    ...(modelChanges ? changes() : []),
+    ...(mail.url === null ? [] : [import('nodemailer')]),
+    ...(webhooks.deliver ? [import('./events/webhooks/open.js')] : []),
+  ])
 }
 
 /** The version of this build. */

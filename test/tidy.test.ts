@@ -211,6 +211,26 @@ test('a start loads no database driver that is not the configured one', () => {
   expect([...loaded].filter((file) => /database\/(postgres|mysql|server)$/.test(room(file))).map(name)).toEqual([])
 })
 
+/** Files whose imports happen at a start, in a command, or in a thread or process that another one replaces. */
+const importsAtStart =
+  /^(?:cli\/.*|config\/files|database\/open|database\/answer\/signed-addresses|http\/server|management\/prepare|project-model|seed\/loader|service|tracing\/prepare|uploads\/images\/image-process|uploads\/storage\/open|uploads\/stored-files|database\/sqlite\/(?:readers|writer)\/.*-thread)\.ts$/
+
+test('what a request imports is loaded before the service listens: Node remembers an import that failed', () => {
+  const importsIn = (file: string) =>
+    [...textOf(file).matchAll(/(?<!typeof )\bimport\('([^']+)'\)(?!\.[A-Z])/g)].map(([, path]) =>
+      path!.startsWith('.') ? name(resolve(dirname(file), path!)) : path!,
+    )
+  const loaded = new Set(['service.ts', 'live-model/builder-request.ts'].flatMap((file) => importsIn(join(source, file))))
+  const later = sources.filter((file) => !importsAtStart.test(name(file)))
+  expect(
+    later.flatMap((file) =>
+      importsIn(file)
+        .filter((path) => !loaded.has(path))
+        .map((path) => `${name(file)} → ${path}`),
+    ),
+  ).toEqual([])
+})
+
 test('no file imports itself through others', () => {
   const state = new Map<string, 'open' | 'done'>()
   const cycles: string[] = []

@@ -2,6 +2,7 @@
 
 import type { RowReader } from '../database/database.js'
 import { storedSetting } from '../documents/store/settings.js'
+import { onceDone } from '../runtime/once-done.js'
 
 /** The section `mail` of the configuration. */
 export interface MailSettings {
@@ -44,16 +45,19 @@ const closeTimeout = 5_000
 
 /** Opens a mailer. `logsEmails`: without an SMTP server, the whole e-mail with its code is logged. */
 export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: MailLog): Mailer {
-  // Nodemailer is loaded with the first e-mail, which makes the start faster.
-  const opening = (address: string) => import('nodemailer').then(({ createTransport }) => createTransport(address))
-  let transport: ReturnType<typeof opening> | undefined
+  // Nodemailer is loaded where there is a server to send to.
+  const opening = async () => (await import('nodemailer')).createTransport(url!)
+  let opened: Awaited<ReturnType<typeof opening>> | null = null
+  const transport = onceDone(async () => {
+    opened = await opening()
+    return opened
+  })
   const waiting = new Map<NodeJS.Timeout, Email>()
 
   async function send(email: Email): Promise<void> {
     try {
       if (url !== null) {
-        transport ??= opening(url)
-        await (await transport).sendMail({ ...email, from: from ?? email.from })
+        await (await transport()).sendMail({ ...email, from: from ?? email.from })
       } else if (logsEmails) {
         log.info(`E-mail is not configured (SMTP_URL). E-mail "${email.subject}" to ${email.to}: ${email.html}`)
       } else log.warn(`E-mail is not configured (SMTP_URL); the e-mail "${email.subject}" was not sent`)
@@ -74,7 +78,7 @@ export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log
       for (const timer of waiting.keys()) clearTimeout(timer)
       const last = [...waiting.values()].map(send)
       await Promise.race([Promise.all(last), new Promise((resolve) => setTimeout(resolve, closeTimeout).unref())])
-      ;(await transport)?.close()
+      opened?.close()
     },
   }
 }

@@ -1,5 +1,6 @@
-// Opens the administration when its first request comes: until then nothing of it is loaded.
+// Opens the administration when its first request comes: until then nothing of it is kept.
 import { type Doctor, openDoctor } from '../doctor/beside-service.js'
+import { onceDone } from '../runtime/once-done.js'
 import { anyAdministrator } from './administrators.js'
 import type { Administration } from './context.js'
 import type { ToldCode } from './first.js'
@@ -28,16 +29,10 @@ export function prepareAdministration(given: Omit<JobParts, 'tellFirst'>): LateA
     tellFirstCode({ secrets, publicUrl, folder, log: (sentence) => log.info(sentence), now }, told)
     return true
   }
-  let opening: Promise<Administration> | null = null
-  const open = async (): Promise<Administration> => {
-    opening ??= import('./context.js').then(({ openAdministration }) => openAdministration({ ...given, tellFirst }))
-    try {
-      return await opening
-    } catch (error) {
-      opening = null
-      throw error
-    }
-  }
+  const open = onceDone(async (): Promise<Administration> => {
+    const { openAdministration } = await import('./context.js')
+    return openAdministration({ ...given, tellFirst })
+  })
   const [jobs, doctor] = [prepareJobs(given, open), openDoctor(config)]
   return {
     ...{ open, jobs, doctor },

@@ -1,6 +1,7 @@
 // The one door to a project's database: which driver it is opened with is decided here.
 import type { Config } from '../config/config.js'
 import type { DatabaseClient } from '../config/database-client.js'
+import { onceDone } from '../runtime/once-done.js'
 import type { Driver } from './driver.js'
 import { firstRows } from './first-rows.js'
 
@@ -11,11 +12,11 @@ const load: Readonly<Record<DatabaseClient, () => Promise<Driver>>> = {
   mysql: async () => (await import('./mysql/driver.js')).mysqlDriver(firstRows),
 }
 
-const drivers = new Map<DatabaseClient, Promise<Driver>>()
+const drivers: Readonly<Record<DatabaseClient, () => Promise<Driver>>> = {
+  sqlite: onceDone(load.sqlite),
+  postgres: onceDone(load.postgres),
+  mysql: onceDone(load.mysql),
+}
 
 /** The driver of the configured database. */
-export function driverOf({ database: { client } }: Config): Promise<Driver> {
-  const driver = drivers.get(client) ?? load[client]()
-  drivers.set(client, driver)
-  return driver
-}
+export const driverOf = ({ database: { client } }: Config): Promise<Driver> => drivers[client]()

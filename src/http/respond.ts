@@ -106,9 +106,26 @@ function logCause({ request, server: { causes } }: FastifyReply, error: unknown,
 /** Returns the cause of an error, if it is known. */
 const causeOf = (error: unknown): unknown => (error instanceof Error && error.cause !== undefined ? error.cause : error)
 
+const noDescriptor = new Set(['EMFILE', 'ENFILE'])
+/** Errors that one error may name as the cause of another before it is looked at no further. */
+const causesInRow = 5
+
+/** Whether the process, or the machine, could open no more: true whatever was to be opened, and over soon. */
+function isOutOfDescriptors(error: unknown): boolean {
+  let each = error
+  for (let n = 0; n < causesInRow && each instanceof Error; n++, each = each.cause)
+    if (noDescriptor.has((each as NodeJS.ErrnoException).code ?? '')) return true
+  return false
+}
+
 /** Converts errors of the HTTP library about invalid requests, keeping their status; null for other errors. */
 function asApiError(error: unknown): ApiError | null {
   if (error instanceof ApiError) return error
+  if (isOutOfDescriptors(error)) {
+    const refusal = new ApiError('ServiceUnavailableError', 'The service has too many files and connections open at the moment')
+    refusal.cause = error
+    return refusal
+  }
   const { statusCode, code } = error as { statusCode?: number; code?: string }
   if (statusCode === 413) return new ApiError('PayloadTooLargeError', 'Entity too large')
   if (statusCode === 414) return new ApiError('URITooLongError', 'URI Too Long')

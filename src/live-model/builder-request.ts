@@ -18,8 +18,8 @@ export interface ModelChanges {
   readonly byBuilder: ChangeByBuilder
 }
 
-/** Loads the code of the builder: a service that is asked for no change does without it. */
-const loadBuilder = () => Promise.all([import('../content-type-builder/change-schemas.js'), import('./project-schemas.js')])
+/** Loads the code of the builder, which a service whose model is locked does without. */
+export const loadBuilder = () => Promise.all([import('../content-type-builder/change-schemas.js'), import('./project-schemas.js')])
 
 /** Opens the content-type builder on a project. Its functions throw what `LiveModel.change` throws. */
 export function openContentTypeBuilder(folder: string, database: MainConnection, liveModel: LiveModel): ChangeByBuilder {

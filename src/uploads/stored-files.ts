@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises'
 import type { Config } from '../config/config.js'
 import type { S3Config } from '../config/storage.js'
 import { ConfigError } from '../errors/errors.js'
+import { onceDone } from '../runtime/once-done.js'
 import { openStagingFolder } from './staging.js'
 import { isStoredName } from './storage/local.js'
 import { decodedUrl, isObjectName, objectNameAt } from './storage/s3-address.js'
@@ -48,7 +49,12 @@ export async function openStoredFiles(config: Config): Promise<StoredFiles> {
   // A folder that cannot be written to is read as it is.
   const staging = await openStagingFolder(uploadsFolder).catch(() => null)
   const pinned = new Map<string, string>()
-  let opened: Promise<Storage> | null = null
+  let opened: Storage | null = null
+  const remote = onceDone(async () => {
+    const { openS3Storage } = await import('./storage/s3.js')
+    opened = openS3Storage(storage as S3Config, limits, () => {})
+    return opened
+  })
 
   async function findLocal({ name, url }: NamedFile): Promise<StoredFile | Absence> {
     const names = [name, basename(decodedUrl(url))].filter(isStoredName)
@@ -64,10 +70,10 @@ export async function openStoredFiles(config: Config): Promise<StoredFiles> {
   async function findInBucket({ name, url }: NamedFile, bucket: S3Config): Promise<StoredFile | Absence> {
     if (staging === null) throw new ConfigError('Files of a remote storage need an uploads folder that can be written to')
     const named = objectNameAt(bucket, url)
-    opened ??= import('./storage/s3.js').then(({ openS3Storage }) => openS3Storage(bucket, limits, () => {}))
+    const { read } = await remote()
     for (const each of new Set([named, name])) {
       if (each === null || !isObjectName(each)) continue
-      const bytes = await (await opened).read(each, { deniedIsMissing: true })
+      const bytes = await read(each, { deniedIsMissing: true })
       if (bytes !== null) return staged(bytes, each, staging.folder)
     }
     return named === null ? 'elsewhere' : 'absent'
@@ -87,7 +93,7 @@ export async function openStoredFiles(config: Config): Promise<StoredFiles> {
       return storage.provider === 'aws-s3' && file.provider === storage.provider ? findInBucket(file, storage) : 'elsewhere'
     },
     close: async () => {
-      ;(await opened)?.close()
+      opened?.close()
       await staging?.close()
     },
   }

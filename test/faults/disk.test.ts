@@ -191,6 +191,82 @@ describe('the folder of uploads', () => {
   })
 })
 
+describe.skipIf(!canLimit)('the first use without descriptors', () => {
+  let folder: string
+  let child: ReturnType<typeof start>
+  let origin: string
+  beforeAll(async () => {
+    folder = await copyGolden({ admin: { model: 'always' }, docs: { enabled: true } })
+    child = start(folder, { OCTAVO_DATABASE_READER_THREADS: '1', SMTP_URL: 'smtp://127.0.0.1:1' })
+    origin = await child.origin
+  })
+  afterAll(async () => {
+    child.process.kill('SIGKILL')
+    await child.ended
+    await remove(folder)
+  })
+
+  test('R15 whatever part of the service is used first without a descriptor is 503 or works, and works later', async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    const ask = askerThrough(agent, origin)
+    const json = { 'content-type': 'application/json' }
+    const own = { ...json, origin, 'octavo-admin': '1' }
+    const part = (name: string, content: string) =>
+      `--b\r\nContent-Disposition: form-data; name="files"; filename="${name}"\r\n\r\n${content}\r\n--b--\r\n`
+    const form = (name: string, content: string) => ({
+      ...{ method: 'POST', token, body: part(name, content) },
+      headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    })
+    const plain = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
+    const schema = { kind: 'collectionType', info: { singularName: 'late', pluralName: 'lates', displayName: 'Late' }, attributes: {} }
+    const file = readdirSync(join(folder, 'uploads')).find((name) => !name.startsWith('.'))!
+    const change = (method: string, path: string) => ({
+      path: `/api/content-type-builder/${path}`,
+      asked: { method, token, headers: json, body: JSON.stringify({ data: { 'api::late.late': schema } }) },
+      status: 200,
+    })
+    const uses: readonly { readonly path: string; readonly asked?: object; readonly status: number }[] = [
+      { path: '/', status: 200 },
+      { path: '/_octavo/start-page.js', status: 200 },
+      { path: '/favicon.svg', status: 200 },
+      { path: '/docs', status: 200 },
+      { path: '/admin/api/openapi.json', status: 401 },
+      {
+        path: '/admin/api/session',
+        asked: { method: 'POST', headers: own, body: '{"email":"a@b.example","password":"none"}' },
+        status: 400,
+      },
+      { path: '/api/openapi.json', asked: { token }, status: 200 },
+      { path: `/uploads/${encodeURIComponent(file)}`, status: 200 },
+      { path: '/api/auth/forgot-password', asked: { method: 'POST', headers: json, body: '{"email":"a@b.example"}' }, status: 200 },
+      change('POST', 'plan'),
+      { path: '/api/upload', asked: form('a.txt', 'text'), status: 201 },
+      { path: '/api/upload', asked: form('a.svg', plain), status: 201 },
+      { path: '/api/upload', asked: form('a.bin', 'a\0b'), status: 201 },
+      change('PUT', 'schemas'),
+    ]
+    expect((await ask('/api/tags')).status).toBe(200)
+    const taken = new Set(readdirSync(`/proc/${child.process.pid}/fd`).map(Number))
+    let next = 0
+    while (taken.has(next)) next++
+    limit(child.process.pid!, 'nofile', next)
+    const statuses: number[] = []
+    for (const { path, asked } of uses) {
+      const answer = await ask(path, asked)
+      if (answer.status >= 500) expectBusy(answer)
+      statuses.push(answer.status)
+    }
+    expect(statuses).toContain(503)
+    limit(child.process.pid!, 'nofile', 4096)
+    for (const { path, asked, status } of uses) {
+      const answer = await ask(path, asked)
+      expect(answer.status, `${path}: ${answer.text.slice(0, 200)}`).toBe(status)
+    }
+    expect(child.output()).not.toContain('a request failed')
+    agent.destroy()
+  })
+})
+
 describe.skipIf(!canLimit)('a process with limits', () => {
   let folder: string
   let child: ReturnType<typeof start>

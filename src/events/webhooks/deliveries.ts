@@ -1,5 +1,6 @@
 // Which webhooks this process delivers to: those that are enabled, from the moment at which it learns of them.
 import type { MainConnection, WriteDatabase } from '../../database/database.js'
+import { onceDone } from '../../runtime/once-done.js'
 import type { Deliveries } from '../deliveries.js'
 import type { WebhookLimits, WebhookParts } from './consumer.js'
 import type { WebhookConsumers, WebhookSettings } from './open.js'
@@ -29,7 +30,11 @@ export interface WebhookDeliveries {
 
 export function openWebhookDeliveries(options: WebhookDeliveriesOptions, deliveries: () => Deliveries): WebhookDeliveries {
   const { writer, settings, failed } = options
-  let consumers: Promise<WebhookConsumers> | null = null
+  let opened: WebhookConsumers | null = null
+  const consumers = onceDone(async () => {
+    opened = await open(options)
+    return opened
+  })
   let isClosed = false
 
   const registry = openWebhookRegistry(options.database, (stale) => {
@@ -48,8 +53,7 @@ export function openWebhookDeliveries(options: WebhookDeliveriesOptions, deliver
     for (const name of gone) await deliveries().remove(name)
     for (const id of stale) await endDeliveries(writer, id)
     if (enabled.length === 0 || !settings.deliver || isClosed) return
-    consumers ??= open(options)
-    const { consumerFor } = await consumers
+    const { consumerFor } = await consumers()
     const present = new Set(deliveries().names())
     for (const webhook of enabled) {
       if (isClosed) return
@@ -61,7 +65,7 @@ export function openWebhookDeliveries(options: WebhookDeliveriesOptions, deliver
     registry,
     close: () => {
       isClosed = true
-      consumers?.then(({ close }) => close()).catch(() => {})
+      opened?.close()
     },
   }
 }

@@ -1,5 +1,6 @@
-// The mount of the administration API. Its code is loaded with its first request.
+// The mount of the administration API. Its code is apart, for services without it.
 
+import { onceDone } from '../../runtime/once-done.js'
 import type { HandleAdministration } from '../administration/handle.js'
 import type { MountContext } from '../backend.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
@@ -8,11 +9,10 @@ const prefix = '/admin/api'
 
 /** The administration API. */
 export function administrationMount(parts: MountContext): Mount {
-  let opening: Promise<HandleAdministration> | null = null
-  const open = () => {
-    opening ??= import('../administration/handle.js').then(({ openHandling }) => openHandling(parts, prefix))
-    return opening
-  }
+  const open = onceDone(async (): Promise<HandleAdministration> => {
+    const { openHandling } = await import('../administration/handle.js')
+    return openHandling(parts, prefix)
+  })
   return {
     ...{ prefix, secret: [], unlogged: [] },
     addTo: (app) => {

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyReply } from 'fastify'
+import { onceDone } from '../../runtime/once-done.js'
 
 /** A file for browsers. */
 export interface PageAsset {
@@ -20,19 +21,19 @@ const contentTypes: Readonly<Record<string, string>> = {
 /** The folder of built files, beside the bundle. */
 const folder = new URL('browser/', import.meta.url)
 
-const loaded = new Map<string, Promise<PageAsset>>()
+const loaded = new Map<string, () => Promise<PageAsset>>()
+
+async function load(name: string): Promise<PageAsset> {
+  const bytes = await readFile(new URL(name, folder))
+  const version = createHash('sha256').update(bytes).digest('base64url').slice(0, 8)
+  return { bytes, contentType: contentTypes[name.split('.').at(-1)!]!, version }
+}
 
 /** Returns a file of the folder; `name` is never taken from a request. */
 export function assetNamed(name: string): Promise<PageAsset> {
-  const known = loaded.get(name)
-  if (known !== undefined) return known
-  const asset = readFile(new URL(name, folder)).then((bytes) => ({
-    bytes,
-    contentType: contentTypes[name.split('.').at(-1)!]!,
-    version: createHash('sha256').update(bytes).digest('base64url').slice(0, 8),
-  }))
+  const asset = loaded.get(name) ?? onceDone(() => load(name))
   loaded.set(name, asset)
-  return asset
+  return asset()
 }
 
 /** Sends a file. Its address contains its version, so browsers may keep it. */

@@ -5,6 +5,7 @@ import { leftOutRoutes } from '../../config/type-routes.js'
 import { localeCodes } from '../../documents/read/locales.js'
 import { holding } from '../../installation/installations.js'
 import type { Model } from '../../model/types.js'
+import { onceDone } from '../../runtime/once-done.js'
 import type { MountContext } from '../backend.js'
 import { policyOfPage } from '../headers-and-cors.js'
 import { assetNamed, sendAsset } from './assets.js'
@@ -19,7 +20,7 @@ const folder = '/_octavo'
 export function addStartPage(app: FastifyInstance, { config, backend }: MountContext): void {
   const policy = policyOfPage(config, startPagePolicy)
   const leftOut = leftOutRoutes(config.types)
-  let last: { readonly key: string; readonly html: Promise<string> } | null = null
+  let last: { readonly key: string; readonly html: () => Promise<string> } | null = null
 
   async function render(model: Model, { public: visitor }: AccessState, locales: readonly string[]): Promise<string> {
     const { production, contract, rest, folder: project } = config
@@ -40,11 +41,11 @@ export function addStartPage(app: FastifyInstance, { config, backend }: MountCon
       return [installation.model, await localeCodes(installation.documents, access.defaultLocale)] as const
     })
     const key = `${model.version} ${access.public.key} ${locales}`
-    if (last?.key !== key) last = { key, html: render(model, access, locales) }
+    if (last?.key !== key) last = { key, html: onceDone(() => render(model, access, locales)) }
     return reply
       .type('text/html; charset=utf-8')
       .header('content-security-policy', policy)
-      .send(await last.html)
+      .send(await last.html())
   })
   for (const name of [script, style]) app.get(`${folder}/${name}`, (_request, reply) => sendAsset(reply, name))
   app.get('/favicon.svg', (_request, reply) => sendAsset(reply, 'favicon.svg'))
