@@ -19,6 +19,7 @@ import { addSettingCommands } from './cli/program/settings.js'
 import { addTokenCommands } from './cli/program/tokens.js'
 import { addUserCommands } from './cli/program/users.js'
 import { addWebhookCommands } from './cli/program/webhooks.js'
+import { describeNativeModule } from './errors/native-module.js'
 import { limitYoungGeneration } from './runtime/gc.js'
 
 endAsFirstProcess()
@@ -53,4 +54,11 @@ const commands = [...program.commands.map((command) => command.name()), 'help']
 if (word !== undefined && /^[\w-]+$/.test(word) && !word.startsWith('-') && !commands.includes(word) && !existsSync(word))
   program.error(`octavo: "${word}" is neither a command nor a folder. The commands are ${commands.join(', ')}.`)
 
-await program.parseAsync()
+try {
+  await program.parseAsync()
+} catch (error) {
+  // A command's code cannot be loaded without its libraries.
+  const problem = describeNativeModule(error)
+  if (problem === null) throw error
+  program.error(`octavo: ${problem}`)
+}

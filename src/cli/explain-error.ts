@@ -3,6 +3,7 @@
 import type { Config } from '../config/config.js'
 import { driverOf } from '../database/open.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
+import { describeNativeModule } from '../errors/native-module.js'
 import { errorText } from './error-text.js'
 
 /** Wraps a command: an error is written to standard error and sets the exit status. */
@@ -15,7 +16,7 @@ export function orExplain<Arguments extends unknown[]>(
     try {
       await command(...given)
     } catch (error) {
-      explain(isPlain(error) ? errorText(error) : ((error as Error).stack ?? String(error)), status)
+      explain(isPlain(error) ? errorText(error) : (describeNativeModule(error) ?? (error as Error).stack ?? String(error)), status)
     }
   }
 }

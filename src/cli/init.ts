@@ -20,7 +20,7 @@ export const init = orExplain(async (folder: string | undefined, flags: InitFlag
   const choices = await choicesOf(given, flags.yes === true)
   const root = resolve(choices.folder)
   checkFolder(choices.folder)
-  const facts = { dependency: dependencyFor(root), compiler: compilerDependencies() }
+  const facts = { dependency: dependencyFor(root), compiler: compilerDependencies(), manager: packageManager() }
   const types = choices.typescript ? [{ path: typesFile, text: await typesOfTemplate(templateFolder(choices.template)) }] : []
   writeProject(root, [
     ...[...projectTexts(choices, facts), ...types].map(({ text, ...file }) => ({ ...file, content: text })),

@@ -1,6 +1,7 @@
 // `octavo init`, from the package as it is published: what it creates, and when it creates nothing.
 import { execFile, spawn, spawnSync } from 'node:child_process'
 import {
+  cpSync,
   createReadStream,
   existsSync,
   mkdirSync,
@@ -189,6 +190,54 @@ describe('creates', () => {
   rule('projects.1', 'a project in an empty folder that has only a repository', () => {
     mkdirSync(join(place, 'cloned', '.git'), { recursive: true })
     expect(init('cloned', ...apart).status).toBe(0)
+  })
+})
+
+describe('prepared for the package manager that runs the command', () => {
+  const by = (manager: string) => {
+    const folder = `with-${manager}`
+    const environment = { npm_config_user_agent: `${manager}/10.0.0 node/v20.19.0 linux x64` }
+    const { status, out } = run({ words: ['init', folder, ...apart, '--yes'], environment })
+    expect([status, out]).toEqual([0, expect.stringContaining(`${manager} install\n  ${manager} run dev\n`)])
+    return folder
+  }
+
+  rule('projects.30', 'npm, pnpm and yarn may run the install script of the native module, which they otherwise skip', () => {
+    expect(jsonOf('blank', 'package.json').allowScripts).toEqual({ 'better-sqlite3': true })
+    expect(textOf(by('pnpm'), 'pnpm-workspace.yaml')).toBe(
+      'onlyBuiltDependencies:\n  - better-sqlite3\nallowBuilds:\n  better-sqlite3: true\n',
+    )
+    expect(jsonOf(by('yarn'), 'package.json').dependenciesMeta).toEqual({ 'better-sqlite3': { built: true } })
+    expect(textOf('with-yarn', '.yarnrc.yml')).toBe('nodeLinker: node-modules\n')
+    expect(textOf(by('bun'), 'README.md')).toContain('bun run dev')
+  })
+
+  rule('projects.30', 'a native module that is not built or not installed is one sentence with the commands that repair it', () => {
+    const folder = by('npm')
+    const modules = join(place, 'bare-modules', 'node_modules')
+    mkdirSync(join(modules, 'better-sqlite3'), { recursive: true })
+    cpSync(installed, join(modules, 'octavo'), { recursive: true })
+    for (const name of readdirSync(join(installed, '..')).filter((name) => !['octavo', 'better-sqlite3'].includes(name)))
+      symlinkSync(join(installed, '..', name), join(modules, name))
+    const command = join(modules, 'octavo', 'dist', 'main.js')
+    const words = ['start', 'users list'].map((line) => [...line.split(' '), join(place, folder)])
+    const problems = () => words.map((each) => run({ command, words: each })).map(({ status, err }) => [status, err])
+    rmSync(join(modules, 'better-sqlite3'), { recursive: true })
+    expect(problems()).toEqual(
+      words.map(() => [1, expect.stringMatching(/^octavo: The package better-sqlite3 is not installed: [^\n]+\n$/)]),
+    )
+    cpSync(join(root, 'node_modules', 'better-sqlite3'), join(modules, 'better-sqlite3'), {
+      recursive: true,
+      filter: (path) => !path.endsWith(join('better-sqlite3', 'build')),
+    })
+    cpSync(join(root, 'node_modules', 'bindings'), join(modules, 'bindings'), { recursive: true })
+    cpSync(join(root, 'node_modules', 'file-uri-to-path'), join(modules, 'file-uri-to-path'), { recursive: true })
+    expect(problems()).toEqual(
+      words.map(() => [
+        1,
+        expect.stringMatching(/^octavo: The native module better-sqlite3 is not built: [^\n]*pnpm approve-builds[^\n]+\n$/),
+      ]),
+    )
   })
 })
 

@@ -1,6 +1,7 @@
 // The files of a new project that are written for it: package.json, .env and .env.example, and its README.
 import { basename, resolve } from 'node:path'
 import { type Choices, databases, templates } from './choices.js'
+import type { PackageManager } from './tools.js'
 
 /** A file to be written, with its path in the project. */
 export interface TextFile {
@@ -16,6 +17,8 @@ export interface ProjectFacts {
   readonly dependency: string
   /** What a project in TypeScript is compiled by. */
   readonly compiler: Readonly<Record<string, string>>
+  /** The package manager that the project is installed with. */
+  readonly manager: PackageManager
 }
 
 /** The texts of a new project. */
@@ -25,7 +28,8 @@ export function projectTexts(choices: Choices, facts: ProjectFacts): readonly Te
     { path: 'package.json', text: json(packageOf(choices, facts)) },
     { path: '.env.example', text: environment.example },
     ...(environment.own === null ? [] : [{ path: '.env', text: environment.own, isSecret: true as const }]),
-    { path: 'README.md', text: readme(choices) },
+    { path: 'README.md', text: readme(choices, facts.manager) },
+    ...(permissions[facts.manager].files ?? []),
   ]
 }
 
@@ -41,7 +45,24 @@ const scripts = {
 /** Only of a project in TypeScript. */
 const compilerScripts = { check: 'octavo types --check && tsc' } as const
 
-function packageOf({ folder, typescript }: Choices, { dependency, compiler }: ProjectFacts): object {
+/** The package that has to be built by its install script. */
+const built = 'better-sqlite3'
+
+/**
+ * Permission to run that script, in the form of each package manager: files, and members of package.json. bun allows it by default. pnpm 10
+ * reads the first list, later versions the second. Octavo is started from node_modules, which yarn makes only if told to.
+ */
+const permissions: Readonly<Record<PackageManager, { readonly files?: readonly TextFile[]; readonly members?: object }>> = {
+  npm: { members: { allowScripts: { [built]: true } } },
+  pnpm: { files: [{ path: 'pnpm-workspace.yaml', text: `onlyBuiltDependencies:\n  - ${built}\nallowBuilds:\n  ${built}: true\n` }] },
+  yarn: {
+    files: [{ path: '.yarnrc.yml', text: 'nodeLinker: node-modules\n' }],
+    members: { dependenciesMeta: { [built]: { built: true } } },
+  },
+  bun: {},
+}
+
+function packageOf({ folder, typescript }: Choices, { dependency, compiler, manager }: ProjectFacts): object {
   return {
     name: packageName(folder),
     version: '0.1.0',
@@ -50,6 +71,7 @@ function packageOf({ folder, typescript }: Choices, { dependency, compiler }: Pr
     scripts: { ...scripts, ...(typescript ? compilerScripts : {}) },
     dependencies: { octavo: dependency },
     ...(typescript ? { devDependencies: compiler } : {}),
+    ...permissions[manager].members,
     engines: { node: '>=20.19' },
   }
 }
@@ -92,10 +114,11 @@ function quoted(value: string): string {
   return `${quote}${value}${quote}`
 }
 
-const compilerCommands = `npm run check                                   # compiles octavo.config.ts and your code
+const compilerCommands = (manager: PackageManager): string =>
+  `${`${manager} run check`.padEnd(47)} # compiles octavo.config.ts and your code
 `
 
-function readme({ folder, template, database, install, typescript }: Choices): string {
+function readme({ folder, template, database, install, typescript }: Choices, manager: PackageManager): string {
   const { name } = databases[database]
   const server = database === 'sqlite' ? '' : `\nThe database is on a ${name} server: check the connection in \`.env\` first.\n`
   return `# ${basename(resolve(folder))}
@@ -105,7 +128,7 @@ ${server}
 ## Start
 
 \`\`\`sh
-${install ? '' : 'npm install\n'}npm run dev    # serves http://localhost:1337 and follows your changes
+${install ? '' : `${manager} install\n`}${manager} run dev    # serves http://localhost:1337 and follows your changes
 \`\`\`
 
 The first start creates the database${template === 'blank' ? '' : ', loads the content in `seed/`'} and saves its secrets in \`.env\`. In production, run
@@ -118,8 +141,8 @@ npx octavo roles list --actions                 # who may do what
 npx octavo tokens create --name Site --type read-only
 npx octavo users create --username editor --email editor@example.org
 npx octavo doctor                               # checks the database and the files
-npm run types                                   # writes types/octavo.d.ts, which npm run dev then keeps up to date
-${typescript ? compilerCommands : ''}\`\`\`
+${`${manager} run types`.padEnd(47)} # writes types/octavo.d.ts, which ${manager} run dev then keeps up to date
+${typescript ? compilerCommands(manager) : ''}\`\`\`
 
 The API describes itself at <http://localhost:1337/docs>.
 

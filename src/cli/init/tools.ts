@@ -1,10 +1,14 @@
 // Runs the package manager and git for a new project.
 import { spawn } from 'node:child_process'
 
+/** The package managers that a new project is prepared for. */
+export type PackageManager = 'npm' | 'pnpm' | 'yarn' | 'bun'
+const managers: readonly PackageManager[] = ['npm', 'pnpm', 'yarn', 'bun']
+
 /** The package manager that runs this command; npm if none does. */
-export function packageManager(): string {
-  const [name = ''] = (process.env.npm_config_user_agent ?? '').split('/')
-  return ['npm', 'pnpm', 'yarn', 'bun'].includes(name) ? name : 'npm'
+export function packageManager(): PackageManager {
+  const [name] = (process.env.npm_config_user_agent ?? '').split('/')
+  return managers.find((manager) => manager === name) ?? 'npm'
 }
 
 /**
