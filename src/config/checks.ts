@@ -120,8 +120,28 @@ export function checkRenamed(environment: Environment): void {
 export function checkSecret(name: string, value: string): void {
   if (value.length < minSecretLength || new Set(value).size === 1)
     throw new ConfigError(
-      `${name} is too weak: it has ${value.length} characters${value.length < minSecretLength ? '' : ', all the same'}. Generate one with: openssl rand -hex 24`,
+      `${name} is too weak: it has ${value.length} character${value.length === 1 ? '' : 's'}${value.length < minSecretLength ? '' : ', all the same'}. Generate one with: openssl rand -hex 24`,
     )
+}
+
+/** @throws ConfigError for a secret that is short enough to be found by trying */
+export function checkLength(name: string, value: string): void {
+  if (value.length < strongSecretLength)
+    throw new ConfigError(
+      `${name} has ${value.length} characters; in production it needs at least ${strongSecretLength}. Generate one with: openssl rand -hex 24`,
+    )
+}
+
+/** The start of every secret in the example files of this package. */
+const published = 'replace-this-'
+
+/** @throws ConfigError for a variable with a secret from an example file */
+export function checkPublished(environment: Environment): void {
+  for (const [name, value] of Object.entries(environment))
+    if (value?.includes(published))
+      throw new ConfigError(
+        `${name} still has the value of an example file, which everybody can read. Replace it, for example by the output of: openssl rand -hex 24`,
+      )
 }
 
 /** @throws ConfigError if `url` is not the URL of a mail server */

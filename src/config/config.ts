@@ -12,7 +12,7 @@ import type { TypeSettings } from '../public/type-settings.js'
 import { adminSettings } from './administration.js'
 import { type ApiConfig, apiOf, apiSettings, strapiApi, withStrapiApi } from './api.js'
 import { authSettings } from './auth.js'
-import { checkMailServer, checkRenamed, checkSender, problemOf, warningsOf } from './checks.js'
+import { checkMailServer, checkPublished, checkRenamed, checkSender, problemOf, warningsOf } from './checks.js'
 import { addToProcess, processEnvironment } from './code-environment.js'
 import { type SourceOf, withVariable } from './config-variable.js'
 import { corsSettings } from './cors.js'
@@ -253,7 +253,8 @@ interface ConfigSources {
 function assemble({ root, given, environment, own, strapiDatabase, webhookHeaders, makeSecret }: ConfigSources): Config {
   const api = apiOf(root, given.api)
   const database = databaseOf({ root, environment, given: given.database, strapi: strapiDatabase }, api.contract === 'specification')
-  const secrets = secretsOf(environment, makeSecret)
+  checkPublished(environment)
+  const secrets = secretsOf(environment, environment.NODE_ENV === 'production' && api.contract === 'specification', makeSecret)
   const storage = storageFrom(given.uploads.storage, environment)
   const network = networkOf(environment, given)
   const processes = processesOf(environment, given.processes)

@@ -1,5 +1,5 @@
 // The secrets of a project, from the environment; those that are not set are generated.
-import { checkSecret } from './checks.js'
+import { checkLength, checkSecret } from './checks.js'
 import type { Environment } from './environment.js'
 
 /** The secrets of a project. */
@@ -32,8 +32,12 @@ export const setSecrets = (environment: Environment): Readonly<Record<string, st
     }),
   )
 
-/** Returns the secrets, and generates those that are not set. @throws ConfigError for a secret that is easy to guess */
-export function secretsOf(environment: Environment, makeSecret: () => string): SecretsConfig {
+/**
+ * Returns the secrets, and generates those that are not set. `isStrict`: short ones are refused. Strapi accepts them, so a project of
+ * Strapi's starts with a warning.
+ * @throws ConfigError for a secret that is easy to guess
+ */
+export function secretsOf(environment: Environment, isStrict: boolean, makeSecret: () => string): SecretsConfig {
   const missingSecrets: Record<string, string> = {}
   const secretOf = (name: string): string => {
     const value = environment[name]
@@ -42,6 +46,7 @@ export function secretsOf(environment: Environment, makeSecret: () => string): S
       return missingSecrets[name]
     }
     checkSecret(name, value)
+    if (isStrict) checkLength(name, value)
     return value
   }
   const secrets = {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { contentType } from '../spec/library.js'
-import { octavo, project, removeProjects } from './command.js'
+import { octavo, project, removeProjects, root } from './command.js'
 
 afterAll(removeProjects)
 
@@ -90,6 +90,30 @@ test('a secret that is none ends the start, a weak one is told', async () => {
     const { status, err } = await octavo(['start', project(notes)], { JWT_SECRET: value })
     expect([status, err]).toEqual([1, expect.stringMatching(/^octavo: JWT_SECRET is too weak: [^\n]+\n$/)])
   }
-  const { status, out } = await octavo(['start', project(notes)], { JWT_SECRET: 'tobe', API_TOKEN_SALT: strong })
-  expect([status, out]).toEqual([0, expect.stringContaining('JWT_SECRET has only 4 characters')])
+  const short = { JWT_SECRET: 'tobe', API_TOKEN_SALT: strong }
+  const strapi = { ...notes, 'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } } }
+  for (const [files, environment] of [
+    [notes, { ...short, NODE_ENV: 'development' }],
+    [strapi, { ...short, DATABASE_CLIENT: 'sqlite' }],
+  ] as const) {
+    const { status, out } = await octavo(['start', '--new', project(files)], environment)
+    expect([status, out]).toEqual([0, expect.stringContaining('JWT_SECRET has only 4 characters')])
+  }
+  const { status, err } = await octavo(['start', project(notes)], short)
+  expect([status, err]).toEqual([1, expect.stringMatching(/^octavo: JWT_SECRET has 4 characters; in production [^\n]+\n$/)])
+})
+
+test('a secret from the example files of the package ends the start, in development too', async () => {
+  const example = readFileSync(join(root, 'deploy', 'compose.env.example'), 'utf8')
+  const secrets = [...example.matchAll(/^([A-Z_]*(?:SECRET|SALT|PASSWORD))=(replace.*)$/gm)].map(
+    ([, name, value]) => [name!, value!] as const,
+  )
+  expect(secrets.map(([name]) => name)).toEqual(expect.arrayContaining(['JWT_SECRET', 'API_TOKEN_SALT', 'POSTGRES_PASSWORD']))
+  for (const [name, value] of [...secrets, ['DATABASE_URL', `postgres://octavo:${secrets[0]![1]}@localhost/octavo`]] as const) {
+    const { status, err } = await octavo(['start', project(notes)], { NODE_ENV: 'development', [name]: value })
+    expect([status, err]).toEqual([
+      1,
+      expect.stringMatching(new RegExp(`^octavo: ${name} still has the value of an example file[^\\n]+\\n$`)),
+    ])
+  }
 })
