@@ -5,7 +5,7 @@ import type { Caller } from '../access/identify.js'
 import type { RowReader, Transaction } from '../database/database.js'
 import { attributeErrors, readAttributes } from '../documents/input/input.js'
 import { scalarColumns } from '../documents/input/stored.js'
-import { checkUniqueAttributes, writeAttributes } from '../documents/user-attributes.js'
+import { checkUniqueAttributes, valuesForConditions, writeAttributes } from '../documents/user-attributes.js'
 import { ApiError, notFound } from '../errors/errors.js'
 import { takenMessage } from '../errors/unique-conflict.js'
 import { type AccountContext, attributeWriting, userType } from './context.js'
@@ -93,7 +93,8 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
   }
   await refuseTaken(accounts.database)
   const fields = Object.fromEntries(Object.entries({ ...form, email }).filter(([, value]) => value !== undefined))
-  const { input, errors } = readAttributes(accounts.input, type, { ...ordinaryAttributes(given), ...fields }, false)
+  const stored = await valuesForConditions(accounts.database, accounts.model, type, id)
+  const { input, errors } = readAttributes(accounts.input, type, { ...ordinaryAttributes(given), ...fields }, false, stored)
   if (input === null) throw attributeErrors(errors)
   const columns = await scalarColumns(input, accounts.passwords.hash)
   if (typeof given.provider === 'string') columns.provider = given.provider

@@ -10,6 +10,10 @@ const most = 1_000_000_000
 /** The most validation errors collected for one body. */
 export const inputErrors = 1_000
 
+/** Levels and parts of the rule of a conditional attribute. */
+export const conditionDepth = 20
+export const conditionParts = 500
+
 /** Milliseconds for all values of one body to match regular expressions of a schema that cannot run in linear time. */
 export const patternTime = 100
 

@@ -2,6 +2,7 @@
 
 import { isReadOnly, isWritable } from '../documents/input/keys.js'
 import { componentsOf } from '../model/components.js'
+import { isAlwaysRequired } from '../model/conditions.js'
 import { fileType, isPolymorphicTarget } from '../model/link.js'
 import type { Attribute, Component, ContentType, Model } from '../model/types.js'
 import { assertNever } from '../model/types.js'
@@ -110,12 +111,12 @@ export const writableOf = (shape: DescribedShape): readonly Attribute[] =>
 /** True if a response may contain null for an attribute of a complete version. Attributes with a condition may be absent. */
 export function isNullable(attribute: Attribute): boolean {
   if (attribute.kind === 'scalar' && attribute.system) return false
-  return !attribute.required || attribute.source.conditions !== undefined
+  return !isAlwaysRequired(attribute)
 }
 
 /** True if a new document cannot be published without a value for the attribute. Relations and media are never required. */
 export function mustBeGiven({ contract }: View, shape: DescribedShape, attribute: Attribute): boolean {
-  if (!attribute.required) return false
+  if (!isAlwaysRequired(attribute)) return false
   if (attribute.kind === 'component' || attribute.kind === 'dynamiczone') return true
   if (attribute.kind !== 'scalar' || attribute.source.default !== undefined) return false
   const isGenerated = attribute.type === 'uid' && attribute.source.targetField !== undefined && contract.generateUids

@@ -1,7 +1,8 @@
 // Updating a document in one locale. What changes is decided first, as a plain value; the steps behind it write the version, its
 // publication, and what the other locales share with it.
 import type { Transaction } from '../database/database.js'
-import { type Attribute, assertNever } from '../model/types.js'
+import { hasConditions } from '../model/conditions.js'
+import { type Attribute, assertNever, type ContentType } from '../model/types.js'
 import { createIn, givenBy, insertVersion, prefetchRows, written } from './create.js'
 import { readInput } from './input/input.js'
 import { scalarColumns } from './input/stored.js'
@@ -12,6 +13,7 @@ import { checkLocale, checkPublication, optionsOf, takenFor, writingOf } from '.
 import { publishedOf, publishRow } from './publish/publish.js'
 import {
   equalizeLocales,
+  inheritanceOf,
   inheritedBy,
   mayDiffer,
   newLocale,
@@ -20,6 +22,7 @@ import {
   sharedBefore,
   shareWithLocales,
 } from './publish/shared-attributes.js'
+import { readWhole, type WholeRow } from './read/whole-document.js'
 import { writeBelow } from './store/components.js'
 import { clearModified, markModified, modifiedCondition } from './store/modified-drafts.js'
 import type { RowContext } from './store/row-context.js'
@@ -60,7 +63,7 @@ export async function updateIn(context: WriteContext, transaction: Transaction, 
   if (versions.length === 0) return null
   const operation = { ...asked, now: momentFor(asked.now, versions) }
   const target = targetOf(operation, versions)
-  const input = await inputOf(context, transaction, operation, documentId, target)
+  const input = await inputOf(context, transaction, operation, documentId, target, versions)
   const change = changeOf(operation, documentId, versions, target, input)
   const isNew = target.kind === 'newLocale'
   const known = await prefetchRows(context, transaction, operation, input, isNew ? type : null)
@@ -98,17 +101,36 @@ function targetOf({ write: { type }, locale, data }: WriteOperation, versions: r
   return row === undefined ? { kind: 'newLocale', inherited: inheritedBy(type, data) } : { kind: 'existing', row }
 }
 
+/** What of the document conditions look at where the body leaves it out; null: nothing. */
+async function storedOf(
+  context: WriteContext,
+  transaction: Transaction,
+  type: ContentType,
+  target: Target,
+  versions: readonly StoredVersion[],
+): Promise<WholeRow | null> {
+  const { read, plans } = context
+  if (!hasConditions(read.model, type)) return null
+  const row = target.kind === 'existing' ? target.row : inheritanceOf(context, versions)
+  if (row === undefined) return null
+  const whole = await readWhole(read.model, plans, transaction, type, row.id, 'values')
+  if (whole === null || target.kind === 'existing') return whole
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => target.inherited.has(name)))
+}
+
 /** @throws ApiError 400 if the data violates a rule */
-function inputOf(
+async function inputOf(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
   documentId: string,
   target: Target,
+  versions: readonly StoredVersion[],
 ): Promise<Input> {
   const { write, data, trials } = operation
   const inherited = target.kind === 'newLocale' ? target.inherited : new Set<string>()
-  const options = { ...optionsOf(operation, target.kind === 'newLocale'), inherited }
+  const stored = await storedOf(context, transaction, write.type, target, versions)
+  const options = { ...optionsOf(operation, target.kind === 'newLocale'), inherited, stored }
   const input = { ...context.input, uid: write.type.uid, trials }
   return readInput(input, write.type, data, options, takenFor(context, transaction, operation, documentId))
 }

@@ -1,12 +1,15 @@
 // Attributes of rows that have an API of their own (users): checked and stored like a document's, without drafts and locales.
-import type { Transaction } from '../database/database.js'
+import { sql } from 'kysely'
+import type { RowReader, Transaction } from '../database/database.js'
+import type { Stored } from '../database/stored.js'
 import { validationError } from '../errors/errors.js'
 import { takenMessage } from '../errors/unique-conflict.js'
 import type { Scopes } from '../grants.js'
+import { hasConditions } from '../model/conditions.js'
 import type { ContentType, Model } from '../model/types.js'
 import { attributeErrors } from './input/input.js'
 import { printPath } from './input/messages.js'
-import type { Claim, Input } from './input/types.js'
+import type { Body, Claim, Input } from './input/types.js'
 import { removeRows } from './publish/publish.js'
 import { writeBelow } from './store/components.js'
 import type { RowContext } from './store/row-context.js'
@@ -41,6 +44,17 @@ const writingOf = ({ transaction, model, defaultLocale, hashPassword }: Attribut
 export async function writeAttributes(to: AttributeWriting, type: ContentType, id: number, input: Input, isNew: boolean): Promise<void> {
   if (to.scopes.size > 0) refuseScoped(to.scopes, input)
   await writeBelow(writingOf(to, input.checked), { shape: type, id }, input, isNew)
+}
+
+/** The values of a row that conditions look at; null where its type has none. */
+export async function valuesForConditions(database: RowReader, model: Model, type: ContentType, id: number): Promise<Body | null> {
+  if (!hasConditions(model, type)) return null
+  const [row] = await database.rows<Record<string, Stored>>(sql`select * from ${sql.table(type.table)} where id = ${id}`)
+  if (row === undefined) return null
+  const scalars = [...type.attributes.values()].filter((attribute) => attribute.kind === 'scalar')
+  const shownValue = (value: Stored | undefined, isFlag: boolean) =>
+    isFlag && value !== null && value !== undefined ? Boolean(value) : value
+  return Object.fromEntries(scalars.map((scalar) => [scalar.name, shownValue(row[scalar.column], scalar.type === 'boolean')]))
 }
 
 function refuseScoped(scopes: Scopes, { relations, components, zones }: Input): void {

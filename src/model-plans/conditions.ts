@@ -1,4 +1,5 @@
 // Rules that the newer model adds for attributes, and how many of the rows that are there do not satisfy them.
+import { isAlwaysRequired } from '../model/conditions.js'
 import type { Attribute, Scalar, Schema } from '../model/types.js'
 import { columnsOf } from './columns.js'
 import { attributePath, type ModelComparison } from './context.js'
@@ -16,7 +17,7 @@ export function compareConditions({ pairs }: ModelComparison, pair: SchemaPair):
     conditions: [
       ...pairs
         .createdAttributes(pair)
-        .filter(({ required, source }) => required && source.default === undefined)
+        .filter((attribute) => isAlwaysRequired(attribute) && attribute.source.default === undefined)
         .map(({ name }) =>
           condition(to, name, 'required', `Rows of ${to.uid} lack ${name}, which is required and new.`, countText(from.table, null)),
         ),
@@ -41,7 +42,7 @@ const condition = (
 ): PlanCondition => ({ name: `${attributePath(schema, attribute)}:${kind}`, kind, about, count, exact })
 
 function required(schema: Schema, before: Attribute, after: Attribute): readonly PlanCondition[] {
-  if (!after.required || before.required) return []
+  if (!isAlwaysRequired(after) || isAlwaysRequired(before)) return []
   const lacking = whereLacking(schema, before)
   if (lacking === null) return []
   const about = `Rows of ${schema.uid} lack ${before.name}, which becomes required: they cannot be published until they have it.`

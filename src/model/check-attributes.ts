@@ -2,6 +2,7 @@
 import { didYouMean } from '../errors/did-you-mean.js'
 import { attributeOptions, commonOptions, type OptionsByName, relationKinds } from './attribute-options.js'
 import { isScalarType } from './attributes.js'
+import { checkCondition } from './conditions.js'
 import { careless, type Finding, unlikely, wrong } from './finding.js'
 import { columnName } from './names.js'
 import type { AttributeSource, SchemaSource, SchemaSources } from './types.js'
@@ -23,6 +24,7 @@ export function checkAttribute(schema: SchemaSource, name: string, source: Attri
   return [
     ...(known === null ? [] : checkOptions(name, source, { ...commonOptions, ...known })),
     ...checkBounds(name, source),
+    ...checkCondition(schema, name),
     ...(type === 'enumeration' ? checkEnumeration(name, source) : []),
     ...(type === 'uid' ? checkTargetField(schema, name, source) : []),
     ...(type === 'relation' ? checkRelation(schema, name, source, sources) : []),

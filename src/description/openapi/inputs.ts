@@ -1,4 +1,5 @@
 // The schemas of content-types and components in the data of writes.
+import { isAlwaysRequired } from '../../model/conditions.js'
 import type { Attribute } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { DescribedShape } from '../view.js'
@@ -37,7 +38,7 @@ function attributeSchema(context: SchemaContext, attribute: Attribute): Descript
   const component = (uid: string) => inputRef(context, view.model.components.get(uid)!)
   switch (attribute.kind) {
     case 'scalar':
-      return attribute.required ? inputScalar(view, components, attribute) : orNull(inputScalar(view, components, attribute))
+      return isAlwaysRequired(attribute) ? inputScalar(view, components, attribute) : orNull(inputScalar(view, components, attribute))
     case 'relation':
     case 'morphFrom':
       return relationInput(components)
@@ -50,7 +51,7 @@ function attributeSchema(context: SchemaContext, attribute: Attribute): Descript
       return mediaInput(components)
     case 'component':
       if (attribute.repeatable) return list(component(attribute.component))
-      return attribute.required ? component(attribute.component) : orNull(component(attribute.component))
+      return isAlwaysRequired(attribute) ? component(attribute.component) : orNull(component(attribute.component))
     case 'dynamiczone':
       return list(oneOfSeveral(attribute.components.map((uid) => zoneEntry(component(uid), uid))))
     default:

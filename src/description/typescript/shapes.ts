@@ -1,4 +1,6 @@
 // A content-type or component as TypeScript interfaces: its attributes in responses, its filters, its data in writes, and its shape.
+
+import { isAlwaysRequired } from '../../model/conditions.js'
 import type { Attribute } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { publicFields } from '../../query/rest/fields.js'
@@ -59,7 +61,7 @@ function printInputs(view: View, shape: DescribedShape, name: string): readonly 
   const whole = attributes.map(
     (attribute): TypeMember => ({
       name: attribute.name,
-      type: orNull(dataType(view, attribute, 'Input'), isScalarLike(attribute) && !attribute.required),
+      type: orNull(dataType(view, attribute, 'Input'), isScalarLike(attribute) && !isAlwaysRequired(attribute)),
       isOptional: !mustBeGiven(view, shape, attribute),
     }),
   )

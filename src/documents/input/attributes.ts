@@ -8,6 +8,7 @@ import { settlePatterns } from './possible-errors.js'
 import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
 import { checkScalar, missing } from './scalars.js'
 import type { Body, Checked, Checking, PossibleError, ValuePath } from './types.js'
+import { storedEntry, visibilityOf } from './visibility.js'
 
 /** True for objects that are no list. */
 export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -29,6 +30,7 @@ export function checkBody(checking: Checking, shape: Schema, body: Body): Checke
 function checkShape(checking: Checking, shape: Schema, body: Body, path: ValuePath): CheckedBody {
   const value: Record<string, unknown> = { ...body }
   const groups = new Map<string, readonly PossibleError[]>()
+  const { hidden, revealed } = visibilityOf(checking, shape, body, path)
   for (const attribute of shape.attributes.values()) {
     if (!isWritable(shape, attribute)) continue
     const { name } = attribute
@@ -36,12 +38,21 @@ function checkShape(checking: Checking, shape: Schema, body: Body, path: ValuePa
       delete value[name]
       continue
     }
-    const checked = checkAttribute(checking, attribute, Object.hasOwn(body, name) ? body[name] : undefined, [...path, name])
+    const at = [...path, name]
+    if (revealed.has(name)) {
+      groups.set(name, checkAttribute(asStored(checking), attribute, checking.stored?.[name], at).errors)
+      continue
+    }
+    const strictness = hidden.has(name) ? { ...checking, isDraft: true, isHidden: true } : checking
+    const checked = checkAttribute(strictness, attribute, Object.hasOwn(body, name) ? body[name] : undefined, at)
     if (checked.value !== undefined) value[name] = checked.value
     groups.set(name, checked.errors)
   }
   return { value, errors: inFieldOrder(path, groups) }
 }
+
+/** As publishing looks at what is stored. */
+const asStored = (checking: Checking): Checking => ({ ...checking, isStored: true, isCreation: true })
 
 function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown, path: ValuePath): Checked {
   switch (attribute.kind) {
@@ -79,7 +90,9 @@ function checkSingle(checking: Checking, attribute: ComponentAttribute, sent: un
 
 /** Lists may never be null, not even in drafts; only their length is free there. */
 function checkList(checking: Checking, attribute: ComponentAttribute | DynamicZone, sent: unknown, path: ValuePath): Checked {
-  const given = sent === undefined && checking.isCreation && !attribute.required ? [] : sent
+  const mayLack = !attribute.required || checking.isHidden === true
+  const isEmpty = (sent === undefined && checking.isCreation && mayLack) || (sent === null && checking.isHidden === true)
+  const given = isEmpty ? [] : sent
   if (given === undefined) return { value: given, errors: missing(checking, given, path) }
   if (!Array.isArray(given)) return { value: given, errors: [typeError(path, 'array', given, given)] }
   const { values: value, errors } = checkEach(given, (entry, index) =>
@@ -112,11 +125,13 @@ function checkEntry(checking: Checking, attribute: ComponentAttribute, entry: un
   )
 }
 
-function entryChecking(checking: Checking, entry: Body, { kind, name }: ComponentAttribute | DynamicZone, component: string): Checking {
+function entryChecking(checking: Checking, entry: Body, attribute: ComponentAttribute | DynamicZone, component: string): Checking {
+  const { kind, name } = attribute
   const isInZone = kind === 'component' && checking.isInZone === true
   return {
     ...checking,
     isCreation: checking.isCreation || entry.id === undefined,
+    stored: storedEntry(checking, attribute, entry),
     isInZone: checking.isInZone === true || kind === 'dynamiczone',
     places: checking.places === null || isInZone ? null : [...checking.places, { field: name, component }],
   }

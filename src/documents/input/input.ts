@@ -23,6 +23,8 @@ export interface InputOptions {
   readonly added?: Body
   /** Attributes of the document that a new locale takes from the others: absent, they are neither missed nor filled in. */
   readonly inherited?: ReadonlySet<string>
+  /** The stored row that the body changes, or what a new locale takes from another one: conditions look at it. Absent or null: not needed. */
+  readonly stored?: Body | null
 }
 
 /**
@@ -87,11 +89,16 @@ export function readAttributes(
   type: ContentType,
   given: Body,
   isCreation: boolean,
+  stored: Body | null = null,
 ): { readonly input: Input | null; readonly errors: readonly AttributeError[] } {
   if (isTooDeep(given)) throw validationError('The data is nested too deeply')
   const known = Object.entries(given).filter(([key]) => isWritable(type, type.attributes.get(key)))
   // Nothing of it is claimed: `checkUniqueAttributes` looks for what is taken.
-  const checked = checkBody({ ...context, places: null, isDraft: false, isCreation, isStored: false }, type, Object.fromEntries(known))
+  const checked = checkBody(
+    { ...context, places: null, isDraft: false, isCreation, isStored: false, stored },
+    type,
+    Object.fromEntries(known),
+  )
   const problem = relationProblem(context.model, type, checked.value)
   const errors = problem === null ? checked.errors : [...checked.errors, whole([], problem, checked.value)]
   return { input: errors.length > 0 ? null : inputOf(context.model, type, checked.value, checked.value, isCreation), errors }

@@ -59,6 +59,9 @@ const maxLength = (value: string, attribute: Scalar, checking: Checking) => {
   const long = most !== null && value.length > most && !isHash(value, attribute, checking)
   return long ? `must be at most ${most} characters` : null
 }
+/** A text that its column cannot hold. */
+const columnLength = (value: unknown, { type }: Scalar) =>
+  type === 'string' && String(value).length > shortText ? `must be at most ${shortText} characters` : null
 const min = (value: number, { source }: Scalar, { isDraft }: Checking) =>
   number(source.min) && value < source.min && !isDraft ? `must be greater than or equal to ${source.min}` : null
 const max = (value: number, { source }: Scalar) =>
@@ -119,12 +122,26 @@ const rows: Readonly<Record<ScalarType, Row>> = {
   blocks: { cast: toList, type: 'array', nullable: false, rules: [] },
 }
 
+/** What no column can hold is wrong in attributes that are hidden, too. */
+const ofColumns: ReadonlySet<Rule> = new Set<Rule>([integer, finite, wholeNumber])
+const rulesOf = ({ isHidden }: Checking, { rules }: Row): readonly Rule[] =>
+  isHidden === true ? [...rules.filter((rule) => ofColumns.has(rule)), columnLength] : rules
+
+const mustBeThere = (checking: Checking, attribute: Scalar): boolean => attribute.required && !checking.isDraft
+const mayBeNull = (checking: Checking, attribute: Scalar): boolean => rows[attribute.type].nullable || !mustBeThere(checking, attribute)
+
+/** The value of a scalar attribute as its type sees it, or its default; `undefined` is an absent one. */
+export function castScalar(checking: Checking, attribute: Scalar, sent: unknown): unknown {
+  if (sent === undefined) return ofDefault(checking, attribute)
+  return sent === null && mayBeNull(checking, attribute) ? null : rows[attribute.type].cast(sent)
+}
+
 /** Casts and checks the value of a scalar attribute; `undefined` is an absent one. */
 export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown, path: ValuePath): Checked {
   const row = rows[attribute.type]
-  const isRequired = attribute.required && !checking.isDraft
-  const allowsNull = row.nullable || !isRequired
-  const value = sent === undefined ? ofDefault(checking, attribute) : sent === null && allowsNull ? null : row.cast(sent)
+  const isRequired = mustBeThere(checking, attribute)
+  const allowsNull = mayBeNull(checking, attribute)
+  const value = castScalar(checking, attribute, sent)
   const isUnreadable = attribute.type === 'blocks' && value === null && sent !== null && sent !== undefined
   const isLost = isUnreadable && !checking.contract.unreadableBlocksAreNull
   if (isUnreadable && !isLost) checking.reportDropped?.(checking.uid ?? '', path)
@@ -132,12 +149,13 @@ export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown
     ...(value === undefined || row.type === null || (value === null && allowsNull && !isLost) || isType[row.type](value)
       ? []
       : [typeError(path, row.type, value, sent)]),
-    ...(attribute.type === 'enumeration' ? wrongChoice(attribute, value, path) : []),
+    ...(attribute.type === 'enumeration' && checking.isHidden !== true ? wrongChoice(attribute, value, path) : []),
   ]
   if (wrongType.length > 0) return { value, errors: wrongType }
   if (value === undefined || value === null) return { value, errors: isRequired ? missing(checking, value, path) : [] }
-  if (attribute.type === 'blocks') return checkBlocks(value as readonly unknown[], path)
-  const broken = row.rules.flatMap((rule): PossibleError[] => {
+  if (attribute.type === 'blocks')
+    return checking.isHidden === true ? { value, errors: [] } : checkBlocks(value as readonly unknown[], path)
+  const broken = rulesOf(checking, row).flatMap((rule): PossibleError[] => {
     const found = rule(value as never, attribute, checking)
     if (found === null) return []
     if (typeof found === 'string') return [attributeError(path, found, value)]

@@ -109,6 +109,10 @@ export interface Checking extends InputContext {
   /** Where the values that are looked at stand; null below the components of a zone, where nothing is unique. */
   readonly places: readonly Place[] | null
   readonly isInZone?: boolean
+  /** Below an attribute that its condition hides: only what no column can hold is wrong. */
+  readonly isHidden?: boolean
+  /** What is stored of this level, which counts where conditions look at what the body leaves out; absent or null: nothing. */
+  readonly stored?: Body | null
 }
 
 /** A value after casting and defaults, with all that is or may be wrong with it. */

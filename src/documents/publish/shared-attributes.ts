@@ -28,11 +28,19 @@ export function inheritedBy(type: ContentType, data: unknown): ReadonlySet<strin
 }
 
 /**
- * A new locale of a document gets what it inherits from the draft of another locale; with row 14 as in Strapi from a published version
- * where there is one. Of several the default locale counts, else the first in the order of codes.
+ * The version from which a new locale inherits: the draft of another locale; with row 14 as in Strapi a published version where there is
+ * one. Of several the default locale counts, else the first in the order of codes.
  */
+export function inheritanceOf({ read }: WriteReading, versions: readonly StoredVersion[]): StoredVersion | undefined {
+  const rank = ({ locale }: StoredVersion) => (locale === read.defaultLocale ? '' : (locale ?? ''))
+  const sorted = versions.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
+  const isFirst = ({ published_at }: StoredVersion) => (published_at === null) === read.contract.localesShareAlways
+  return sorted.find(isFirst) ?? sorted[0]
+}
+
+/** Gives a new locale of a document what it inherits. */
 export async function newLocale(
-  { read }: WriteReading,
+  reading: WriteReading,
   writing: RowContext,
   type: ContentType,
   versions: readonly StoredVersion[],
@@ -40,10 +48,7 @@ export async function newLocale(
   inherited: ReadonlySet<string>,
 ): Promise<void> {
   if (inherited.size === 0) return
-  const rank = ({ locale }: StoredVersion) => (locale === read.defaultLocale ? '' : (locale ?? ''))
-  const sorted = versions.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
-  const isFirst = ({ published_at }: StoredVersion) => (published_at === null) === read.contract.localesShareAlways
-  const source = sorted.find(isFirst) ?? sorted[0]
+  const source = inheritanceOf(reading, versions)
   if (source !== undefined)
     await share(writing, type, source.id, id, {
       which: ({ name }) => inherited.has(name),

@@ -2,6 +2,7 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { same } from '../../database/fragments.js'
+import { hasConditions } from '../../model/conditions.js'
 import type { ContentType, Model, Schema } from '../../model/types.js'
 import { attributeErrors, documentErrors, mayBePublished } from '../input/input.js'
 import type { Body, FindTaken, InputContext } from '../input/types.js'
@@ -35,7 +36,10 @@ export async function validateDraft(
   transaction: Transaction,
   { type, id, data, given, findTaken, reader }: ValidatedDraft,
 ): Promise<void> {
-  const saysAll = given === 'new' || (given === 'part' && !keepsUniqueEntries(context.model, type, data))
+  const { model } = context
+  // What is given may reveal what is not.
+  const isDecided = !hasConditions(model, type) && !keepsUniqueEntries(model, type, data)
+  const saysAll = given === 'new' || (given === 'part' && isDecided)
   if (saysAll && (await mayBePublished(context, type, data, given === 'new', findTaken))) return
   const read = (extent: Extent) => readWhole(context.model, plans, transaction, type, id, extent)
   const errorsOf = (document: Body) => documentErrors(context, type, document, reader, findTaken)

@@ -1,5 +1,6 @@
 // The content-types on the start page: their requests and attributes, and how closed ones are opened.
 import type { Grants } from '../../grants.js'
+import { isAlwaysRequired } from '../../model/conditions.js'
 import type { Attribute, ContentType, Model } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { commandLine } from '../../runtime/command-line.js'
@@ -58,7 +59,7 @@ function attributesHtml({ attributes }: ContentType, { model, visitor, showsAll 
     !/^(?:created|updated)By$/.test(attribute.name) &&
     (showsAll || (!attribute.private && !isSecret(attribute) && mayFollow(attribute, visitor)))
   const rows = [...attributes.values()].filter(isShown).map((attribute) => {
-    const notes = [...(attribute.required ? ['required'] : []), ...(attribute.private ? ['private'] : [])]
+    const notes = [...(isAlwaysRequired(attribute) ? ['required'] : []), ...(attribute.private ? ['private'] : [])]
     return `<dt>${escapeHtml(attribute.name)}</dt><dd>${escapeHtml(kindOf(model, attribute))}${notes.map((note) => ` <i>${note}</i>`).join('')}</dd>`
   })
   return `<details class="attributes"><summary>${rows.length} attributes</summary><dl>${rows.join('')}</dl></details>`
