@@ -18,6 +18,7 @@ const statuses = {
   PreconditionFailedError: 412,
   PayloadTooLargeError: 413,
   URITooLongError: 414,
+  UnsupportedMediaTypeError: 415,
   UnprocessableEntityError: 422,
   PreconditionRequiredError: 428,
   RateLimitError: 429,

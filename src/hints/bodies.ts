@@ -13,8 +13,6 @@ export const unreadBody: Hint = (exchange) => {
     headers['content-length'] === '0' || (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined)
   const type = headers['content-type']
   if (isEmpty) return `The body is empty. Send JSON: ${exampleBody(exchange)}`
-  if (type?.startsWith('multipart/'))
-    return `A form is read at /upload only. Send JSON (Content-Type: application/json), and upload files first: POST ${exchange.config.rest.prefix}/upload`
   const isJson = /[/+]json\b/.test(type ?? '')
   if (isJson) return `The body is empty. Send JSON: ${exampleBody(exchange)}`
   const given = type === undefined ? 'there is no Content-Type' : `its Content-Type is ${quoted(type)}`

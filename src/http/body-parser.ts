@@ -12,14 +12,24 @@ export interface BodyLimits extends JsonLimits {
   readonly requestTimeout: number
 }
 
+/** Reads a multipart form as a body. */
+export type ReadForm<Limits extends BodyLimits> = (request: IncomingMessage, incoming: IncomingBody, limits: Limits) => Promise<unknown>
+
 /**
- * Reads and parses a JSON or form body; `undefined` if there is none or it has another type.
+ * Reads and parses a JSON or form body; `undefined` if there is none or it has another type. `readForm`: multipart forms are read too.
  * @throws ApiError 413 beyond `bodyBytes`; 503 if too many bodies are incomplete; 400 for invalid or too complex JSON; 408 beyond
  *   `requestTimeout`; 499 if the client closes the connection.
  */
-export async function readBody(request: IncomingMessage, address: string, bodies: IncomingBodies, limits: BodyLimits): Promise<unknown> {
+export async function readBody<Limits extends BodyLimits>(
+  request: IncomingMessage,
+  address: string,
+  bodies: IncomingBodies,
+  limits: Limits,
+  readForm: ReadForm<Limits> | null = null,
+): Promise<unknown> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]!.trim().toLowerCase()
   const isJson = type === 'application/json' || type.endsWith('+json')
+  if (type === 'multipart/form-data' && readForm !== null) return readForm(request, bodies.begin(address), limits)
   if (!isJson && type !== 'application/x-www-form-urlencoded') return undefined
   const bytes = await readBytes(request, bodies.begin(address), limits)
   if (bytes.length === 0) return undefined

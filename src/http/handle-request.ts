@@ -9,6 +9,7 @@ import { elapsed } from '../runtime/clock.js'
 import type { MountContext } from './backend.js'
 import { readBody } from './body-parser.js'
 import { addConnectionClose } from './connections.js'
+import { readForm } from './form-body.js'
 import { type AdmitModel, onModelInForce } from './model-in-force.js'
 import { askerOf, nameOf, type Reply, type RequestContext } from './request-context.js'
 import { noteCaller } from './request-log.js'
@@ -122,7 +123,7 @@ function createContext({ config, backend, bodies }: MountContext, [request, repl
     isGone: () => request.raw.socket.destroyed,
     addHeaders: (headers) => void reply.headers(headers),
     beginBody: () => bodies.begin(request.ip),
-    body: () => readBody(request.raw, request.ip, bodies, config.limits),
+    body: () => readBody(request.raw, request.ip, bodies, config.limits, readForm),
   } satisfies RequestContext
 }
 

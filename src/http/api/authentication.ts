@@ -5,6 +5,7 @@ import type { Issued } from '../../accounts/context.js'
 import { changePassword, confirmEmail, forgotPassword, requestConfirmation, resetPassword } from '../../accounts/recovery.js'
 import { endSession, listSessions, refresh, register, signIn, signOut } from '../../accounts/sign-in.js'
 import { unauthorized } from '../../errors/errors.js'
+import { refuseUnread } from '../form-body.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
 import { ok } from '../request-context.js'
 import { readRefreshCookie, refreshCookie, wantsCookie } from './refresh-cookie.js'
@@ -124,7 +125,9 @@ export const authenticationRoutes: readonly Route[] = [
   ),
   post('/auth/logout', 'logout', async (context) => {
     const { id, sessionId } = signedInUser(context)
-    await signOut(context.accounts, id, sessionId, await context.body())
+    const body = await context.body()
+    refuseUnread(context.request, body)
+    await signOut(context.accounts, id, sessionId, body)
     return { ...ok({ ok: true }), headers: { 'set-cookie': refreshCookie(context, null) } }
   }),
   {

@@ -6,6 +6,7 @@ import { fileType } from '../../model/link.js'
 import { readFileInfos } from '../../uploads/file-info.js'
 import type { MediaLink } from '../../uploads/rows.js'
 import { okRead } from '../conditional.js'
+import { nestedFields } from '../form-body.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
 import { ok } from '../request-context.js'
@@ -76,7 +77,7 @@ async function upload(context: RequestContext): Promise<Reply> {
     const isEmpty = files.length === 0 || (files.length === 1 && files[0]!.bytes === 0)
     if (id !== null) return await change(context, rowId(id), isEmpty ? { fields, files: [] } : form)
     if (isEmpty) throw validationError('Files are empty').about({ kind: 'files', fields: form.otherFiles })
-    const infos = readFileInfos(fields.get('fileInfo'), files.length)
+    const infos = readFileInfos(fileInfoOf(fields), files.length)
     const ids = await library.add(files, infos, await linkOf(context, fields), context.installation)
     return { status: 201, value: await Promise.all(ids.map((one) => fileOf(context, one))), changed: ids }
   } finally {
@@ -87,10 +88,17 @@ async function upload(context: RequestContext): Promise<Reply> {
 async function change(context: RequestContext, id: number, { files, fields }: Omit<MultipartBody, 'otherFiles'>): Promise<Reply> {
   if (files.length > 1) throw validationError('Cannot replace a file with multiple ones')
   const [file] = files
-  const [info] = readFileInfos(fields.get('fileInfo'), 1)
+  const [info] = readFileInfos(fileInfoOf(fields), 1)
   if (file === undefined) await context.library.change(id, info!, context.installation)
   else await context.library.replace(id, file, info!, context.installation)
   return { ...ok(await fileOf(context, id)), changed: [id] }
+}
+
+/** The information about files: the field `fileInfo`, or fields such as `fileInfo[name]` and `fileInfo[0][name]`. */
+function fileInfoOf(fields: MultipartBody['fields']): unknown {
+  const named = [...fields].filter(([name]) => name === 'fileInfo' || name.startsWith('fileInfo['))
+  if (named.every(([name]) => name === 'fileInfo')) return fields.get('fileInfo')
+  return nestedFields(named.flatMap(([name, sent]) => [sent].flat().map((text) => [name, text] as const))).fileInfo
 }
 
 /** Reads a body that is not a form: it has no files, but may have `fileInfo`. */

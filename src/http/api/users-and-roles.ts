@@ -6,6 +6,7 @@ import type { Find, ReadBytes } from '../../documents/read/find.js'
 import { notFound, unauthorized } from '../../errors/errors.js'
 import type { Grants } from '../../grants.js'
 import { okRead } from '../conditional.js'
+import { refuseUnread } from '../form-body.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
 import { created, noContent, ok, okBytes } from '../request-context.js'
 import { rowId } from './files.js'
@@ -89,6 +90,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
     handle: async (context) => {
       const id = rowId(context.params.id!)
       const body = await context.body()
+      refuseUnread(context.request, body)
       await checkAuthority(context.accounts, context.caller, id, body)
       await updateUser(context.accounts, context.caller, id, body)
       return orNoContent(await writtenUser(context, 'update', id))

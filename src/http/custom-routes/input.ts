@@ -4,6 +4,7 @@ import qs from 'qs'
 import { type ApiError, validationError } from '../../errors/errors.js'
 import type { RouteBody } from '../../public/routes.js'
 import { readRawBody, streamBody } from '../body-parser.js'
+import { hasBody } from '../form-body.js'
 import type { RequestContext } from '../request-context.js'
 
 /** Bounds of a query string, as for content. */
@@ -28,10 +29,6 @@ export async function bodyOf(kind: RouteBody, { request, beginBody, body, config
     }
   }
 }
-
-/** True if a request announces a body. */
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 
 function unreadable({ headers }: IncomingMessage): ApiError {
   const type = headers['content-type']

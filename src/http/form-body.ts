@@ -1,0 +1,81 @@
+// Reads a multipart form in place of a JSON body: its fields, with names such as `data[name]` or `data[tags][0]`. Files belong to
+// POST /upload and are refused, because a response without them would look like success.
+import type { IncomingMessage } from 'node:http'
+import qs from 'qs'
+import { ApiError, validationError } from '../errors/errors.js'
+import { type BodyLimits, type ReadForm, readRawBody } from './body-parser.js'
+import { parseJson } from './json-body.js'
+
+/** The limits of a body that may be a form. */
+export interface FormBodyLimits extends BodyLimits {
+  readonly uploadFields: number
+}
+
+/** A field of a form: its name and text. */
+type FormField = readonly [name: string, text: string]
+
+/**
+ * Reads a multipart form as a body. `data` may also be one field with a JSON object.
+ * @throws what `readRawBody` throws; ApiError 400 for a malformed form, for one with files, and for invalid JSON; 413 for too many fields
+ */
+export const readForm: ReadForm<FormBodyLimits> = async (request, incoming, limits) => {
+  const bytes = await readRawBody(request, incoming, limits)
+  const body = nestedFields(await fieldsOf(request, bytes, limits))
+  const { data } = body
+  return typeof data === 'string' && data.trimStart().startsWith('{') ? { ...body, data: await parseJson(Buffer.from(data), limits) } : body
+}
+
+/** Makes objects and lists of fields whose names have brackets, as in a query string. A repeated field is a list. */
+export function nestedFields(fields: readonly FormField[]): Readonly<Record<string, unknown>> {
+  const text = fields.map((field) => field.map(encodeURIComponent).join('=')).join('&')
+  return qs.parse(text, { depth: 20, arrayLimit: 100, parameterLimit: Number.POSITIVE_INFINITY })
+}
+
+/** True if a request announces a body. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
+
+/** @throws ApiError 415 for a body that was not read because of its type, where a missing body would do nothing and succeed */
+export function refuseUnread(request: IncomingMessage, body: unknown): void {
+  if (body !== undefined || !hasBody(request)) return
+  const type = request.headers['content-type']
+  const is = type === undefined ? 'is missing' : `is "${type.slice(0, 100)}"`
+  throw new ApiError('UnsupportedMediaTypeError', `The body was not read: its Content-Type ${is}; application/json is needed`)
+}
+
+const malformed = (): ApiError => new ApiError('BadRequestError', 'Malformed multipart body')
+
+async function fieldsOf({ headers }: IncomingMessage, bytes: Buffer, limits: FormBodyLimits): Promise<readonly FormField[]> {
+  const { Busboy } = (await import('@fastify/busboy')).default
+  const { uploadFields: most, bodyBytes } = limits
+  const fields: FormField[] = []
+  return new Promise((resolve, reject) => {
+    try {
+      const parser = new Busboy({
+        headers: headers as { 'content-type': string },
+        limits: { fields: most, parts: most + 1, fieldSize: bodyBytes, headerPairs: 20, headerSize: 16_384 },
+        isPartAFile: (_name, _type, filename) => filename !== undefined,
+      })
+      parser.on('file', (name, stream, filename) => {
+        stream.on('error', () => {})
+        stream.resume()
+        // A browser sends an empty file name if no file was chosen.
+        if (filename) reject(filesRefused(name))
+      })
+      parser.on('field', (name = '', value) => fields.push([name, value]))
+      const tooMany = () => reject(new ApiError('PayloadTooLargeError', `A form must not have more than ${most} fields`))
+      parser.on('fieldsLimit', tooMany)
+      parser.on('partsLimit', tooMany)
+      parser.on('error', () => reject(malformed()))
+      parser.on('finish', () => resolve(fields))
+      parser.end(bytes)
+    } catch {
+      reject(malformed())
+    }
+  })
+}
+
+const filesRefused = (name: string): ApiError =>
+  validationError(
+    `A form here has no files, but the field "${name.slice(0, 100)}" is one. Upload files first (POST /upload), and write their ids into the document`,
+  )
