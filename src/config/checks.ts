@@ -226,4 +226,5 @@ function parseUrl(text: string): URL | null {
   }
 }
 
-const withoutPassword = (url: string): string => url.replace(/:[^:@/]*@/, ':…@')
+/** Hides the password in a URL. */
+export const withoutPassword = (url: string): string => url.replace(/:[^:@/]*@/, ':…@')

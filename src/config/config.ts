@@ -176,6 +176,28 @@ export async function loadConfig(
   given: Environment | null = null,
   makeSecret: () => string = randomSecret,
 ): Promise<Config> {
+  return (await readConfig(folder, given, makeSecret)).config
+}
+
+/** Settings before they are completed: the parsed configuration, and where its values come from. */
+export interface SettingSources {
+  readonly settings: object
+  /** The configuration as octavo.config and OCTAVO_CONFIG have it. */
+  readonly given: unknown
+  readonly source: SourceOf
+  /** The configuration of Strapi that is read too, and its file; null without one. */
+  readonly strapi: { readonly config: unknown; readonly source: string } | null
+  readonly environment: Environment
+  /** The variables in .env. */
+  readonly own: Environment
+}
+
+/** Reads the configuration as `loadConfig` does, with the sources of the settings. @throws ConfigError as for `loadConfig` */
+export async function readConfig(
+  folder: string,
+  given: Environment | null = null,
+  makeSecret: () => string = randomSecret,
+): Promise<{ readonly config: Config; readonly read: SettingSources }> {
   const root = resolve(folder)
   if (!existsSync(root)) throw new ConfigError(`The folder ${root} does not exist.`)
   const own = readDotEnv(root)
@@ -205,7 +227,8 @@ export async function loadConfig(
   const isNamed = environment.DATABASE_FILENAME !== undefined || settings.database.filename !== undefined
   const strapiDatabase = isNamed ? null : await readStrapiDatabase(root, environment)
   const webhookHeaders = settings.webhooks.defaultHeaders === undefined ? await readWebhookHeaders(root, environment) : null
-  return assemble({ root, given: settings, environment, own, strapiDatabase, webhookHeaders, makeSecret })
+  const assembled = assemble({ root, given: settings, environment, own, strapiDatabase, webhookHeaders, makeSecret })
+  return { config: assembled, read: { settings, given: config, source, strapi, environment, own } }
 }
 
 /** @throws ConfigError for two values that contradict each other, if both are set explicitly */

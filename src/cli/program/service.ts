@@ -17,6 +17,14 @@ export function addServiceCommands(program: Command): void {
     .action(async (folder: string) => (await import('../indexes.js')).indexes(folder))
 
   program
+    .command('config')
+    .description('print the settings in force, with the source of each; secrets are masked')
+    .argument('[folder]', 'the project', '.')
+    .option('--changed', 'only those that are not the default')
+    .option('--json', 'print JSON')
+    .action(async (folder: string, options) => (await import('../config.js')).configCommand(folder, options))
+
+  program
     .command('doctor')
     .description("check the project's database and files without changing anything")
     .argument('[folder]', 'the project', '.')
