@@ -12,8 +12,9 @@ import { checkInstallable } from './installation/installation.js'
 import { isOutrun } from './live-model/carry-out.js'
 import type { LiveModelOptions, StartDecisions, StartOfModel } from './live-model/change.js'
 import { openLiveModel } from './live-model/live-model.js'
-import { explained, readStart, undecided } from './live-model/start.js'
+import { explained, readStart, type StartingProject, undecided } from './live-model/start.js'
 import type { Model } from './model/types.js'
+import { openFields } from './project-fields.js'
 import { type Closers, openClosers } from './runtime/closers.js'
 import { seedLoader } from './seed/loader.js'
 
@@ -54,7 +55,8 @@ async function openContent(
   opened: Closers,
 ): Promise<LiveModelOptions> {
   const driver = await driverOf(config)
-  const start = await startOf(config, driver, isCommand)
+  const findFields = openFields(config)
+  const start = await startOf({ config, findFields, isCommand }, driver)
   const { model } = start
   await checkCode(config, model)
   for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
@@ -65,7 +67,7 @@ async function openContent(
     await checkCode(config, changed)
     checkInstallable(config, changed)
   }
-  return { config, start, decisions, database, log: logger, now: Date.now, check }
+  return { config, findFields, start, decisions, database, log: logger, now: Date.now, check }
 }
 
 /** Opens the model of a project for a command that changes it. Close it afterwards. @throws ConfigError */
@@ -84,11 +86,11 @@ export async function openModelForCommand(config: Config, decisions: StartDecisi
 }
 
 /** Reads the model of the files, and that of the database, before anything is added to it. */
-async function startOf(config: Config, driver: Driver, isCommand: boolean): Promise<StartOfModel> {
-  if (!driver.exists(config)) return readStart(config, null, isCommand)
-  const view = await driver.lookInto(config)
+async function startOf(project: StartingProject, driver: Driver): Promise<StartOfModel> {
+  if (!driver.exists(project.config)) return readStart(project, null)
+  const view = await driver.lookInto(project.config)
   try {
-    return await readStart(config, view, isCommand)
+    return await readStart(project, view)
   } finally {
     await view.close()
   }

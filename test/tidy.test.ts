@@ -70,6 +70,7 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'backup',
     'compare',
     'project-code',
+    'project-fields',
     'doctor',
     'events',
     'locales',
@@ -79,9 +80,10 @@ const below: Readonly<Record<string, readonly string[]>> = {
     'database/open',
   ],
   archive: ['uploads', 'database', 'database/schema'],
-  backup: ['uploads', 'doctor', 'live-model', 'database', 'database/open', 'database/sqlite'],
+  backup: ['project-fields', 'uploads', 'doctor', 'live-model', 'database', 'database/open', 'database/sqlite'],
   index: ['service'],
-  'project-model': ['live-model', 'installation', 'http', 'schedules', 'seed', 'documents', 'database', 'database/open'],
+  'project-fields': ['project-code', 'database', 'database/open'],
+  'project-model': ['project-fields', 'live-model', 'installation', 'http', 'schedules', 'seed', 'documents', 'database', 'database/open'],
   service: [
     'service-parts',
     'installation',
@@ -213,7 +215,7 @@ test('a start loads no database driver that is not the configured one', () => {
 
 /** Files whose imports happen at a start, in a command, or in a thread or process that another one replaces. */
 const importsAtStart =
-  /^(?:cli\/.*|config\/files|database\/open|database\/answer\/signed-addresses|http\/server|management\/prepare|project-model|seed\/loader|service|tracing\/prepare|uploads\/images\/image-process|uploads\/storage\/open|uploads\/stored-files|database\/sqlite\/(?:readers|writer)\/.*-thread)\.ts$/
+  /^(?:cli\/.*|config\/files|database\/open|database\/answer\/signed-addresses|http\/server|management\/prepare|project-fields|project-model|seed\/loader|service|tracing\/prepare|uploads\/images\/image-process|uploads\/storage\/open|uploads\/stored-files|database\/sqlite\/(?:readers|writer)\/.*-thread)\.ts$/
 
 test('what a request imports is loaded before the service listens: Node remembers an import that failed', () => {
   const importsIn = (file: string) =>

@@ -14,7 +14,7 @@ import { stoppableWork } from '../runtime/stoppable-work.js'
 import { syncToDisk } from '../runtime/sync-to-disk.js'
 import { hasRunningOwner } from '../uploads/staging.js'
 import { openStorages } from '../uploads/storage/open.js'
-import type { BackupReport } from './backup.js'
+import { type BackupReport, onCopy } from './backup.js'
 import { copyFile, expectSame, pathInBackup, readStream, syncFolders } from './checked-files.js'
 import { rowsOptionsOf } from './copy-database.js'
 import { explainSystemError } from './explain-system-error.js'
@@ -288,7 +288,7 @@ async function change(
 async function writeRows(config: Config, { from, report }: RestoreOptions): Promise<readonly string[]> {
   const { folder, manifest } = await checkBackup(config, from, report)
   const texts = await schemasOfBackup(folder, manifest)
-  const model = await modelOf(config, texts, await readable(config))
+  const model = await modelOf(config, texts, await readable(config), onCopy(config, folder))
   const source = await openRowSource(join(folder, databaseName), rowsOptionsOf(config))
   try {
     const target = await openRowTarget(addressOf(config), model, rowsOptionsOf(config))

@@ -7,6 +7,7 @@ import { type SchemaTexts, storedSchemas } from '../live-model/stored-schemas.js
 import { loadModel } from '../model/load.js'
 import { filesOnDisk, filesWithChanges, noting, parseSchemaFile } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
+import { openFields } from '../project-fields.js'
 import { type BackupManifest, isSchemaPath, projectName } from './manifest.js'
 
 /** Those of a project. @throws Error with a sentence if they cannot be loaded */
@@ -24,10 +25,19 @@ export async function schemasOfDatabase(view: DatabaseView): Promise<SchemaTexts
   return texts === null ? null : new Map([...texts].filter(([path]) => isSchemaPath(path)))
 }
 
-/** The model of these schema files, with the private attributes of a project. `onDisk`: the files that they take the places of. */
-export const modelOf = ({ folder, privateAttributes }: Config, texts: SchemaTexts, onDisk: SchemaTexts): Promise<Model> => {
+/**
+ * The model of these schema files, with the private attributes of a project. `onDisk`: the files that they take the places of; `database`: the
+ * configuration of the database whose columns say what custom fields are.
+ */
+export const modelOf = (config: Config, texts: SchemaTexts, onDisk: SchemaTexts, database: Config = config): Promise<Model> => {
+  const { folder, privateAttributes } = config
   const removed = [...onDisk.keys()].filter((path) => !texts.has(path)).map((path) => [path, null] as const)
-  return loadModel(folder, privateAttributes, filesWithChanges(folder, new Map<string, string | null>([...removed, ...texts])))
+  return loadModel(
+    folder,
+    privateAttributes,
+    filesWithChanges(folder, new Map<string, string | null>([...removed, ...texts])),
+    openFields(config, { database }),
+  )
 }
 
 /** The schema files of a backup in `folder`. */

@@ -2,7 +2,7 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config/config.js'
 import type { CheckResult } from '../doctor/checks.js'
-import { type BackupReport, findingsOf } from './backup.js'
+import { type BackupReport, findingsOf, onCopy } from './backup.js'
 import { expectSame, pathInBackup, readBytes } from './checked-files.js'
 import { checkCopiedFile } from './copy-database.js'
 import { type BackupManifest, databaseName, readManifest } from './manifest.js'
@@ -34,6 +34,11 @@ export async function verifyBackup(
   report: (progress: BackupReport) => void,
 ): Promise<CheckedBackup & { readonly findings: readonly CheckResult[] }> {
   const checked = await checkBackup(config, path, report)
-  const model = await modelOf({ ...config, folder: checked.folder }, await schemasOfBackup(checked.folder, checked.manifest), new Map())
+  const model = await modelOf(
+    { ...config, folder: checked.folder },
+    await schemasOfBackup(checked.folder, checked.manifest),
+    new Map(),
+    onCopy(config, checked.folder),
+  )
   return { ...checked, findings: await findingsOf(config, checked.folder, model) }
 }

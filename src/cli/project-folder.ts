@@ -5,10 +5,13 @@ import { join, relative } from 'node:path'
 import { type Config, loadConfig } from '../config/config.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
+import { filesOnDisk } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
+import { openFields } from '../project-fields.js'
 import { commandLine } from '../runtime/command-line.js'
 import { refuseUnfinishedRestore } from '../uploads/unfinished-restore.js'
 import { calledCommand } from './called-command.js'
+import { onDatabase } from './explain-error.js'
 
 const projectMarkers = [
   'src/api',
@@ -57,7 +60,8 @@ export async function readProjectFolder(
   checkProject(config.folder)
   refuseUnfinishedRestore(config)
   await check(config, folder)
-  return { config, model: await loadModel(config.folder, config.privateAttributes) }
+  const fields = openFields(config, { isOptional: check === anyDatabase })
+  return { config, model: await onDatabase(config, () => loadModel(config.folder, config.privateAttributes, filesOnDisk, fields)) }
 }
 
 /** Loads the configuration for a command that uses no secrets; those that are missing are made up. */

@@ -4,6 +4,8 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import * as z from 'zod'
 import { ConfigError } from '../errors/errors.js'
+import { attributeTypes } from '../model/attributes.js'
+import type { ScalarType } from '../model/types.js'
 import type { EventListener } from '../public/events.js'
 import type { Hook } from '../public/hooks.js'
 import type { CustomRoute } from '../public/routes.js'
@@ -78,6 +80,11 @@ const configFile = () =>
     compression: z.boolean().default(true),
     hooks: z.array(hookSettings()).readonly().default([]),
     types: typeSettings().default({}),
+    /** The types of custom fields, by uid: `"plugin::color-picker.color": "string"`. */
+    customFields: z
+      .record(z.string(), z.enum(Object.keys(attributeTypes) as ScalarType[]))
+      .readonly()
+      .default({}),
     routes: routesSettings().default([]),
     schedules: scheduleSettings().default([]),
     events: eventSettings().prefault({}),
@@ -140,6 +147,8 @@ export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly hooks: readonly Hook[]
   /** By uid, what the project decides for a content-type. */
   readonly types: Readonly<Record<string, TypeSettings>>
+  /** The types of custom fields, by uid. */
+  readonly customFields: Readonly<Record<string, ScalarType>>
   /** The routes that the project adds, as they were defined. */
   readonly routes: readonly CustomRoute[]
   readonly schedules: readonly Schedule[]
@@ -309,6 +318,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     logLevel: logLevelOf(environment.LOG_LEVEL ?? given.log.level ?? 'info'),
     hooks: given.hooks,
     types: given.types as Config['types'],
+    customFields: given.customFields,
     routes: given.routes,
     schedules: given.schedules,
     events: given.events,

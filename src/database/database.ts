@@ -217,8 +217,13 @@ export interface DatabaseView extends Inspection {
   /** True if the first start of a service did not get as far as creating the tables. */
   isEmpty(): Promise<boolean>
   mismatches(model: Model): Promise<SchemaMismatches>
+  /** How columns are declared: `jsonb`, `varchar(255)`; null for one that is not there. */
+  declaredColumns(): Promise<DeclaredColumn>
   close(): Promise<void>
 }
+
+/** How the database declares a column of the model; null: it has none. */
+export type DeclaredColumn = (table: string, column: string) => string | null
 
 /** The lock on a project's database, by which processes that start together take turns. */
 export interface DatabaseLock {

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import type { Config } from '../config/config.js'
 import type { Database } from '../database/database.js'
 import type { Installations } from '../installation/installations.js'
+import type { FindFields } from '../model/custom-fields.js'
 import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import type { PlanChoices, Rename } from '../model-plans/types.js'
@@ -78,6 +79,8 @@ export type StartDecisions = Pick<ChangeRequest, 'agreed' | 'renames' | 'choices
 /** What the model of a service needs. */
 export interface LiveModelOptions {
   readonly config: Config
+  /** Finds the types of custom fields, for every model that is loaded. */
+  readonly findFields: FindFields
   readonly start: StartOfModel
   /** What is decided about a change of the files since the last start. */
   readonly decisions: StartDecisions

@@ -11,7 +11,7 @@ import { differencesOf, isSchema, type SchemaTexts } from './stored-schemas.js'
 
 /** Returns the change with this id and all that were made since, oldest first. @throws ApiError 409 if a former model cannot be read any more */
 export async function changesSince(
-  { config, database }: LiveModelOptions,
+  { config, database, findFields }: LiveModelOptions,
   { model, texts, unwritten }: Pick<InForce, 'model' | 'texts' | 'unwritten'>,
   first: number,
 ): Promise<readonly MadeChange[]> {
@@ -36,7 +36,7 @@ export async function changesSince(
   async function modelOf(files: SchemaTexts, id: number): Promise<Model> {
     try {
       const changes = new Map([...unwritten, ...differencesOf(texts, files)])
-      return await loadModel(config.folder, config.privateAttributes, filesWithChanges(config.folder, changes))
+      return await loadModel(config.folder, config.privateAttributes, filesWithChanges(config.folder, changes), findFields)
     } catch (error) {
       throw new ApiError('ConflictError', `The model before change ${id} cannot be read any more: ${plain(error, config.folder)}`)
     }

@@ -9,12 +9,12 @@ export type LoadedModel = Pick<InForce, 'model' | 'texts'>
 
 /** Loads the model from the files on disk, with what is in force and not written there, and with changes of both. */
 export async function loadWith(
-  { config }: Pick<LiveModelOptions, 'config'>,
+  { config, findFields }: Pick<LiveModelOptions, 'config' | 'findFields'>,
   { unwritten }: Pick<InForce, 'unwritten'>,
   files: FileChanges,
 ): Promise<LoadedModel> {
   const read = noting(config.folder, filesWithChanges(config.folder, new Map([...unwritten, ...files])))
-  return { model: await loadModel(config.folder, config.privateAttributes, read), texts: read.texts }
+  return { model: await loadModel(config.folder, config.privateAttributes, read, findFields), texts: read.texts }
 }
 
 /** The files as several changes, one after the other, leave them. */

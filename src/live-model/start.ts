@@ -1,5 +1,4 @@
 // The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
-import type { Config } from '../config/config.js'
 import type { DatabaseView, RowReader } from '../database/database.js'
 import { hasColumns } from '../database/has-columns.js'
 import { keptTables } from '../database/schema/admin-tables.js'
@@ -9,7 +8,7 @@ import type { FileChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import type { Rename } from '../model-plans/types.js'
 import { commandLine } from '../runtime/command-line.js'
-import type { ChangeRequest, StartDecisions, StartOfModel } from './change.js'
+import type { ChangeRequest, LiveModelOptions, StartDecisions, StartOfModel } from './change.js'
 import { changesAfter, lastChange, unfiledChanges } from './change-log.js'
 import type { CountedContent } from './counted-plan.js'
 import { filesOf, loadWith } from './in-force.js'
@@ -20,8 +19,14 @@ import { differencesOf, storedSchemas } from './stored-schemas.js'
 /** Without a decision nothing is hidden or renamed. */
 export const undecided: StartDecisions = { agreed: new Set() }
 
+/** The project whose model a start reads. */
+export type StartingProject = Pick<LiveModelOptions, 'config' | 'findFields'> & {
+  /** A command compares the files as they are. */
+  readonly isCommand: boolean
+}
+
 /** Reads the files of a project, and what its database knows; `view`: null if there is no database. */
-export async function readStart(config: Config, view: DatabaseView | null, isCommand: boolean): Promise<StartOfModel> {
+export async function readStart({ config, findFields, isCommand }: StartingProject, view: DatabaseView | null): Promise<StartOfModel> {
   const tables = await view?.tables()
   const isKnown = tables?.has('octavo_schemas') === true && tables.has('octavo_model_history')
   // Before anything else: what is changed from here on is noticed by it.
@@ -29,7 +34,7 @@ export async function readStart(config: Config, view: DatabaseView | null, isCom
   const stored = isKnown ? await storedSchemas(view!.main) : null
   // Files of changes that were made and not written are as good as written.
   const unfiled = isKnown ? filesOf(await unfiledChanges(view!.main)) : new Map()
-  const load = (files: FileChanges) => loadWith({ config }, { unwritten: unfiled }, files)
+  const load = (files: FileChanges) => loadWith({ config, findFields }, { unwritten: unfiled }, files)
   let { model, texts } = await load(new Map())
   if (stored === null || differencesOf(stored, texts).size === 0) return { model, texts, stored, change, former: null, behind: new Map() }
   let behind = filesBehind(config, isCommand, await changesAfter(view!.main, 0), { texts, stored })

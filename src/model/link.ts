@@ -2,20 +2,21 @@
 import { createHash } from 'node:crypto'
 import { attributeTypes, isScalarType } from './attributes.js'
 import * as names from './names.js'
-import type {
-  Attribute,
-  AttributeSource,
-  Component,
-  ContentType,
-  Model,
-  MorphTo,
-  Relation,
-  RelationKind,
-  RelationStorage,
-  Scalar,
-  ScalarType,
-  SchemaSource,
-  SchemaSources,
+import {
+  type Attribute,
+  type AttributeSource,
+  type Component,
+  type ContentType,
+  fieldType,
+  type Model,
+  type MorphTo,
+  type Relation,
+  type RelationKind,
+  type RelationStorage,
+  type Scalar,
+  type ScalarType,
+  type SchemaSource,
+  type SchemaSources,
 } from './types.js'
 
 const fileUid = 'plugin::upload.file'
@@ -164,12 +165,6 @@ function linkAttributes(schema: SchemaSource, sources: SchemaSources, into: Map<
 const pointsToAbsentPlugin = ({ type, target }: AttributeSource, sources: SchemaSources): boolean =>
   type === 'relation' && typeof target === 'string' && target.startsWith('plugin::') && !sources.has(target)
 
-/** Returns the type of a custom field if its attribute declares one; otherwise string. */
-function customFieldType({ customType, options }: AttributeSource): ScalarType {
-  const declared = [customType, (options as { type?: unknown } | undefined)?.type]
-  return declared.find((type): type is ScalarType => typeof type === 'string' && isScalarType(type)) ?? 'string'
-}
-
 function linkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: SchemaSources): Attribute {
   const where = `the attribute ${name} of ${schema.uid}`
   const typeIsLocalized = schema.pluginOptions?.i18n?.localized === true
@@ -193,7 +188,7 @@ function linkAttribute(schema: SchemaSource, name: string, source: AttributeSour
       return { ...base, kind: 'dynamiczone', components: components.map((uid) => known(sources, uid, where)) }
     }
     default: {
-      const type = source.type === 'customField' ? customFieldType(source) : source.type
+      const type = source.type === 'customField' ? (source[fieldType] ?? 'text') : source.type
       if (typeof type !== 'string' || !isScalarType(type)) throw new Error(`${where} has the unknown type "${String(type)}"`)
       const column = (source.column as { name?: string } | undefined)?.name ?? names.columnName(name)
       const searchable = source.searchable !== false && attributeTypes[type].search !== null

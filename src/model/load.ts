@@ -6,6 +6,7 @@ import { dependsOnStrapi } from '../config/files.js'
 import { builtinSchemas } from './builtin.js'
 import { checkSchemas, type SchemaFile } from './check.js'
 import { corrected } from './corrected.js'
+import { type FindFields, fieldsIn, unknownFields, withFieldTypes } from './custom-fields.js'
 import { type ExtensionFile, extendBuiltin } from './extensions.js'
 import { linkModel } from './link.js'
 import { type Engine, isDangerous, needsEngine, preparePatterns } from './patterns.js'
@@ -50,21 +51,28 @@ export const secondsToLoad = (model: Model): number => loadTimes.get(model) ?? 0
 
 /**
  * Loads the model of the project in `folder`, from the disk unless `files` says otherwise. Attributes named in `privateAttributes` are
- * private in every type.
+ * private in every type. `findFields`: finds the types of custom fields.
  * @throws Error with a sentence that names the file if a schema cannot be read, is invalid or contradicts another one.
  */
 export async function loadModel(
   folder: string,
   privateAttributes: readonly string[] = [],
   files: SchemaFiles = filesOnDisk,
+  findFields: FindFields = unknownFields,
 ): Promise<Model> {
   const started = performance.now()
-  const model = await load(folder, privateAttributes, files)
+  const model = await load(folder, { privateAttributes, files, findFields })
   loadTimes.set(model, (performance.now() - started) / 1000)
   return model
 }
 
-async function load(folder: string, privateAttributes: readonly string[], files: SchemaFiles): Promise<Model> {
+interface Loading {
+  readonly privateAttributes: readonly string[]
+  readonly files: SchemaFiles
+  readonly findFields: FindFields
+}
+
+async function load(folder: string, { privateAttributes, files, findFields }: Loading): Promise<Model> {
   const [types, components, extensions] = await Promise.all([
     loadTypes(files, join(folder, 'src', 'api')),
     loadComponents(files, join(folder, 'src', 'components')),
@@ -77,7 +85,9 @@ async function load(folder: string, privateAttributes: readonly string[], files:
   const isStrapis = dependsOnStrapi(folder)
   const found = [...checkSchemas([...own, ...extended], read, isStrapis), ...extended.flatMap(({ warnings }) => warnings)]
   const warnings = found.map((warning) => warning.replace(`${folder}/`, ''))
-  const schemas = isStrapis && found.length > 0 ? allCorrected(read) : read
+  const untyped = isStrapis && found.length > 0 ? allCorrected(read) : read
+  const hasFields = fieldsIn(untyped).length > 0
+  const { schemas, warnings: ofFields } = hasFields ? withFieldTypes(untyped, await findFields()) : { schemas: untyped, warnings: [] }
   const sources = regexes(schemas).map(({ regex }) => regex)
   preparePatterns(sources, needsEngine(sources) ? await linearEngine() : null)
   const dangers = regexes(schemas)
@@ -88,7 +98,7 @@ async function load(folder: string, privateAttributes: readonly string[], files:
     )
   return linkModel(
     schemas.map((schema) => withPrivate(schema, privateAttributes)),
-    [...warnings, ...dangers],
+    [...warnings, ...ofFields, ...dangers],
   )
 }
 

@@ -180,9 +180,13 @@ export interface Model {
   readonly warnings: readonly string[]
 }
 
+/** The key with the type of a custom field, once it is known. It is in no text that is made of the attribute. */
+export const fieldType: unique symbol = Symbol('the type of a custom field')
+
 /** An attribute as in schema.json. */
 export interface AttributeSource {
   readonly type: string
+  readonly [fieldType]?: ScalarType
   readonly [option: string]: unknown
 }
 

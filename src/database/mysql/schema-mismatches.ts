@@ -1,5 +1,6 @@
 // Where a database on MySQL or MariaDB and the model contradict each other.
 import type { Model } from '../../model/types.js'
+import type { DeclaredColumn } from '../database.js'
 import type { SchemaMismatches } from '../schema/mismatches.js'
 import { compareWithModel } from '../schema/mismatches.js'
 import { type MysqlQueryable, readCatalog } from './catalog.js'
@@ -21,4 +22,20 @@ export async function findSchemaMismatches(database: MysqlQueryable, model: Mode
     declaredType,
     families,
   })
+}
+
+/** How columns are declared. MariaDB declares JSON as text with a check that it is valid. */
+export async function declaredColumnsOf(database: MysqlQueryable): Promise<DeclaredColumn> {
+  const { tables } = await readCatalog(database)
+  const checked = await database
+    .query(
+      "select table_name, constraint_name from information_schema.check_constraints where constraint_schema = database() and check_clause like 'json_valid(%'",
+    )
+    .then(
+      ({ rows }) => new Set(rows.map(([table, column]) => `${table}.${column}`)),
+      // MySQL has a type for JSON, and another form of this table.
+      () => new Set<string>(),
+    )
+  return (table, column) =>
+    checked.has(`${table}.${column}`) ? 'json' : (tables.get(table)?.find(({ name }) => name === column)?.type ?? null)
 }

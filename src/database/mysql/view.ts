@@ -7,7 +7,7 @@ import { type MysqlLend, openMainConnection } from './main-connection.js'
 import { onClient, type Pool } from './pool.js'
 import { isUnprepared } from './prepare-database.js'
 import { type MysqlReached, reach } from './reach.js'
-import { findSchemaMismatches } from './schema-mismatches.js'
+import { declaredColumnsOf, findSchemaMismatches } from './schema-mismatches.js'
 
 /** Whichever connection of a pool is free. */
 export const anyOf = (pool: Pool): MysqlQueryable => ({ query: (text, shown) => onClient(pool, (client) => client.query(text, shown)) })
@@ -19,6 +19,7 @@ function viewOf({ statements }: MysqlReached, connection: MysqlQueryable, lend: 
     main: openMainConnection(lend, statements),
     isEmpty: () => isUnprepared(connection),
     mismatches: (model) => findSchemaMismatches(connection, model),
+    declaredColumns: () => declaredColumnsOf(connection),
     close,
   }
 }

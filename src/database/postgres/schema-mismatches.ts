@@ -1,5 +1,6 @@
 // Where a database on PostgreSQL and the model contradict each other.
 import type { Model } from '../../model/types.js'
+import type { DeclaredColumn } from '../database.js'
 import type { SchemaMismatches } from '../schema/mismatches.js'
 import { compareWithModel } from '../schema/mismatches.js'
 import { storedName } from '../schema/stored-name.js'
@@ -23,4 +24,10 @@ export async function findSchemaMismatches(database: Queryable, model: Model): P
     declaredType,
     families,
   })
+}
+
+/** How columns are declared. */
+export async function declaredColumnsOf(database: Queryable): Promise<DeclaredColumn> {
+  const { tables } = await readCatalog(database)
+  return (table, column) => tables.get(storedName(table))?.find(({ name }) => name === storedName(column))?.type ?? null
 }

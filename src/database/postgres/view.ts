@@ -7,7 +7,7 @@ import { beginSnapshot, inspectPostgres } from './inspection.js'
 import { type Lend, openMainConnection } from './main-connection.js'
 import { isUnprepared } from './prepare-database.js'
 import { type Reached, reach } from './reach.js'
-import { findSchemaMismatches } from './schema-mismatches.js'
+import { declaredColumnsOf, findSchemaMismatches } from './schema-mismatches.js'
 
 /** `connection`: what tells of the database; `lend`: lends what reads it. */
 function viewOf({ small, statements }: Reached, connection: Queryable, lend: Lend, close: () => Promise<void>): DatabaseView {
@@ -16,6 +16,7 @@ function viewOf({ small, statements }: Reached, connection: Queryable, lend: Len
     main: openMainConnection(lend, statements),
     isEmpty: () => isUnprepared(small),
     mismatches: (model) => findSchemaMismatches(small, model),
+    declaredColumns: () => declaredColumnsOf(small),
     close,
   }
 }

@@ -26,7 +26,7 @@ import { inspectSqlite } from './inspection.js'
 import { openCommitVersion, openMainConnection } from './main-connection.js'
 import { openProjectFile } from './project-file.js'
 import { openReaders } from './readers/pool.js'
-import { findSchemaMismatches } from './schema-mismatches.js'
+import { declaredColumnsOf, findSchemaMismatches } from './schema-mismatches.js'
 import { isUnprepared } from './sync-schema.js'
 import { tableScansOf } from './table-scans.js'
 import { openWriter, type SqliteWriter, type WriterOptions } from './writer/writer.js'
@@ -161,6 +161,7 @@ function viewOf(connection: Connection): DatabaseView {
     main,
     isEmpty: async () => isUnprepared(connection),
     mismatches: async (model) => findSchemaMismatches(connection, model),
+    declaredColumns: async () => declaredColumnsOf(connection),
     close: async () => void connection.close(),
   }
 }

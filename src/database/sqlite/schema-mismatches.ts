@@ -1,6 +1,7 @@
 // Where a database on SQLite and the model contradict each other.
 import type { Database } from 'better-sqlite3'
 import type { Model } from '../../model/types.js'
+import type { DeclaredColumn } from '../database.js'
 import type { SchemaMismatches } from '../schema/mismatches.js'
 import { compareWithModel } from '../schema/mismatches.js'
 import { declaredType } from './create-tables.js'
@@ -24,4 +25,16 @@ export function findSchemaMismatches(database: Database, model: Model): SchemaMi
     declaredType,
     families,
   })
+}
+
+/** How columns are declared. */
+export function declaredColumnsOf(database: Database): DeclaredColumn {
+  const rows = database
+    .prepare(
+      "select m.name, c.name, c.type from sqlite_schema m, pragma_table_info(m.name) c where m.type = 'table' and m.sql not like 'create virtual%'",
+    )
+    .raw()
+    .all() as readonly (readonly [string, string, string])[]
+  const types = new Map(rows.map(([table, column, type]) => [`${table}.${column}`, type]))
+  return (table, column) => types.get(`${table}.${column}`) ?? null
 }
