@@ -47,7 +47,7 @@ const isFolder = (path: string): Promise<boolean> =>
 
 async function reasonOf(folder: string, error: NodeJS.ErrnoException): Promise<string> {
   const path = error.path ?? folder
-  const inside = error.syscall === 'mkdir' ? dirname(path) : path
+  const inside = error.syscall === 'mkdir' || error.syscall === 'open' ? dirname(path) : path
   switch (error.code) {
     case 'EACCES':
     case 'EPERM':

@@ -13,7 +13,7 @@ import type { FolderPlace } from './folders.js'
 import type { CropBox } from './images/protocol.js'
 import type { Journal, JournalEntry } from './journal.js'
 import type { MediaType, TypeRules } from './media-types.js'
-import { checkMediaType, mediaTypeOf } from './media-types.js'
+import { checkMediaType, checkReplacement, mediaTypeOf } from './media-types.js'
 import { type PreparedFile, prepareFile } from './prepare.js'
 import type { Received, Receiver } from './receive.js'
 import { asApiError, tooManyUploads } from './receive.js'
@@ -202,6 +202,7 @@ async function replaceFile(parts: LibraryParts, id: number, file: Received, info
   const storage = parts.storages.current
   const row = await existing(parts, id)
   const type = await checkedType(parts, file)
+  checkReplacement(row, type)
   const newInfo = replacedInfo(row, file, info)
   const { hash, ext, provider } = row
   const { content, puts } = await prepareFile(parts, file, type, { name: newInfo.name, hash, ext })

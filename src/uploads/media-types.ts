@@ -106,3 +106,24 @@ export function checkMediaType({ mime: type, ext, detected }: MediaType, { allow
   if (refused || missing)
     throw new ApiError('ValidationError', `Files of the type ${actual === named ? named : `${actual} named ${ext}`} are not allowed`)
 }
+
+/** Kinds of which a browser shows each as what it is, whichever of them the address says. */
+const interchangeable = /^(?:image\/(?!svg)|text\/|audio\/|video\/)/
+
+/** A stored file whose content is replaced. */
+interface ReplacedFile {
+  readonly ext: string
+  readonly mime: string
+}
+
+/** @throws ApiError 400 where the address, which stays, would say another type than the new content has. */
+export function checkReplacement({ ext, mime: former }: ReplacedFile, { mime: type }: MediaType): void {
+  const served = mime.getType(ext) ?? 'application/octet-stream'
+  if (type === served || type === former || served === 'application/octet-stream') return
+  const kind = interchangeable.exec(served)?.[0]
+  if (kind !== undefined && kind === interchangeable.exec(type)?.[0]) return
+  throw new ApiError(
+    'ApplicationError',
+    `The address of the file stays and ends in ${ext}, so it can be replaced by ${served}, and not by ${type}: upload that as a new file`,
+  )
+}

@@ -8,7 +8,8 @@ import { openJournal } from './journal.js'
 import { type Library, openLibrary } from './library.js'
 import { openReceiver } from './receive.js'
 import { type CheckAddress, checkOf } from './signing.js'
-import { clearAbandoned, openStagingFolder, sweepInterval } from './staging.js'
+import { clearAbandoned, openStagingFolder, type StagingFolder, sweepInterval } from './staging.js'
+import { tryUploadsFolder } from './storage/local.js'
 import { openStorages } from './storage/open.js'
 import { openStoredFiles } from './stored-files.js'
 
@@ -46,7 +47,7 @@ export async function openUploads(
   const closeStorages = (): void => {
     for (const storage of storages.of.values()) storage.close()
   }
-  const stagingFolder = await openStagingFolder(uploadsFolder).catch((error) => {
+  const stagingFolder = await openPlaces(config).catch((error) => {
     closeStorages()
     throw error
   })
@@ -90,5 +91,18 @@ export async function openUploads(
       images.close()
       closeStorages()
     },
+  }
+}
+
+/** Opens the staging folder, and tries the place to which files go from there. */
+async function openPlaces({ uploadsFolder, storage }: Config): Promise<StagingFolder> {
+  const staging = await openStagingFolder(uploadsFolder)
+  if (storage.provider !== 'local') return staging
+  try {
+    await tryUploadsFolder(uploadsFolder)
+    return staging
+  } catch (error) {
+    await staging.close()
+    throw error
   }
 }

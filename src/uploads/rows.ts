@@ -57,6 +57,7 @@ export interface FileRow extends InfoColumns, LocationColumns {
   readonly id: number
   readonly hash: string
   readonly ext: string
+  readonly mime: string
   readonly width: number | null
   readonly height: number | null
   readonly formats: Readonly<Record<string, Pick<StoredFormat, 'hash' | 'ext'>>> | null
@@ -102,7 +103,7 @@ export async function readFiles(database: RowReader, ids: readonly number[]): Pr
   const found: FileRow[] = []
   for (let from = 0; from < ids.length; from += idsAtOnce) {
     const rows = await database.rows<Record<string, string | number | null>>(
-      sql`select id, name, alternative_text, caption, focal_point, hash, ext, width, height, formats, url, provider
+      sql`select id, name, alternative_text, caption, focal_point, hash, ext, mime, width, height, formats, url, provider
         from files where id in (${sql.join(ids.slice(from, from + idsAtOnce))}) order by id`,
     )
     found.push(...rows.map(fileOf))

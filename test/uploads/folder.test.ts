@@ -1,5 +1,5 @@
 // An uploads folder that cannot be used: the start ends with a sentence for the operator.
-import { chownSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, expect } from 'vitest'
 import { contentType } from '../spec/library.js'
@@ -53,6 +53,18 @@ rule('uploads.15', 'a folder that the user may not write to is named with the us
     const below = join(uploads, 'a', 'b')
     expect(await start(below)).toMatchObject(refusal(below, reason))
   }
+})
+
+rule('uploads.15', 'a folder that takes no files is named, although what is under way below it has a place', async () => {
+  const [isRoot, uid] = [process.getuid?.() === 0, process.getuid?.() || 65_534]
+  const folder = project(files)
+  const uploads = join(folder, 'half')
+  mkdirSync(join(uploads, '.octavo'), { recursive: true })
+  if (isRoot) for (const path of [folder, uploads, join(uploads, '.octavo')]) chownSync(path, uid, uid)
+  chmodSync(uploads, 0o555)
+  const started = await octavo(['start', folder], { UPLOADS_DIR: uploads }, isRoot ? { uid, gid: uid } : {})
+  expect(started).toMatchObject(refusal(uploads, `${uploads} cannot be written to by this user (uid ${uid})`))
+  chmodSync(uploads, 0o755)
 })
 
 rule('uploads.15', 'a file system that takes no folders ends the start at once', async () => {

@@ -58,7 +58,7 @@ test('a drawing with sharp edges keeps every pixel', async () => {
 test('a picture that is to be turned still says so', async () => {
   const turned = await noise(600, 400).jpeg({ quality: 100 }).withMetadata({ orientation: 6 }).toBuffer()
   const { body } = await send(served, [file(turned, 'turned.jpg', 'image/jpeg')])
-  expect(body[0]).toMatchObject({ width: 600, height: 400 })
+  expect(body[0]).toMatchObject({ width: 400, height: 600 })
   for (const { url } of [body[0], body[0].formats.thumbnail]) expect((await sharp(bytes(url)).metadata()).orientation).toBe(6)
 })
 
@@ -273,5 +273,140 @@ test.each([
 })
 
 test('nothing is left on its way', () => {
+  expect(leftovers(served)).toEqual([])
+})
+
+/** The settings of the media library, until `work` ends. */
+async function withSettings(settings: object, work: () => Promise<void>): Promise<void> {
+  const set = (value: string) => served.sql(`update strapi_core_store_settings set value = ? where "key" = 'plugin_upload_settings'`, value)
+  const [row] = (await served.sql(`select value from strapi_core_store_settings where "key" = 'plugin_upload_settings'`)) as {
+    value: string
+  }[]
+  await set(JSON.stringify({ ...JSON.parse(row!.value), ...settings }))
+  await work()
+  await set(row!.value)
+}
+
+/** A photograph of a camera that knows where it is. */
+const camera = (width: number, height: number, orientation: number) =>
+  noise(width, height)
+    .withMetadata({ orientation })
+    .withExifMerge({ IFD0: { Make: 'a camera' }, IFD3: { GPSLatitude: '47/1 22/1 0/1' } })
+    .withXmp('<x:xmpmeta xmlns:x="adobe:ns:meta/">a place</x:xmpmeta>')
+const tells = (content: Buffer): boolean => content.includes('a camera') || content.includes('a place')
+
+/** The size at which a browser shows a file, and its orientation. */
+async function shownAs(content: Buffer) {
+  const { width, height, orientation = 1 } = await sharp(content).metadata()
+  return { size: orientation >= 5 ? [height, width] : [width, height], orientation }
+}
+
+const settings = [true, false].flatMap((autoOrientation) =>
+  [true, false].map((sizeOptimization) => ({ autoOrientation, sizeOptimization, responsiveDimensions: sizeOptimization })),
+)
+
+/** Width, height and orientation. */
+const cases = [
+  [520, 300, 1],
+  [520, 300, 8],
+  [90, 60, 8],
+  [90, 60, 3],
+]
+
+/** A picture that was sent, and what became of it. */
+interface Picture {
+  readonly what: string
+  readonly setting: (typeof settings)[number]
+  readonly orientation: number
+  readonly sent: Buffer
+  readonly size: readonly number[]
+  readonly isEncoded: boolean
+  readonly row: { readonly url: string; readonly width: number; readonly height: number }
+  readonly formats: Readonly<Record<string, { url: string; width: number; height: number }>>
+}
+
+/** Pictures of every format, upright and lying, large and small, under every setting. They are sent once. */
+const sendPictures = async (): Promise<readonly Picture[]> => {
+  const all: Picture[] = []
+  for (const setting of settings)
+    await withSettings(setting, async () => {
+      for (const format of ['jpeg', 'webp', 'png', 'tiff', 'avif'] as const)
+        for (const [width, height, orientation] of format === 'jpeg' ? cases : format === 'avif' ? cases.slice(2, 3) : cases.slice(1, 3)) {
+          const sent = await camera(width!, height!, orientation!).toFormat(format, { quality: 90 }).toBuffer()
+          const [row] = (await send(served, [file(sent, `a.${format}`)])).body
+          const what = JSON.stringify({ ...setting, format, orientation, width })
+          const isTurned = setting.autoOrientation && orientation !== 1
+          const isEncoded = /jpeg|webp|png/.test(format) && (setting.sizeOptimization || isTurned)
+          all.push({ what, setting, orientation: orientation!, sent, size: [width!, height!], isEncoded, row, formats: row.formats ?? {} })
+        }
+    })
+  return all
+}
+let sending: Promise<readonly Picture[]> | undefined
+const pictures = () => {
+  sending ??= sendPictures()
+  return sending
+}
+
+rule('uploads.16', 'of the metadata only the orientation is left in what is made of a picture and in what is encoded anew', async () => {
+  for (const { what, setting, orientation, isEncoded, row, formats } of await pictures())
+    for (const { url } of [...(isEncoded ? [row] : []), ...Object.values(formats)]) {
+      expect(tells(bytes(url)), what).toBe(false)
+      expect((await shownAs(bytes(url))).orientation, what).toBe(setting.autoOrientation ? 1 : orientation)
+    }
+})
+
+rule('uploads.17', 'width and height are those at which a browser shows a picture and its formats', async () => {
+  for (const { what, orientation, size, row, formats } of await pictures()) {
+    expect([row.width, row.height], what).toEqual(orientation === 8 ? size.toReversed() : size)
+    for (const { url, width, height } of [row, ...Object.values(formats)])
+      expect((await shownAs(bytes(url))).size, what).toEqual([width, height])
+    const { thumbnail = { width: 245, height: 156 } } = formats
+    expect(thumbnail.width === 245 || thumbnail.height === 156, what).toBe(true)
+    expect(thumbnail.width <= 245 && thumbnail.height <= 156, what).toBe(true)
+  }
+})
+
+rule('uploads.18', 'what is not to be made smaller or turned stays as it came, whatever the other settings say', async () => {
+  for (const { what, setting, size, sent, isEncoded, row, formats } of await pictures()) {
+    expect(bytes(row.url).equals(sent), what).toBe(!isEncoded)
+    const names = setting.responsiveDimensions ? ['small', 'thumbnail'] : ['thumbnail']
+    expect(Object.keys(formats).sort(), what).toEqual(size[0] === 90 ? [] : names)
+  }
+})
+
+rule('uploads.19', 'a file is replaced by what its address does not misname, and by nothing else', async () => {
+  const png = await noise(30, 20).png().toBuffer()
+  const jpeg = await noise(30, 20).jpeg().toBuffer()
+  const pdf = '%PDF-1.4\n%%EOF\n'
+  const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>'
+  const html = '<!doctype html><script>1</script>'
+  const replacing = async (old: Parameters<typeof file>, next: Parameters<typeof file>) => {
+    const [{ id, url }] = (await send(served, [file(...old)])).body
+    const { status, body } = await send(served, [file(...next)], { path: `/api/upload?id=${id}` })
+    const isReplaced = !bytes(url).equals(Buffer.from(old[0] as string))
+    if (status === 400) expect([body.error.name, body.error.message]).toEqual(['ApplicationError', expect.stringContaining('upload that')])
+    return [status, isReplaced]
+  }
+  const [done, refused] = [
+    [200, true],
+    [400, false],
+  ]
+  expect(await replacing([png, 'a.png'], [jpeg, 'b.jpg'])).toEqual(done)
+  expect(await replacing([pdf, 'a.pdf'], [`${pdf}more`, 'b.pdf'])).toEqual(done)
+  expect(await replacing(['a,b', 'a.csv'], ['# text', 'b.md'])).toEqual(done)
+  expect(await replacing(['\0\0', 'a.bin'], [pdf, 'b.pdf'])).toEqual(done)
+  expect(await replacing(['one', 'a.txt'], [html, 'b.html'])).toEqual(done)
+  for (const [content, name] of [
+    [pdf, 'b.pdf'],
+    [svg, 'b.svg'],
+    ['text', 'b.txt'],
+  ] as const)
+    expect(await replacing([png, 'a.png'], [content, name]), name).toEqual(refused)
+  expect(await replacing([svg, 'a.svg'], [png, 'b.png'])).toEqual(refused)
+  // What was misnamed from the start stays what it is.
+  expect(await replacing([pdf, 'a.png'], [`${pdf}more`, 'b.pdf'])).toEqual(done)
+  expect(await replacing([pdf, 'a.pdf'], [jpeg, 'b.jpg'])).toEqual(refused)
+  expect(await replacing(['{}', 'a.json'], [pdf, 'b.json'])).toEqual(refused)
   expect(leftovers(served)).toEqual([])
 })

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import sharp, { type Metadata, type Sharp, type SharpOptions } from 'sharp'
 import { type Header, readHeader } from './header.js'
 import { isWithin } from './memory-needs.js'
-import type { CropBox, DerivedImage, FromImageProcess, ToImageProcess } from './protocol.js'
+import type { CropBox, DerivedImage, FromImageProcess, ImageSize, ToImageProcess } from './protocol.js'
 
 /** Formats by name with their maximum size; only images larger than that get the format. */
 const thumbnail = { width: 245, height: 156 }
@@ -13,11 +13,13 @@ const breakpoints = { large: { width: 1000, height: 1000 }, medium: { width: 750
 const withFormats = new Set(['image/jpeg', 'image/png', 'image/webp', 'image/gif', 'image/tiff'])
 /** From this many pixels on, optimised JPEG coding is off, because it keeps the whole image in memory: 15 bytes per pixel. */
 const largeImage = 2_000_000
+/** The quality of pictures that are made smaller, and of those that are only turned. */
+const [smaller, turned] = [80, 95]
 /** PNG stays lossless, because drawings must not change. */
-const encoders: Readonly<Record<string, (image: Sharp, pixels: number) => Sharp>> = {
-  'image/jpeg': (image, pixels) => image.jpeg({ quality: 80, optimiseCoding: pixels < largeImage }),
+const encoders: Readonly<Record<string, (image: Sharp, pixels: number, quality: number) => Sharp>> = {
+  'image/jpeg': (image, pixels, quality) => image.jpeg({ quality, optimiseCoding: pixels < largeImage }),
   'image/png': (image) => image.png(),
-  'image/webp': (image) => image.webp({ quality: 80 }),
+  'image/webp': (image, _pixels, quality) => image.webp({ quality }),
 }
 /** Only these decoders of the library may read uploaded files. */
 const decoders = ['Jpeg', 'Png', 'Webp', 'Nsgif', 'Tiff', 'Heif'].map((format) => `VipsForeignLoad${format}`)
@@ -52,26 +54,27 @@ export async function processImage(request: ToImageProcess, report: (message: Fr
     return isOutOfMemory(error) ? { kind: 'beyond' } : { kind: 'broken' }
   }
   const { pages = 1, orientation = 1 } = metadata
-  const isRotated = settings.autoOrientation && orientation >= 5
-  const size = isRotated ? { width: metadata.height, height: metadata.width } : { width: metadata.width, height: metadata.height }
+  const size = shownSize(metadata, orientation)
   report({ kind: 'measured', size })
   if (!withFormats.has(mime) || !isWithin(metadata, bounds)) return withoutFormats
   if (crop !== null) return { kind: 'done', encoded: await cropped(sharp(path, options), request, metadata, crop) }
   const open = () => {
     const image = sharp(path, { ...options, animated: pages > 1 })
     if (settings.autoOrientation) return image.autoOrient()
-    // An image that is not rotated keeps its orientation flag.
-    return orientation === 1 ? image : image.withMetadata({ orientation })
+    // An image that is not turned keeps its orientation, and nothing else of its metadata: it may say where a photograph was taken.
+    return orientation === 1 ? image : image.withExif({ IFD0: {} })
   }
+  const kept = settings.autoOrientation ? 1 : orientation
   const formats = new Map<string, DerivedImage>()
   const boxes = { thumbnail, ...(settings.responsiveDimensions ? breakpoints : {}) }
   try {
     for (const [name, box] of Object.entries(boxes)) {
       if (size.width <= box.width && size.height <= box.height) continue
-      formats.set(name, await write(open().resize({ ...box, fit: 'inside' }), join(dirname(path), name)))
+      const resized = open().resize({ ...shownSize(box, kept), fit: 'inside' })
+      formats.set(name, shownAt(await write(resized, join(dirname(path), name)), kept))
     }
     report({ kind: 'formats', formats })
-    return { kind: 'done', encoded: pages > 1 ? null : await encode(open(), request, size.width * size.height) }
+    return { kind: 'done', encoded: pages > 1 ? null : await encode(open(), request, metadata) }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== undefined) throw error
     // The library has no error codes: errors of the disk are recognized by their text.
@@ -95,6 +98,12 @@ const withoutFormats: FromImageProcess = { kind: 'done', encoded: null }
 /** True if the library ran out of memory. */
 const isOutOfMemory = (error: unknown): boolean => /out of memory|unable to (?:malloc|allocate)|insufficient memory/i.test(String(error))
 
+/** The size at which an image is shown that is to be turned like this. */
+const shownSize = ({ width, height }: ImageSize, orientation: number): ImageSize =>
+  orientation >= 5 ? { width: height, height: width } : { width, height }
+
+const shownAt = (image: DerivedImage, orientation: number): DerivedImage => ({ ...image, ...shownSize(image, orientation) })
+
 async function write(image: Sharp, path: string): Promise<DerivedImage> {
   const { width, height, pageHeight, size } = await image.toFile(path)
   return { path, width, height: pageHeight ?? height, bytes: size }
@@ -107,16 +116,25 @@ async function cropped(
   { pages = 1, orientation = 1, width, height }: Metadata,
   { x, y, ...box }: CropBox,
 ): Promise<DerivedImage | null> {
-  const shown = orientation >= 5 ? { width: height, height: width } : { width, height }
+  const shown = shownSize({ width, height }, orientation)
   if (pages > 1 || x + box.width > shown.width || y + box.height > shown.height) return null
   const part = image.autoOrient().extract({ left: x, top: y, ...box })
-  return write(encoders[mime]?.(part, box.width * box.height) ?? part, join(dirname(path), 'cropped'))
+  return write(encoders[mime]?.(part, box.width * box.height, smaller) ?? part, join(dirname(path), 'cropped'))
 }
 
-/** Encodes a still image again; the result is used if it is smaller, or if the image had to be rotated. */
-async function encode(image: Sharp, { path, mime, settings }: ToImageProcess, pixels: number): Promise<DerivedImage | null> {
+/**
+ * Encodes a still image again where it is to be made smaller or turned. The result is used if it is smaller, if it is turned, or if the
+ * original tells more than its picture: how well a picture compresses must not decide what is published of its metadata.
+ */
+async function encode(
+  image: Sharp,
+  { path, mime, settings: { sizeOptimization, autoOrientation } }: ToImageProcess,
+  { width, height, orientation = 1, exif, xmp, iptc }: Metadata,
+): Promise<DerivedImage | null> {
   const encoder = encoders[mime]
-  if (encoder === undefined || !(settings.sizeOptimization || settings.autoOrientation)) return null
-  const made = await write(encoder(image, pixels), join(dirname(path), 'encoded'))
-  return settings.autoOrientation || made.bytes < (await stat(path)).size ? made : null
+  const isTurned = autoOrientation && orientation !== 1
+  if (encoder === undefined || !(sizeOptimization || isTurned)) return null
+  const made = await write(encoder(image, width * height, sizeOptimization ? smaller : turned), join(dirname(path), 'encoded'))
+  const tellsMore = [exif, xmp, iptc].some((block) => block !== undefined)
+  return isTurned || tellsMore || made.bytes < (await stat(path)).size ? made : null
 }

@@ -1,9 +1,10 @@
 // The storage on the local disk, served below /uploads/. Files are renamed into place, so a reader never sees an incomplete file.
+import { randomUUID } from 'node:crypto'
 import { constants, createReadStream } from 'node:fs'
 import { lstat, open, rename, rm } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Readable } from 'node:stream'
-import { makeUploadsFolder } from '../../config/uploads-folder.js'
+import { makeUploadsFolder, onUploadsFolder } from '../../config/uploads-folder.js'
 import type { Storage } from './storage.js'
 
 /** Whether a text is the name of a file in the folder: no path, and not the folder itself. */
@@ -46,6 +47,18 @@ export async function openLocalStorage(folder: string): Promise<Storage> {
     close: () => {},
   }
 }
+
+/**
+ * Stores a file in the uploads folder and removes it: a staging folder that is there already says nothing about the folder above.
+ * @throws ConfigError if the folder takes no files
+ */
+export const tryUploadsFolder = (folder: string): Promise<void> =>
+  onUploadsFolder(folder, async () => {
+    const path = join(folder, `.${randomUUID()}`)
+    const handle = await open(path, 'wx')
+    await handle.close()
+    await rm(path)
+  })
 
 async function syncToDisk(path: string, flags: number): Promise<void> {
   const handle = await open(path, flags)
