@@ -1,4 +1,5 @@
 // `octavo copy [folder]`: copies all rows of one database to another one, SQLite, PostgreSQL or MySQL, and verifies the copy.
+import { clientOfUrl } from '../config/database-client.js'
 import { serverOf } from '../config/database-server.js'
 import { type Copied, type CopyReport, copyDatabase } from '../database/copy.js'
 import { openRowSource, openRowTarget, type RowsOptions } from '../database/open-rows.js'
@@ -20,7 +21,7 @@ export const copyCommand = orExplain(async (folder: string, { from, to, adapt = 
   if (from === to) throw new ConfigError('--from and --to are the same database')
   const { config, model } = await readProjectFolder(folder, anyDatabase)
   // Settings that no URL has: the schema, TLS.
-  const server = serverOf('postgres', process.env, null)!
+  const server = serverOf('postgres', { ...process.env, DATABASE_URL: '' }, null)!
   const options: RowsOptions = { sqlite: config.database, server, wait: config.limits.startWait }
   const adapted = (sentence: string) => print(`changed: ${sentence}`)
   const source = await openRowSource(from, options, model)
@@ -28,6 +29,9 @@ export const copyCommand = orExplain(async (folder: string, { from, to, adapt = 
     const target = await openRowTarget(to, model, options)
     try {
       show(await copyDatabase(source, target, { adapted: adapt ? adapted : null, overwrite, report: openProgress(lineOf) }))
+      const client = clientOfUrl(to)
+      const variable = client === undefined ? 'DATABASE_FILENAME' : 'DATABASE_URL'
+      print(`Next, to serve the copy, set in .env: DATABASE_CLIENT=${client ?? 'sqlite'} and ${variable}, which names it.`)
     } finally {
       await target.close()
     }

@@ -9,7 +9,7 @@ import type { ExaminedProject } from '../doctor/searches.js'
 import type { Model } from '../model/types.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { linesOfFinding } from './finding-lines.js'
-import { checkDatabase, print } from './project.js'
+import { checkDatabase, checkPrepared, print } from './project.js'
 import { loadWithoutSecrets, readProjectFolder } from './project-folder.js'
 
 /** Options of `octavo doctor`. */
@@ -23,13 +23,14 @@ export interface DoctorOptions {
 /** Checks the project in `folder`; the exit status is 1 if something is wrong. */
 export const doctorCommand = orExplain(async (folder: string, options: DoctorOptions) => {
   const { config, model } = await readProjectFolder(folder, checkDatabase, loadWithoutSecrets)
-  await onDatabase(config, () => diagnose(config, model, options))
+  await onDatabase(config, () => diagnose(config, model, folder, options))
 })
 
-async function diagnose(config: Config, model: Model, options: DoctorOptions): Promise<void> {
+async function diagnose(config: Config, model: Model, folder: string, options: DoctorOptions): Promise<void> {
   const driver = await driverOf(config)
   const view = await driver.snapshotOf(config)
   try {
+    await checkPrepared(view, config, folder)
     const project = { database: view, model }
     const found = await examine(project, config.uploadsFolder)
     const wrong = found.filter((result) => verdictOf(result) === 'wrong').length

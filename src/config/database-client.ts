@@ -29,7 +29,7 @@ export function clientOf(environment: Environment, strapi: StrapiDatabase | null
   const given = givenClient(environment, strapi)
   if (given === null && sqliteEvidence === null) return clientOfServer(environment)
   if (given === null) {
-    const ofUrl = clientOfUrl(environment)
+    const ofUrl = clientOfUrl(environment.DATABASE_URL ?? '')
     if (ofUrl === undefined) return 'sqlite'
     throw new ConfigError(
       `${sqliteEvidence}, but DATABASE_URL names a server. Set DATABASE_CLIENT to sqlite or ${ofUrl}, or remove one of the two.`,
@@ -50,7 +50,7 @@ function givenClient({ DATABASE_CLIENT }: Environment, strapi: StrapiDatabase | 
 /** The client where no setting says one. @throws ConfigError for a server of an unknown kind */
 function clientOfServer(environment: Environment): DatabaseClient {
   const { DATABASE_URL = '', DATABASE_HOST = '' } = environment
-  const ofUrl = clientOfUrl(environment)
+  const ofUrl = clientOfUrl(DATABASE_URL)
   if (ofUrl !== undefined) return ofUrl
   if (DATABASE_URL !== '')
     throw new ConfigError(
@@ -63,8 +63,8 @@ function clientOfServer(environment: Environment): DatabaseClient {
   return 'sqlite'
 }
 
-/** The client that the scheme of `DATABASE_URL` says; undefined: it names no server that is supported. */
-function clientOfUrl({ DATABASE_URL = '' }: Environment): DatabaseClient | undefined {
-  const scheme = /^([a-z]+):/i.exec(DATABASE_URL)?.[1]?.toLowerCase() ?? ''
+/** The client of a URL by its scheme; undefined if it is not the URL of a supported server. */
+export function clientOfUrl(url: string): DatabaseClient | undefined {
+  const scheme = /^([a-z]+):\/\//i.exec(url)?.[1]?.toLowerCase() ?? ''
   return Object.hasOwn(schemes, scheme) ? schemes[scheme] : undefined
 }

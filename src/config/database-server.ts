@@ -1,7 +1,8 @@
 // The database server of a project: Strapi's environment variables, and what its config/database says.
 import * as z from 'zod'
 import { ConfigError } from '../errors/errors.js'
-import { clientNamed, type DatabaseClient } from './database-client.js'
+import { withoutPassword } from './checks.js'
+import { clientNamed, clientOfUrl, type DatabaseClient } from './database-client.js'
 import type { Environment } from './environment.js'
 import type { StrapiDatabase } from './files.js'
 
@@ -86,7 +87,17 @@ const defaults = { pool: { min: 2, max: 10 }, connectionTimeout: 3_000 }
 export function serverOf(client: DatabaseClient, environment: Environment, strapi: StrapiDatabase | null): ServerSettings | null {
   if (client === 'sqlite') return null
   const named = strapi?.client != null && clientNamed(strapi.client) === client ? strapi.connection : null
+  if (named === null) checkUrl(client, environment)
   return settingsOf(named === null ? fromEnvironment(environment) : fromStrapi(named), ports[client])
+}
+
+const examples = { postgres: 'postgres://user:password@host:5432/database', mysql: 'mysql://user:password@host:3306/database' }
+
+/** Drivers guess at texts that are not URLs, and look for a host that nobody named. PostgreSQL also has URLs of sockets. */
+function checkUrl(client: Exclude<DatabaseClient, 'sqlite'>, { DATABASE_URL = '' }: Environment): void {
+  if (DATABASE_URL === '' || clientOfUrl(DATABASE_URL) === client) return
+  if (client === 'postgres' && /^(?:\/|socket:)/.test(DATABASE_URL)) return
+  throw new ConfigError(`DATABASE_URL is "${withoutPassword(DATABASE_URL)}"; it must be a URL like ${examples[client]}.`)
 }
 
 /** What is said of a server; what is not has its default. */

@@ -41,14 +41,18 @@ describeServers('octavo copy', (server, { client }) => {
     expect({ status, err: err.replaceAll(/^(?:checking|copying|verifying) .*\n/gm, '') }).toEqual({ status: 0, err: '' })
     const [, changed] = /^Changed (\d+) values that the copy cannot hold\.$/m.exec(out) ?? []
     expect(out.match(/^changed: /gm)).toHaveLength(Number(changed))
-    expect(out).toMatch(/^Copied \d+ rows of \d+ tables and verified them\.$/m)
+    expect(out).toMatch(
+      /^Copied \d+ rows of \d+ tables and verified them\.\nNext, to serve the copy, set in \.env: DATABASE_CLIENT=(?:postgres|mysql) and DATABASE_URL, which names it\.\n$/m,
+    )
   })
 
   it('copies back without a difference', async () => {
     const back = join(project({}), 'back.db')
     const { status, out } = await copy('--from', url, '--to', back)
     expect(status).toBe(0)
-    expect(out).toMatch(/^Copied \d+ rows of \d+ tables and verified them\.\n$/)
+    expect(out).toMatch(
+      /^Copied \d+ rows of \d+ tables and verified them\.\nNext, [^\n]*DATABASE_CLIENT=sqlite and DATABASE_FILENAME, which names it\.\n$/,
+    )
     const [before, after] = [new Database(file, { readonly: true }), new Database(back, { readonly: true })]
     const texts = 'select id, document_id, title, slug, body, created_at, published_at, locale from articles order by id'
     expect(after.prepare(texts).all()).toEqual(before.prepare(texts).all())

@@ -56,6 +56,11 @@ describeServers('octavo doctor', (server, kind) => {
     return url
   }
 
+  test('an empty database is one sentence that says what to do', async () => {
+    const { status, text } = await doctor(folder, await server().createDatabase())
+    expect([status, text]).toEqual([1, expect.stringMatching(/^octavo: The database [^\n]+ is empty\. Start the service once: [^\n]+\n$/)])
+  })
+
   test("Strapi's own has notes at most, and does not speak of a file", async () => {
     const report = await doctor(folder, golden, '--links')
     expect(report, report.text).toMatchObject({ status: 0, wrong: [], notes: ['owners of a target have distinct positions'] })

@@ -227,6 +227,12 @@ describe('the database', () => {
     ],
     [{ DATABASE_HOST: 'db.example' }, unreadable, 'DATABASE_HOST is set, but DATABASE_CLIENT is not.'],
     [{ DATABASE_URL: 'mongodb://me:secret@127.0.0.1/x' }, {}, 'DATABASE_URL begins with none of postgres://, mysql:// and mariadb://.'],
+    [
+      { DATABASE_CLIENT: 'postgres', DATABASE_URL: '127.0.0.1:5432/shop' },
+      {},
+      'DATABASE_URL is "127.0.0.1:5432/shop"; it must be a URL like postgres://',
+    ],
+    [{ DATABASE_CLIENT: 'mysql', DATABASE_URL: 'postgres://x@127.0.0.1/y' }, {}, 'it must be a URL like mysql://'],
     [{ DATABASE_URL: url, DATABASE_FILENAME: 'x.db' }, {}, 'DATABASE_FILENAME names a SQLite file, but DATABASE_URL names a server.'],
     [{ DATABASE_URL: url }, { 'octavo.config.json': { database: { filename: 'x.db' } } }, 'database.filename names a SQLite file, but'],
     [
