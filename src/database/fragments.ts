@@ -9,6 +9,18 @@ export const same = (left: unknown, right: unknown): RawBuilder<boolean> => sql<
 /** True where the values are not equal, and not both null. */
 export const differs = (left: unknown, right: unknown): RawBuilder<boolean> => sql<boolean>`${left} is distinct from ${right}`
 
+/** Types without locales have none, whatever Strapi or another program has written into the columns of their rows. */
+interface Localized {
+  readonly localized: boolean
+}
+
+/** The locale of the version in the row `alias`; null where its type has none. */
+export const localeOf = ({ localized }: Localized, alias: string): RawBuilder<unknown> => (localized ? sql.id(alias, 'locale') : sql`null`)
+
+/** What follows in a condition: both locales are the same. Nothing for types that have none. */
+export const andSameLocale = ({ localized }: Localized, one: unknown, other: unknown): RawBuilder<unknown> =>
+  localized ? sql` and ${same(one, other)}` : sql``
+
 /** The moment `now`, or that of the column where it is later. */
 export const notBefore = (column: RawBuilder<unknown>, now: Stored): RawBuilder<unknown> =>
   sql`case when ${column} > ${now} then ${column} else ${now} end`

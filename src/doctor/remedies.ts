@@ -11,7 +11,7 @@ export const remedies: Readonly<Record<string, string>> = {
   'foreign keys reference existing rows':
     'Rows reference others that do not exist, so populate leaves them out. Save the documents that own them again, or delete the rows.',
   'a document has at most one draft and one published row per locale':
-    'Clients get one of several rows at random. Make a backup, keep the right row and delete the others by their row id.',
+    'Lists show them several times. Make a backup and PUT {"data":{}} to each document with ?status=draft, and its locale if it has locales: that keeps the first row, with the newest values and the links of all.',
   'every row has a document id':
     'Clients cannot request these documents individually. Give each row a document id of 24 letters, or delete it.',
   'every published row has its draft':

@@ -1,7 +1,7 @@
 // The searches behind the checks of `octavo doctor`: each is a select that finds the rows which violate one rule.
 import { type RawBuilder, sql } from 'kysely'
 import type { DatabaseView, Inspection } from '../database/database.js'
-import { concat, same, type TextPart } from '../database/fragments.js'
+import { andSameLocale, concat, type TextPart } from '../database/fragments.js'
 import { isAdminTable } from '../database/schema/admin-tables.js'
 import { type ComponentHolder, componentHolders, type OwnedLink, type OwnedMorph, ownedLinks, schemasOf } from '../model/owners.js'
 import type { Component, ContentType, Model, Schema } from '../model/types.js'
@@ -35,15 +35,16 @@ const text = (value: RawBuilder<unknown>) => sql`coalesce(cast(${value} as text)
 /** Groups rows by these expressions; null ones do not matter. */
 const groupedBy = (...by: readonly (RawBuilder<unknown> | null)[]) => sql`group by ${sql.join(by.filter((each) => each !== null))}`
 const localeInBrackets = sql`coalesce(${concat(' (', sql`locale`, ')')}, '')`
-const documentName = (uid: string, id: RawBuilder<unknown>) => concat(`${uid} `, id, localeInBrackets)
+const documentName = ({ uid, localized }: ContentType, id: RawBuilder<unknown>) =>
+  concat(`${uid} `, id, ...(localized ? [localeInBrackets] : []))
 const isGone = (id: RawBuilder<unknown>, table: string) => sql`not exists (select 1 from ${sql.table(table)} gone where gone.id = ${id})`
 
-/** Documents with several drafts, or several published rows, in one locale. */
+/** Documents with several drafts, or several published rows, in one locale, or in whatever locales where their type has none. */
 export function duplicates(type: ContentType): Search {
   const state = type.draftAndPublish ? sql`published_at is null` : null
-  const example = concat(documentName(type.uid, sql`document_id`), ': ', sql`count(*)`, ' rows with the same status')
+  const example = concat(documentName(type, sql`document_id`), ': ', sql`count(*)`, ' rows with the same status')
   return sql`select ${example} as example from ${sql.table(type.table)}
-    where document_id is not null ${groupedBy(sql`document_id`, sql`locale`, state)} having count(*) > 1`
+    where document_id is not null ${groupedBy(sql`document_id`, type.localized ? sql`locale` : null, state)} having count(*) > 1`
 }
 
 /** Rows without a document id. */
@@ -51,10 +52,11 @@ export const missingDocumentIds = ({ uid, table }: ContentType): Search =>
   sql`select ${concat(`${uid} row `, sql`id`)} as example from ${sql.table(table)} where document_id is null or document_id = ''`
 
 /** Published rows of documents without a draft in the same locale. */
-export function draftless({ uid, table }: ContentType): Search {
-  const name = documentName(uid, sql`coalesce(document_id, ${concat('row ', sql`id`)})`)
+export function draftless(type: ContentType): Search {
+  const { table } = type
+  const name = documentName(type, sql`coalesce(document_id, ${concat('row ', sql`id`)})`)
   return sql`select ${name} as example from ${sql.table(table)} p where published_at is not null and not exists
-    (select 1 from ${sql.table(table)} d where d.document_id = p.document_id and ${same(sql`d.locale`, sql`p.locale`)} and d.published_at is null)`
+    (select 1 from ${sql.table(table)} d where d.document_id = p.document_id${andSameLocale(type, sql`d.locale`, sql`p.locale`)} and d.published_at is null)`
 }
 
 /** Link rows whose owner or target does not exist. */

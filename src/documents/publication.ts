@@ -2,6 +2,7 @@
 import type { Transaction } from '../database/database.js'
 import { validationError } from '../errors/errors.js'
 import type { DocumentVersion } from '../query/rest/document-version.js'
+import { mergeVersions } from './merged-versions.js'
 import type { Entry, WriteContext, WriteOperation, WriteOutcome } from './operation.js'
 import { checkPublication, takenFor, writingOf } from './operation.js'
 import { levelMoments, publishedOf, publishRow, removeRows, restoreDraft } from './publish/publish.js'
@@ -38,6 +39,7 @@ async function inLocales(
   if (!type.draftAndPublish) throw validationError(`${type.uid} has no drafts`)
   if (documentId === null) return null
   let versions = await versionsOf(transaction, type, documentId)
+  if (await mergeVersions(context, transaction, operation, versions)) versions = await versionsOf(transaction, type, documentId)
   const locales = everywhere ? [...new Set(versions.map((version) => version.locale))] : [operation.locale]
   const entries: Entry[] = []
   let side: StoredVersion | null = null

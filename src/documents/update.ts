@@ -1,12 +1,14 @@
 // Updating a document in one locale. What changes is decided first, as a plain value; the steps behind it write the version, its
 // publication, and what the other locales share with it.
 import type { Transaction } from '../database/database.js'
+import type { Moment } from '../database/history.js'
 import { hasConditions } from '../model/conditions.js'
 import { type Attribute, assertNever, type ContentType } from '../model/types.js'
 import { createIn, givenBy, insertVersion, prefetchRows, written } from './create.js'
 import { readInput } from './input/input.js'
 import { scalarColumns } from './input/stored.js'
 import type { Input } from './input/types.js'
+import { mergeVersions } from './merged-versions.js'
 import { checkTargetsExist } from './missing-targets.js'
 import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'
 import { checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
@@ -59,7 +61,7 @@ export async function updateIn(context: WriteContext, transaction: Transaction, 
   const { documentId } = asked
   const { type } = asked.write
   if (documentId === null) return createIn(context, transaction, asked)
-  const versions = await versionsBefore(context, transaction, asked, documentId)
+  const { versions, isMerged } = await versionsBefore(context, transaction, asked, documentId)
   if (versions.length === 0) return null
   const operation = { ...asked, now: momentFor(asked.now, versions) }
   const target = targetOf(operation, versions)
@@ -72,7 +74,7 @@ export async function updateIn(context: WriteContext, transaction: Transaction, 
   if (isNew) await checkTargetsExist(transaction, context.read.model, operation, type, operation.data, writing.resolving)
   const before = await sharedBefore(context, transaction, type, versions, isNew ? null : target.row, change.touched)
   const id = await writeVersion(context, writing, change)
-  if (touchesOneDocument(change)) transaction.history.touchesOneDocument()
+  if (!isMerged && touchesOneDocument(change)) transaction.history.touchesOneDocument()
   const published = await publish(context, writing, change, id)
   // As in Strapi, the answer shows the other locales as they were.
   const outcome = await outcomeOf(context, transaction, change, id, published)
@@ -80,20 +82,26 @@ export async function updateIn(context: WriteContext, transaction: Transaction, 
   return outcome
 }
 
-/** The versions of the document. If the write publishes, also whether the draft is modified: with less where this process has left it in sync. */
-function versionsBefore(
-  { read, inSync }: WriteContext,
+/**
+ * The versions of the document, where several rows of one are made one. If the write publishes, also whether the draft is modified: with less
+ * where this process has left it in sync.
+ */
+async function versionsBefore(
+  context: WriteContext,
   transaction: Transaction,
-  { write: { type }, publishes, locale }: WriteOperation,
+  operation: WriteOperation,
   documentId: string,
-): Promise<readonly StoredVersion[]> {
-  if (!publishes || !type.draftAndPublish) return versionsOf(transaction, type, documentId)
-  const synced = inSync.momentOf(draftName(type.uid, documentId, locale)) ?? null
-  return versionsOf(transaction, type, documentId, {
-    locale,
-    differs: modifiedCondition(transaction.dialect, read.model, type),
-    synced,
-  })
+): Promise<{ readonly versions: readonly StoredVersion[]; readonly isMerged: boolean }> {
+  const { read, inSync } = context
+  const { publishes, locale, write } = operation
+  const { type } = write
+  const find = (synced: Moment | null) => {
+    const differs = () => modifiedCondition(transaction.dialect, read.model, type)
+    return versionsOf(transaction, type, documentId, publishes && type.draftAndPublish ? { locale, differs: differs(), synced } : null)
+  }
+  const versions = await find(inSync.momentOf(draftName(type.uid, documentId, locale)) ?? null)
+  const isMerged = await mergeVersions(context, transaction, operation, versions)
+  return { versions: isMerged ? await find(null) : versions, isMerged }
 }
 
 function targetOf({ write: { type }, locale, data }: WriteOperation, versions: readonly StoredVersion[]): Target {

@@ -1,7 +1,7 @@
 // Whether a draft may be published: the whole document is held to every rule, with the recorded errors.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { same } from '../../database/fragments.js'
+import { andSameLocale } from '../../database/fragments.js'
 import { hasConditions } from '../../model/conditions.js'
 import type { ContentType, Model, Schema } from '../../model/types.js'
 import { attributeErrors, documentErrors, mayBePublished } from '../input/input.js'
@@ -93,7 +93,7 @@ async function publishedIds(transaction: Transaction, target: ContentType, rows:
   if (!target.draftAndPublish || rows.length === 0) return rows.map(({ id }) => id)
   const found = await transaction.rows<{ draft: number; id: number }>(
     sql`select d.id as draft, p.id as id from ${sql.table(target.table)} d join ${sql.table(target.table)} p
-      on p.document_id = d.document_id and ${same(sql`p.locale`, sql`d.locale`)} and p.published_at is not null
+      on p.document_id = d.document_id${andSameLocale(target, sql`p.locale`, sql`d.locale`)} and p.published_at is not null
       where d.id in (${transaction.dialect.list(rows.map(({ id }) => id))})`,
   )
   return rows.flatMap(({ id }) => found.filter(({ draft }) => draft === id).map((row) => row.id))

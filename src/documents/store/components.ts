@@ -231,7 +231,7 @@ export async function copyBelow(
   copyInverses(writing, from, to, attributes.filter(isInverse))
 }
 
-const isHolder = (attribute: Attribute): attribute is ComponentAttribute | DynamicZone =>
+export const isHolder = (attribute: Attribute): attribute is ComponentAttribute | DynamicZone =>
   attribute.kind === 'component' || attribute.kind === 'dynamiczone'
 const isMorph = (attribute: Attribute): attribute is MorphTo => attribute.kind === 'morphTo'
 const isInverse = (attribute: Attribute): attribute is MorphFrom => attribute.kind === 'morphFrom'

@@ -3,7 +3,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Dialect } from '../../database/dialect.js'
-import { same } from '../../database/fragments.js'
+import { andSameLocale } from '../../database/fragments.js'
 import type { LinkStorage, Schema } from '../../model/types.js'
 
 /** Columns of a select over links that are copied (links: `shownLinks`). */
@@ -20,6 +20,9 @@ interface CopiedLink {
 export const lastPlaceInOther = ({ table, there, inverseOrder }: LinkStorage, shown: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select coalesce(max(${sql.id('y', inverseOrder!)}), 0) + 1 from ${sql.table(table)} y where ${sql.id('y', there)} = ${shown})`
 
+const sameLocaleOf = (shape: Schema) => (one: RawBuilder<unknown>, other: RawBuilder<unknown>) =>
+  andSameLocale({ localized: shape.kind === 'contentType' && shape.localized }, one, other)
+
 /**
  * The place of a new link among those of `shown`: the one that is kept for it; else the last, if the link is the last of its own list;
  * else directly behind the nearest before it that both lists have, or before all others. Links that wait count in both lists.
@@ -32,6 +35,7 @@ export function placeInOther(
   { id, source, shown, place }: CopiedLink,
 ): RawBuilder<unknown> {
   const [links, rows, hidden] = [sql.table(table), sql.table(shape.table), sql.table('octavo_pending_links')]
+  const inLocale = sameLocaleOf(shape)
   const order = (alias: string) => sql.id(alias, inverseOrder!)
   const leadsTo = (alias: string, row: RawBuilder<unknown>) => sql`${sql.id(alias, there)} = ${row}`
   const waits = sql`k.link_table = ${table} and k.owner_id = ${shown}`
@@ -60,8 +64,8 @@ export function placeInOther(
   )
   // The places in both lists of what stands before the link in its own.
   const at = sql`coalesce(
-      (select ${order('y')} from ${rows} r join ${links} y on ${sql.id('y', here)} = r.id and ${leadsTo('y', shown)} where r.document_id = b.document and ${same(sql`r.locale`, sql`b.locale`)} limit 1),
-      ${owner ? sql`null` : sql`(select k.place from ${hidden} k where ${waits} and k.target_document = b.document and ${same(sql`k.target_locale`, sql`b.locale`)} limit 1)`})`
+      (select ${order('y')} from ${rows} r join ${links} y on ${sql.id('y', here)} = r.id and ${leadsTo('y', shown)} where r.document_id = b.document${inLocale(sql`r.locale`, sql`b.locale`)} limit 1),
+      ${owner ? sql`null` : sql`(select k.place from ${hidden} k where ${waits} and k.target_document = b.document${inLocale(sql`k.target_locale`, sql`b.locale`)} limit 1)`})`
   const inBoth = dialect.around(
     [{ columns: { at, earlier: sql`b.earlier`, link: sql`b.link` }, from: documentsBefore }],
     { at: 'real', earlier: 'real', link: 'integer' },
@@ -79,7 +83,7 @@ export function placeInOther(
   const next = sql`(select case when f.at is null then f.prior + 1 else (f.prior + f.at) / 2 end from ${between})`
   const kept = owner
     ? sql`null`
-    : sql`(select k.place from ${hidden} k join ${rows} r on r.id = ${to} where ${waits} and k.target_document = r.document_id and ${same(sql`k.target_locale`, sql`r.locale`)} limit 1)`
+    : sql`(select k.place from ${hidden} k join ${rows} r on r.id = ${to} where ${waits} and k.target_document = r.document_id${inLocale(sql`k.target_locale`, sql`r.locale`)} limit 1)`
   return sql`coalesce(${kept}, case when ${isLast} then coalesce(${ordered('max', sql`is not null`)}, 0) + 1 end,
     ${next}, ${dialect.placeBefore(ordered('min', sql`is not null`))}, 1)`
 }

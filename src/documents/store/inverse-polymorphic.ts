@@ -2,7 +2,7 @@
 // attribute's target, in columns of their own or in the target's table of links.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { idsFound, same, updateFrom } from '../../database/fragments.js'
+import { andSameLocale, idsFound, updateFrom } from '../../database/fragments.js'
 import { forbidden } from '../../errors/errors.js'
 import type { ContentType, MorphFrom } from '../../model/types.js'
 import type { RelationInput } from '../input/types.js'
@@ -216,7 +216,7 @@ function copyVersions(
   /** The versions to show, with the places of those that they are versions of. */
   const versions = (owners: readonly number[]) =>
     sql`${links} l join ${table} t on t.id = l.${here} and ${isOnSide(sql`t.published_at`, source)}
-      join ${table} v on v.document_id = t.document_id and ${same(sql`v.locale`, sql`t.locale`)} and ${isOnSide(sql`v.published_at`, copies)}
+      join ${table} v on v.document_id = t.document_id${andSameLocale(target, sql`v.locale`, sql`t.locale`)} and ${isOnSide(sql`v.published_at`, copies)}
       where ${points(owners)}`
   const stale = sql`${points([to.id])} and l.${here} in (select id from ${table} where ${isOnSide(sql`published_at`, copies)})
     and l.${here} not in (select v.id from ${versions([from.id, to.id])})`

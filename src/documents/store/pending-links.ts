@@ -3,7 +3,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { insertMissing, same } from '../../database/fragments.js'
+import { andSameLocale, insertMissing, localeOf } from '../../database/fragments.js'
 import { ownedLinks } from '../../model/owners.js'
 import type { Attribute, ContentType, LinkStorage, Model, Relation, Schema } from '../../model/types.js'
 import { lastPlaceInOther, placeInOther } from './copied-positions.js'
@@ -85,7 +85,7 @@ function removeOthers(
 ): void {
   // The other side's links to a draft stay as long as they cannot be published: nothing is to be discarded for them.
   const isLasting = sql`exists (select 1 from ${sql.table(target.table)} d where d.id = ${sql.id(there)} and d.published_at is null and not exists
-    (select 1 from ${sql.table(target.table)} p where p.document_id = d.document_id and ${same(sql`p.locale`, sql`d.locale`)} and p.published_at is not null))`
+    (select 1 from ${sql.table(target.table)} p where p.document_id = d.document_id${andSameLocale(target, sql`p.locale`, sql`d.locale`)} and p.published_at is not null))`
   const keeps = !owner && copies === 'draft' && target.draftAndPublish ? sql` and not ${isLasting}` : sql``
   transaction.follow(sql`delete from ${sql.table(table)} where ${sql.id(here)} = ${to.id} and ${sql.id(there)} not in (${shown})${keeps}`)
   if (owner) transaction.follow(sql`delete from ${hidden} where link_table = ${table} and owner_id = ${to.id}`)
@@ -107,8 +107,8 @@ function copiedLinks(
 ): RawBuilder<unknown> {
   const links = shownLinks(storage, target, from.id, copies, into)
   if (copies !== 'draft' || !storage.owner || !target.draftAndPublish) return links
-  return sql`${links} union all select null, t.id, null, t.document_id, t.locale, h.place, null from ${hidden} h
-    join ${sql.table(target.table)} t on t.document_id = h.target_document and ${same(sql`t.locale`, sql`h.target_locale`)} and t.published_at is null
+  return sql`${links} union all select null, t.id, null, t.document_id, ${localeOf(target, 't')}, h.place, null from ${hidden} h
+    join ${sql.table(target.table)} t on t.document_id = h.target_document${andSameLocale(target, sql`t.locale`, sql`h.target_locale`)} and t.published_at is null
     where h.link_table = ${storage.table} and h.owner_id = ${from.id}`
 }
 
@@ -122,7 +122,7 @@ function shownLinks(
 ): RawBuilder<unknown> {
   const there = sql.id('l', storage.there)
   const places = placesOf(storage).map(({ column, as }) => sql`${column === null ? sql`null` : sql.id('l', column)} as ${sql.id(as)}`)
-  return sql`select l.id as id, ${shownOf(target, copies, into)} as shown, t.id as source, t.document_id as document, t.locale as locale, ${sql.join(places)}
+  return sql`select l.id as id, ${shownOf(target, copies, into)} as shown, t.id as source, t.document_id as document, ${localeOf(target, 't')} as locale, ${sql.join(places)}
     from ${sql.table(storage.table)} l join ${sql.table(target.table)} t on t.id = ${there} where l.${sql.id(storage.here)} = ${owner}`
 }
 
@@ -133,7 +133,7 @@ function shownOf(target: ContentType, copies: RowContext['targetSide'], into: Ro
   if (side === null && !changesLocale) return sql`t.id`
   const isSide = side === null ? sql`(p.published_at is null) = (t.published_at is null)` : isOnSide(sql`p.published_at`, side)
   const other = sql`(select p.id from ${sql.table(target.table)} p where p.document_id = t.document_id
-    and ${same(sql`p.locale`, changesLocale ? into : sql`t.locale`)} and ${isSide} order by p.id limit 1)`
+    ${andSameLocale(target, sql`p.locale`, changesLocale ? into : sql`t.locale`)} and ${isSide} order by p.id limit 1)`
   return side === null || changesLocale ? other : sql`case when ${isOnSide(sql`t.published_at`, side)} then t.id else ${other} end`
 }
 
@@ -148,9 +148,12 @@ function hideUnshown(
 ): void {
   const place = storage.order === null ? sql`null` : sql`place`
   if (hasOneOwner(relation)) {
+    const isSameVersion = target.localized
+      ? sql` and (target_document, coalesce(target_locale, '')) in (select document, coalesce(locale, '') from (${links}) as s)`
+      : sql``
     transaction.follow(
       sql`delete from ${hidden} where link_table = ${storage.table} and owner_id not in (${localesOf(owner)}) and target_type = ${target.uid}
-        and target_document in (select document from (${links}) as s) and (target_document, coalesce(target_locale, '')) in (select document, coalesce(locale, '') from (${links}) as s)`,
+        and target_document in (select document from (${links}) as s)${isSameVersion}`,
     )
   }
   transaction.follow(
@@ -166,6 +169,7 @@ export function dropPendingLinks(
   ids: readonly number[],
   targets: readonly StoredVersion[] = [],
 ): void {
+  const isIn = (locale: string | null) => (shape.kind === 'contentType' ? andSameLocale(shape, sql`target_locale`, locale) : sql``)
   const tables = [...shape.attributes.values()].flatMap((attribute) => {
     if (attribute.kind === 'morphTo') return attribute.storage.kind === 'table' ? [attribute.storage.table] : []
     return attribute.kind === 'relation' && attribute.storage.kind === 'link' && attribute.storage.owner ? [attribute.storage.table] : []
@@ -173,10 +177,7 @@ export function dropPendingLinks(
   const locales = [...new Map(targets.map((target) => [target.locale, target])).values()]
   const gone = [
     ...(tables.length === 0 ? [] : [sql`(owner_id in (${transaction.dialect.list(ids)}) and link_table in (${sql.join(tables)}))`]),
-    ...locales.map(
-      ({ document_id, locale }) =>
-        sql`(target_type = ${shape.uid} and target_document = ${document_id} and ${same(sql`target_locale`, locale)})`,
-    ),
+    ...locales.map(({ document_id, locale }) => sql`(target_type = ${shape.uid} and target_document = ${document_id}${isIn(locale)})`),
   ]
   if (gone.length > 0) transaction.follow(sql`delete from ${hidden} where ${sql.join(gone, sql` or `)}`)
 }
@@ -193,8 +194,8 @@ interface HiddenRow {
 }
 
 /** The draft of the document whose published row is `published`. */
-const draftOf = ({ table }: ContentType, published: number): RawBuilder<unknown> =>
-  sql`select d.id from ${sql.table(table)} p join ${sql.table(table)} d on d.document_id = p.document_id and ${same(sql`d.locale`, sql`p.locale`)}
+const draftOf = (type: ContentType, published: number): RawBuilder<unknown> =>
+  sql`select d.id from ${sql.table(type.table)} p join ${sql.table(type.table)} d on d.document_id = p.document_id${andSameLocale(type, sql`d.locale`, sql`p.locale`)}
     where p.id = ${published} and d.published_at is null`
 
 /**
@@ -210,7 +211,7 @@ export async function restorePendingLinks(
 ): Promise<void> {
   const waiting = await transaction.rows<HiddenRow>(
     sql`select h.id, h.link_table, h.owner_id, h.place from ${hidden} h join ${sql.table(type.table)} t
-      on t.document_id = h.target_document and ${same(sql`t.locale`, sql`h.target_locale`)}
+      on t.document_id = h.target_document${andSameLocale(type, sql`t.locale`, sql`h.target_locale`)}
       where t.id = ${published} and h.target_type = ${type.uid} order by h.id`,
   )
   if (waiting.length === 0) return

@@ -2,7 +2,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { same } from '../../database/fragments.js'
+import { andSameLocale, localeOf } from '../../database/fragments.js'
 import { printed } from '../../errors/bounded-values.js'
 import { forbidden, validationError } from '../../errors/errors.js'
 import { isPolymorphicTarget } from '../../model/link.js'
@@ -233,11 +233,12 @@ async function sidesOf(
   const sided = (type: string): boolean => model.types.get(type)?.draftAndPublish === true
   const uids = [...new Set(targets.map(({ type }) => type))].filter(sided)
   const selects = uids.map((uid) => {
-    const table = sql.table(model.types.get(uid)!.table)
+    const target = model.types.get(uid)!
+    const table = sql.table(target.table)
     const ids = targets.filter(({ type }) => type === uid).map(({ id }) => id)
-    const other = sql`(select p.id from ${table} p where p.document_id = t.document_id and ${same(sql`p.locale`, sql`t.locale`)}
-      and ${isOnSide(sql`p.published_at`, copies)})`
-    return sql`select ${uid} as type, t.id as target, t.document_id as document, t.locale as locale,
+    const other = sql`(select p.id from ${table} p where p.document_id = t.document_id${andSameLocale(target, sql`p.locale`, sql`t.locale`)}
+      and ${isOnSide(sql`p.published_at`, copies)} order by p.id limit 1)`
+    return sql`select ${uid} as type, t.id as target, t.document_id as document, ${localeOf(target, 't')} as locale,
       case when ${isOnSide(sql`t.published_at`, copies)} then t.id else ${other} end as shown
       from ${table} t where t.id in (${transaction.dialect.list(ids)})`
   })

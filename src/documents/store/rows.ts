@@ -2,7 +2,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { insertDefaults, notBefore, same, updateFrom } from '../../database/fragments.js'
+import { andSameLocale, insertDefaults, localeOf, notBefore, updateFrom } from '../../database/fragments.js'
 import type { Moment } from '../../database/history.js'
 import type { Stored } from '../../database/stored.js'
 import type { ContentType, Scalar, Schema } from '../../model/types.js'
@@ -11,6 +11,7 @@ import type { ContentType, Scalar, Schema } from '../../model/types.js'
 export interface StoredVersion {
   readonly id: number
   readonly document_id: string
+  /** Null on types without locales, whatever the column says. */
   readonly locale: string | null
   readonly published_at: number | null
   readonly created_at: number | null
@@ -76,8 +77,8 @@ export async function versionsOf(
     return transaction.rows<StoredVersion>(selectVersions(type, documentId, sql`null`, sql`null`))
   const { locale, differs, synced } = compared
   const select = (condition: RawBuilder<unknown>) => {
-    const modified = sql`case when v.published_at is null and ${same(sql`v.locale`, locale)} then (select ${condition} from ${sql.table(type.table)} q
-      where q.document_id = v.document_id and ${same(sql`q.locale`, sql`v.locale`)} and q.published_at is not null order by q.id limit 1) end`
+    const modified = sql`case when v.published_at is null${andSameLocale(type, sql`v.locale`, locale)} then (select ${condition} from ${sql.table(type.table)} q
+      where q.document_id = v.document_id${andSameLocale(type, sql`q.locale`, sql`v.locale`)} and q.published_at is not null order by q.id limit 1) end`
     return transaction.rows<StoredVersion>(selectVersions(type, documentId, modified, transaction.dialect.stateSeen))
   }
   const { history } = transaction
@@ -102,9 +103,9 @@ function selectVersions(
     type.draftAndPublish && type.localized
       ? sql`exists (select 1 from octavo_out_of_sync_locales u where u.type = ${type.uid} and u.document_id = v.document_id)`
       : sql`0`
-  return sql`select id, document_id, locale, published_at, created_at, updated_at, ${drifted} as drifted,
+  return sql`select id, document_id, ${localeOf(type, 'v')} as locale, published_at, created_at, updated_at, ${drifted} as drifted,
     ${modified} as modified, ${unequal} as unequal, ${seen} as seen from ${sql.table(type.table)} v
-    where document_id = ${documentId} order by published_at is not null, id`
+    where document_id = ${documentId} order by ${type.draftAndPublish ? sql`published_at is not null, id` : sql`id`}`
 }
 
 const columnsOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)))

@@ -55,7 +55,11 @@ export async function resolveReferences(
   const rows = resolving.known?.get(target.uid) ?? (await findRows(transaction, target, references, resolving))
   requireRows(target.uid, references.slice(optional), rows, resolving.shown)
   const found = grouped(rows)
-  return references.map((reference) => ({ reference, rows: rowsFor(target, reference, found, resolving) }))
+  return references.map((reference, index) => {
+    const versions = versionsFor(target, reference, found, resolving)
+    // What is disconnected goes with all of its rows.
+    return { reference, rows: (index < optional ? versions : oneOfEach(target, versions)).map(({ id }) => id) }
+  })
 }
 
 /** The rows that references may stand for, of any version and locale. */
@@ -83,8 +87,8 @@ export async function resolveSet(
 
 /** @throws ApiError 400 where `references` name rows by id that `rows` has not; `shown`: the body that is written */
 export function requireRows(uid: string, references: readonly Reference[], rows: readonly TargetRow[], shown: unknown): void {
-  const { ids } = grouped(rows)
-  const missing = new Set(references.flatMap(({ id, documentId }) => (documentId !== undefined || ids.has(id!) ? [] : [id])))
+  const known = grouped(rows).rows
+  const missing = new Set(references.flatMap(({ id, documentId }) => (documentId !== undefined || known.has(id!) ? [] : [id])))
   if (missing.size === 0) return
   const message = `${missing.size} relation(s) of type ${uid} associated with this entity do not exist`
   throw attributeErrors([{ path: [], message, value: shown }]).about({ kind: 'targets', uid, named: [...missing].map(Number) })
@@ -101,15 +105,27 @@ export function targetRows({ list }: Dialect, target: ContentType, references: r
   return sql`id, document_id, locale, published_at from ${sql.table(target.table)} where ${sql.join(conditions, sql` or `)}`
 }
 
+/** Of each version the first row: a document with several rows of one version is one target. */
+function oneOfEach({ draftAndPublish }: ContentType, rows: readonly TargetRow[]): readonly TargetRow[] {
+  if (rows.length < 2) return rows
+  const first = new Map<boolean, TargetRow>()
+  for (const row of rows) {
+    const isPublished = !draftAndPublish || row.published_at !== null
+    const known = first.get(isPublished)
+    if (known === undefined || row.id < known.id) first.set(isPublished, row)
+  }
+  return [...first.values()]
+}
+
 interface Grouped {
-  readonly ids: ReadonlySet<number>
+  readonly rows: ReadonlyMap<number, TargetRow>
   readonly documents: ReadonlyMap<string, readonly TargetRow[]>
 }
 
 /** What was looked up for a whole write is asked for by each of its relations, thousands in a long list of components. */
 const groups = new WeakMap<readonly TargetRow[], Grouped>()
 
-/** The ids of rows, and the rows by their document. */
+/** Rows by their ids, and by their document. */
 function grouped(rows: readonly TargetRow[]): Grouped {
   const known = groups.get(rows)
   if (known !== undefined) return known
@@ -119,22 +135,23 @@ function grouped(rows: readonly TargetRow[]): Grouped {
     if (group === undefined) documents.set(row.document_id, [row])
     else group.push(row)
   }
-  const made = { ids: new Set(rows.map(({ id }) => id)), documents }
+  const made = { rows: new Map(rows.map((row) => [row.id, row])), documents }
   groups.set(rows, made)
   return made
 }
 
-function rowsFor(target: ContentType, reference: Reference, found: Grouped, resolving: Resolving): readonly number[] {
+/** All rows that a reference may stand for, in the order draft, published. */
+function versionsFor(target: ContentType, reference: Reference, found: Grouped, resolving: Resolving): readonly TargetRow[] {
   const { documentId } = reference
   // One that is disconnected need not be there.
-  if (documentId === undefined) return found.ids.has(reference.id!) ? [reference.id!] : []
+  if (documentId === undefined) return found.rows.has(reference.id!) ? [found.rows.get(reference.id!)!] : []
   const locale = target.localized ? (resolving.locale ?? reference.locale ?? resolving.defaultLocale) : null
   const versions = (found.documents.get(documentId) ?? []).filter((row) => !target.localized || row.locale === locale)
   const drafts = versions.filter((row) => row.published_at === null)
   const published = versions.filter((row) => row.published_at !== null)
   const fitting = !target.draftAndPublish ? versions : resolving.side === 'draft' ? drafts : sided(reference.status, drafts, published)
   if (fitting.length === 0) throw missingDocument(target, documentId, locale)
-  return fitting.map(({ id }) => id)
+  return fitting
 }
 
 function missingDocument({ uid }: ContentType, documentId: string, locale: string | null): ApiError {

@@ -2,7 +2,7 @@
 // with all that hangs on them. Lists and publishing writes ask the same question here (decision 017).
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
-import { concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
+import { andSameLocale, concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
 import type { Attribute, ContentType, LinkStorage, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
 
 type Linked = Relation & { readonly storage: LinkStorage }
@@ -187,8 +187,13 @@ function entriesDiffer(
   return [rowsDiffer(within, { from, same }, draft, live)]
 }
 
-/** The document that a row belongs to, in its locale. */
-const documentOf = (row: string): Expression => concat(column(row, 'document_id'), ' ', sql`coalesce(${column(row, 'locale')}, '')`)
+/** The document that a row belongs to, in its locale, if its type has locales. */
+const documentOf = ({ localized }: ContentType, row: string): Expression =>
+  concat(column(row, 'document_id'), ' ', ...(localized ? [sql`coalesce(${column(row, 'locale')}, '')`] : []))
+
+/** True where the document of the row `t` is published in its locale. */
+const isPublishedToo = (target: ContentType): Expression =>
+  sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id${andSameLocale(target, sql`p.locale`, sql`t.locale`)} and p.published_at is not null)`
 
 /** Links lead to the same documents in the same order. */
 function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: string, live: string): Expression {
@@ -212,8 +217,8 @@ function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: st
       sql`(select ${sql.id('l', there)} from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')} order by 1 limit 1)`
     return differs(only(draft), only(live))
   }
-  const document = documentOf('t')
-  const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and ${isSame(sql`p.locale`, sql`t.locale`)} and p.published_at is not null)`
+  const document = documentOf(target, 't')
+  const isPublished = isPublishedToo(target)
   const counts = !storage.owner ? isPublished : within.exact === null ? sql`1 = 1` : sql`(${isPublished} or ${within.exact})`
   const drafted: Listed = { document, place, id: sql`l.id`, from: sql`${targetsOf(draft)} and ${counts}`, once: true }
   const shown: Listed = { document, place, id: sql`l.id`, from: targetsOf(live) }
@@ -228,16 +233,25 @@ function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: st
 function waiting(within: Within, table: string, live: string, targets: readonly ContentType[]): Listed {
   const isThere = targets.map(
     (target) => sql`exists (select 1 from ${sql.table(target.table)} as t where h.target_type = ${within.text(target.uid)}
-      and t.document_id = h.target_document and ${isSame(sql`t.locale`, sql`h.target_locale`)})`,
+      and t.document_id = h.target_document${andSameLocale(target, sql`t.locale`, sql`h.target_locale`)})`,
   )
   const counts = within.exact === null ? sql`` : sql` and ${within.exact}`
   return {
-    document: concat(sql`h.target_document`, ' ', sql`coalesce(h.target_locale, '')`),
+    document: concat(sql`h.target_document`, ' ', ...localeWaitedFor(within, targets)),
     place: sql`h.place`,
     id: sql`h.id`,
     from: sql`octavo_pending_links as h
     where h.owner_id = ${column(live, 'id')} and h.link_table = ${within.text(table)} and ${any(isThere)}${counts}`,
   }
+}
+
+/** The locale of a document that is waited for, where its type has locales. */
+function localeWaitedFor({ text }: Within, targets: readonly ContentType[]): readonly Expression[] {
+  const localized = targets.filter((target) => target.localized)
+  if (localized.length === 0) return []
+  const locale = sql`coalesce(h.target_locale, '')`
+  if (localized.length === targets.length) return [locale]
+  return [sql`case when h.target_type in (${sql.join(localized.map(({ uid }) => text(uid)))}) then ${locale} else '' end`]
 }
 
 /** The same documents point at both rows. Those without drafts have one version, whose list is no draft of another. */
@@ -262,12 +276,11 @@ function pointingDiffer(
   const rows = (owner: string, which: Expression) =>
     listOf([
       {
-        ...{ document: documentOf('t'), place, id: sql`l.id` },
+        ...{ document: documentOf(target, 't'), place, id: sql`l.id` },
         from: sql`${from} where ${id} = ${column(owner, 'id')} and ${unindexed(kind)} = ${within.text(type.uid)} and ${which}`,
       },
     ])
-  const isPublished = sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id and ${isSame(sql`p.locale`, sql`t.locale`)} and p.published_at is not null)`
-  const drafted = rows(draft, sql`t.published_at is null and ${isPublished}`)
+  const drafted = rows(draft, sql`t.published_at is null and ${isPublishedToo(target)}`)
   return [differs(drafted, rows(live, sql`t.published_at is not null`))]
 }
 
@@ -278,7 +291,7 @@ function pointersDiffer(within: Within, { storage }: MorphTo, draft: string, liv
     if (sided.length === 0) return sql`cast(${id} as text)`
     const each = sided.map(
       (target) =>
-        sql`when ${within.text(target.uid)} then (select ${documentOf('t')} from ${sql.table(target.table)} as t where t.id = ${id})`,
+        sql`when ${within.text(target.uid)} then (select ${documentOf(target, 't')} from ${sql.table(target.table)} as t where t.id = ${id})`,
     )
     return sql`coalesce(case ${type} ${sql.join(each, sql` `)} end, cast(${id} as text))`
   }

@@ -1,0 +1,239 @@
+// Rows of types without locales that have one in their column, and documents with several rows of one version: other programs, several
+// processes at once and earlier releases leave both behind.
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { rule } from '../support/rule.js'
+import { type Served, serveProject } from '../support/serve.js'
+import { addToken, insert, secrets } from './callers.js'
+import { component, contentType } from './library.js'
+
+const to = (relation: string, type: string, more: object = {}) => ({ type: 'relation', relation, target: `api::${type}.${type}`, ...more })
+
+const project = {
+  ...component('part', 'line', { text: { type: 'string' }, tag: to('oneToOne', 'tag') }),
+  ...contentType('tag', {
+    name: { type: 'string', unique: true },
+    weight: { type: 'integer' },
+    posts: to('manyToMany', 'post', { mappedBy: 'tags' }),
+  }),
+  ...contentType('need', { code: { type: 'string' }, req: { type: 'string', required: true } }),
+  ...contentType('post', { title: { type: 'string' }, tags: to('manyToMany', 'tag', { inversedBy: 'posts' }) }),
+  ...contentType('setting', { name: { type: 'string' } }, { kind: 'singleType' }),
+  ...contentType('topic', { name: { type: 'string' } }, { draftAndPublish: true }),
+  ...contentType(
+    'article',
+    {
+      title: { type: 'string' },
+      rank: { type: 'integer' },
+      topics: to('oneToMany', 'topic'),
+      tags: to('oneToMany', 'tag'),
+      lines: { type: 'component', component: 'part.line', repeatable: true },
+    },
+    { draftAndPublish: true },
+  ),
+  ...contentType(
+    'page',
+    { title: { type: 'string', pluginOptions: { i18n: { localized: true } } } },
+    { draftAndPublish: true, localized: true },
+  ),
+}
+
+describe.each(['specification', 'strapi'] as const)('contract %s', (contract) => {
+  let served: Served
+  beforeAll(async () => {
+    served = await serveProject(project, { environment: secrets, config: { api: { rest: { contract } } } })
+    await addToken(served, 'everything', { type: 'full-access' })
+    await insert(served, 'i18n_locale', {
+      document_id: 'locale-de',
+      code: 'de',
+      name: 'German (de)',
+      created_at: Date.now(),
+      updated_at: Date.now(),
+    })
+  })
+  afterAll(() => served?.close())
+
+  async function send(method: string, path: string, data?: object) {
+    const sent = data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }
+    const { status, body, text } = await served.ask(`/api/${path}`, { method, token: 'everything', ...sent })
+    expect(status, `${method} ${path}: ${text}`).toBeLessThan(300)
+    return body?.data
+  }
+  const make = async (plural: string, data: object): Promise<string> => (await send('POST', plural, data)).documentId
+  const statusOf = async (path: string) => (await served.ask(`/api/${path}`, { token: 'everything' })).status
+  const rowsOf = (table: string, id: string) => served.sql(`SELECT * FROM ${table} WHERE document_id = ? ORDER BY id`, id)
+  /** Another row of the same version, changed so many seconds after all there are. */
+  async function again(table: string, row: Record<string, unknown>, changes: object, later: number): Promise<number> {
+    const { id: _, ...values } = row
+    return insert(served, table, { ...values, ...changes, updated_at: Number(row.updated_at) + later * 1_000 } as never)
+  }
+
+  rule('writing.29', 'a locale in the column of a type without locales counts for nothing', async () => {
+    for (const locale of ['fr', 'en']) {
+      const tag = await make('tags', { name: `a ${locale}`, weight: 1 })
+      await served.sql('UPDATE tags SET locale = ?', locale)
+      expect(await send('PUT', `tags/${tag}`, { weight: 2 })).toMatchObject({ name: `a ${locale}`, weight: 2 })
+      expect(await send('PUT', `tags/${tag}`, { name: `b ${locale}` })).toMatchObject({ name: `b ${locale}`, weight: 2 })
+      expect((await rowsOf('tags', tag)).map((row) => row.locale)).toEqual([locale])
+      expect(await send('GET', `tags?filters[documentId]=${tag}`)).toHaveLength(1)
+      const post = await send('POST', 'posts?populate=tags', { title: 'p', tags: [tag] })
+      expect(post.tags.map((one: { documentId: string }) => one.documentId)).toEqual([tag])
+      await send('DELETE', `tags/${tag}`)
+      expect(await rowsOf('tags', tag)).toEqual([])
+    }
+    const need = await make('needs', { code: 'a', req: 'r' })
+    await served.sql("UPDATE needs SET locale = 'fr'")
+    expect(await send('PUT', `needs/${need}`, { code: 'b' })).toMatchObject({ code: 'b', req: 'r' })
+    await send('PUT', 'setting', { name: 'one' })
+    await served.sql("UPDATE settings SET locale = 'fr'")
+    expect(await send('PUT', 'setting', { name: 'two' })).toMatchObject({ name: 'two' })
+    expect(await served.sql('SELECT name FROM settings')).toEqual([{ name: 'two' }])
+  })
+
+  rule('writing.29', 'drafts and published versions belong together whatever locales their rows have', async () => {
+    for (const [draft, published] of [
+      ['fr', 'fr'],
+      ['fr', null],
+      [null, 'fr'],
+      ['en', 'fr'],
+    ]) {
+      const topic = await make('topics?status=draft', { name: 't' })
+      const id = await make('articles', { title: 'first', topics: [topic], lines: [{ text: 'x' }] })
+      await served.sql('UPDATE topics SET locale = ? WHERE document_id = ? AND published_at IS NULL', draft!, topic)
+      await served.sql('UPDATE articles SET locale = ? WHERE document_id = ? AND published_at IS NULL', draft!, id)
+      await served.sql('UPDATE articles SET locale = ? WHERE document_id = ? AND published_at IS NOT NULL', published!, id)
+      await served.sql('UPDATE octavo_pending_links SET target_locale = ? WHERE target_document = ?', published!, topic)
+      const shown = async (status: string) => {
+        const { title, topics } = await send('GET', `articles/${id}?populate=topics&status=${status}`)
+        return [title, topics.map((one: { documentId: string }) => one.documentId)]
+      }
+      expect(await send('PUT', `articles/${id}`, { title: 'second' })).toMatchObject({ title: 'second' })
+      expect([await shown('draft'), await shown('published')]).toEqual([
+        ['second', [topic]],
+        ['second', []],
+      ])
+      await send('POST', `topics/${topic}/actions/publish`)
+      await served.sql('UPDATE topics SET locale = ? WHERE document_id = ? AND published_at IS NOT NULL', published!, topic)
+      expect(await shown('published')).toEqual(['second', [topic]])
+      await send('PUT', `articles/${id}?status=draft`, { title: 'third' })
+      expect([await shown('draft'), await shown('published')]).toEqual([
+        ['third', [topic]],
+        ['second', [topic]],
+      ])
+      expect(await send('POST', `articles/${id}/actions/discard`)).toMatchObject({ title: 'second' })
+      await send('PUT', `articles/${id}?status=draft`, { title: 'fourth' })
+      expect(await send('POST', `articles/${id}/actions/publish`)).toMatchObject({ title: 'fourth' })
+      expect(await shown('published')).toEqual(['fourth', [topic]])
+      await send('POST', `topics/${topic}/actions/unpublish`)
+      expect(await shown('published')).toEqual(['fourth', []])
+      await send('POST', `topics/${topic}/actions/publish`)
+      expect(await shown('published')).toEqual(['fourth', [topic]])
+      expect(await rowsOf('articles', id)).toHaveLength(2)
+      await send('POST', `articles/${id}/actions/unpublish`)
+      expect(await statusOf(`articles/${id}`)).toBe(404)
+      await send('DELETE', `articles/${id}`)
+      expect(await rowsOf('articles', id)).toEqual([])
+    }
+  })
+
+  rule('writing.30', 'a write makes several rows of a version one, and loses nothing that is newer or linked', async () => {
+    const tag = await make('tags', { name: `doubled ${contract}`, weight: 1 })
+    const [row] = await rowsOf('tags', tag)
+    const newer = await again('tags', row!, { name: null, weight: 2, locale: 'fr' }, 60)
+    const posts = await Promise.all(['one', 'two'].map((title) => make('posts', { title })))
+    for (const [index, owner] of [row!.id, newer].entries()) {
+      const [post] = await rowsOf('posts', posts[index]!)
+      await insert(served, 'posts_tags_lnk', { post_id: post!.id, tag_id: owner })
+    }
+    expect(await send('PUT', `tags/${tag}?populate=posts`, {})).toMatchObject({
+      ...{ id: row!.id, name: `doubled ${contract}`, weight: 2 },
+      posts: expect.arrayContaining(posts.map((documentId) => expect.objectContaining({ documentId }))),
+    })
+    expect(await rowsOf('tags', tag)).toHaveLength(1)
+
+    const id = await make('articles', { title: 'first', rank: 1, tags: [tag], lines: [{ text: 'x', tag }] })
+    const [draft, published] = await rowsOf('articles', id)
+    const draftToo = await again('articles', draft!, { title: 'newest', rank: null, locale: 'fr' }, 60)
+    await again('articles', published!, { title: 'stale', locale: 'fr' }, -60)
+    const line = await insert(served, 'components_part_lines', { text: 'y' })
+    await insert(served, 'articles_cmps', { entity_id: draftToo, cmp_id: line, component_type: 'part.line', field: 'lines', order: 1 })
+    expect(await send('PUT', `articles/${id}?populate=*`, { rank: 5 })).toMatchObject({
+      ...{ title: 'newest', rank: 5, lines: [{ text: 'y' }], tags: [{ documentId: tag }] },
+    })
+    expect((await rowsOf('articles', id)).map((one) => [one.id, one.title, one.rank])).toEqual([
+      [draft!.id, 'newest', 5],
+      [published!.id, 'newest', 5],
+    ])
+    expect(await served.sql("SELECT count(*) AS rest FROM components_part_lines WHERE text = 'x'")).toMatchObject([{ rest: 0 }])
+  })
+
+  rule('writing.30', 'publishing, changing and unpublishing leave no other published row of the locale', async () => {
+    for (const [plural, query] of [
+      ['articles', ''],
+      ['pages', '?locale=de'],
+    ] as const) {
+      const act = (id: string, name: string) => send('POST', `${plural}/${id}/actions/${name}${query}`)
+      const id = await make(plural, { title: 'en' })
+      await send('PUT', `${plural}/${id}${query}`, { title: 'first' })
+      const isMeant = plural === 'pages' ? "locale = 'de'" : '1 = 1'
+      const live = () => served.sql(`SELECT * FROM ${plural} WHERE document_id = ? AND published_at IS NOT NULL AND ${isMeant}`, id)
+      const double = async () => again(plural, (await live())[0]!, { title: 'stale' }, -60)
+      await double()
+      await send('PUT', `${plural}/${id}${query}`, { title: 'second' })
+      expect((await live()).map((row) => row.title)).toEqual(['second'])
+      await double()
+      await act(id, 'publish')
+      expect((await live()).map((row) => row.title)).toEqual(['second'])
+      await double()
+      await double()
+      await act(id, 'unpublish')
+      expect(await live()).toEqual([])
+      if (plural === 'pages') expect(await send('GET', `pages/${id}`)).toMatchObject({ title: 'en' })
+    }
+  })
+
+  rule('writing.30', 'a link to a document with several rows of a version is one link, and goes as a whole', async () => {
+    const topic = await make('topics', { name: 't' })
+    for (const row of await rowsOf('topics', topic)) await again('topics', row, {}, 1)
+    const id = await make('articles', { title: 'a', topics: [topic] })
+    const links = async () => Number((await served.sql('SELECT count(*) AS total FROM articles_topics_lnk'))[0]!.total)
+    const before = await links()
+    for (const status of ['draft', 'published'])
+      expect((await send('GET', `articles/${id}?populate=topics&status=${status}`)).topics).toHaveLength(1)
+    const [draft] = await rowsOf('articles', id)
+    await insert(served, 'articles_topics_lnk', { article_id: draft!.id, topic_id: (await rowsOf('topics', topic))[2]!.id })
+    await send('PUT', `articles/${id}`, { topics: { disconnect: [topic] } })
+    expect(await links()).toBe(before - 2)
+  })
+
+  rule('writing.30', 'octavo doctor names such documents, and its remedy makes their rows one', async () => {
+    const tag = await make('tags', { name: `found ${contract}` })
+    await again('tags', (await rowsOf('tags', tag))[0]!, { locale: 'fr', name: `newer ${contract}` }, 60)
+    const page = await make('pages', { title: 'en' })
+    await send('PUT', `pages/${page}?locale=de`, { title: 'de' })
+    const [row] = (await rowsOf('pages', page)).filter((one) => one.locale === 'de' && one.published_at === null)
+    await again('pages', row!, { title: 'newer' }, 60)
+    const found = async () => {
+      const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
+      const env = { ...process.env, ...served.sameDatabase, UPLOADS_DIR: 'uploads' }
+      const { stdout } = await promisify(execFile)(process.execPath, [main, 'doctor', served.folder, '--json'], { env }).catch(
+        (error: { readonly stdout: string }) => error,
+      )
+      const { checks } = JSON.parse(stdout) as { checks: { name: string; examples: string[]; remedy?: string }[] }
+      return checks.find(({ name }) => name === 'a document has at most one draft and one published row per locale')!
+    }
+    const { examples, remedy } = await found()
+    for (const name of [`api::tag.tag ${tag}: 2 rows with the same status`, `api::page.page ${page} (de): 2 rows with the same status`])
+      expect(examples).toContain(name)
+    expect(remedy).toContain('PUT {"data":{}}')
+    await send('PUT', `tags/${tag}?status=draft`, {})
+    await send('PUT', `pages/${page}?status=draft&locale=de`, {})
+    expect(await send('GET', `tags/${tag}`)).toMatchObject({ name: `newer ${contract}` })
+    expect(await send('GET', `pages/${page}?locale=de&status=draft`)).toMatchObject({ title: 'newer' })
+    expect(await send('GET', `pages/${page}?locale=de`)).toMatchObject({ title: 'de' })
+    const { examples: rest } = await found()
+    expect(rest.filter((example) => example.includes(tag) || example.includes(page))).toEqual([])
+  })
+})
