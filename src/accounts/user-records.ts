@@ -104,7 +104,7 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
     if (now === null) throw notFound('User not found')
     await refuseTaken(transaction)
     await checkUniqueAttributes(attributeWriting(accounts, transaction, defaultLocale), type, now.document_id ?? '', input)
-    if (role !== null) await setRole(transaction, id, await existingRole(transaction, role))
+    if (role !== null) await setRole(transaction, type, id, await existingRole(transaction, role))
     await changeUser(transaction, id, columns, accounts.now(), form.password !== undefined || columns.blocked === 1)
     await writeAttributes(attributeWriting(accounts, transaction, defaultLocale), type, id, input, false)
   })

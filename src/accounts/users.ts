@@ -2,11 +2,13 @@
 import { sql } from 'kysely'
 import { revokeCredentials } from '../access/credential-versions.js'
 import type { RowReader, Transaction } from '../database/database.js'
+import { linkLast } from '../database/last-link.js'
 import type { Stored } from '../database/stored.js'
 import { insertRow, updateRow } from '../documents/store/rows.js'
 import { type AttributeWriting, removeRow } from '../documents/user-attributes.js'
 import { ApiError } from '../errors/errors.js'
 import { newDocumentId } from '../model/document-id.js'
+import { ownedLink } from '../model/owners.js'
 import type { ContentType } from '../model/types.js'
 import type { RoleReference } from './given-role.js'
 import { revokeOneTimeTokens } from './one-time-tokens.js'
@@ -112,7 +114,7 @@ export async function addUser(
   const id = await insertRow(transaction, 'up_users', { document_id: newDocumentId(), ...defaults, ...values, ...dates })
   // If the row id was used before, tokens of the earlier user become invalid.
   await transaction.run(sql`update octavo_credential_versions set epoch = epoch + 1, changed_at = ${now} where user_id = ${id}`)
-  if (role !== null) await setRole(transaction, id, role)
+  if (role !== null) await setRole(transaction, type, id, role)
   return id
 }
 
@@ -134,11 +136,12 @@ export async function changeUser(
   if (revokes) await revokeCredentials(transaction, id, now)
 }
 
-/** Sets the only role of a user. */
-export async function setRole(transaction: Transaction, id: number, role: number): Promise<void> {
+/** Sets the only role of a user. `type`: that of users. */
+export async function setRole(transaction: Transaction, type: ContentType, id: number, role: number): Promise<void> {
+  const links = ownedLink(type, 'role')
+  if (links === null) throw new Error(`${type.uid}.role has no table for links to roles`)
   await transaction.run(sql`delete from up_users_role_lnk where user_id = ${id}`)
-  await transaction.run(sql`insert into up_users_role_lnk (user_id, role_id, user_ord)
-    select ${id}, ${role}, coalesce(max(user_ord), 0) + 1 from up_users_role_lnk where role_id = ${role}`)
+  await transaction.run(linkLast(links, id, role))
 }
 
 /** Deletes a user with all dependent rows, and invalidates the user's tokens. */

@@ -93,9 +93,9 @@ export const confirmUserCommand = orExplain(async (nameOrId: string, folder: str
 
 /** Changes the role of a user. */
 export const roleOfUserCommand = orExplain(async (nameOrId: string, role: string, folder: string) => {
-  const [user, given] = await withProject(folder, async ({ database, writer }) => {
+  const [user, given] = await withProject(folder, async ({ database, model, writer }) => {
     const [found, wanted] = [await findUser(database, nameOrId), await findRole({ database }, role)]
-    await writer.transaction((transaction) => setRole(transaction, found.id, wanted.id))
+    await writer.transaction((transaction) => setRole(transaction, typeOfUsers(model), found.id, wanted.id))
     return [found, wanted] as const
   })
   print(`The user "${user.username}" now has the role "${given.name}".`)

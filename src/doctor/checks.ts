@@ -7,6 +7,7 @@ import { isKept } from '../model-plans/kept.js'
 import { type LeftByChanges, leftByChanges } from './left-by-changes.js'
 import { ownerlessPendingLinks, targetlessPendingLinks } from './pending-links.js'
 import {
+  ambiguousRelations,
   danglingEntries,
   danglingLinks,
   danglingMorphs,
@@ -123,6 +124,7 @@ function checksOf(model: Model, tables: Tables, left: LeftByChanges): readonly C
   return [
     { name: 'no change of the model is unfinished', searches: tables.has('octavo_model_history') ? [unfinished] : [] },
     { name: 'every table of the content model exists', warning: true, searches: missingTables(model, tables) },
+    { name: 'every relation has one owner and a table', warning: true, searches: ambiguousRelations(model) },
     { name: 'a document has at most one draft and one published row per locale', searches: types.map(duplicates) },
     { name: 'every row has a document id', searches: types.map(missingDocumentIds) },
     { name: 'every published row has its draft', searches: drafted.map(draftless) },

@@ -43,6 +43,8 @@ export const remedies: Readonly<Record<string, string>> = {
   'column types match the model':
     'Values written earlier are returned unchanged or as null. Restore the type of the attribute, or convert the column and its values.',
   'every table of the content model exists': 'Nothing needs to be done: a start creates them.',
+  'every relation has one owner and a table':
+    'Clients do not get these relations, or from one side only; Strapi reads such schemas in the same way. Write inversedBy on one side and mappedBy on the other.',
   'owners of a target have distinct positions':
     'Strapi leaves such positions when it saves. The order seen from the target is arbitrary; save the owners again if it matters.',
   'component entries use components of the content model':

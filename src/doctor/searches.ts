@@ -30,6 +30,10 @@ export function missingTables(model: Model, tables: Tables): readonly Search[] {
     .map((table) => sql`select ${concat(table, ' is created at the next start')} as example`)
 }
 
+/** Returns the relations without an owner, without a table or with two owners, which the model says by itself. */
+export const ambiguousRelations = ({ relationRemarks }: Model): readonly Search[] =>
+  relationRemarks.map((remark) => sql`select ${concat(remark, '')} as example`)
+
 /** A nullable value as text. */
 const text = (value: RawBuilder<unknown>) => sql`coalesce(cast(${value} as text), 'none')`
 /** Groups rows by these expressions; null ones do not matter. */

@@ -99,10 +99,27 @@ function checkRelation(schema: SchemaSource, name: string, source: AttributeSour
     const report = target === undefined ? wrong : careless
     return [report(at('target'), `${JSON.stringify(targetUid) ?? 'nothing'} is not a content-type${didYouMean(String(targetUid), uids)}`)]
   }
-  return (['mappedBy', 'inversedBy', 'morphBy'] as const).flatMap((side) => {
-    const other = source[side]
-    return typeof other === 'string' ? checkOtherSide(schema, target, other, at(side)) : []
-  })
+  return [
+    ...checkOwner(name, source),
+    ...(['mappedBy', 'inversedBy', 'morphBy'] as const).flatMap((side) => {
+      const other = source[side]
+      return typeof other === 'string' ? checkOtherSide(schema, target, other, at(side)) : []
+    }),
+  ]
+}
+
+/** Strapi refuses a manyToOne that another side owns, and a oneToMany that owns both. */
+function checkOwner(name: string, { relation, inversedBy, mappedBy, useJoinTable }: AttributeSource): readonly Finding[] {
+  const [owns, isOwned] = [typeof inversedBy === 'string', typeof mappedBy === 'string']
+  if (relation === 'manyToOne' && isOwned && !owns)
+    return [wrong(`attributes.${name}.mappedBy`, 'is not for a manyToOne, which always owns its relation; write inversedBy, or neither')]
+  if (relation === 'oneToMany' && owns)
+    return [
+      wrong(`attributes.${name}.inversedBy`, 'is not for a oneToMany, whose other side owns the relation; write mappedBy, or neither'),
+    ]
+  return relation === 'oneToMany' && useJoinTable === false && !isOwned
+    ? [wrong(`attributes.${name}.useJoinTable`, 'is false, which is for oneToOne and manyToOne')]
+    : []
 }
 
 /** Checks the other side of a relation. `path`: where it is named. Strapi looks for all but `mappedBy`, and only at the type of `inversedBy`. */

@@ -7,14 +7,14 @@ type Sources = ReadonlyMap<string, SchemaSource>
 export type Unchecked = Readonly<Record<keyof SchemaSource, unknown>>
 
 /**
- * Returns a schema without what Strapi passes over: relations whose other side does not exist or leads elsewhere, zone entries without
+ * Returns a schema without what Strapi passes over: relations to components, zone entries without
  * component, and values of a wrong form. The checks report each of them.
  */
 export function corrected(schema: SchemaSource, sources: Sources): SchemaSource {
   const { options, pluginOptions } = schema as Unchecked
   const attributes = Object.entries(schema.attributes)
-    .filter(([, source]) => hasOtherSide(schema, source, sources))
-    .map(([name, source]) => [name, withForms(withComponents(withInverse(schema, source, sources), sources))])
+    .filter(([, source]) => hasOtherSide(source, sources))
+    .map(([name, source]) => [name, withForms(withComponents(source, sources))])
   return {
     ...schema,
     kind: schema.kind === 'component' || schema.kind === 'singleType' ? schema.kind : 'collectionType',
@@ -31,23 +31,13 @@ function withPrivateNames({ privateAttributes, ...options }: Readonly<Record<str
   return Array.isArray(privateAttributes) ? { ...options, privateAttributes: privateAttributes.map(String) } : options
 }
 
-/** False for a relation to a component, and for one whose links belong to an attribute that does not lead back. */
-function hasOtherSide(schema: SchemaSource, { type, target, mappedBy, morphBy }: AttributeSource, sources: Sources): boolean {
+/** False for a relation to a component, and for one that is morphed by no polymorphic relation. */
+function hasOtherSide({ type, target, morphBy }: AttributeSource, sources: Sources): boolean {
   if (type !== 'relation' || typeof target !== 'string') return true
   const there = sources.get(target)
   if (there?.kind === 'component') return false
   if (there === undefined) return true
-  if (typeof morphBy === 'string') return String(there.attributes[morphBy]?.relation).startsWith('morphTo')
-  return typeof mappedBy !== 'string' || leadsBack(there.attributes[mappedBy], schema)
-}
-
-const leadsBack = (other: AttributeSource | undefined, { uid }: SchemaSource): boolean => other?.type === 'relation' && other.target === uid
-
-/** An owning side whose counterpart leads elsewhere has none. */
-function withInverse(schema: SchemaSource, source: AttributeSource, sources: Sources): AttributeSource {
-  const { target, inversedBy, ...others } = source
-  if (typeof inversedBy !== 'string' || leadsBack(sources.get(String(target))?.attributes[inversedBy], schema)) return source
-  return { ...others, target }
+  return typeof morphBy !== 'string' || String(there.attributes[morphBy]?.relation).startsWith('morphTo')
 }
 
 function withComponents(source: AttributeSource, sources: Sources): AttributeSource {

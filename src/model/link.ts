@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto'
 import { attributeTypes, isScalarType } from './attributes.js'
 import * as names from './names.js'
+import { linkName, ownTable, type StoredRelations, storeRelations } from './relation-storage.js'
 import {
   type Attribute,
   type AttributeSource,
@@ -35,9 +36,11 @@ export function linkModel(schemas: readonly SchemaSource[], warnings: readonly s
       .filter(([, source]) => pointsToAbsentPlugin(source, sources))
       .map(([name, { target }]) => `${schema.uid}.${name} (${String(target)})`),
   )
+  const stored = storeRelations(schemas, sources)
+  const linking = { sources, stored }
   for (const schema of schemas) {
-    if (schema.kind === 'component') components.set(schema.uid, linkComponent(schema, sources))
-    else types.set(schema.uid, linkType(schema, sources))
+    if (schema.kind === 'component') components.set(schema.uid, linkComponent(schema, linking))
+    else types.set(schema.uid, linkType(schema, linking))
   }
   for (const type of types.values()) {
     if (!type.exposed) continue
@@ -47,23 +50,32 @@ export function linkModel(schemas: readonly SchemaSource[], warnings: readonly s
     paths.set(path, type)
   }
   const version = createHash('sha256').update(JSON.stringify(schemas)).digest('base64url').slice(0, 12)
-  return { version, types, components, paths, skippedRelations, warnings }
+  return {
+    version,
+    types,
+    components,
+    paths,
+    spareLinks: stored.spare,
+    skippedRelations,
+    relationRemarks: stored.remarks,
+    warnings: [...warnings, ...stored.remarks],
+  }
 }
 
-const ownTable = (schema: SchemaSource): string => names.tableName(names.collectionName(schema))
+/** What the relations of all schemas are linked by. */
+interface RelationLinking {
+  readonly sources: SchemaSources
+  readonly stored: StoredRelations
+}
 
-/** The name of this side in link tables: the singular name of a type, or the file name of a component. */
-const linkName = (schema: SchemaSource): string =>
-  schema.kind === 'component' ? schema.uid.slice(schema.uid.indexOf('.') + 1) : (schema.info.singularName ?? schema.uid)
-
-function linkComponent(schema: SchemaSource, sources: SchemaSources): Component {
+function linkComponent(schema: SchemaSource, linking: RelationLinking): Component {
   const [category, name] = schema.uid.split('.') as [string, string]
   const attributes = new Map<string, Attribute>([['id', systemScalar('id', 'integer', 'id')]])
-  linkAttributes(schema, sources, attributes)
-  return { kind: 'component', category, name, ...shape(schema, attributes) }
+  const unstored = linkAttributes(schema, linking, attributes)
+  return { kind: 'component', category, name, ...shape(schema, attributes, unstored) }
 }
 
-function linkType(schema: SchemaSource, sources: SchemaSources): ContentType {
+function linkType(schema: SchemaSource, linking: RelationLinking): ContentType {
   const { singularName, pluralName } = schema.info
   if (singularName === undefined || pluralName === undefined) throw new Error(`${schema.uid} needs info.singularName and info.pluralName`)
   const localized = schema.pluginOptions?.i18n?.localized === true
@@ -71,7 +83,7 @@ function linkType(schema: SchemaSource, sources: SchemaSources): ContentType {
     ['id', systemScalar('id', 'integer', 'id')],
     ['documentId', systemScalar('documentId', 'string', 'document_id')],
   ])
-  linkAttributes(schema, sources, attributes)
+  const unstored = linkAttributes(schema, linking, attributes)
   for (const [name, column] of [
     ['createdAt', 'created_at'],
     ['updatedAt', 'updated_at'],
@@ -99,11 +111,11 @@ function linkType(schema: SchemaSource, sources: SchemaSources): ContentType {
     draftAndPublish: schema.options?.draftAndPublish === true,
     localized,
     exposed: schema.uid.startsWith('api::'),
-    ...shape(schema, attributes),
+    ...shape(schema, attributes, unstored),
   }
 }
 
-function shape(schema: SchemaSource, attributes: ReadonlyMap<string, Attribute>) {
+function shape(schema: SchemaSource, attributes: ReadonlyMap<string, Attribute>, unstored: ReadonlySet<string>) {
   const table = ownTable(schema)
   const holdsComponents = [...attributes.values()].some((attribute) => attribute.kind === 'component' || attribute.kind === 'dynamiczone')
   return {
@@ -113,6 +125,7 @@ function shape(schema: SchemaSource, attributes: ReadonlyMap<string, Attribute>)
     linkName: linkName(schema),
     displayName: schema.info.displayName ?? schema.info.singularName ?? schema.uid,
     attributes,
+    unstored,
     source: schema,
   }
 }
@@ -154,18 +167,24 @@ function systemRelation(name: string, relation: RelationKind, target: string, st
   }
 }
 
-function linkAttributes(schema: SchemaSource, sources: SchemaSources, into: Map<string, Attribute>): void {
+/** Links the attributes of a schema `into` a map; returns the names of the relations that have no table. */
+function linkAttributes(schema: SchemaSource, linking: RelationLinking, into: Map<string, Attribute>): ReadonlySet<string> {
+  const unstored = new Set<string>()
   for (const [name, source] of Object.entries(schema.attributes)) {
-    if (into.has(name) || pointsToAbsentPlugin(source, sources)) continue
-    into.set(name, linkAttribute(schema, name, source, sources))
+    if (into.has(name) || pointsToAbsentPlugin(source, linking.sources)) continue
+    const attribute = linkAttribute(schema, name, source, linking)
+    if (attribute === null) unstored.add(name)
+    else into.set(name, attribute)
   }
+  return unstored
 }
 
 /** True for a relation to a type of a plugin that only Strapi loads. */
 const pointsToAbsentPlugin = ({ type, target }: AttributeSource, sources: SchemaSources): boolean =>
   type === 'relation' && typeof target === 'string' && target.startsWith('plugin::') && !sources.has(target)
 
-function linkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: SchemaSources): Attribute {
+function linkAttribute(schema: SchemaSource, name: string, source: AttributeSource, linking: RelationLinking): Attribute | null {
+  const { sources } = linking
   const where = `the attribute ${name} of ${schema.uid}`
   const typeIsLocalized = schema.pluginOptions?.i18n?.localized === true
   const i18n = (source.pluginOptions as { i18n?: { localized?: boolean } } | undefined)?.i18n
@@ -178,7 +197,7 @@ function linkAttribute(schema: SchemaSource, name: string, source: AttributeSour
   }
   switch (source.type) {
     case 'relation':
-      return linkRelation(schema, base, sources, where)
+      return linkRelation(schema, base, linking, where)
     case 'media':
       return { ...base, kind: 'media', many: source.multiple === true }
     case 'component':
@@ -210,7 +229,7 @@ interface RelationBase {
   readonly required: boolean
 }
 
-function linkRelation(schema: SchemaSource, base: RelationBase, sources: SchemaSources, where: string): Attribute {
+function linkRelation(schema: SchemaSource, base: RelationBase, { sources, stored }: RelationLinking, where: string): Attribute | null {
   const { source, name } = base
   const relation = source.relation as RelationKind
   if (relation === 'morphToOne' || relation === 'morphToMany') return morphTo(schema, base, relation)
@@ -223,71 +242,10 @@ function linkRelation(schema: SchemaSource, base: RelationBase, sources: SchemaS
     const theirs = morphTo(target, { ...base, name: by, source: other }, other.relation as 'morphToOne' | 'morphToMany')
     return { ...base, kind: 'morphFrom', many: relation === 'morphMany', target: target.uid, by, storage: theirs.storage }
   }
+  const found = stored.of(schema.uid, name)
+  if (found === null) return null
   const many = relation === 'oneToMany' || relation === 'manyToMany'
-  const inverse = (source.mappedBy ?? source.inversedBy ?? null) as string | null
-  return {
-    ...base,
-    kind: 'relation',
-    relation,
-    target: target.uid,
-    many,
-    inverse,
-    storage: relationStorage(schema, name, source, target, where),
-  }
-}
-
-function relationStorage(
-  schema: SchemaSource,
-  name: string,
-  source: AttributeSource,
-  target: SchemaSource,
-  where: string,
-): RelationStorage {
-  if (typeof source.mappedBy === 'string') {
-    const other = target.attributes[source.mappedBy]
-    if (other === undefined) throw new Error(`${where} is mapped by ${target.uid}.${source.mappedBy}, which does not exist`)
-    const theirs = ownedStorage(target, source.mappedBy, other, schema)
-    if (theirs.kind !== 'link') return theirs.kind === 'column' ? { kind: 'inverseColumn', column: theirs.column } : theirs
-    return { ...theirs, here: theirs.there, there: theirs.here, order: theirs.inverseOrder, inverseOrder: theirs.order, owner: false }
-  }
-  return ownedStorage(schema, name, source, target)
-}
-
-/** Custom names for a link table. Strapi 5.54 neither creates nor reads such tables; the names are used as written. */
-interface JoinTable {
-  readonly name?: string
-  readonly joinColumn?: { readonly name?: string }
-  readonly inverseJoinColumn?: { readonly name?: string }
-  readonly orderColumnName?: string
-  readonly inverseOrderColumnName?: string
-}
-
-/** Returns the storage of a relation, with Strapi's names (decision 001), as seen from its owning side. */
-function ownedStorage(schema: SchemaSource, name: string, source: AttributeSource, target: SchemaSource): RelationStorage {
-  const relation = source.relation as RelationKind
-  if (source.useJoinTable === false && (relation === 'oneToOne' || relation === 'manyToOne')) {
-    const joinColumn = source.joinColumn as { name?: string; referencedColumn?: string } | undefined
-    return { kind: 'column', column: joinColumn?.name ?? names.idColumn(name), references: joinColumn?.referencedColumn ?? 'id' }
-  }
-  const [ours, theirs] = [linkName(schema), linkName(target)]
-  const here = names.idColumn(ours)
-  const there = names.idColumn(theirs) === here ? names.inverseIdColumn(theirs) : names.idColumn(theirs)
-  const bidirectional = typeof source.inversedBy === 'string' || typeof source.mappedBy === 'string'
-  const toMany = relation === 'oneToMany' || relation === 'manyToMany'
-  const fromMany = bidirectional && (relation === 'manyToOne' || relation === 'manyToMany')
-  const order = toMany ? names.orderColumn(theirs) : null
-  const inverseName = names.orderColumn(ours)
-  const inverseOrder = fromMany ? (inverseName === order ? names.inverseOrderColumn(ours) : inverseName) : null
-  const custom = source.joinTable as JoinTable | undefined
-  return {
-    kind: 'link',
-    table: custom?.name ?? names.linkTable(ownTable(schema), name),
-    here: custom?.joinColumn?.name ?? here,
-    there: custom?.inverseJoinColumn?.name ?? there,
-    order: custom === undefined ? order : (custom.orderColumnName ?? null),
-    inverseOrder: custom === undefined ? inverseOrder : (custom.inverseOrderColumnName ?? null),
-    owner: true,
-  }
+  return { ...base, kind: 'relation', relation, target: target.uid, many, ...found }
 }
 
 function morphTo(schema: SchemaSource, base: RelationBase, relation: 'morphToOne' | 'morphToMany'): MorphTo {

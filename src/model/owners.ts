@@ -36,6 +36,12 @@ export function ownedLinks(model: Model): readonly OwnedLink[] {
   )
 }
 
+/** The link table of a relation that this side owns; null where it has none. */
+export function ownedLink(shape: Schema | undefined, name: string): LinkStorage | null {
+  const attribute = shape?.attributes.get(name)
+  return attribute?.kind === 'relation' && attribute.storage.kind === 'link' && attribute.storage.owner ? attribute.storage : null
+}
+
 /** Every polymorphic relation, except that of files, whose links are removed with the attributes that hold the files. */
 export function ownedMorphs(model: Model): readonly OwnedMorph[] {
   return schemasOf(model)

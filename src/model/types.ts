@@ -68,6 +68,14 @@ export type RelationStorage =
 /** The columns of a link table, seen from one side of it. */
 export type LinkStorage = Extract<RelationStorage, { readonly kind: 'link' }>
 
+/** A link table that a relation makes, while another one keeps it from using it. */
+export interface SpareLink {
+  readonly uid: string
+  readonly name: string
+  readonly target: string
+  readonly storage: LinkStorage
+}
+
 /** The kinds of relations in schema.json. */
 export type RelationKind = 'oneToOne' | 'oneToMany' | 'manyToOne' | 'manyToMany' | 'morphToOne' | 'morphToMany' | 'morphOne' | 'morphMany'
 
@@ -141,6 +149,8 @@ interface SchemaBase {
   readonly displayName: string
   /** In the order of the schema, system attributes last. Includes private ones. */
   readonly attributes: ReadonlyMap<string, Attribute>
+  /** Relations without a table, which Strapi has none for either: `populate` and bodies may name them, without effect. */
+  readonly unstored: ReadonlySet<string>
   readonly source: SchemaSource
 }
 
@@ -174,6 +184,10 @@ export interface Model {
   readonly components: ReadonlyMap<string, Component>
   /** Types by the lower-case name in the path: the plural name of collection types, the singular name of single types. */
   readonly paths: ReadonlyMap<string, ContentType>
+  /** Link tables that Strapi makes and no relation uses. */
+  readonly spareLinks: readonly SpareLink[]
+  /** Relations without an owner, without a table or with two owners, as sentences; they are among the warnings, too. */
+  readonly relationRemarks: readonly string[]
   /** Relations to types of plugins that are not available, as `uid.attribute (target)`. They are not attributes of this model. */
   readonly skippedRelations: readonly string[]
   /** Warnings about likely mistakes in the schemas, as sentences. */

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3'
 import * as z from 'zod'
 import type { Insert } from '../database/sqlite/bulk-insert.js'
 import { localeName } from '../model/locale-names.js'
+import { ownedLink } from '../model/owners.js'
 import type { Model } from '../model/types.js'
 import { passwordHash } from './values.js'
 
@@ -41,6 +42,12 @@ export interface SeededAccess {
   readonly defaultLocale: string
 }
 
+/** The place among the rows of a role, where the schema of users or permissions gives their links one. */
+function placeIn(model: Model, type: 'user' | 'permission', place: number): Readonly<Record<string, number>> {
+  const column = ownedLink(model.types.get(`plugin::users-permissions.${type}`), 'role')?.inverseOrder ?? null
+  return column === null ? {} : { [column]: place }
+}
+
 /** Inserts missing locales, roles, permissions and users; existing permissions are kept. */
 export function seedAccess(access: SeedAccess, database: Database, context: SeedContext): SeededAccess {
   const { insert, newDocumentId } = context
@@ -73,7 +80,10 @@ export function seedAccess(access: SeedAccess, database: Database, context: Seed
     const missing = [...new Set(actions)].filter((action) => !known.includes(action))
     missing.forEach((action, index) => {
       const permission = insert('up_permissions', { ...fresh(), action })
-      insert('up_permissions_role_lnk', { permission_id: permission, role_id: role, permission_ord: known.length + index + 1 })
+      insert('up_permissions_role_lnk', {
+        ...{ permission_id: permission, role_id: role },
+        ...placeIn(context.model, 'permission', known.length + index + 1),
+      })
     })
   }
 
@@ -90,7 +100,7 @@ export function seedAccess(access: SeedAccess, database: Database, context: Seed
     })
     const id = roleId(role)
     const order = count('SELECT count(*) FROM up_users_role_lnk WHERE role_id = ?', id) + 1
-    insert('up_users_role_lnk', { user_id: user, role_id: id, user_ord: order })
+    insert('up_users_role_lnk', { user_id: user, role_id: id, ...placeIn(context.model, 'user', order) })
     users.set(username, user)
   }
 

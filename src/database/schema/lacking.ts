@@ -48,7 +48,7 @@ export function findLacking(model: Model, present: Present, sessions: boolean): 
     isNew,
     tables: tables.filter(({ name }) => !present.has(name)),
     columns: tables.flatMap((table) => (!present.has(table.name) || kept.has(table.name) ? [] : lackingColumns(table, present))),
-    indexes: accountIndexes().filter(
+    indexes: accountIndexes(model).filter(
       ({ name, table }) => !present.has(name) && (table === historyTable ? isNew || present.has(table) : !kept.has(table)),
     ),
   }

@@ -1,7 +1,7 @@
 // Indexes of our own beside Strapi's, as plain data: so that a page, its order and its total do not cost what the whole table does.
 // Named `octavo_*`; Strapi leaves them alone. Those for signing in are always there, the others with the setting `database.indexes`.
 import { isWorthAnIndex } from '../../model/indexable-attributes.js'
-import { schemasOf } from '../../model/owners.js'
+import { ownedLink, schemasOf } from '../../model/owners.js'
 import type { ContentType, Model, Scalar, ScalarType, Schema } from '../../model/types.js'
 
 /** An index of our own. */
@@ -40,11 +40,20 @@ const latestFirst: readonly string[] = ['createdAt', 'updatedAt', 'publishedAt']
 export function describeIndexes(model: Model): readonly OwnIndex[] {
   const content = [...model.types.values()].filter((type) => type.exposed && !type.singleType).flatMap(indexesOf)
   const shapes = schemasOf(model)
-  return [...content, ...[...model.components.values()].flatMap(valueIndexesOf), ...shapes.flatMap(linkIndexesOf), ...accountIndexes()]
+  return [...content, ...[...model.components.values()].flatMap(valueIndexesOf), ...shapes.flatMap(linkIndexesOf), ...accountIndexes(model)]
 }
 
 /** What signing in, up and out looks for, on the event loop: none of it may cost what all users do; and what the history of documents is found by. */
-export const accountIndexes = (): readonly OwnIndex[] => accountColumns.map(([table, suffix, columns]) => indexOf(table, suffix, columns))
+export const accountIndexes = (model: Model): readonly OwnIndex[] => [
+  ...accountColumns.map(([table, suffix, columns]) => indexOf(table, suffix, columns)),
+  ...usersOfRoles(model),
+]
+
+/** For the last place among the users of a role, where the links have places. */
+function usersOfRoles(model: Model): readonly OwnIndex[] {
+  const links = ownedLink(model.types.get('plugin::users-permissions.user'), 'role')
+  return links === null || links.inverseOrder === null ? [] : [indexOf(links.table, 'by_role', [links.there, links.inverseOrder])]
+}
 
 /** Strapi's table of the history of documents. */
 export const historyTable = 'strapi_history_versions'
@@ -52,8 +61,6 @@ export const historyTable = 'strapi_history_versions'
 const accountColumns: readonly (readonly [table: string, suffix: string, columns: readonly string[]])[] = [
   ['up_users', 'by_email', ['email']],
   ['up_users', 'by_username', ['username']],
-  // The last place among the users of a role.
-  ['up_users_role_lnk', 'by_role', ['role_id', 'user_ord']],
   ['strapi_sessions', 'by_session', ['session_id']],
   ['strapi_sessions', 'by_user', ['user_id']],
   ['strapi_sessions', 'by_end', ['expires_at']],

@@ -16,6 +16,7 @@ export function describeTables(model: Model): readonly Table[] {
     ...shapes.map((shape) => shapeTable(shape, model)),
     ...shapes.flatMap((shape) => (shape.componentTable === null ? [] : [entriesTable(shape, shape.componentTable)])),
     ...shapes.flatMap((shape) => [...shape.attributes.values()].flatMap((attribute) => pairsTable(shape, attribute, model))),
+    ...model.spareLinks.flatMap((link) => linkTable((model.types.get(link.uid) ?? model.components.get(link.uid))!, link, model)),
   ]
 }
 
@@ -170,7 +171,7 @@ function pairsTable(shape: Schema, attribute: Attribute, model: Model): readonly
   return attribute.kind === 'morphTo' ? morphTable(shape, attribute) : []
 }
 
-function linkTable(shape: Schema, { storage, target }: Relation, model: Model): readonly Table[] {
+function linkTable(shape: Schema, { storage, target }: Pick<Relation, 'storage' | 'target'>, model: Model): readonly Table[] {
   if (storage.kind !== 'link' || !storage.owner) return []
   const { table: name, here, there, order, inverseOrder } = storage
   const [ours, theirs] = [names.indexName(name, 'fk'), names.indexName(name, 'ifk')]

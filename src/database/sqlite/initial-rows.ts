@@ -3,6 +3,7 @@
 // layouts of its panel) is left to it.
 import type { Database } from 'better-sqlite3'
 import { localeName } from '../../model/locale-names.js'
+import { ownedLink } from '../../model/owners.js'
 import type { ContentType, Model } from '../../model/types.js'
 import { initialSettings } from '../schema/initial-settings.js'
 import type { Stored } from '../stored.js'
@@ -23,6 +24,7 @@ export function insertInitialRows(database: Database, model: Model, first: Initi
     const type = model.types.get(uid)!
     return insert(type.table, columnsOf(type, { documentId: first.newDocumentId(), ...values, ...allAt(time) }))
   }
+  const order = ownedLink(model.types.get('plugin::users-permissions.permission'), 'role')?.inverseOrder ?? null
   database.transaction(() => {
     for (const name of migrations) insert('strapi_migrations_internal', { name, time })
     for (const [key, value] of Object.entries({ ...initialSettings, plugin_i18n_default_locale: first.locale }))
@@ -32,7 +34,10 @@ export function insertInitialRows(database: Database, model: Model, first: Initi
       const roleId = insertOf('plugin::users-permissions.role', role)
       actions.forEach((name, index) => {
         const permissionId = insertOf('plugin::users-permissions.permission', { action: `plugin::users-permissions.${name}` })
-        insert('up_permissions_role_lnk', { permission_id: permissionId, role_id: roleId, permission_ord: index + 1 })
+        insert('up_permissions_role_lnk', {
+          ...{ permission_id: permissionId, role_id: roleId },
+          ...(order === null ? {} : { [order]: index + 1 }),
+        })
       })
     }
   })()

@@ -39,8 +39,8 @@ export async function prepareDatabase(database: Database, model: Model, preparat
         createTables(database, lacking.tables)
         if (first !== null) insertInitialRows(database, model, first)
         await fill()
-      } else for (const statement of additionStatements(lacking)) database.exec(statement)
-      for (const index of lacking.indexes) database.exec(indexStatement(index))
+      } else for (const { table, statement } of additions(lacking)) aboutTable(table, () => database.exec(statement))
+      for (const index of lacking.indexes) aboutTable(index.table, () => database.exec(indexStatement(index)))
       database.exec('commit')
       return { isNew: lacking.isNew, added: lacking.isNew ? [] : namesOf(lacking) }
     } catch (error) {
@@ -75,11 +75,26 @@ export function lackingIn(database: Database, model: Model, sessions: boolean): 
   return findLacking(model, { isNew: isUnprepared(database), has: (name) => present.has(name), hasColumn }, sessions)
 }
 
-/** The statements that add missing tables and columns, with their indexes. */
-export const additionStatements = ({ tables, columns }: Lacking): readonly string[] => [
-  ...tables.flatMap(createStatements),
-  ...columns.flatMap(({ table, column, indexes }) => [
-    `alter table ${quoted(table)} add column ${quoted(column.name)} ${declaredType(column.type)}`,
-    ...indexes.map((index) => createIndex(table, index)),
-  ]),
+/** The statements that add missing tables and columns, with their indexes, each with the table that it is about. */
+const additions = ({ tables, columns }: Lacking): readonly { readonly table: string; readonly statement: string }[] => [
+  ...tables.flatMap((table) => createStatements(table).map((statement) => ({ table: table.name, statement }))),
+  ...columns.flatMap(({ table, column, indexes }) =>
+    [
+      `alter table ${quoted(table)} add column ${quoted(column.name)} ${declaredType(column.type)}`,
+      ...indexes.map((index) => createIndex(table, index)),
+    ].map((statement) => ({ table, statement })),
+  ),
 ]
+
+/** The statements that add missing tables and columns, with their indexes. */
+export const additionStatements = (lacking: Lacking): readonly string[] => additions(lacking).map(({ statement }) => statement)
+
+/** SQLite does not say which table a column is missing in: the error names it here. */
+function aboutTable(table: string, work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof Error) error.message = `the table ${table}: ${error.message}`
+    throw error
+  }
+}

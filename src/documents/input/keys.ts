@@ -66,7 +66,7 @@ export function isWritable(shape: Schema, attribute: Attribute | undefined): att
 
 /** True for a name that bodies may have beside the attributes of a type or a component: it sets none. */
 export const isBeside = (shape: Schema, name: string): boolean =>
-  !isWritable(shape, shape.attributes.get(name)) && (shape.kind === 'component' ? ofZones : ignored).has(name)
+  !isWritable(shape, shape.attributes.get(name)) && ((shape.kind === 'component' ? ofZones : ignored).has(name) || shape.unstored.has(name))
 
 function refusal(key: string, path?: string | null): ApiError {
   const where = path !== undefined && path !== null && path !== key ? ` at ${path}` : ''
@@ -78,7 +78,7 @@ function checkNames(walk: Walk, shape: Schema, body: Body, beside: ReadonlySet<s
   for (const [key, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(key)
     if (!isWritable(shape, attribute)) {
-      if (!beside.has(key)) throw refusal(key, parent)
+      if (!beside.has(key) && !shape.unstored.has(key)) throw refusal(key, parent)
       continue
     }
     const path = parent === null ? key : `${parent}.${key}`

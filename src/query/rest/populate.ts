@@ -138,6 +138,7 @@ function readKeys(reading: Resolver, shape: Schema, node: Readonly<Record<string
     }
     // So are the entries of a list that stand beside them: `populate[0]=author&populate[gallery]=true`.
     if (attribute === undefined && !isName && (isSwitchedOn(name) || isSwitchedOff(name))) return []
+    if (shape.unstored.has(name)) return []
     // The ids are no attributes.
     if (attribute === undefined || name === 'id' || name === 'documentId') {
       const path = isName ? here : place.path
@@ -315,7 +316,7 @@ function readZone(here: Resolver, zone: DynamicZone, value: unknown, place: Name
 /** `zone.attribute`: populated in every component that has it. */
 function namesBelowZone(reading: Resolver, components: readonly Component[], tree: Tree, place: NamePlace) {
   for (const name of Object.keys(tree)) {
-    if (components.some((component) => component.attributes.has(name))) continue
+    if (components.some(({ attributes, unstored }) => attributes.has(name) || unstored.has(name))) continue
     const path = [...place.path, name].join('.')
     throw invalidKey(reading.param, name, path)
   }
