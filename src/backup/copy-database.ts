@@ -7,6 +7,7 @@ import { checkDatabaseFile, settleCopy } from '../database/sqlite/file/copied-da
 import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
 import type { ConsistentSnapshot } from './consistent-snapshot.js'
+import { giveAccess, ownerOnly } from './ownership.js'
 
 /**
  * Tables whose rows are left out. Leases, turns and counted attempts belong to processes that run; replacements of files are finished in a
@@ -43,6 +44,8 @@ export async function copyIntoFile(
   if (file !== null) await file.copyTo(to, (done, total) => report('pages of the database', done, total))
   else left = (await copyRows(config, rows, to, model, report)).left.filter((name) => !isLeftOut(name))
   settleCopy(to, leftOut)
+  // SQLite makes files by the umask, and this one may be moved out of its folder.
+  await giveAccess(to, ownerOnly)
   return left
 }
 

@@ -4,6 +4,7 @@ import type { Config } from '../config/config.js'
 import { driverOf } from '../database/open.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
 import { describeNativeModule } from '../errors/native-module.js'
+import { terminalLines } from '../runtime/terminal-text.js'
 import { errorText } from './error-text.js'
 
 /** Wraps a command: an error is written to standard error and sets the exit status. */
@@ -38,7 +39,7 @@ const isPlain = (error: unknown): error is Error =>
   error instanceof ConfigError || error instanceof ApiError || (error instanceof Error && 'syscall' in error && 'path' in error)
 
 function explain(text: string, status: number): void {
-  process.stderr.write(`octavo: ${text}\n`)
+  process.stderr.write(`octavo: ${terminalLines(text)}\n`)
   process.exitCode = status
 }
 

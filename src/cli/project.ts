@@ -7,6 +7,7 @@ import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import type { Model } from '../model/types.js'
 import { commandLine } from '../runtime/command-line.js'
+import { terminalLines, terminalText } from '../runtime/terminal-text.js'
 import { seedLoader } from '../seed/loader.js'
 import { onDatabase } from './explain-error.js'
 import { readProjectFolder } from './project-folder.js'
@@ -101,8 +102,8 @@ export async function checkPrepared(view: DatabaseView, config: Config, folder: 
 export const strapiEvidence = (folder: string): string | null =>
   dependsOnStrapi(folder) ? 'package.json depends on @strapi/strapi, so the project has one' : null
 
-/** Prints a line to standard output. */
-export const print = (line: string): void => void process.stdout.write(`${line}\n`)
+/** Prints a line to standard output, or several. */
+export const print = (line: string): void => void process.stdout.write(`${terminalLines(line)}\n`)
 
 /** Options of commands that list something. */
 export interface ListOptions {
@@ -115,8 +116,9 @@ export const printJson = (value: unknown): void => print(JSON.stringify(value, n
 
 /** Prints a plain-text table with columns as wide as their longest entry. */
 export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
-  const widths = head.map((title, index) => Math.max(title.length, ...rows.map((row) => row[index]!.length)))
-  for (const row of [head, ...rows])
+  const shown = rows.map((row) => row.map(terminalText))
+  const widths = head.map((title, index) => Math.max(title.length, ...shown.map((row) => row[index]!.length)))
+  for (const row of [head, ...shown])
     print(
       row
         .map((cell, index) => cell.padEnd(widths[index]!))

@@ -208,6 +208,14 @@ test('octavo settings: what an installation allows holds at the next request', a
   expect(octavo(['users', 'confirm', 'settled3', served.folder]).out).toBe('Confirmed the e-mail address of "settled3".')
   expect(users()).toMatch(/settled3 +settled3@example.test +editor +confirmed/)
   run('set', 'email-confirmation', 'off', served.folder)
+  // Names of others are shown without what a terminal would act on, in a table and in a sentence.
+  const username = '\u001b[2J\u001b]0;owned\u0007\u202e'
+  await served.sql(`update up_users set username = ? where username = 'settled1'`, username)
+  expect(users()).toContain(String.raw`\u001b[2J\u001b]0;owned\u0007\u202e  settled1@example.test`)
+  const blocked = octavo(['users', 'block', username, served.folder])
+  expect(`${blocked.out}${blocked.error}`).toContain(String.raw`\u001b[2J`)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+  expect(`${users()}${blocked.out}${blocked.error}`).not.toMatch(/[\u001b\u0007\u202e]/)
   expect(run('set', 'reset-page', 'https://site.example.test/new', served.folder).out).toBe(
     'reset-page is now https://site.example.test/new.',
   )

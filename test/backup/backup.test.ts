@@ -1,5 +1,5 @@
 // docs/spec/backups.md: what a backup has, that it is never half there, and that damage to it is found (R10).
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect } from 'vitest'
@@ -49,6 +49,7 @@ rule('backups.1', 'a backup has the database, the files, the schemas and a manif
       .files.map(({ path }) => path)
       .sort(),
   ).toEqual(Object.keys(filesIn(backup)).filter((path) => !path.startsWith('octavo')))
+  for (const path of ['database.db', 'octavo-backup.json']) expect(statSync(join(backup, path)).mode & 0o777, path).toBe(0o600)
   const [boats] = await runStatement(join(backup, 'database.db'), 'select count(*) as count from boats')
   expect(new Map(manifestOf(backup).rows).get('boats')).toBe(Number(boats!.count))
   const { status, out } = await run(['backup', project.folder, '--verify', backup, '--json'])

@@ -83,7 +83,9 @@ describe.each(Object.entries(faults))('%s', (_what, fault) => {
     await vi.waitFor(sick, { timeout: 5_000, interval: 20 })
     expect((await write('lost')).status).toBe(503)
     expect((await ask('/api/cities', { token })).status).toBe(503)
-    await vi.waitFor(() => expect(child.output()).toMatch(/"level":50.*is not the one that was opened/), { timeout: 5_000 })
+    await vi.waitFor(() => expect(child.output()).toMatch(/"level":50.*is not the one that was opened.*copy them first/), {
+      timeout: 5_000,
+    })
     child.signal('SIGTERM')
     expect(await child.ended).toMatchObject({ code: 0 })
   })

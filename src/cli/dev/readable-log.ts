@@ -1,5 +1,6 @@
 // Log lines for people: time, level, message and fields of a JSON line, in colour on a terminal. Other lines pass unchanged.
 import { styleText } from 'node:util'
+import { terminalLines } from '../../runtime/terminal-text.js'
 
 type Style = Parameters<typeof styleText>[0]
 
@@ -41,7 +42,7 @@ export function openReadableLog(colours: boolean): (line: string) => string {
 function entryOf(line: string): LogEntry | null {
   if (!line.startsWith('{"level":')) return null
   try {
-    return JSON.parse(line) as LogEntry
+    return JSON.parse(line, (_key, value) => (typeof value === 'string' ? terminalLines(value) : value)) as LogEntry
   } catch {
     return null
   }

@@ -34,6 +34,9 @@ function causeOf(error: unknown): { readonly code: string; readonly message: str
   return { code: '', message: '' }
 }
 
+/** Where the files of this process can still be copied, as the end of a sentence. */
+const openFiles = process.platform === 'linux' ? ` (from /proc/${process.pid}/fd, the database and its -wal together)` : ''
+
 /** `report` is called once for each thing that is wrong. */
 export function openHealth(now: () => number, report: (sentence: string) => void): Health {
   let lost: string | null = null
@@ -42,7 +45,7 @@ export function openHealth(now: () => number, report: (sentence: string) => void
 
   function lose(what: string): void {
     if (lost !== null) return
-    lost = `The database is not the one that was opened any more: ${what}. Nothing is read or written until the service is started again`
+    lost = `The database is not the one that was opened any more: ${what}. Nothing is read or written until the service is started again. Ending it gives up what was acknowledged and is only in the files that it still has open: copy them first${openFiles}`
     report(lost)
   }
 
