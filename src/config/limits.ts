@@ -14,6 +14,15 @@ export const inputErrors = 1_000
 export const conditionDepth = 20
 export const conditionParts = 500
 
+/** Characters of an attribute's name and of an enumeration's value: what columns that name them hold. */
+export const nameCharacters = 255
+
+/** Characters of a content-type's or component's uid: with an action behind it, and as the name of a file, it has at most 255. */
+export const uidCharacters = 240
+
+/** Attributes of a content-type or component in a request: no table has more columns. */
+export const schemaAttributes = 2_000
+
 /** Milliseconds for all values of one body to match regular expressions of a schema that cannot run in linear time. */
 export const patternTime = 100
 

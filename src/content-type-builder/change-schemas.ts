@@ -1,4 +1,5 @@
 // Requests to the content-type builder: the changed schemas and files, or the refusal, as Strapi answers it.
+import { boundedText } from '../errors/bounded-values.js'
 import { deletedFiles, writtenFiles } from './files.js'
 import { unloadable } from './loadable.js'
 import { changeCategory, changeOlderComponent, changeOlderType } from './older-routes.js'
@@ -13,6 +14,7 @@ import {
   type SchemaChange,
 } from './project-schemas.js'
 import { invalidBody, refused, unknownRoute } from './refusals.js'
+import { excessOf, longUid } from './request-bounds.js'
 import { updateSchema } from './update-schema.js'
 
 /**
@@ -20,12 +22,17 @@ import { updateSchema } from './update-schema.js'
  * to be written and deleted.
  */
 export function changeSchemas(current: ProjectSchemas, request: BuilderRequest): SchemaChange | Refusal {
+  const refuse = (mistakes: readonly Mistake[]): Refusal =>
+    request.path.endsWith('/update-schema') ? refused(mistakes[0]!.message) : invalidBody(mistakes)
+  const excess = excessOf(request.body)
+  if (excess !== null) return refuse([{ path: excess.path, message: `${excess.path.join('.')} ${excess.message}` }])
   const draft: Draft = new Map(current.schemas)
   const result = route(current, draft, request)
   if (result.kind === 'refusal') return result
+  const long = [...draft.keys()].find((uid) => !current.schemas.has(uid) && longUid(uid) !== null)
+  if (long !== undefined) return refuse([{ path: [], message: `The uid ${boundedText(long, 60)} ${longUid(long)}` }])
   const mistakes = unloadable(current, draft)
-  if (mistakes.length > 0)
-    return request.path.endsWith('/update-schema') ? refused(mistakes[0]!.message) : invalidBody(inBody(request, mistakes))
+  if (mistakes.length > 0) return refuse(inBody(request, mistakes))
   const files = writtenFiles(current, draft)
   const { status, body } = result
   const deleted = deletedFiles(current, draft, files)

@@ -105,6 +105,7 @@ export const inTurn =
 export function inOrderOfKeys(found: readonly (readonly [key: string, mistakes: readonly Mistake[]])[], at: BodyPlace): Mistake[] {
   const rank = (key: string) => found.findIndex(([other]) => inside(at, key).label.includes(other))
   return found
+    .filter(([, mistakes]) => mistakes.length > 0)
     .toReversed()
     .map(([key, mistakes]) => ({ mistakes, rank: rank(key) }))
     .sort((one, other) => one.rank - other.rank)

@@ -20,7 +20,8 @@ type Schemas = ReadonlyMap<string, ProjectSchema>
 /** Returns why a service could not serve the schemas of `after` that differ from those of `current`. */
 export function unloadable(current: ProjectSchemas, after: Schemas): readonly Mistake[] {
   const changed = [...after.values()].filter((schema) => schema !== current.schemas.get(schema.uid))
-  const mistakes = [...changed.flatMap((schema) => takenNames(schema, after, current.schemas)), ...unstartable(current, after)]
+  const names = namesIn(after)
+  const mistakes = [...changed.flatMap((schema) => takenNames(schema, names, current.schemas)), ...unstartable(current, after)]
   return mistakes.length > 0 ? mistakes : unlinked(changed, after)
 }
 
@@ -55,27 +56,59 @@ const sourceOf = ({ uid, content }: ProjectSchema): SchemaSource => ({
   kind: isComponentUid(uid) ? 'component' : content.kind === 'singleType' ? 'singleType' : 'collectionType',
 })
 
-/** The tables of relations and components of other schemas. */
-const linkTables = (schemas: readonly ProjectSchema[]): ReadonlySet<string> =>
-  new Set(
-    schemas.flatMap(({ content: { collectionName = '', attributes } }) => [
-      componentTable(collectionName),
-      ...Object.keys(attributes).flatMap((name) => [linkTable(collectionName, name), morphTable(collectionName, name)]),
-    ]),
+/** Names, and the uids of the schemas that have them. */
+type Owners = ReadonlyMap<string, readonly string[]>
+
+/** The names that schemas have, which no two may share. */
+interface TakenNames {
+  /** The singularName and the pluralName of types. */
+  readonly types: Owners
+  /** The collectionName, in snake case. */
+  readonly tables: Owners
+  /** The tables of relations and components. */
+  readonly links: Owners
+}
+
+function ownersOf(schemas: Schemas, namesOf: (schema: ProjectSchema) => readonly string[]): Owners {
+  const owners = new Map<string, string[]>()
+  for (const schema of schemas.values())
+    for (const name of namesOf(schema)) {
+      const known = owners.get(name)
+      if (known === undefined) owners.set(name, [schema.uid])
+      else known.push(schema.uid)
+    }
+  return owners
+}
+
+/** The names of types in `schemas`. */
+export const typeNamesIn = (schemas: Schemas): Owners =>
+  ownersOf(schemas, ({ uid, content: { info } }) =>
+    isComponentUid(uid) ? [] : [info.singularName, info.pluralName].filter((name) => name !== undefined),
   )
+
+const namesIn = (schemas: Schemas): TakenNames => ({
+  types: typeNamesIn(schemas),
+  tables: ownersOf(schemas, ({ content: { collectionName } }) => [snakeCase(collectionName)]),
+  links: ownersOf(schemas, ({ content: { collectionName = '', attributes } }) => [
+    componentTable(collectionName),
+    ...Object.keys(attributes).flatMap((name) => [linkTable(collectionName, name), morphTable(collectionName, name)]),
+  ]),
+})
+
+/** The first other schema that has a name. */
+const otherOwner = (owners: Owners, name: string, uid: string): string | undefined => owners.get(name)?.find((other) => other !== uid)
 
 /** Tables that are no type's own. */
 const systemTable = /^(?:strapi|octavo|sqlite)_/
 
-function takenNames({ uid, content }: ProjectSchema, after: Schemas, before: Schemas): readonly Mistake[] {
+function takenNames({ uid, content }: ProjectSchema, names: TakenNames, before: Schemas): readonly Mistake[] {
   if (before.has(uid) && before.get(uid)!.content.collectionName === content.collectionName) return []
-  const others = [...after.values()].filter((other) => other.uid !== uid)
   const table = content.collectionName ?? ''
-  const mistakes = isComponentUid(uid) ? [] : takenTypeNames(uid, content, others)
-  const sameTable = others.find((other) => snakeCase(other.content.collectionName) === snakeCase(table))
+  const mistakes = isComponentUid(uid) ? [] : takenTypeNames(uid, content, names.types)
+  const sameTable = otherOwner(names.tables, snakeCase(table), uid)
   if (sameTable !== undefined)
-    mistakes.push({ path: [uid, 'collectionName'], message: `The collectionName "${table}" is the one of ${sameTable.uid}`, value: table })
-  else if (systemTable.test(table) || linkTables(others).has(table))
+    mistakes.push({ path: [uid, 'collectionName'], message: `The collectionName "${table}" is the one of ${sameTable}`, value: table })
+  else if (systemTable.test(table) || otherOwner(names.links, table, uid) !== undefined)
     mistakes.push({
       path: [uid, 'collectionName'],
       message: `The collectionName "${table}" is reserved for tables of the system`,
@@ -84,13 +117,12 @@ function takenNames({ uid, content }: ProjectSchema, after: Schemas, before: Sch
   return mistakes
 }
 
-/** The names of a type that another one has. */
-export const takenTypeNames = (uid: string, { info }: SchemaContent, others: readonly ProjectSchema[]): Mistake[] =>
+/** The names of a type that another one has; `types`: the names of all (`typeNamesIn`). */
+export const takenTypeNames = (uid: string, { info }: SchemaContent, types: Owners): Mistake[] =>
   (['singularName', 'pluralName'] as const).flatMap((key) => {
     const name = info[key]
-    const types = others.filter((other) => !isComponentUid(other.uid)).map((other) => ({ uid: other.uid, ...other.content.info }))
-    const taken = types.find(({ singularName, pluralName }) => name === singularName || name === pluralName)
-    return taken === undefined ? [] : [{ path: [uid, key], message: `The ${key} "${name}" is already used by ${taken.uid}`, value: name }]
+    const taken = name === undefined ? undefined : otherOwner(types, name, uid)
+    return taken === undefined ? [] : [{ path: [uid, key], message: `The ${key} "${name}" is already used by ${taken}`, value: name }]
   })
 
 function wrongAttribute(
@@ -137,7 +169,9 @@ function enumerationMistake(values: readonly string[]): readonly string[] {
   if (empty.length > 0) return [`the values ${JSON.stringify(empty)} have no letter or digit`]
   const digits = values.filter((_, index) => /^\d/.test(names[index]!))
   if (digits.length > 0) return [`the values ${JSON.stringify(digits)} begin with a digit`]
-  const same = values.filter((_, index) => names.indexOf(names[index]!) !== names.lastIndexOf(names[index]!))
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  const same = values.filter((_, index) => counts.get(names[index]!)! > 1)
   return same.length === 0 ? [] : [`the values ${JSON.stringify(same)} are the same without special characters`]
 }
 

@@ -30,7 +30,7 @@ import { attributeName, isReservedAttribute, reservedAttributes, sameColumns } f
 import type { BuilderAttributes, Mistake } from './project-schemas.js'
 
 /** Checks of the keys of an attribute; some depend on other keys. */
-type Row = (attribute: BodyObject, around: AttributeOwner) => Readonly<Record<string, BodyCheck | readonly BodyCheck[]>>
+type Row = (attribute: BodyObject, around: CheckedOwner) => Readonly<Record<string, BodyCheck | readonly BodyCheck[]>>
 
 /** What the attributes of a body are checked against. */
 export interface AttributeOwner {
@@ -39,6 +39,11 @@ export interface AttributeOwner {
   readonly attributes: BodyObject
   /** The uids that relations may point at, in Strapi's order. */
   readonly targets: readonly string[]
+}
+
+/** The same, with the names of the attributes that a uid may be generated from. */
+interface CheckedOwner extends AttributeOwner {
+  readonly texts: readonly string[]
 }
 
 const isRegex = (source: unknown): boolean => {
@@ -125,13 +130,10 @@ const uidDefault = ({ targetField, regex }: BodyObject): BodyCheck => {
   )
 }
 
-const uid: Row = (attribute, { attributes }) => {
-  const isText = ([, attribute]: readonly [string, unknown]) =>
-    ['string', 'text'].includes((attribute as BodyObject | null)?.type as string)
-  const texts = Object.entries(attributes).filter(isText)
+const uid: Row = (attribute, { texts }) => {
   const pair = that((texts: readonly unknown[]) => texts.length >= 2, 'field must have at least 2 items')
   return {
-    targetField: [nullable(text), oneOf(texts.map(([name]) => name))],
+    targetField: [nullable(text), oneOf(texts)],
     default: uidDefault(attribute),
     minLength: length,
     maxLength: typed('number', length, longerThanMinimum(attribute), atMost(256)),
@@ -217,10 +219,15 @@ const common = { configurable: nullable(flag), private: nullable(flag), pluginOp
 /** Checks all attributes of a type or component; names in `kept` are those of the file, and may be reserved ones. */
 export function checkAttributes(around: AttributeOwner, kept: BuilderAttributes, at: BodyPlace): readonly Mistake[] {
   const conflicting = new Set(sameColumns(Object.keys(around.attributes)))
+  const isText = ([, attribute]: readonly [string, unknown]) =>
+    ['string', 'text'].includes((attribute as BodyObject | null)?.type as string)
+  const texts = Object.entries(around.attributes)
+    .filter(isText)
+    .map(([name]) => name)
   const found = Object.entries(around.attributes).map(([name, attribute]) => {
     const place = inside(at, name)
     const wrongName = nameMistake(name, Object.hasOwn(kept, name), conflicting)
-    const mistakes = checkAttribute(attribute, around, place)
+    const mistakes = checkAttribute(attribute, { ...around, texts }, place)
     return [name, [...mistakes, ...(wrongName === null ? [] : [mistake(place, wrongName, attribute)])]] as const
   })
   return inOrderOfKeys(found, at)
@@ -232,7 +239,7 @@ function nameMistake(name: string, isKept: boolean, conflicting: ReadonlySet<str
   return attributeName.test(name) ? null : `Attribute name '${name}' must match the following regex: ${attributeName}`
 }
 
-function checkAttribute(attribute: unknown, around: AttributeOwner, at: BodyPlace): readonly Mistake[] {
+function checkAttribute(attribute: unknown, around: CheckedOwner, at: BodyPlace): readonly Mistake[] {
   const wrong = typed('object')(attribute, at)
   if (wrong.length > 0 || !isObject(attribute)) return wrong
   const fields = attribute

@@ -33,9 +33,10 @@ const list = <Item extends z.ZodType>(item: Item) =>
     const kept = attributes.filter(({ action }) => action !== 'delete').map(({ name }) => name)
     const deleted = attributes.filter(({ action }) => action === 'delete').map(({ name }) => name)
     if (sameColumns(kept).length > 0 || new Set([...kept, ...deleted]).size < attributes.length) refuse('Attributes must have unique names')
+    const named = new Map(attributes.toReversed().map((attribute) => [attribute.name, attribute]))
     for (const { action, properties } of attributes) {
       if (properties?.type !== 'uid' || !properties.targetField) continue
-      const target = attributes.find(({ name }) => name === properties.targetField)
+      const target = named.get(properties.targetField as string)
       if (target === undefined && action === 'create') refuse('Target does not exist')
       if (target !== undefined && !['string', 'text'].includes(target.properties?.type ?? '')) refuse('Invalid target type')
     }

@@ -17,8 +17,8 @@ interface ValueError {
   readonly value?: unknown
 }
 
-/** Errors that a hint repairs at once. */
-const mostRepaired = 5
+/** Errors that a hint repairs at once, and errors that it looks at for that. */
+const [mostRepaired, mostLooked] = [5, 50]
 
 /** 400: what each wrong value has to be, dates included, which are reported one at a time. */
 export const wrongValues: Hint = (exchange) => {
@@ -26,7 +26,7 @@ export const wrongValues: Hint = (exchange) => {
   const data = dataOf(exchange)
   if (error?.status !== 400 || error.name !== 'ValidationError' || type === null || data === null) return null
   const { errors } = (error.details ?? {}) as { readonly errors?: readonly ValueError[] }
-  const about = (errors ?? []).filter(({ path }) => path.length > 0)
+  const about = (errors ?? []).filter(({ path }) => path.length > 0).slice(0, mostLooked)
   const repairs = about.flatMap((one) => repairOf(exchange, type, one, valueAt(data, one.path)) ?? [])
   const found = [...new Set([...repairs, ...wrongDates(model, type, data), ...missingValues(exchange, type, data, about)])]
   if (found.length === 0) return null
@@ -143,7 +143,8 @@ export const missingTargets: Hint = async (exchange) => {
   const { uid, named } = error.situation
   const target = model.types.get(uid)
   if (target === undefined) return null
-  const found = referencesTo(model, type, data, uid).find(({ value }) => named.includes(value))
+  const missing = new Set(named)
+  const found = referencesTo(model, type, data, uid).find(({ value }) => missing.has(value))
   const place = found === undefined ? '' : `${found.path}: `
   const isFile = uid === 'plugin::upload.file'
   const known = await documentNamed(asked, target, String(named[0]))

@@ -1,5 +1,5 @@
 // Parts of sentences that hints are made of.
-import { closest } from '../errors/did-you-mean.js'
+import { closest, mayBeName } from '../errors/did-you-mean.js'
 
 /** Characters of a value, and names of a list, that a hint shows. */
 const [longestShown, mostListed] = [60, 12]
@@ -25,9 +25,11 @@ export function didYouMean(given: string, known: Iterable<string>): string {
 
 /** The most similar of these names, whatever their case and separators; null if none is similar. */
 export function similar(given: string, known: Iterable<string>): string | null {
+  if (!mayBeName(given)) return null
   const names = [...known]
   const bare = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '')
-  return names.find((name) => bare(name) === bare(given) && bare(given) !== '') ?? closest(given, names)
+  const wanted = bare(given)
+  return (wanted === '' ? undefined : names.find((name) => bare(name) === wanted)) ?? closest(given, names)
 }
 
 /** A value as it stands in a query string, shortened. */

@@ -3,9 +3,10 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { codeFiles, componentKeys, fileText, typeKeys } from '../content-type-builder/files.js'
-import { takenTypeNames, unstartable } from '../content-type-builder/loadable.js'
+import { takenTypeNames, typeNamesIn, unstartable } from '../content-type-builder/loadable.js'
 import { attributeName, categoryName, isReservedAttribute, isReservedType, schemaPath } from '../content-type-builder/names.js'
 import { isBuiltin, type ProjectSchema, type SchemaContent } from '../content-type-builder/project-schemas.js'
+import { excessOf, longUid } from '../content-type-builder/request-bounds.js'
 import { validationError } from '../errors/errors.js'
 import { schemaIndexes } from '../model/load.js'
 import type { Model } from '../model/types.js'
@@ -65,6 +66,8 @@ export async function readSchemaRequest(
   sent: unknown,
   agreed: ReadonlySet<string>,
 ): Promise<ChangeRequest> {
+  const excess = excessOf(sent)
+  if (excess !== null) throw invalid(excess.path, excess.message)
   const { data, renames, neverPublished, version } = checked(schemaRequest, sent, [])
   const uids = Object.keys(data)
   if (uids.length === 0) throw invalid(['data'], 'must name a schema')
@@ -91,6 +94,8 @@ async function filesOfSchemas(
   for (const uid of uids) {
     const schema = data[uid]!
     const former = known.get(uid)
+    const tooLong = former === undefined ? longUid(uid) : null
+    if (tooLong !== null) throw invalid(['data', uid], tooLong)
     const place = former ?? placeOf(uid)
     if (place === null)
       throw invalid(['data', uid], 'is no uid of a content-type (api::name.name) or component (category.name) of a project')
@@ -123,9 +128,9 @@ function refuseUnstartable(model: Model, data: Readonly<Record<string, object | 
     for (const name of Object.keys((content as SchemaContent | null)?.attributes ?? {}))
       if (isReservedAttribute(name) && !Object.hasOwn(known, name)) throw invalid(['data', uid, 'attributes', name], 'is a reserved name')
   }
+  const names = typeNamesIn(after)
   for (const [uid, content] of newTypes) {
-    const others = [...after.values()].filter((other) => other.uid !== uid)
-    const [taken] = takenTypeNames(uid, content, others)
+    const [taken] = takenTypeNames(uid, content, names)
     if (taken !== undefined) throw invalid(['data', uid, 'info', ...taken.path.slice(1)], taken.message)
   }
   const [mistake] = unstartable({ schemas, customFields: usedCustomFields(schemas) }, after)

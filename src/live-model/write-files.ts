@@ -1,5 +1,6 @@
 // Writes the files of a change into the project's folder: first beside their places, so that a full disk or a missing permission is found
 // before anything is changed, then into their places.
+import { createHash } from 'node:crypto'
 import { access, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import type { FileChanges } from '../model/schema-files.js'
@@ -13,6 +14,8 @@ export interface StagedFiles {
 }
 
 const suffix = '.octavo-new'
+/** Bytes of a name in a folder, on most file systems. */
+const longestName = 255
 
 /** The folders of `src` that have schema files. Others may be large. */
 const schemaFolders = ['api', 'components', 'extensions']
@@ -73,8 +76,11 @@ export async function discardLeftovers(folder: string): Promise<void> {
 async function besideOf(file: string): Promise<string> {
   let folder = dirname(file)
   while (!(await isThere(folder))) folder = dirname(folder)
-  return join(folder, relative(folder, file).replaceAll(sep, '~') + suffix)
+  const name = relative(folder, file).replaceAll(sep, '~')
+  return join(folder, (Buffer.byteLength(name + suffix) > longestName ? digest(name) : name) + suffix)
 }
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** The texts that files have before they are written, with what is in force and not on disk; null where there is no file. */
 export async function formerTexts(folder: string, changes: FileChanges, unwritten: FileChanges): Promise<FileChanges> {

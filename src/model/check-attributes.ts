@@ -1,9 +1,8 @@
 // Checks the attributes of a schema: the options of each attribute type and the values of each option.
-import { didYouMean } from '../errors/did-you-mean.js'
 import { attributeOptions, commonOptions, type OptionsByName, relationKinds } from './attribute-options.js'
 import { isScalarType } from './attributes.js'
 import { checkCondition } from './conditions.js'
-import { careless, type Finding, unlikely, wrong } from './finding.js'
+import { careless, type Finding, shown, unlikely, wrong } from './finding.js'
 import { columnName } from './names.js'
 import type { AttributeSource, SchemaSource, SchemaSources } from './types.js'
 
@@ -19,7 +18,12 @@ export function checkAttribute(schema: SchemaSource, name: string, source: Attri
   const { type } = source
   const known = Object.hasOwn(attributeOptions, type) ? attributeOptions[type]!.options : null
   if (known === null && type !== 'customField') {
-    return [wrong(`attributes.${name}.type`, `"${type}" is not an attribute type${didYouMean(type, Object.keys(attributeOptions))}`)]
+    return [
+      wrong(`attributes.${name}.type`, `${shown(type)} is not an attribute type`, {
+        given: type,
+        known: () => Object.keys(attributeOptions),
+      }),
+    ]
   }
   return [
     ...(known === null ? [] : checkOptions(name, source, { ...commonOptions, ...known })),
@@ -36,10 +40,11 @@ function checkOptions(name: string, source: AttributeSource, known: OptionsByNam
   return Object.entries(source).flatMap(([option, value]): readonly Finding[] => {
     const path = `attributes.${name}.${option}`
     const form = Object.hasOwn(known, option) ? known[option]!.form : null
-    if (form === null) return [unlikely(path, `is not an option of the type ${source.type}${didYouMean(option, Object.keys(known))}`)]
+    if (form === null)
+      return [unlikely(path, `is not an option of the type ${source.type}`, { given: option, known: () => Object.keys(known) })]
     if (value === undefined || form.fits(value)) return []
     const report = refusedByStrapi[source.type]?.includes(option) === true ? wrong : careless
-    return [report(path, `is ${JSON.stringify(value)}; it must be ${form.words}`)]
+    return [report(path, `is ${shown(value)}; it must be ${form.words}`)]
   })
 }
 
@@ -63,10 +68,13 @@ function checkEnumeration(name: string, { enum: values, default: chosen }: Attri
   const path = `attributes.${name}.enum`
   if (!Array.isArray(values)) return [wrong(path, 'must name at least one value')]
   if (values.length === 0) return [careless(path, 'must name at least one value')]
-  const twice = values.find((value, index) => values.indexOf(value) !== index)
-  if (twice !== undefined) return [wrong(path, `has "${twice}" twice`)]
-  if (typeof chosen !== 'string' || values.includes(chosen)) return []
-  return [careless(`attributes.${name}.default`, `"${chosen}" is not one of the values${didYouMean(chosen, values)}`)]
+  const seen = new Set<unknown>()
+  const twice = values.find((value) => seen.size === seen.add(value).size)
+  if (twice !== undefined) return [wrong(path, `has ${shown(twice)} twice`)]
+  if (typeof chosen !== 'string' || seen.has(chosen)) return []
+  return [
+    careless(`attributes.${name}.default`, `${shown(chosen)} is not one of the values`, { given: chosen, known: () => values.map(String) }),
+  ]
 }
 
 function checkTargetField({ attributes }: SchemaSource, name: string, { targetField }: AttributeSource): readonly Finding[] {
@@ -74,7 +82,7 @@ function checkTargetField({ attributes }: SchemaSource, name: string, { targetFi
   const path = `attributes.${name}.targetField`
   const target = attributes[targetField]
   if (target === undefined)
-    return [careless(path, `"${targetField}" is not an attribute${didYouMean(targetField, Object.keys(attributes))}`)]
+    return [careless(path, `${shown(targetField)} is not an attribute`, { given: targetField, known: () => Object.keys(attributes) })]
   return target.type === 'string' || target.type === 'text' || target.type === 'customField'
     ? []
     : [unlikely(path, `"${targetField}" is of the type ${target.type}; a uid is generated from a string or text`)]
@@ -85,19 +93,23 @@ function checkRelation(schema: SchemaSource, name: string, source: AttributeSour
   const at = (option: string) => `attributes.${name}.${option}`
   if (!relationKinds.some((kind) => kind === relation))
     return [
-      wrong(
-        at('relation'),
-        `${JSON.stringify(relation) ?? 'nothing'} is not a kind of relation${didYouMean(String(relation), relationKinds)}`,
-      ),
+      wrong(at('relation'), `${shown(relation)} is not a kind of relation`, {
+        given: String(relation),
+        known: () => relationKinds,
+      }),
     ]
   if (relation === 'morphToOne' || relation === 'morphToMany') return []
-  const uids = [...sources.values()].filter(({ kind }) => kind !== 'component').map(({ uid }) => uid)
   const target = sources.get(String(targetUid))
   // Relations to types of plugins that only Strapi loads are skipped with a warning.
   if (target === undefined && String(targetUid).startsWith('plugin::')) return []
   if (target === undefined || target.kind === 'component') {
     const report = target === undefined ? wrong : careless
-    return [report(at('target'), `${JSON.stringify(targetUid) ?? 'nothing'} is not a content-type${didYouMean(String(targetUid), uids)}`)]
+    return [
+      report(at('target'), `${shown(targetUid)} is not a content-type`, {
+        given: String(targetUid),
+        known: () => uidsOf(sources, (kind) => kind !== 'component'),
+      }),
+    ]
   }
   return [
     ...checkOwner(name, source),
@@ -127,7 +139,7 @@ function checkOtherSide(schema: SchemaSource, target: SchemaSource, name: string
   const other = target.attributes[name]
   if (other === undefined) {
     const report = path.endsWith('mappedBy') ? careless : wrong
-    return [report(path, `${target.uid} has no attribute "${name}"${didYouMean(name, Object.keys(target.attributes))}`)]
+    return [report(path, `${target.uid} has no attribute ${shown(name)}`, { given: name, known: () => Object.keys(target.attributes) })]
   }
   const report = path.endsWith('inversedBy') ? wrong : careless
   if (other.type !== 'relation') return [report(path, `"${name}" of ${target.uid} is of the type ${other.type}, not a relation`)]
@@ -144,18 +156,21 @@ function checkComponents(name: string, source: AttributeSource, sources: SchemaS
   const named = isZone ? source.components : [source.component]
   const report = isZone ? careless : wrong
   if (!Array.isArray(named)) return [careless(`attributes.${name}.components`, 'must be a list of components')]
-  const known = [...sources.values()].filter(({ kind }) => kind === 'component').map(({ uid }) => uid)
   return named.flatMap((uid, index) =>
-    known.includes(String(uid))
+    sources.get(String(uid))?.kind === 'component'
       ? []
       : [
-          report(
-            `attributes.${name}.${isZone ? `components.${index}` : 'component'}`,
-            `${JSON.stringify(uid) ?? 'nothing'} is not a component${didYouMean(String(uid), known)}`,
-          ),
+          report(`attributes.${name}.${isZone ? `components.${index}` : 'component'}`, `${shown(uid)} is not a component`, {
+            given: String(uid),
+            known: () => uidsOf(sources, (kind) => kind === 'component'),
+          }),
         ],
   )
 }
+
+/** The uids of the schemas of some kinds. */
+const uidsOf = (sources: SchemaSources, isMeant: (kind: SchemaSource['kind']) => boolean): readonly string[] =>
+  [...sources.values()].filter(({ kind }) => isMeant(kind)).map(({ uid }) => uid)
 
 /** True if the attribute has its own column. */
 const hasColumn = ({ type }: AttributeSource): boolean => isScalarType(type) || type === 'customField'

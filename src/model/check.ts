@@ -1,7 +1,8 @@
 // Checks the schemas of a project before the model is built. Each error names its path in the file and, if possible, a correction.
-import { closest } from '../errors/did-you-mean.js'
+import { nameCharacters, uidCharacters } from '../config/limits.js'
+import { closest, didYouMean } from '../errors/did-you-mean.js'
 import { checkAttribute, checkColumns } from './check-attributes.js'
-import { careless, type Finding, unlikely, wrong } from './finding.js'
+import { careless, type Finding, shown, unlikely, wrong } from './finding.js'
 import { snake } from './names.js'
 import { componentAttributes, documentAttributes, kebabCase, replacedAttributes, schemaKeys, schemaOptions } from './schema-keys.js'
 import type { SchemaSource } from './types.js'
@@ -38,6 +39,8 @@ export const fileAndPath = ({ file, path }: SchemaMistake): string => `${file}: 
 const ignoredNames = ['locale']
 /** The most errors in one message. */
 const maxShown = 3
+/** The most findings of one check that are completed with a guess: each guess looks at all names of a kind. */
+const maxGuessed = 20
 
 /**
  * Checks the project's own schemas; `all` also contains the built-in ones. `isStrapis`: Strapi serves the project too, so mistakes that it
@@ -47,10 +50,13 @@ const maxShown = 3
  */
 export function checkSchemas(files: readonly SchemaFile[], all: readonly SchemaSource[], isStrapis: boolean): readonly string[] {
   const sources = new Map(all.map((schema) => [schema.uid, schema]))
+  let guessed = 0
+  const completed = ({ message, guess }: Finding): string =>
+    guess === null || ++guessed > maxGuessed ? message : `${message}${didYouMean(guess.given, guess.known())}`
   const found = files.flatMap(({ file, schema }) =>
-    findings(schema, sources).map(({ path, message, kind }) => ({
-      isError: kind === 'wrong' || (kind === 'careless' && !isStrapis),
-      mistake: { file, path, message },
+    findings(schema, sources).map((finding) => ({
+      isError: finding.kind === 'wrong' || (finding.kind === 'careless' && !isStrapis),
+      mistake: { file, path: finding.path, message: completed(finding) },
     })),
   )
   const mistakes = found.filter(({ isError }) => isError).map(({ mistake }) => mistake)
@@ -68,6 +74,7 @@ function findings(schema: SchemaSource, sources: ReadonlyMap<string, SchemaSourc
     ...unknownKeys(Object.keys(schema), Object.keys(schemaKeys)),
     ...checkKind(schema),
     ...checkNames(schema),
+    ...checkLengths(schema),
     ...checkOptions(schema),
     ...attributes.flatMap(([name]) => checkName(schema, name)),
     ...checkColumns(schema),
@@ -78,8 +85,7 @@ function findings(schema: SchemaSource, sources: ReadonlyMap<string, SchemaSourc
 const unknownKeys = (given: readonly string[], known: readonly string[]): readonly Finding[] =>
   given.flatMap((key) => {
     if (known.includes(key)) return []
-    const meant = closest(key, known)
-    return [unlikely(key, `is not a known key${meant === null ? '' : `; did you mean "${meant}"?`}`)]
+    return [unlikely(key, 'is not a known key', { given: key, known: () => known })]
   })
 
 const kinds = ['collectionType', 'singleType']
@@ -87,8 +93,7 @@ const kinds = ['collectionType', 'singleType']
 /** Strapi takes every other kind for a collection type. */
 function checkKind({ kind }: SchemaSource): readonly Finding[] {
   if (kind === 'component' || kinds.includes(kind)) return []
-  const meant = closest(kind, kinds)
-  return [careless('kind', `is "${kind}"; it must be collectionType or singleType${meant === null ? '' : `; did you mean "${meant}"?`}`)]
+  return [careless('kind', `is ${shown(kind)}; it must be collectionType or singleType`, { given: kind, known: () => kinds })]
 }
 
 function checkNames({ kind, info }: SchemaSource): readonly Finding[] {
@@ -101,14 +106,29 @@ function checkNames({ kind, info }: SchemaSource): readonly Finding[] {
       .toLowerCase()
       .replaceAll(/[^a-z0-9]+/g, '-')
       .replaceAll(/^-|-$/g, '')
-    return [wrong(`info.${key}`, `is "${name}"; it must be in kebab-case${kebabCase.test(meant) ? `, like "${meant}"` : ''}`)]
+    return [wrong(`info.${key}`, `is ${shown(name)}; it must be in kebab-case${kebabCase.test(meant) ? `, like "${meant}"` : ''}`)]
   })
+}
+
+/** Names that are served although not every database stores them where they are named. */
+function checkLengths({ uid, attributes }: SchemaSource): readonly Finding[] {
+  const long = (path: string, name: string, most: number): readonly Finding[] =>
+    name.length > most ? [unlikely(path, `has ${name.length} characters, more than the ${most} that every database stores`)] : []
+  return [
+    ...long('uid', uid, uidCharacters),
+    ...Object.entries(attributes).flatMap(([name, { type, enum: values }]) => [
+      ...long(`attributes.${name}`, name, nameCharacters),
+      ...(type === 'enumeration' && Array.isArray(values)
+        ? values.flatMap((value) => long(`attributes.${name}.enum`, String(value), nameCharacters))
+        : []),
+    ]),
+  ]
 }
 
 /** An option that resembles a known one is a mistake; other unknown options may belong to plugins. */
 function checkOptions(schema: SchemaSource): readonly Finding[] {
   const notObjects = (['options', 'pluginOptions'] as const).filter((key) => schema[key] !== undefined && !isObject(schema[key]))
-  if (notObjects.length > 0) return notObjects.map((key) => careless(key, `is ${JSON.stringify(schema[key])}; it must be an object`))
+  if (notObjects.length > 0) return notObjects.map((key) => careless(key, `is ${shown(schema[key])}; it must be an object`))
   const { options = {}, pluginOptions } = schema
   const names = Object.keys(schemaOptions)
   const { draftAndPublish, privateAttributes } = options as Readonly<Record<string, unknown>>
@@ -128,14 +148,14 @@ function checkOptions(schema: SchemaSource): readonly Finding[] {
     ...checkFlag('pluginOptions.i18n.localized', localized),
     ...(privateAttributes === undefined || isList
       ? []
-      : [careless('options.privateAttributes', `is ${JSON.stringify(privateAttributes)}; it must be a list of names`)]),
+      : [careless('options.privateAttributes', `is ${shown(privateAttributes)}; it must be a list of names`)]),
   ]
 }
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const checkFlag = (path: string, value: unknown): readonly Finding[] =>
-  value === undefined || typeof value === 'boolean' ? [] : [careless(path, `is ${JSON.stringify(value)}; it must be true or false`)]
+  value === undefined || typeof value === 'boolean' ? [] : [careless(path, `is ${shown(value)}; it must be true or false`)]
 
 function checkName({ kind, uid }: SchemaSource, name: string): readonly Finding[] {
   const isComponent = kind === 'component'

@@ -65,20 +65,22 @@ export const filesOnDisk: SchemaFiles = {
 /** The files on disk as they will be once the changes are written. A folder that the changes empty is still listed. */
 export function filesWithChanges(projectFolder: string, changes: FileChanges): SchemaFiles {
   const texts = new Map([...changes].map(([path, text]) => [join(projectFolder, path), text]))
-  const added = new Map<string, FolderEntry[]>()
+  const added = new Map<string, Map<string, FolderEntry>>()
   for (const [file, text] of texts) {
     if (text === null) continue
     let [below, isFolder] = [file, false]
     while (below !== projectFolder && below.startsWith(projectFolder + sep)) {
       const folder = dirname(below)
-      added.set(folder, [...(added.get(folder) ?? []), { name: below.slice(folder.length + 1), isFolder }])
+      const name = below.slice(folder.length + 1)
+      const entries = added.get(folder) ?? new Map<string, FolderEntry>()
+      added.set(folder, entries.set(name, { name, isFolder }))
       ;[below, isFolder] = [folder, true]
     }
   }
   return {
     list: async (folder) => {
       const present = await filesOnDisk.list(folder)
-      const entries = new Map([...present, ...(added.get(folder) ?? [])].map((entry) => [entry.name, entry]))
+      const entries = new Map([...present, ...(added.get(folder)?.values() ?? [])].map((entry) => [entry.name, entry]))
       return [...entries.values()].sort(byName)
     },
     read: async (file) => {

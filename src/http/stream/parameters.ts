@@ -1,4 +1,6 @@
 // The query parameters of an event stream: which types and events, drafts or published versions, and where to continue.
+
+import { boundedText } from '../../errors/bounded-values.js'
 import { didYouMean } from '../../errors/did-you-mean.js'
 import { validationError } from '../../errors/errors.js'
 import type { Model } from '../../model/types.js'
@@ -17,25 +19,36 @@ export interface StreamParameters {
 
 const names = ['types', 'events', 'status', 'lastEventId']
 
+/** What was sent, as a message repeats it. */
+const shown = (text: string): string => boundedText(text, 100)
+
 /** Reads the parameters. `header`: `Last-Event-ID`, which wins. @throws ApiError 400 */
 export function readStreamParameters(model: Model, query: string, header: string | undefined): StreamParameters {
   const given = new Map<string, string[]>()
   for (const [key, value] of new URLSearchParams(query)) {
     const name = key.replace(/\[\d*\]$/, '')
     if (!names.includes(name))
-      throw validationError(`Invalid parameter ${name}${didYouMean(name, names)}`, { source: 'query', param: name })
-    given.set(name, [...(given.get(name) ?? []), value])
+      throw validationError(`Invalid parameter ${shown(name)}${didYouMean(name, names)}`, { source: 'query', param: shown(name) })
+    const values = given.get(name)
+    if (values === undefined) given.set(name, [value])
+    else values.push(value)
   }
   const list = (name: string): readonly string[] | null => given.get(name)?.flatMap((value) => value.split(',')) ?? null
   const types = list('types')
   for (const uid of types ?? []) {
     if (model.types.get(uid)?.exposed !== true)
-      throw validationError(`There is no content-type ${uid}${didYouMean(uid, model.types.keys())}`, { source: 'query', param: 'types' })
+      throw validationError(`There is no content-type ${shown(uid)}${didYouMean(uid, model.types.keys())}`, {
+        source: 'query',
+        param: 'types',
+      })
   }
   const events = list('events')
   for (const event of events ?? []) {
     if (!entryEvents.some((known) => known === event))
-      throw validationError(`There is no event ${event}. The events are ${entryEvents.join(', ')}`, { source: 'query', param: 'events' })
+      throw validationError(`There is no event ${shown(event)}. The events are ${entryEvents.join(', ')}`, {
+        source: 'query',
+        param: 'events',
+      })
   }
   const status = given.get('status')?.at(-1) ?? 'published'
   if (status !== 'published' && status !== 'draft') throw validationError('Invalid status. Expected "published" or "draft"')
