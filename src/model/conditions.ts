@@ -3,7 +3,7 @@
 import jsonLogic from 'json-logic-js'
 import { conditionDepth, conditionParts } from '../config/limits.js'
 import { didYouMean } from '../errors/did-you-mean.js'
-import { careless, type Finding, unlikely, wrong } from './finding.js'
+import { careless, type Finding, shown, unlikely, wrong } from './finding.js'
 import type { Attribute, AttributeSource, Model, Schema } from './types.js'
 
 type LevelValues = Readonly<Record<string, unknown>>
@@ -84,7 +84,7 @@ export function checkCondition(
   return [...named].flatMap((other) => {
     const attribute = Object.hasOwn(attributes, other) ? attributes[other]! : null
     if (attribute === null)
-      return [unlikely(`${path}.visible`, `"${other}" is not an attribute${didYouMean(other, Object.keys(attributes))}`)]
+      return [unlikely(`${path}.visible`, `${shown(other)} is not an attribute`, { given: other, known: () => Object.keys(attributes) })]
     return attribute.type === 'relation' || attribute.type === 'media'
       ? [unlikely(`${path}.visible`, `"${other}" is a ${attribute.type}: conditions see values alone, so it counts as absent`)]
       : []
