@@ -7,6 +7,7 @@ import { driverOf } from './database/open.js'
 import type { Signing } from './database/signing.js'
 import { checkHooks } from './documents/hooks.js'
 import { checkTypes } from './documents/scopes.js'
+import { sharedPaths } from './http/api/shared-paths.js'
 import { checkRoutes } from './http/custom-routes/paths.js'
 import { checkInstallable } from './installation/installation.js'
 import { isOutrun } from './live-model/carry-out.js'
@@ -59,7 +60,7 @@ async function openContent(
   const start = await startOf({ config, findFields, isCommand }, driver)
   const { model } = start
   await checkCode(config, model)
-  for (const warning of [...config.warnings, ...model.warnings]) logger.warn(warning)
+  for (const warning of [...config.warnings, ...model.warnings, ...sharedPaths(model, config.rest.prefix)]) logger.warn(warning)
   const fill = seedLoader(config, model, driver.nameOf(config), logger)
   const database = await driver.open(config, start.former ?? model, { logger, signing, fill })
   opened.add(database.close)

@@ -1,4 +1,5 @@
 // Which routes a content-type has: all of them, or those that `types.<uid>.routes` of octavo.config leaves.
+import type { ContentType, Model } from '../model/types.js'
 import type { ApiAction, TypeSettings } from '../public/type-settings.js'
 
 /** True if the configuration leaves the route of an action out. */
@@ -31,4 +32,15 @@ export const publicationActions: Readonly<Record<string, ApiAction & ('publish' 
   publish: 'publish',
   unpublish: 'unpublish',
   discard: 'discardDraft',
+}
+
+/**
+ * The content-type that has a route of this method and path below the prefix; null: none. Where the service has a route of its own there, as
+ * at `/users`, that of the type comes first, as in Strapi, also if it is left out: nobody is shown something else in its place.
+ */
+export function typeWithRoute({ paths }: Pick<Model, 'paths'>, method: string, path: string): ContentType | null {
+  const [name = '', id, ...others] = path.slice(1).split('/')
+  const type = others.length > 0 ? undefined : paths.get(name.toLowerCase())
+  if (type === undefined || (type.singleType && id !== undefined)) return null
+  return actionsAt(type, id !== undefined)[method] === undefined ? null : type
 }

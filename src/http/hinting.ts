@@ -9,6 +9,7 @@ import { fileType } from '../model/link.js'
 import type { ContentType, Model } from '../model/types.js'
 import { isPreflight } from './headers-and-cors.js'
 import type { Reply, RequestContext } from './request-context.js'
+import type { LoggedRequest } from './request-log.js'
 
 /** Hints for the requests of a server. */
 export interface Hinting {
@@ -112,6 +113,8 @@ function exchangeOf(request: FastifyRequest, status: number, notes: Notes, confi
 
 /** The content-type that a route is about: users and files have routes of their own. */
 function typeOf(request: FastifyRequest, { rest }: Config, model: Model): ContentType | null {
+  const { uid } = request as LoggedRequest
+  if (uid !== undefined) return model.types.get(uid) ?? null
   const route = (request.routeOptions.url ?? '').slice(rest.prefix.length)
   const { name } = (request.params ?? {}) as { readonly name?: string }
   if (route.startsWith('/:name')) return model.paths.get((name ?? '').toLowerCase()) ?? null

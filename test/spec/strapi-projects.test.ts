@@ -3,7 +3,7 @@ import { afterAll, describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'
-import { contentType } from './library.js'
+import { access, contentType } from './library.js'
 
 const all: Served[] = []
 afterAll(() => Promise.all(all.map(({ close }) => close())))
@@ -28,6 +28,59 @@ const user = (attributes: object) => extension('users-permissions', 'user', { at
 
 const account = { username: 'anna', email: 'anna@users.example', password: 'secret of anna', role: 1 }
 const signIn = { identifier: account.email, password: account.password }
+
+describe('paths', () => {
+  rule('projects.19', 'a content-type comes first at a path that the service has as well', async () => {
+    const name = { name: { type: 'string' } }
+    const { ask, send, warnings, service, sql } = await serve({
+      ...contentType('user', name),
+      ...contentType('language', name, { plural: 'i18n' }),
+      ...contentType('upload', name, { kind: 'singleType', plural: 'uploads-of-us' }),
+      ...contentType('authz', name, { plural: 'auth' }),
+      'octavo.config.json': { types: { 'api::authz.authz': { routes: { except: ['findOne'] } } } },
+      ...access(['api::language.language.find', 'plugin::users-permissions.user.find', 'plugin::users-permissions.user.me']),
+    })
+    const own = service.documents('plugin::users-permissions.user')
+    await sql("insert into up_users (document_id, username, email) values ('abc', 'anna', 'anna@users.example')")
+    expect(await own.findMany()).toHaveLength(1)
+    // What the public may see of accounts is not at the path of the type.
+    expect(await ask('/api/users')).toMatchObject({ status: 403 })
+    expect(await ask('/api/Users/1')).toMatchObject({ status: 403 })
+    const { status, body } = await send('POST', '/api/users', { data: { name: 'berta' } })
+    expect([status, body.data.name]).toEqual([201, 'berta'])
+    const at = `/api/users/${body.data.documentId}`
+    expect((await send('GET', '/api/users')).body).toMatchObject({ data: [{ name: 'berta' }], meta: { pagination: { total: 1 } } })
+    expect(await send('GET', at)).toMatchObject({ body: { data: { name: 'berta' } } })
+    expect(await send('PUT', at, { data: { name: 'carla' } })).toMatchObject({ body: { data: { name: 'carla' } } })
+    expect((await send('OPTIONS', at)).headers.get('allow')).toContain('PUT')
+    for (const path of ['/api/users/me', '/api/users/count', '/api/users/1', '/api/auth/email-confirmation', '/api/i18n/locales'])
+      expect([path, await send('GET', path)]).toMatchObject([path, { status: 404, body: { error: { name: 'NotFoundError' } } }])
+    expect(await send('DELETE', '/api/users/1')).toMatchObject({ status: 204 })
+    expect(await own.findMany()).toHaveLength(1)
+    expect(await send('DELETE', at)).toMatchObject({ status: 204 })
+    expect(await ask('/api/i18n')).toMatchObject({ status: 200, body: { data: [] } })
+    expect(await send('PUT', '/api/upload', { data: { name: 'one' } })).toMatchObject({ body: { data: { name: 'one' } } })
+    expect(await send('POST', '/api/auth/local', signIn)).toMatchObject({
+      status: 400,
+      body: { error: { message: 'Invalid identifier or password' } },
+    })
+    const form = new FormData()
+    form.append('files', new Blob(['text'], { type: 'text/plain' }), 'a.txt')
+    expect(await ask('/api/upload', { method: 'POST', token: 'full', body: form })).toMatchObject({
+      status: 201,
+      body: [{ name: 'a.txt' }],
+    })
+    const description = (await send('GET', '/api/openapi.json')).body
+    expect(description.paths['/users'].get.tags).toEqual(['user'])
+    expect(Object.keys(description.paths)).not.toContain('/users/me')
+    expect(warnings()).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/^api::user\.user has the path of .+ Not reached: GET \/api\/users, GET \/api\/users\/count, /),
+        expect.stringMatching(/^api::upload\.upload |^api::language\.language .+ Not reached: GET \/api\/i18n\/locales$/),
+      ]),
+    )
+  })
+})
 
 describe('extensions', () => {
   rule('projects.17', 'an extension lies over the type of the plugin key by key', async () => {

@@ -1,7 +1,7 @@
 // The OpenAPI description of what one caller may do with the API: the operations that its actions allow, and the schemas that they refer
 // to. Everything else of the model is absent, names included.
 import { createHash } from 'node:crypto'
-import { type LeftOutRoutes, publicationActions } from '../../config/type-routes.js'
+import { type LeftOutRoutes, publicationActions, typeWithRoute } from '../../config/type-routes.js'
 import type { ContentType, Model } from '../../model/types.js'
 import type { CustomRoute } from '../../public/routes.js'
 import type { ApiAction } from '../../public/type-settings.js'
@@ -75,14 +75,21 @@ function operationsOf(
     showsDrafts: (uid) => !described.draftGrant || may(`${uid}.findDraft`),
   }
   const types = [...model.types.values()].filter(({ exposed }) => exposed).sort((a, b) => (a.singularName < b.singularName ? -1 : 1))
-  const all = [
-    ...types.flatMap((type) => contentOperations(context, type, pages).filter(({ action }) => hasRoute(described.leftOut, type, action!))),
+  const content = types.flatMap((type) =>
+    contentOperations(context, type, pages).filter(({ action }) => hasRoute(described.leftOut, type, action!)),
+  )
+  const own = [
     ...userOperations(context),
     ...accountOperations(context, described.hasSessions),
     ...fileOperations(context, pages),
     ...localeOperations(),
     ...modelOperations(),
     ...(described.modelChanges ? modelChangeOperations() : []),
+  ]
+  const all = [
+    ...content,
+    // A content-type of the project comes first at a path that both have.
+    ...own.filter(({ method, path }) => typeWithRoute(model, method.toUpperCase(), path) === null),
     ...customOperations(components, described.routes),
     ...eventOperations(context, described.eventStream, reader),
   ]

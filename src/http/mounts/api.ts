@@ -1,6 +1,6 @@
 // The mount of the REST API: its routes and those of content-types.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { actionsAt, type LeftOutRoutes, leftOutRoutes, publicationActions } from '../../config/type-routes.js'
+import { actionsAt, type LeftOutRoutes, leftOutRoutes, publicationActions, typeWithRoute } from '../../config/type-routes.js'
 import { notFound } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
 import { type ContentMethods, handleAction, handleContent, isAction, openContentMethods, typeAt } from '../api/content.js'
@@ -28,7 +28,7 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
     secret: ['/auth/', '/connect/'],
     unlogged: [],
     addTo: (app) => {
-      for (const path of new Set(routes.map((route) => route.path))) addPath(app, routes, path, parts, custom(path))
+      for (const path of new Set(routes.map((route) => route.path))) addPath(app, { routes, path, parts, paths })
       if (config.docs.enabled) addDescription(app, parts)
       if (parts.streams !== null) addEventStream(app, config, parts.backend, parts.streams)
       addContent(app, parts, paths)
@@ -38,9 +38,21 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
   }
 }
 
-/** Registers the routes of one path. Other methods return 405 before the caller is identified, except those of custom routes. */
-function addPath(app: FastifyInstance, routes: readonly Route[], path: string, parts: MountContext, custom: readonly string[]): void {
-  const { config } = parts
+/** A path with routes of the service. */
+interface OwnPath {
+  readonly path: string
+  readonly routes: readonly Route[]
+  readonly parts: MountContext
+  readonly paths: ContentPaths
+}
+
+/**
+ * Registers the routes of one path, which come after those of a content-type that has the path as well. Other methods return 405 before the
+ * caller is identified, except those of custom routes.
+ */
+function addPath(app: FastifyInstance, { path, routes, parts, paths }: OwnPath): void {
+  const { config, backend } = parts
+  const custom = paths.custom(path)
   const here = new Map(routes.filter((route) => route.path === path).map((route) => [route.method as string, route]))
   const own = [...(here.has('GET') ? ['HEAD', 'GET'] : []), ...[...here.keys()].filter((method) => method !== 'GET')]
   const methods = joinedMethods(own, custom)
@@ -49,7 +61,9 @@ function addPath(app: FastifyInstance, routes: readonly Route[], path: string, p
     url: config.rest.prefix + path,
     handler: async (request, reply) => {
       const route = here.get(request.method === 'HEAD' ? 'GET' : request.method)
-      if (request.method === 'OPTIONS') return allowedMethods(reply, methods)
+      if (typeWithRoute(backend.installations.model(), request.method, path) !== null)
+        return serveInPlace(parts, paths, path, request, reply)
+      if (request.method === 'OPTIONS') return allowedMethods(reply, joinedMethods(methods, typeMethodsAt(backend, path, paths)))
       if (route === undefined) return refuseMethod(request, reply, here, methods)
       const scopes = route.isContentless === true ? ('hidden' as const) : ('asked' as const)
       const admission = { action: route.action, identifies: true, scopes }
@@ -89,25 +103,52 @@ interface ContentPaths {
   readonly methodsOf: ContentMethods
 }
 
-function addContent(app: FastifyInstance, parts: MountContext, { custom, leftOut, methodsOf }: ContentPaths): void {
+/** Responds to a request to a content-type. */
+async function serveContent(
+  parts: MountContext,
+  { custom, leftOut, methodsOf }: ContentPaths,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   const { config, backend } = parts
-  const handler = async (request: FastifyRequest, reply: FastifyReply) => {
-    const { name, documentId } = request.params as { name: string; documentId?: string }
-    const type =
-      typeAt(backend.installations.model(), name, documentId !== undefined) ?? (await newTypeAt(backend, name, documentId !== undefined))
-    const methods = methodsOf(type, documentId !== undefined)
-    const isOptions = request.method === 'OPTIONS'
-    if (isOptions || !methods.includes(request.method)) {
-      const allowed = allowedAt(type, methods, custom(pathOf(request).slice(config.rest.prefix.length)))
-      return isOptions ? allowedMethods(reply, allowed) : methodNotAllowed(reply, allowed)
-    }
-    // Of a route that is left out, only the reads come as far as this.
-    if (type === null || leftOut?.(type.uid, actionsAt(type, documentId !== undefined)[request.method]!) === true) throw notFound()
-    ;(request as LoggedRequest).uid = type.uid
-    return handleRequest(parts, request, reply, contentAdmission, (context) =>
-      handleContent(typeOf(context, name, documentId), request.method, context),
-    )
+  const { name, documentId } = request.params as { name: string; documentId?: string }
+  const type =
+    typeAt(backend.installations.model(), name, documentId !== undefined) ?? (await newTypeAt(backend, name, documentId !== undefined))
+  const methods = methodsOf(type, documentId !== undefined)
+  const isOptions = request.method === 'OPTIONS'
+  if (isOptions || !methods.includes(request.method)) {
+    const allowed = allowedAt(type, methods, custom(pathOf(request).slice(config.rest.prefix.length)))
+    return isOptions ? allowedMethods(reply, allowed) : methodNotAllowed(reply, allowed)
   }
+  // Of a route that is left out, only the reads come as far as this.
+  if (type === null || leftOut?.(type.uid, actionsAt(type, documentId !== undefined)[request.method]!) === true) throw notFound()
+  ;(request as LoggedRequest).uid = type.uid
+  return handleRequest(parts, request, reply, contentAdmission, (context) =>
+    handleContent(typeOf(context, name, documentId), request.method, context),
+  )
+}
+
+/** Responds to a request to a content-type whose path the service has as well: `/users/:id`, `/users/me`. */
+function serveInPlace(parts: MountContext, paths: ContentPaths, path: string, request: FastifyRequest, reply: FastifyReply) {
+  const [name = '', part] = path.slice(1).split('/')
+  const given = request.params as Readonly<Record<string, string>>
+  const documentId = part?.startsWith(':') ? given[part.slice(1)] : part
+  ;(request as { params: unknown }).params = documentId === undefined ? { name } : { name, documentId }
+  ;(request as LoggedRequest).routeName = `${parts.config.rest.prefix}/:name${documentId === undefined ? '' : '/:documentId'}`
+  return serveContent(parts, paths, request, reply)
+}
+
+/** The methods of the content-type at a path that the service has as well. */
+function typeMethodsAt({ installations }: Backend, path: string, { methodsOf }: ContentPaths): readonly string[] {
+  const [name = '', id, ...others] = path.slice(1).split('/')
+  const type = others.length > 0 ? null : typeAt(installations.model(), name, id !== undefined)
+  return type === null ? [] : methodsOf(type, id !== undefined)
+}
+
+function addContent(app: FastifyInstance, parts: MountContext, paths: ContentPaths): void {
+  const { config } = parts
+  const { leftOut } = paths
+  const handler = (request: FastifyRequest, reply: FastifyReply) => serveContent(parts, paths, request, reply)
   app.route({ method: everyMethod, url: `${config.rest.prefix}/:name`, handler })
   app.route({ method: everyMethod, url: `${config.rest.prefix}/:name/:documentId`, handler })
   for (const path of ['/:name/actions/:action', '/:name/:documentId/actions/:action']) {
