@@ -103,21 +103,23 @@ const auditedDatabase = (database: Database, audit: Audit): Database => ({
 })
 
 /** The same limits of attempts, which note those that fail. Who made them is not known. */
-const auditedLimiter = (limiter: Limiter, audit: Audit | null): Limiter =>
-  audit === null
-    ? limiter
-    : {
-        ...limiter,
-        perAddress: async (route, address, counted, work) => {
-          try {
-            return await limiter.perAddress(route, address, counted, work)
-          } catch (error) {
-            const isRefused = error instanceof ApiError && error.status < 500
-            audit.note({ actor: { kind: 'nobody' }, action: route, type: 'account', result: isRefused ? 'refused' : 'failed', address })
-            throw error
-          }
-        },
-      }
+function auditedLimiter(limiter: Limiter, audit: Audit | null): Limiter {
+  if (audit === null) return limiter
+  async function audited<Result>(route: string, address: string, attempt: () => Promise<Result>): Promise<Result> {
+    try {
+      return await attempt()
+    } catch (error) {
+      const isRefused = error instanceof ApiError && error.status < 500
+      audit!.note({ actor: { kind: 'nobody' }, action: route, type: 'account', result: isRefused ? 'refused' : 'failed', address })
+      throw error
+    }
+  }
+  return {
+    ...limiter,
+    perAddress: (route, address, counted, work) => audited(route, address, () => limiter.perAddress(route, address, counted, work)),
+    perIdentity: (attempt, identify, work) => audited(attempt.route, attempt.address, () => limiter.perIdentity(attempt, identify, work)),
+  }
+}
 
 /** The same database, traced where traces are collected. */
 function tracedOf({ database }: Config, all: Database, tracing: Tracing | null, purpose: DatabasePurpose | null = null): Database {
@@ -217,7 +219,7 @@ function accountContext(
     writer: writes,
     jwts,
     mail,
-    limiter: auditedLimiter(measuring.limiter(openLimiter(counters, limits.authRateLimit)), audit),
+    limiter: auditedLimiter(measuring.limiter(openLimiter(counters, limits)), audit),
     passwords: openPasswords(limits),
     log,
     jwtSecret: secrets.jwtSecret,

@@ -1,5 +1,6 @@
-// Rate limits per IP address and per account. The counters are in memory, or in the database if processes share it (rate-limit-store).
-// Keys only contain data of the server: the route, the address of the socket, the account.
+// Rate limits per IP address, per identity that an address tries, and per account. The counters are in memory, or in the database if processes share it (rate-limit-store).
+// Keys only contain data of the server and hashes: the route, the address of the socket, the identity, the account.
+import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../errors/errors.js'
@@ -22,7 +23,14 @@ export interface Counted {
   readonly remaining: number
 }
 
-/** Limits attempts per IP address and per account. */
+/** An attempt, by the route and the IP address that it comes from. `failures`: one that succeeds is uncounted. */
+export interface CountedAttempt {
+  readonly route: string
+  readonly address: string
+  readonly counted: 'failures' | 'all'
+}
+
+/** Limits attempts per IP address, per identity that an address tries, and per account. */
 export interface Limiter {
   /**
    * Runs `work` for an IP address. Every attempt is counted before it starts. With `failures`, attempts that succeed are uncounted;
@@ -30,6 +38,13 @@ export interface Limiter {
    * @throws ApiError 429 if the limit is reached, before any work
    */
   perAddress<Result>(route: string, address: string, counted: 'failures' | 'all', work: () => Promise<Result>): Promise<Result>
+  /**
+   * Runs `work` as `perAddress` does, with two limits: a high one for the address alone, which a site shares with all of its visitors, and
+   * one for what the attempt is about. `identify` tells that: null for nothing, and where it fails, the attempt counts as one about nothing
+   * in particular.
+   * @throws ApiError 429 if a limit is reached, before any work
+   */
+  perIdentity<Result>(attempt: CountedAttempt, identify: () => Promise<string | null>, work: () => Promise<Result>): Promise<Result>
   /**
    * Runs a check of a secret of `account`. From the sixth consecutive failure on, each failure doubles a delay. Checks in progress count
    * as failures until they succeed.
@@ -73,8 +88,16 @@ export function openCounters(most: number, now: () => number = monotonic): Count
   }
 }
 
-/** Opens a limiter; `perMinute` 0 disables it. */
-export function openLimiter(counters: Counters, perMinute: number): Limiter {
+/** The limits of attempts per minute. */
+export interface RateLimits {
+  /** Of one address and identity, and of an address at routes without identities; 0 disables all limits. */
+  readonly authRateLimit: number
+  /** Of an address with all identities; 0 disables this one. */
+  readonly authAddressRateLimit: number
+}
+
+/** Opens the counting of attempts before their work. */
+function openReservations(counters: Counters) {
   /** Increments a counter up to `most`. @throws ApiError 429 beyond it */
   async function reserve(key: string, most: number, milliseconds: number): Promise<void> {
     // Reads first, so that a refused attempt needs no write to shared counters.
@@ -85,6 +108,27 @@ export function openLimiter(counters: Counters, perMinute: number): Limiter {
     await counters.add(key, -1, milliseconds)
     throw tooMany(counted)
   }
+
+  async function count<Result>(key: string, most: number, counted: 'failures' | 'all', work: () => Promise<Result>): Promise<Result> {
+    if (most === 0) return work()
+    await reserve(key, most, minute)
+    const result = await work().catch(async (error: unknown) => {
+      if (isServiceFailure(error)) await counters.add(key, -1, minute)
+      throw error
+    })
+    if (counted === 'failures') await counters.add(key, -1, minute)
+    return result
+  }
+
+  return { reserve, count }
+}
+
+/** Opens a limiter. */
+export function openLimiter(counters: Counters, { authRateLimit: perMinute, authAddressRateLimit }: RateLimits): Limiter {
+  // An address may try at least what one identity may.
+  const ofAddress = authAddressRateLimit === 0 ? 0 : Math.max(authAddressRateLimit, perMinute)
+
+  const { reserve, count } = openReservations(counters)
 
   async function checkAccount<Result>(account: string, work: () => Promise<Result>): Promise<Result> {
     const [failures, waiting] = [`failures ${account}`, `waiting ${account}`]
@@ -113,20 +157,26 @@ export function openLimiter(counters: Counters, perMinute: number): Limiter {
   }
 
   return {
-    perAddress: async (route, address, counted, work) => {
+    perAddress: (route, address, counted, work) => count(`address ${route} ${network(address)}`, perMinute, counted, work),
+    perIdentity: async ({ route, address, counted }, identify, work) => {
       if (perMinute === 0) return work()
-      const key = `address ${route} ${network(address)}`
-      await reserve(key, perMinute, minute)
-      const result = await work().catch(async (error: unknown) => {
-        if (isServiceFailure(error)) await counters.add(key, -1, minute)
-        throw error
+      const from = `${route} ${network(address)}`
+      return count(`address ${from}`, ofAddress, counted, async () => {
+        const identity = await identify().catch((error: unknown) => ({ error }))
+        if (identity === null) return work()
+        const isKnown = typeof identity === 'string'
+        return count(`identity ${from} ${hashOf(isKnown ? identity : '')}`, perMinute, counted, async () => {
+          if (!isKnown) throw identity.error
+          return work()
+        })
       })
-      if (counted === 'failures') await counters.add(key, -1, minute)
-      return result
     },
     perAccount: (account, work) => (perMinute === 0 ? work() : checkAccount(account, work)),
   }
 }
+
+/** A short name for what a caller sent, whatever its length. */
+const hashOf = (identity: string): string => createHash('sha256').update(identity.trim().toLowerCase()).digest('base64url')
 
 /** True if the service failed, not the caller. */
 const isServiceFailure = (error: unknown): boolean => !(error instanceof ApiError) || error.status >= 500

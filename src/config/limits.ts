@@ -140,8 +140,13 @@ const uploadLimits = () => ({
 
 /** Limits of accounts and administration. */
 const administrationLimits = () => ({
-  /** Attempts per minute at each route of /auth per IP address; 0 means no limit. Successful sign-ins do not count. */
+  /**
+   * Attempts per minute at each route of /auth per IP address and identity (name, e-mail address, code or token), and per IP address for
+   * administrators; 0 means no limit at all. Successful sign-ins do not count.
+   */
   authRateLimit: z.int().min(0).max(most).default(10),
+  /** Such attempts per IP address with all identities, at least `authRateLimit`; 0 means no limit. */
+  authAddressRateLimit: z.int().min(0).max(most).default(60),
   /** Acts of administrators that are kept; the oldest are deleted first. */
   activityEntries: z.int().positive().max(most).default(100_000),
   /** Milliseconds for the checks of `/admin/api/doctor`. */

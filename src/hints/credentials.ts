@@ -42,7 +42,7 @@ export const refusedCredentials: Hint = ({ error, headers, path, config }) => {
 /** 429 of sign-in and its kin. */
 export const rateLimited: Hint = ({ error, config }) =>
   error?.status === 429
-    ? `An address may try ${config.limits.authRateLimit} times a minute (limits.authRateLimit). Behind a proxy or a server that renders pages, all visitors have one address: see docs/guide/preview.md, trustProxy.`
+    ? `An account may be tried ${config.limits.authRateLimit} times a minute from one address (limits.authRateLimit), all accounts together ${config.limits.authAddressRateLimit} times (limits.authAddressRateLimit). Behind a proxy or a server that renders pages, all visitors have one address: see docs/guide/preview.md, trustProxy.`
     : null
 
 /** Requests from pages of origins that `cors.origins` does not list: a browser keeps the response from them. */

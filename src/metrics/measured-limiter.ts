@@ -13,18 +13,21 @@ const isLimit = (error: unknown): boolean => error instanceof ApiError && error.
 export function measuredLimiter(limiter: Limiter, metrics: Metrics): Limiter {
   /** Refusals by the limit of an account, which pass through the limit of the address. */
   const ofAccounts = new WeakSet<object>()
+  async function measured<Result>(route: string, attempt: () => Promise<Result>): Promise<Result> {
+    try {
+      const result = await attempt()
+      metrics.signInAttempt(route, 'success')
+      return result
+    } catch (error) {
+      metrics.signInAttempt(route, resultOf(error))
+      if (isLimit(error) && !ofAccounts.has(error as object)) metrics.rateLimited('address')
+      throw error
+    }
+  }
+
   return {
-    perAddress: async (route, address, counted, work) => {
-      try {
-        const result = await limiter.perAddress(route, address, counted, work)
-        metrics.signInAttempt(route, 'success')
-        return result
-      } catch (error) {
-        metrics.signInAttempt(route, resultOf(error))
-        if (isLimit(error) && !ofAccounts.has(error as object)) metrics.rateLimited('address')
-        throw error
-      }
-    },
+    perAddress: (route, address, counted, work) => measured(route, () => limiter.perAddress(route, address, counted, work)),
+    perIdentity: (attempt, identify, work) => measured(attempt.route, () => limiter.perIdentity(attempt, identify, work)),
     perAccount: async (account, work) => {
       try {
         return await limiter.perAccount(account, work)

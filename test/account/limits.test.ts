@@ -9,8 +9,11 @@ import { logIn, post, serveAccounts } from './golden.js'
 let served: Served
 afterEach(() => served?.close())
 
+/** An address may try no more than one account may be tried. */
+const tenPerAddress = { config: { limits: { authAddressRateLimit: 10 } } }
+
 rule('accounts.15', 'S074 the eleventh attempt of a minute is refused, however it is dressed up', async () => {
-  served = await serveAccounts()
+  served = await serveAccounts(tenPerAddress)
   for (let attempt = 0; attempt < 10; attempt++) expect((await logIn(served, `somebody${attempt}`, 'wrong')).status).toBe(400)
   const paths = ['/api/auth/local', '/API/Auth/Local', '/api/auth/local/', '/api/auth/local?email=a', '/api/auth/loca%6c']
   for (const [index, path] of paths.entries()) {
@@ -31,7 +34,7 @@ rule('accounts.15', 'S074 the eleventh attempt of a minute is refused, however i
 })
 
 test('S074 guesses made at the same time are no way around', async () => {
-  served = await serveAccounts()
+  served = await serveAccounts(tenPerAddress)
   const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => logIn(served, `somebody${index}`, 'wrong')))
   expect(answers.filter(({ status }) => status === 400).length).toBeLessThanOrEqual(10)
 })
@@ -40,10 +43,35 @@ test('signing up counts, also with success', async () => {
   served = await serveAccounts()
   const statuses: number[] = []
   for (let attempt = 0; attempt < 12; attempt++) {
-    const body = { username: `serial${attempt}`, email: `serial${attempt}@example.test`, password: 'secret-123' }
+    const body = { username: `serial${attempt}`, email: `serial${attempt % 2}@example.test`, password: attempt < 2 ? 'secret-123' : 'x' }
     statuses.push((await post(served, '/api/auth/local/register', body)).status)
   }
-  expect(statuses).toEqual([...Array(10).fill(200), 429, 429])
+  expect(statuses).toEqual([200, 200, ...Array(10).fill(400)])
+  // Each of the two addresses was tried six times.
+  const again = { username: 'serial', email: ' Serial0@example.test ', password: 'secret-123' }
+  const more: number[] = []
+  for (let attempt = 0; attempt < 5; attempt++) more.push((await post(served, '/api/auth/local/register', again)).status)
+  expect(more).toEqual([400, 400, 400, 400, 429])
+})
+
+rule('accounts.15', 'a site that signs its visitors in from one address locks nobody out; a flood from it ends', async () => {
+  served = await serveAccounts({ config: { limits: { authAddressRateLimit: 30 } } })
+  const register = (index: number) =>
+    post(served, '/api/auth/local/register', { username: `visitor${index}`, email: `visitor${index}@example.test`, password: 'secret-1' })
+  for (let visitor = 0; visitor < 12; visitor++) expect((await register(visitor)).status).toBe(200)
+  for (let visitor = 0; visitor < 12; visitor++) expect((await logIn(served, `visitor${visitor}`, 'wrong')).status).toBe(400)
+  for (let visitor = 0; visitor < 12; visitor++) expect((await logIn(served, `visitor${visitor}`, 'secret-1')).status).toBe(200)
+  for (const [path, name] of [
+    ['forgot-password', 'email'],
+    ['send-email-confirmation', 'email'],
+    ['reset-password', 'code'],
+  ] as const)
+    for (let visitor = 0; visitor < 12; visitor++) {
+      const { status } = await post(served, `/api/auth/${path}`, { [name]: `visitor${visitor}@example.test` })
+      expect([path, status]).not.toEqual([path, 429])
+    }
+  for (let visitor = 12; visitor < 30; visitor++) await logIn(served, `nobody${visitor}`, 'wrong')
+  expect((await logIn(served, 'visitor1', 'secret-1')).status).toBe(429)
 })
 
 rule('accounts.16', 'S076 an account is guessed ever more slowly from wherever; its sessions go on', async () => {
@@ -61,7 +89,7 @@ rule('accounts.16', 'S076 an account is guessed ever more slowly from wherever; 
 })
 
 test('addresses of one IPv6 network count together', async () => {
-  const limiter = openLimiter(openCounters(100), 2)
+  const limiter = openLimiter(openCounters(100), { authRateLimit: 2, authAddressRateLimit: 2 })
   const guess = (address: string) =>
     limiter
       .perAddress('x', address, 'failures', async () => {
@@ -81,7 +109,7 @@ rule('accounts.16', 'S076 a thousand addresses get no more guesses at an account
   let clock = 1_800_000_000_000
   const limiter = openLimiter(
     openCounters(100_000, () => clock),
-    10,
+    { authRateLimit: 10, authAddressRateLimit: 60 },
   )
   let guesses = 0
   const guess = (address: string) =>

@@ -1,5 +1,6 @@
 // The routes of /api/auth: sign-in and sign-out, registration, passwords, sessions. Bodies have no envelope; attempts are rate-limited.
 
+import { bodyMembers } from '../../access/body.js'
 import type { Caller } from '../../access/identify.js'
 import type { Issued } from '../../accounts/context.js'
 import { changePassword, confirmEmail, forgotPassword, requestConfirmation, resetPassword } from '../../accounts/recovery.js'
@@ -43,11 +44,34 @@ function tokens(context: RequestContext, { jwt, refresh: token }: Issued, rest: 
   return { ...ok({ jwt, ...rest }), headers: { 'set-cookie': refreshCookie(context, token) } }
 }
 
-/** Rate-limits a handler by its route and the caller's IP address. */
+/** Who or what an attempt is about: the account or the secret that it tries. */
+type Identify = (context: RequestContext) => Promise<unknown>
+
+/** A member of the body. */
+const inBody =
+  (name: string): Identify =>
+  async ({ body }) =>
+    bodyMembers(await body())[name]
+
+/** The signed-in user. */
+const caller: Identify = async (context) => (context.caller.kind === 'user' ? String(context.caller.id) : '')
+
+/** Rate-limits a handler by its route, the caller's IP address, and what the attempt is about. */
 const limited =
-  (name: string, counted: 'failures' | 'all', handle: Route['handle']): Route['handle'] =>
-  (context) =>
-    context.accounts.limiter.perAddress(name, context.address, counted, () => handle(context))
+  (name: string, counted: 'failures' | 'all', identify: Identify, handle: Route['handle']): Route['handle'] =>
+  (context) => {
+    let read: Promise<unknown> | undefined
+    const once = { ...context, body: () => (read ??= context.body()) }
+    const identity = async () => {
+      const found = await identify(once)
+      return typeof found === 'string' ? found : ''
+    }
+    return context.accounts.limiter.perIdentity({ route: name, address: context.address, counted }, identity, () => handle(once))
+  }
+
+const refreshTokenOf: Identify = async (context) => bodyMembers(await context.body()).refreshToken ?? readRefreshCookie(context)
+
+const parameters = (query: string): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query))
 
 const post = (path: string, name: string, handle: Route['handle']): Route => ({
   ...{ method: 'POST', path, action: action(name), handle },
@@ -66,12 +90,14 @@ export const authenticationRoutes: readonly Route[] = [
   post(
     '/auth/local',
     'callback',
-    limited('local', 'failures', async (context) => signedIn(context, await signIn(context.accounts, await context.body()))),
+    limited('local', 'failures', inBody('identifier'), async (context) =>
+      signedIn(context, await signIn(context.accounts, await context.body())),
+    ),
   ),
   post(
     '/auth/local/register',
     'register',
-    limited('register', 'all', async (context) => {
+    limited('register', 'all', inBody('email'), async (context) => {
       const registered = await register(context.accounts, await context.body())
       const user = await registeredUser(context, registered.userId)
       return 'jwt' in registered ? tokens(context, registered, { user }) : ok({ user })
@@ -80,7 +106,7 @@ export const authenticationRoutes: readonly Route[] = [
   post(
     '/auth/forgot-password',
     'forgotPassword',
-    limited('forgot-password', 'all', async (context) => {
+    limited('forgot-password', 'all', inBody('email'), async (context) => {
       forgotPassword(context.accounts, await context.body())
       return ok({ ok: true })
     }),
@@ -88,14 +114,14 @@ export const authenticationRoutes: readonly Route[] = [
   post(
     '/auth/reset-password',
     'resetPassword',
-    limited('reset-password', 'failures', async (context) =>
+    limited('reset-password', 'failures', inBody('code'), async (context) =>
       signedIn(context, await resetPassword(context.accounts, await context.body())),
     ),
   ),
   post(
     '/auth/change-password',
     'changePassword',
-    limited('change-password', 'failures', async (context) => {
+    limited('change-password', 'failures', caller, async (context) => {
       const user = context.caller.kind === 'user' ? context.caller.id : null
       return signedIn(context, await changePassword(context.accounts, user, await context.body()))
     }),
@@ -105,23 +131,29 @@ export const authenticationRoutes: readonly Route[] = [
     path: '/auth/email-confirmation',
     action: action('emailConfirmation'),
     isContentless: true,
-    handle: limited('email-confirmation', 'failures', async (context) => {
-      const location = await confirmEmail(context.accounts, Object.fromEntries(new URLSearchParams(context.query)))
-      return { status: 302, headers: { location } }
-    }),
+    handle: limited(
+      'email-confirmation',
+      'failures',
+      async ({ query }) => parameters(query).confirmation,
+      async (context) => {
+        const location = await confirmEmail(context.accounts, parameters(context.query))
+        return { status: 302, headers: { location } }
+      },
+    ),
   },
   post(
     '/auth/send-email-confirmation',
     'sendEmailConfirmation',
-    limited('send-email-confirmation', 'all', async (context) => ok(await requestConfirmation(context.accounts, await context.body()))),
+    limited('send-email-confirmation', 'all', inBody('email'), async (context) =>
+      ok(await requestConfirmation(context.accounts, await context.body())),
+    ),
   ),
   post(
     '/auth/refresh',
     'refresh',
-    limited('refresh', 'failures', async (context) => {
-      const body = (await context.body()) as { refreshToken?: unknown } | undefined
-      return tokens(context, await refresh(context.accounts, body?.refreshToken ?? readRefreshCookie(context)), {})
-    }),
+    limited('refresh', 'failures', refreshTokenOf, async (context) =>
+      tokens(context, await refresh(context.accounts, await refreshTokenOf(context)), {}),
+    ),
   ),
   post('/auth/logout', 'logout', async (context) => {
     const { id, sessionId } = signedInUser(context)

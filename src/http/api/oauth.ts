@@ -1,7 +1,7 @@
 // Sign-in through OAuth providers: redirect to the provider, return from it, and exchange of the code.
 import { exchangeCode, finishOAuth, startOAuth, stateLifespan } from '../../accounts/oauth.js'
 import { type CookieForm, cookieOf, setCookie } from '../cookies.js'
-import type { RequestContext, Route } from '../request-context.js'
+import type { Reply, RequestContext, Route } from '../request-context.js'
 import { signedIn } from './authentication.js'
 
 const action = (name: string): string => `plugin::users-permissions.auth.${name}`
@@ -15,6 +15,15 @@ const stateCookie = ({ config }: RequestContext): CookieForm => ({
   secure: config.production,
 })
 
+/** Rate-limits attempts by the IP address, and by the code that they try; null: they try none. */
+const limited = (
+  { accounts, address }: RequestContext,
+  route: string,
+  counted: 'failures' | 'all',
+  code: string | null,
+  work: () => Promise<Reply>,
+): Promise<Reply> => accounts.limiter.perIdentity({ route, address, counted }, async () => code, work)
+
 /** The routes for OAuth. */
 export const oauthRoutes: readonly Route[] = [
   {
@@ -23,7 +32,7 @@ export const oauthRoutes: readonly Route[] = [
     action: action('connect'),
     isContentless: true,
     handle: (context) =>
-      context.accounts.limiter.perAddress('connect', context.address, 'all', async () => {
+      limited(context, 'connect', 'all', null, async () => {
         const { callback = null } = parameters(context)
         const started = await startOAuth(context.accounts, context.params.provider!, callback)
         return {
@@ -49,7 +58,7 @@ export const oauthRoutes: readonly Route[] = [
     action: action('callback'),
     isContentless: true,
     handle: (context) =>
-      context.accounts.limiter.perAddress('callback', context.address, 'failures', async () =>
+      limited(context, 'callback', 'failures', parameters(context).access_token ?? '', async () =>
         signedIn(context, await exchangeCode(context.accounts, context.params.provider!, parameters(context).access_token)),
       ),
   },
