@@ -38,7 +38,7 @@ export const missingData: Hint = (exchange) => {
   if (value.data !== undefined) return `data is ${quoted(value.data)}, and must be an object: { "data": { … } }`
   const names = Object.keys(value).filter((name) => type.attributes.has(name))
   return names.length > 0
-    ? `Put the attributes (${names.slice(0, 3).join(', ')}) into data: { "data": { ${quoted(names[0])}: … } }`
+    ? `Wrap the attributes (${names.slice(0, 3).join(', ')}) in "data": { "data": { ${quoted(names[0])}: … } }`
     : 'The attributes belong into data: { "data": { … } }'
 }
 

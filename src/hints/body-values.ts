@@ -135,6 +135,25 @@ export const lostBlocks: Hint = (exchange) => {
   return lost.length === 0 ? null : `The text of ${listed(lost)} was lost: null is stored, as Strapi does. ${blocksRepair(lost[0]!)}`
 }
 
+/** 400: a document in place of a reference to one. */
+export const nestedDocument: Hint = (exchange) => {
+  const { error, type, model, config } = exchange
+  const data = dataOf(exchange)
+  if (error?.status !== 400 || type === null || data === null) return null
+  for (const [name, value] of Object.entries(data)) {
+    const attribute = type.attributes.get(name)
+    if (attribute?.kind !== 'relation') continue
+    const nested = (Array.isArray(value) ? value : [value]).find((one) => isObject(one) && !referenceKeys.some((key) => key in one))
+    const target = model.types.get(attribute.target)
+    if (nested === undefined || target === undefined || Object.keys(nested as object).length === 0) continue
+    const create = target.exposed ? ` Create it first, with POST ${config.rest.prefix}/${target.pluralName}.` : ''
+    return `${name} takes a documentId, or { "connect": [{ "documentId": … }] }; documents are not created inside others.${create}`
+  }
+  return null
+}
+
+const referenceKeys = ['id', 'documentId', 'set', 'connect', 'disconnect']
+
 /** 400: a relation that names what does not exist, by its name or by another id. */
 export const missingTargets: Hint = async (exchange) => {
   const { error, asked, type, model } = exchange

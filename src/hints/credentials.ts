@@ -24,13 +24,16 @@ export const unreadCredentials: Hint = ({ headers, asked, error }) => {
 }
 
 /** 401: why a token is refused. */
-export const refusedCredentials: Hint = ({ error, headers, path, config }) => {
+export const refusedCredentials: Hint = ({ error, headers, path, config, asked }) => {
   if (error?.status !== 401 || path.startsWith(`${config.rest.prefix}/auth/`)) return null
   const token = /^bearer\s+(\S+)$/i.exec(headers.authorization?.trim() ?? '')?.[1]
   if (token === undefined)
     return 'This needs a signed-in user: POST {prefix}/auth/local, then Authorization: Bearer <jwt>'.replace('{prefix}', config.rest.prefix)
-  if (!token.includes('.'))
+  if (!token.includes('.')) {
+    if (asked?.caller.kind === 'token')
+      return `This is an API token, which belongs to no user. This path needs the JWT of a user: POST ${config.rest.prefix}/auth/local`
     return `No API token of this database has this key under its API_TOKEN_SALT, or it has expired. ${commandLine('tokens list', config.folder)} shows the tokens, ${commandLine('tokens regenerate <token>', config.folder)} gives one a new key.`
+  }
   const kind =
     config.auth.jwtManagement === 'refresh' ? ' Access tokens live for some minutes: POST {prefix}/auth/refresh gives another.' : ''
   return `The JWT is not (or no longer) valid: it has expired, was signed with another JWT_SECRET, or its user was blocked, deleted or has a new password.${kind} Sign in again: POST {prefix}/auth/local`.replaceAll(

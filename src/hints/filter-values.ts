@@ -9,7 +9,7 @@ import { listed, quoted, shown, similar } from './sentences.js'
 import { labelOf, looksLikeDocumentId, nameOf, shapesOf } from './shapes.js'
 
 /** One condition of a filter: an attribute, or the row behind a relation, compared with a value. */
-interface Condition {
+export interface FilterCondition {
   /** As the query string writes it: `filters[author][$eq]`. */
   readonly written: string
   /** Without the operator: `filters[author]`. */
@@ -27,7 +27,7 @@ interface Condition {
 const [mostConditions, deepest] = [200, 12]
 
 /** The conditions of a filter; what the model lacks is skipped. */
-function* conditionsOf(model: Model, shape: Schema, node: unknown, place: string, depth = 0): Generator<Condition> {
+export function* conditionsOf(model: Model, shape: Schema, node: unknown, place: string, depth = 0): Generator<FilterCondition> {
   if (!isObject(node) || depth > deepest) return
   for (const [name, value] of Object.entries(node)) {
     if (/^\$(?:and|or|not)$/.test(name)) {
@@ -47,11 +47,11 @@ function* conditionsOf(model: Model, shape: Schema, node: unknown, place: string
   }
 }
 
-type FilteredValue = Pick<Condition, 'place' | 'attribute' | 'shape' | 'isRelation'>
+type FilteredValue = Pick<FilterCondition, 'place' | 'attribute' | 'shape' | 'isRelation'>
 
 /** The conditions on one attribute: a value, a list, or an object of operators. */
-function* compared(what: FilteredValue, node: unknown, depth = 0): Generator<Condition> {
-  const condition = (operator: OperatorName, value: unknown, written: string): Condition => ({ ...what, operator, value, written })
+function* compared(what: FilteredValue, node: unknown, depth = 0): Generator<FilterCondition> {
+  const condition = (operator: OperatorName, value: unknown, written: string): FilterCondition => ({ ...what, operator, value, written })
   if (!isObject(node)) {
     for (const value of Array.isArray(node) ? node : [node]) if (!isObject(value)) yield condition('$eq', value, what.place)
     return
@@ -64,7 +64,7 @@ function* compared(what: FilteredValue, node: unknown, depth = 0): Generator<Con
   }
 }
 
-type Check = (condition: Condition, text: string, strictBooleans: boolean) => string | null
+type Check = (condition: FilterCondition, text: string, strictBooleans: boolean) => string | null
 
 /** What is looked at, in this order. */
 const checks: readonly Check[] = [
@@ -92,15 +92,18 @@ export const wrongValue: Hint = ({ config, model, type, parameters, status, erro
 }
 
 /** What a client writes that has no value. */
-function wordForNothing({ written, place, attribute, operator }: Condition, text: string): string | null {
+function wordForNothing({ written, place, attribute, operator }: FilterCondition, text: string): string | null {
   if (operators[operator].takes === 'flag' || !/^(?:null|undefined|NaN|\[object Object\])$/.test(text)) return null
   if (text === 'null') return `${written}=null compares with the text "null". For no value, write ${place}[$null]=true`
   return `${written} is the text ${quoted(text)}: the client sent a variable without a value for ${attribute.name}.`
 }
 
 /** Rows behind relations are compared by their numeric ids. */
-function rowId({ written, place, attribute, shape, isRelation, operator }: Condition, text: string): string | null {
+function rowId({ written, place, attribute, shape, isRelation, operator }: FilterCondition, text: string): string | null {
   const isId = attribute.system && attribute.name === 'id'
+  const label = labelOf(shape)
+  if (isRelation && label !== null && !operators[operator].typed && operators[operator].takes !== 'flag')
+    return `${written} compares row ids of ${nameOf(shape)}. Write ${place}[${label}][${operator}]=${encodeURIComponent(text)}`
   if (attribute.system && attribute.name === 'documentId' && /^\d{1,15}$/.test(text))
     return `${written}=${text}: a documentId has 24 letters and digits. ${text} looks like a row id: ${place.replace(/\[documentId\]$/, '[id]')}=${text}`
   if (!isId || !operators[operator].typed || operators[operator].takes === 'flag' || /^-?\d{1,15}$/.test(text) || text === '') return null
@@ -108,13 +111,12 @@ function rowId({ written, place, attribute, shape, isRelation, operator }: Condi
   if (/^\d+(?:\s*,\s*\d+)+$/.test(text)) return null
   if (looksLikeDocumentId(text))
     return `${written} compares row ids, which are numbers. For a documentId, write ${above}[documentId][$eq]=${text}`
-  const label = labelOf(shape)
   const byLabel = label === null ? '' : `, or ${above}[${label}][$eq]=${encodeURIComponent(text)}`
   return `${written} compares row ids of ${nameOf(shape)}, which are numbers, not ${quoted(text)}. Write ${above}[documentId][$eq]=<documentId>${byLabel}`
 }
 
 /** A value that the enumeration does not have. */
-function noChoice({ written, attribute, operator }: Condition, text: string): string | null {
+function noChoice({ written, attribute, operator }: FilterCondition, text: string): string | null {
   const choices = attribute.source.enum
   if (attribute.type !== 'enumeration' || !Array.isArray(choices) || text === '') return null
   if (!/^\$(?:eqi?|nei?|in|notIn)$/.test(operator)) return null
@@ -127,7 +129,7 @@ function noChoice({ written, attribute, operator }: Condition, text: string): st
 }
 
 /** Words that look like true or false. */
-function noFlag({ written, attribute, operator }: Condition, text: string, strictBooleans: boolean): string | null {
+function noFlag({ written, attribute, operator }: FilterCondition, text: string, strictBooleans: boolean): string | null {
   const isFlag = operators[operator].takes === 'flag'
   if (!isFlag && (strictBooleans || attribute.type !== 'boolean' || !operators[operator].typed)) return null
   if (/^(?:false|t|f|1|0|)$/.test(text) || text.toLowerCase() === 'true') return null
@@ -135,18 +137,18 @@ function noFlag({ written, attribute, operator }: Condition, text: string, stric
 }
 
 /** `1,2,3` where a list has one parameter for each value. */
-function list({ place, attribute, operator }: Condition, text: string): string | null {
+function list({ place, attribute, operator }: FilterCondition, text: string): string | null {
   const isNumber = /^(?:integer|biginteger|float|decimal)$/.test(attribute.type) || (attribute.system && attribute.name === 'id')
   const parts = text.split(',').map((part) => part.trim())
   const isList = parts.length > 1 && (isNumber || attribute.type === 'enumeration' || operator === '$in' || operator === '$notIn')
   if (!isList || parts.some((part) => part === '' || part.includes(' '))) return null
-  const written = operator === '$notIn' ? '$notIn' : '$in'
+  const written = operator === '$notIn' || operator === '$between' ? operator : '$in'
   const values = parts.slice(0, 3).map((part, index) => `${place}[${written}][${index}]=${part}`)
   return `A list is one parameter for each value: ${values.join('&')}`
 }
 
 /** What errors say of a value without its attribute. */
-function noValue({ written, attribute, operator, value }: Condition, text: string, strictBooleans: boolean): string | null {
+function noValue({ written, attribute, operator, value }: FilterCondition, text: string, strictBooleans: boolean): string | null {
   if (!operators[operator].typed || operators[operator].takes === 'flag' || value === null || typeof value === 'object') return null
   try {
     readValue(attribute, value, strictBooleans)
@@ -169,7 +171,7 @@ const forms: Readonly<Record<string, string>> = {
 }
 
 /** Patterns of SQL and shells, which operators for texts do not have. */
-function wildcard({ written, operator }: Condition, text: string): string | null {
+function wildcard({ written, operator }: FilterCondition, text: string): string | null {
   if (!/^\$(?:not)?(?:contains|startsWith|endsWith|eq)i?$/i.test(operator) || !/^(?:[%*].+[%*]|\*.+|.+\*)$/.test(text)) return null
   const bare = text.replace(/[%*]/g, '')
   return `${written}=${shown(text)} looks for the characters "%" and "*" themselves. Write $contains, $startsWith or $endsWith with ${quoted(bare)}.`

@@ -5,17 +5,26 @@ import type { Logger } from 'pino'
 import { parseParameters } from '../query/rest/parameters.js'
 import { ignoredMembers, listedData, missingData, twiceEncoded, unreadBody } from './bodies.js'
 import { invalidKey } from './body-names.js'
-import { lostBlocks, missingTargets, wrongValues } from './body-values.js'
+import { lostBlocks, missingTargets, nestedDocument, wrongValues } from './body-values.js'
 import { closedHeaders, closedOrigin, rateLimited, refusedCredentials, unreadCredentials } from './credentials.js'
 import { noDocument, noUser } from './documents.js'
 import type { Hint, HintedExchange, RawExchange } from './exchange.js'
 import { wrongValue } from './filter-values.js'
 import { missingFiles, wrongSignIn } from './forms.js'
-import { changedPagination, ignoredParameters, lenientStatus, unknownLocale, unknownPagination } from './parameters.js'
+import {
+  changedPagination,
+  flatPagination,
+  ignoredParameters,
+  lenientStatus,
+  unknownLocale,
+  unknownPagination,
+  unlistedGroup,
+} from './parameters.js'
 import { wrongPath } from './paths.js'
 import { missingPermission, refusedByProject } from './permissions.js'
 import { leftOutOfPopulate, populatedZone } from './populated.js'
 import { invalidName, malformedFields } from './query-names.js'
+import { unmatchedValue } from './unmatched-values.js'
 
 /** Explains responses. */
 export interface Hints {
@@ -39,6 +48,7 @@ const ofErrors: readonly Hint[] = [
   unreadBody,
   missingData,
   listedData,
+  nestedDocument,
   invalidKey,
   missingTargets,
   wrongValues,
@@ -46,6 +56,8 @@ const ofErrors: readonly Hint[] = [
   malformedFields,
   populatedZone,
   wrongValue,
+  unlistedGroup,
+  flatPagination,
   unknownLocale,
   ignoredParameters,
 ]
@@ -64,6 +76,7 @@ const ofSilence: readonly Hint[] = [
   lenientStatus,
   unknownLocale,
   wrongValue,
+  unmatchedValue,
   leftOutOfPopulate,
   closedOrigin,
 ]

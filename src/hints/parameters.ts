@@ -105,6 +105,27 @@ export const changedPagination: Hint = ({ type, parameters: { pagination }, stat
   return changes.length === 0 ? null : `${changes.join('; ')}.`
 }
 
+/** 400: `page` and `pageSize` beside `pagination`. */
+export const flatPagination: Hint = ({ type, parameters, status }) => {
+  const given = ['page', 'pageSize'].filter((name) => parameters[name] !== undefined)
+  if (type === null || status !== 400 || given.length === 0) return null
+  return `Write ${given.map((name) => `pagination[${name}]=${shown(encodeURIComponent(String(parameters[name])))}`).join('&')}`
+}
+
+/** 400: `filters[$or][title]`, where a list of filters is expected. */
+export const unlistedGroup: Hint = ({ parameters: { filters }, status, error }) => {
+  if (status !== 400 || 'key' in (error?.details ?? {}) || !isObject(filters)) return null
+  for (const group of ['$or', '$and']) {
+    const members = filters[group]
+    if (!isObject(members)) continue
+    const written = Object.keys(members)
+      .slice(0, 3)
+      .map((name, index) => `filters[${group}][${index}][${name}]=…`)
+    return `${group} takes a list of filters: write ${written.join('&')}`
+  }
+  return null
+}
+
 /** A `status` that the contract of Strapi takes for `draft`. */
 export const lenientStatus: Hint = ({ type, parameters: { status: given }, status, config }) => {
   if (type === null || status >= 300 || given === undefined || given === 'draft' || given === 'published') return null

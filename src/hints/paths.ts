@@ -28,6 +28,15 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
   [/^(?:roles?|permissions?)$/, 'Roles are listed at GET {prefix}/users-permissions/roles'],
   [/^(?:content-types?|components?|schemas?|models?)$/, 'The model is at GET {prefix}/content-type-builder/content-types'],
   [/^(?:_?health|healthz|ping|ready|status)$/, 'The health check is GET /_health'],
+  [/^metrics$/, 'Metrics are on a port of their own: set management.port in octavo.config (docs/guide/operating.md)'],
+  [
+    /^(?:documentation|swagger(?:-ui)?|api-docs?|redoc)(?:\/|$)/,
+    'The API is described at /docs, and for programs at {prefix}/openapi.json',
+  ],
+  [
+    /^auth\/(?!local(?:\/|$))[\w-]+(?:\/callback)?$/,
+    'Sign-in with a provider begins at GET {prefix}/connect/<provider>, which auth.providers in octavo.config enables',
+  ],
 ]
 
 /** 404 of a path without a route, and 405. */
@@ -50,9 +59,22 @@ export const wrongPath: Hint = (exchange) => {
   if ([second, ...rest].includes('actions')) return wrongAction(exchange, type, [second, ...rest])
   if (type.singleType && second !== undefined) return `${type.displayName} is a single type, which has no ids: its path is ${right}`
   if (second === 'count') return `There is no /count: the number of documents is meta.pagination.total of ${right}`
+  const routed = routedMethods(exchange)
+  if (status === 405 && routed.length > 0) return `This path takes ${listed(routed)}.`
+  if (actions.includes(rest[0] ?? '')) return `Actions are below /actions: POST ${right}/${second}/actions/${rest[0]}`
   if (rest.length > 0)
-    return `There is nothing below a document but actions/: related documents are populated, ${right}/${second}?populate=*`
+    return `Only /actions/… exists below a document. To read related documents, use populate: ${right}/${second}?populate=*`
   return status === 405 ? wrongMethod(exchange, type, second, method) : null
+}
+
+/** The methods of the project's own routes at the path of the request. */
+const routedMethods = ({ config, path }: HintedExchange): readonly string[] => {
+  const parts = path.slice(config.rest.prefix.length).split('/')
+  const isHere = (pattern: string): boolean => {
+    const steps = pattern.split('/')
+    return steps.length === parts.length && steps.every((step, index) => step.startsWith(':') || step === parts[index])
+  }
+  return config.routes.filter((route) => isHere(route.path)).map(({ method }) => method)
 }
 
 const isPathOf = ({ singleType, singularName, pluralName }: ContentType, name: string): boolean =>

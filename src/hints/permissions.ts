@@ -3,12 +3,13 @@ import { actionsOf } from '../access/actions.js'
 import type { Caller } from '../access/identify.js'
 import { commandLine } from '../runtime/command-line.js'
 import type { Hint, HintedExchange, ServedRequest } from './exchange.js'
-import { listed } from './sentences.js'
+import { listed, quoted } from './sentences.js'
 
 /** Actions of a token that a command names; one with more is better made by hand. */
 const mostNamed = 8
 
 const findUsers = 'plugin::users-permissions.user.find'
+const ownUser = 'plugin::users-permissions.user.me'
 
 /** Says who lacks these actions, and how they are granted. */
 export async function lacks(exchange: HintedExchange, asked: ServedRequest, actions: readonly string[]): Promise<string> {
@@ -56,7 +57,13 @@ function tokenLacks(
 export const missingPermission: Hint = (exchange) => {
   const { error, asked } = exchange
   if (error?.situation?.kind !== 'permission' || asked === null) return null
-  return lacks(exchange, asked, [error.situation.action])
+  const { action } = error.situation
+  const { status } = exchange.parameters
+  if (action === ownUser && asked.caller.kind === 'public')
+    return `Nobody is signed in. Send the JWT of a user, Authorization: Bearer <jwt>, from POST ${exchange.config.rest.prefix}/auth/local`
+  if (action.endsWith('.findDraft') && status !== 'draft')
+    return `status=${quoted(status)} does not exist. It is "published" (the default) or "draft".`
+  return lacks(exchange, asked, [action])
 }
 
 /** 403 of the project's own code, and of files with signed URLs. */

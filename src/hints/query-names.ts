@@ -30,6 +30,8 @@ export const invalidName: Hint = (exchange) => {
   if (exchange.type === null || typeof key !== 'string') return null
   if (source === undefined && typeof path === 'string') return starredPopulate(exchange.model, path)
   if (source !== 'query') return null
+  if (key === '*' && param === 'populate' && path === '*')
+    return `"*" stands alone: write populate=*, or the names: populate[0]=${populateNames(exchange.type)[0] ?? '…'}`
   const name = nameAt(exchange, exchange.type, key, param as QueryParameter, typeof path === 'string' ? path : '')
   if (name.param === 'populate' && /^deep\b/.test(String(exchange.parameters.populate))) return deepPopulate
   const found = name.shapes.map((shape) => shape.attributes.get(key)).find((attribute) => attribute !== undefined)
@@ -108,6 +110,7 @@ function unknownName(name: Name): string {
   return (
     operatorName(name) ??
     signedName(name) ??
+    suffixedName(name) ??
     (above.at(-1) === 'on' ? unknownComponent(name) : null) ??
     (param === 'populate' ? levelName(name) : null) ??
     furtherName(name) ??
@@ -139,14 +142,25 @@ function operatorName({ key, param, above, parent }: Name): string | null {
   const meant = known.includes(`$${bare}`) ? `$${bare}` : (formerOperators.get(bare) ?? similar(`$${bare}`, known))
   const place = param === 'filters' && above.length > 0 ? `filters[${above.join('][')}]` : ''
   const repair = meant === null ? '' : ` Did you mean ${place}[${meant}]?`
-  const start = key.startsWith('$') ? `There is no operator "${key}".` : `"${key}" is no operator: operators begin with "$".`
+  const start = key.startsWith('$') ? `There is no operator "${key}".` : `"${key}" is not an operator; operators start with "$".`
   return `${start}${repair} Operators: ${known.join(' ')}`
+}
+
+/** `filters[title_contains]`, as Strapi 3 wrote it. */
+function suffixedName({ key, param, above, shapes }: Name): string | null {
+  const [, bare = '', suffix = ''] = /^(.+)_([A-Za-z]+)$/.exec(key) ?? []
+  const operator = isOperator(`$${suffix}`) ? `$${suffix}` : formerOperators.get(suffix)
+  if (param !== 'filters' || operator === undefined || !shapes.some(({ attributes }) => attributes.has(bare))) return null
+  return `The operator has brackets of its own: write filters[${[...above, bare].join('][')}][${operator}]=…`
 }
 
 /** `sort=-title`, as other APIs write it. */
 function signedName({ key, param, shapes }: Name): string | null {
+  if (param !== 'sort') return null
+  const [, spaced, order] = /^(?:(.+)\s)?(asc|desc)$/i.exec(key) ?? []
+  if (order !== undefined) return `The order follows the name: write sort=${spaced ?? labelOf(shapes[0]!) ?? 'id'}:${order.toLowerCase()}`
   const [, sign, bare = ''] = /^([-+])(.+)$/.exec(key) ?? []
-  if (param !== 'sort' || sign === undefined) return null
+  if (sign === undefined) return null
   const meant = shapes[0]!.attributes.has(bare) ? bare : (similar(bare, fieldNames(shapes[0]!)) ?? bare)
   return `The order follows the name: write sort=${meant}:${sign === '-' ? 'desc' : 'asc'}`
 }
@@ -238,7 +252,7 @@ function guess({ key, param, above, model, shapes }: Name): string {
     return ` ${quoted(close)} is ${kindOf(model, attribute)}: ${param === 'fields' ? `populate=${close}` : `fields=${close}`}`
   const isSystem = (name: string): boolean =>
     shapes.some(({ attributes }) => (attributes.get(name) as { readonly system?: boolean } | undefined)?.system === true)
-  return ` ${param === 'populate' ? 'It can populate' : 'It has'} ${listed([...names].sort((a, b) => Number(isSystem(a)) - Number(isSystem(b))))}.`
+  return ` ${param === 'populate' ? 'It can populate' : 'It has'} ${listed([...(param === 'populate' ? new Set(paths) : names)].sort((a, b) => Number(isSystem(a)) - Number(isSystem(b))))}.`
 }
 
 /** `fields[0]=title,slug`: a list takes one name per entry. */

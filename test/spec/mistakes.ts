@@ -41,6 +41,41 @@ const whole = { title: 'A mistake', slug: 'a-mistake', summary, body: blocks }
 type Row = Omit<Mistake, 'group'>
 
 const names: readonly Row[] = [
+  { name: 'star beside a name', path: '/api/articles?populate=*&populate=author', status: 400, hint: ['"*" stands alone', 'populate[0]='] },
+  { name: 'operator as a suffix', path: '/api/articles?filters[title_contains]=x', status: 400, hint: ['filters[title][$contains]=…'] },
+  { name: 'order behind a comma', path: '/api/articles?sort=title,asc', status: 400, hint: ['write sort=title:asc'] },
+  { name: 'order behind a space', path: '/api/articles?sort=title%20desc', status: 400, hint: ['write sort=title:desc'] },
+  {
+    name: '$or without a list',
+    path: '/api/articles?filters[$or][title]=x&filters[$or][slug]=y',
+    status: 400,
+    hint: ['filters[$or][0][title]=…&filters[$or][1][slug]=…'],
+  },
+  {
+    name: 'page without its object',
+    path: '/api/articles?page=2&pageSize=3',
+    status: 400,
+    hint: ['pagination[page]=2&pagination[pageSize]=3'],
+  },
+  {
+    name: 'a name in another case',
+    path: '/api/articles?filters[tags][name]=wATER',
+    status: 200,
+    hint: ['No tag has the name "wATER"', '"Water"', '$eqi ignores case'],
+  },
+  { name: 'a name with a typo', path: '/api/articles?filters[tags][name]=Wather', status: 200, hint: ['Did you mean "Water"?'] },
+  {
+    name: 'a text operator on a relation',
+    path: '/api/articles?filters[tags][$contains]=water',
+    status: 200,
+    hint: ['filters[tags][name][$contains]=water'],
+  },
+  {
+    name: 'a range as a text',
+    path: '/api/articles?filters[readingMinutes][$between]=5,10',
+    status: 400,
+    hint: ['filters[readingMinutes][$between][0]=5&filters[readingMinutes][$between][1]=10'],
+  },
   { name: 'typo in fields', path: '/api/articles?fields=titel', status: 400, hint: ['article has no "titel"', 'Did you mean "title"?'] },
   { name: 'typo in filters', path: '/api/articles?filters[autor][name]=x', status: 400, hint: ['Did you mean "author"?'] },
   { name: 'typo in sort', path: '/api/articles?sort=reported_on', status: 400, hint: ['Did you mean "reportedOn"?'] },
@@ -69,7 +104,7 @@ const names: readonly Row[] = [
     name: 'operator without $',
     path: '/api/articles?filters[title][contains]=x',
     status: 400,
-    hint: ['operators begin with "$"', 'filters[title][$contains]?'],
+    hint: ['operators start with "$"', 'filters[title][$contains]?'],
   },
   { name: 'operator of SQL', path: '/api/articles?filters[title][$like]=x', status: 400, hint: ['[$contains]?'] },
   { name: 'descending as -title', path: '/api/articles?sort=-title', status: 400, hint: ['sort=title:desc'] },
@@ -316,6 +351,18 @@ const paths = ({ article, row, slug, draft }: Ids): readonly Row[] => [
   { name: '/api alone', path: '/api', status: 404, hint: ['Name a content-type'] },
   { name: 'a count', path: '/api/articles/count', status: 404, hint: ['meta.pagination.total'] },
   { name: 'a path below a document', path: `/api/articles/${article}/author`, status: 404, hint: ['populate'] },
+  { name: 'metrics', path: '/metrics', status: 404, hint: ['management.port'] },
+  { name: 'documentation', path: '/documentation', status: 404, hint: ['/docs'] },
+  { name: 'a provider', path: '/api/auth/google', status: 404, hint: ['/api/connect/<provider>', 'auth.providers'] },
+  {
+    name: 'an action without actions',
+    method: 'POST',
+    path: `/api/articles/${article}/publish`,
+    headers: json,
+    body: {},
+    status: 405,
+    hint: [`POST /api/articles/${article}/actions/publish`],
+  },
   { name: 'the admin panel', path: '/admin', status: 404, hint: ['no admin panel'] },
   { name: 'GraphQL', method: 'POST', path: '/graphql', headers: json, body: {}, status: 405, hint: ['no GraphQL'] },
   { name: 'sign-in at another path', method: 'POST', path: '/api/login', headers: json, body: {}, status: 405, hint: ['/api/auth/local'] },
@@ -383,6 +430,14 @@ const paths = ({ article, row, slug, draft }: Ids): readonly Row[] => [
 ]
 
 const callers: readonly Row[] = [
+  {
+    name: 'an API token for the own user',
+    path: '/api/users/me',
+    token: 'full',
+    status: 401,
+    hint: ['This is an API token', '/api/auth/local'],
+  },
+  { name: 'nobody for the own user', path: '/api/users/me', status: 403, hint: ['Nobody is signed in', 'Bearer <jwt>'] },
   {
     name: 'a forgotten permission',
     path: '/api/pitches',
@@ -481,7 +536,7 @@ const post = (name: string, body: unknown, hint: Row['hint'], more: Partial<Row>
 })
 
 const bodies = ({ article, author, authorName }: Ids): readonly Row[] => [
-  post('a body without data', { title: 'x' }, ['Put the attributes (title) into data']),
+  post('a body without data', { title: 'x' }, ['Wrap the attributes (title) in "data"']),
   post('no Content-Type', '{"data":{}}', ['no Content-Type', 'application/json'], { headers: { 'content-type': '' } }),
   post('text/plain', '{"data":{}}', ['"text/plain"', 'application/json'], { headers: { 'content-type': 'text/plain' } }),
   post('a form', 'data=x', ['read as a form', 'application/json'], { headers: { 'content-type': 'application/x-www-form-urlencoded' } }),
@@ -565,6 +620,11 @@ const bodies = ({ article, author, authorName }: Ids): readonly Row[] => [
     status: 400,
     hint: ['in the field "file"', '"files"'],
   },
+  post('a document inside of another', { data: { ...whole, author: { name: 'Maria' } } }, [
+    'author takes a documentId',
+    'documents are not created inside others',
+    'POST /api/authors',
+  ]),
   post('an upload as JSON', { files: 'x' }, ['multipart/form-data', 'curl -F files=@'], { path: '/api/upload' }),
 ]
 
