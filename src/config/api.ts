@@ -20,8 +20,12 @@ const rest = () =>
 /** Attributes of these names are private in every type and component. */
 const responses = () => z.strictObject({ privateAttributes: z.array(z.string()).default([]) })
 
+/** `strictRelations`: required relations and files are enforced. */
+const documents = () => z.strictObject({ strictRelations: z.boolean().default(false) })
+
 /** `api` in octavo.config. */
-export const apiSettings = () => z.strictObject({ rest: rest().prefault({}), responses: responses().prefault({}) })
+export const apiSettings = () =>
+  z.strictObject({ rest: rest().prefault({}), responses: responses().prefault({}), documents: documents().prefault({}) })
 
 /** The settings taken from Strapi's `config/api` unless octavo.config overrides them. */
 export const strapiApi = () =>
@@ -37,6 +41,7 @@ export const strapiApi = () =>
       .partial()
       .prefault({}),
     responses: z.object({ privateAttributes: z.array(z.string()).default([]) }).prefault({}),
+    documents: z.object({ strictRelations: z.boolean() }).partial().prefault({}),
   })
 
 /** The settings of the REST API. */
@@ -47,22 +52,28 @@ export interface ApiConfig {
   readonly rest: Readonly<Required<Omit<z.output<ReturnType<typeof rest>>, 'contract'>>>
   /** Attributes of these names are private in every type and component. */
   readonly privateAttributes: readonly string[]
+  /** Required relations and files are enforced. */
+  readonly strictRelations: boolean
 }
 
 /** The settings in octavo.config with those of Strapi's `config/api` that it does not override. */
 export const withStrapiApi = (
-  { rest, responses }: z.output<ReturnType<typeof strapiApi>>,
+  { rest, responses, documents }: z.output<ReturnType<typeof strapiApi>>,
   own: z.input<ReturnType<typeof apiSettings>> = {},
 ): z.input<ReturnType<typeof apiSettings>> => ({
   rest: { ...rest, ...own.rest },
   responses: { ...responses, ...own.responses },
+  documents: { ...documents, ...own.documents },
 })
 
 /** Completes the settings of the API of the project in `root`. */
-export function apiOf(root: string, { rest: { contract, ...options }, responses }: z.output<ReturnType<typeof apiSettings>>): ApiConfig {
-  const { privateAttributes } = responses
-  if (contract !== undefined) return { contract, contractReason: 'set in octavo.config', rest: options, privateAttributes }
+export function apiOf(
+  root: string,
+  { rest: { contract, ...options }, responses, documents }: z.output<ReturnType<typeof apiSettings>>,
+): ApiConfig {
+  const settings = { rest: options, privateAttributes: responses.privateAttributes, strictRelations: documents.strictRelations }
+  if (contract !== undefined) return { contract, contractReason: 'set in octavo.config', ...settings }
   return dependsOnStrapi(root)
-    ? { contract: 'strapi', contractReason: 'package.json depends on @strapi/strapi', rest: options, privateAttributes }
-    : { contract: 'specification', contractReason: 'the default', rest: options, privateAttributes }
+    ? { contract: 'strapi', contractReason: 'package.json depends on @strapi/strapi', ...settings }
+    : { contract: 'specification', contractReason: 'the default', ...settings }
 }

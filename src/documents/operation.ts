@@ -64,7 +64,7 @@ export interface WriteContext {
   readonly slow: SlowLog | null
   readonly inSync: InSync
   /** What reads bodies, with what reports values in place of `blocks` that are written as null, if the contract does so. */
-  readonly input: Pick<InputContext, 'model' | 'contract' | 'reportDropped'>
+  readonly input: Pick<InputContext, 'model' | 'contract' | 'strictRelations' | 'reportDropped'>
 }
 
 /** What one write is about, once the caller is known to be allowed. */
@@ -294,8 +294,9 @@ export function writingOf(
 }
 
 /** What a body is held to, and what its errors show beside the given. */
-export const optionsOf = ({ write: { type }, grants, addedByHooks, locale, now }: WriteOperation, isCreation: boolean) => ({
+export const optionsOf = ({ write: { type }, grants, addedByHooks, locale, now, publishes }: WriteOperation, isCreation: boolean) => ({
   writer: { grants, addedByHooks },
+  publishes,
   isDraft: type.draftAndPublish,
   isCreation,
   added: { publishedAt: type.draftAndPublish ? null : new Date(now).toISOString(), ...(type.localized ? { locale } : {}) },
@@ -319,7 +320,7 @@ export function takenFor(
 
 /** Holds the draft row `id` to every rule before it is published. @throws ApiError 400 */
 export async function checkPublication(
-  { read, plans }: WriteContext,
+  { read, plans, input }: WriteContext,
   transaction: Transaction,
   operation: CheckedPublication,
   id: number,
@@ -327,7 +328,7 @@ export async function checkPublication(
   findTaken: FindTaken,
 ): Promise<void> {
   const { grants, write, trials } = operation
-  const inputContext = { model: read.model, contract: read.contract, trials }
+  const inputContext = { ...input, reportDropped: null, trials }
   const reader = { grants, seesDrafts: mayReadDrafts(read.draftGrant === true, grants, write.type) }
   await validateDraft(inputContext, plans, transaction, { type: write.type, id, data: operation.data, given, findTaken, reader })
 }

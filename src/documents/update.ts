@@ -2,10 +2,12 @@
 // publication, and what the other locales share with it.
 import type { Transaction } from '../database/database.js'
 import type { Moment } from '../database/history.js'
+import { componentsOf } from '../model/components.js'
 import { hasConditions } from '../model/conditions.js'
 import { type Attribute, assertNever, type ContentType } from '../model/types.js'
 import { createIn, givenBy, insertVersion, prefetchRows, written } from './create.js'
-import { readInput } from './input/input.js'
+import { attributeErrors, readInput } from './input/input.js'
+import { hasRequiredLinks, isRequiredLink, missingLinks } from './input/required-links.js'
 import { scalarColumns } from './input/stored.js'
 import type { Input } from './input/types.js'
 import { mergeVersions } from './merged-versions.js'
@@ -212,6 +214,7 @@ async function publish(context: WriteContext, writing: RowContext, change: Chang
   const check = (part: 'whole' | 'part') =>
     checkPublication(context, transaction, operation, id, part, takenFor(context, transaction, operation, documentId))
   if (publishes === 'nothing') {
+    if (!type.draftAndPublish && target.kind === 'existing') await checkLinksLeft(context, transaction, change, id)
     // What a type without drafts takes from another locale is held to its rules like what is published.
     if (!type.draftAndPublish && target.kind === 'newLocale' && target.inherited.size > 0) await check('whole')
     return null
@@ -219,6 +222,18 @@ async function publish(context: WriteContext, writing: RowContext, change: Chang
   await check(publishes === 'all' ? 'whole' : 'part')
   if (target.kind === 'existing') clearModified(transaction, type, [target.row])
   return publishRow(writing, { type, draft: id, published, touched, isWhole: publishes === 'all', now: operation.now })
+}
+
+/** Whether a change takes the last of required links away, on a type without drafts. @throws ApiError 400 */
+async function checkLinksLeft(context: WriteContext, transaction: Transaction, change: Change, id: number): Promise<void> {
+  const { model } = context.read
+  const { type } = change.operation.write
+  const touched = [...change.touched].filter((attribute) => isRequiredLink(attribute) || componentsOf(model, attribute).length > 0)
+  if (context.input.strictRelations !== true || touched.length === 0 || !hasRequiredLinks(model, type)) return
+  const document = await readWhole(model, context.plans, transaction, type, id, 'required')
+  const names = new Set<string | number | undefined>(touched.map(({ name }) => name))
+  const missing = missingLinks(context.input, type, document ?? {}).filter(({ path: [name] }) => names.has(name))
+  if (missing.length > 0) throw attributeErrors(missing)
 }
 
 /** Records the events, and reads what the caller asked to see. */

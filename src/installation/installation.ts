@@ -114,7 +114,8 @@ export function openInstallation(
   const writes: WriteDatabase = { ...database.writes, transaction: (work) => database.writes.transaction(work, change) }
   const records = recording.isOn()
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
-  const input = { model, contract, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
+  const { strictRelations } = config
+  const input = { model, contract, strictRelations, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
   const revisionKey = revisionKeyOf(config)
   const reported = { outbox, metrics, slow, audit: options.audit }
   const writing = { read: context, revisionKey, database: writes, limits, hashPassword, hooks, policies, inSync, input, ...reported }
@@ -138,7 +139,7 @@ export function openInstallation(
         ...accounts,
         writer: writes,
         model,
-        input: { model, contract },
+        input: { model, contract, strictRelations },
         defaultLocale,
         scopes: noScopes,
         watch: watchUsers(outbox, model),

@@ -3,6 +3,7 @@
 import jsonLogic from 'json-logic-js'
 import { conditionDepth, conditionParts } from '../config/limits.js'
 import { didYouMean } from '../errors/did-you-mean.js'
+import { shapesBelow } from './components.js'
 import { careless, type Finding, shown, unlikely, wrong } from './finding.js'
 import type { Attribute, AttributeSource, Model, Schema } from './types.js'
 
@@ -54,16 +55,11 @@ export function hiddenAttributes(shape: Schema, values: LevelValues): ReadonlySe
 const withConditions = new WeakMap<Schema, boolean>()
 
 /** Whether a shape or a component below it has conditional attributes. */
-export function hasConditions(model: Model, shape: Schema, above: readonly Schema[] = []): boolean {
+export function hasConditions(model: Model, shape: Schema): boolean {
   const known = withConditions.get(shape)
   if (known !== undefined) return known
-  const below = [...shape.attributes.values()].flatMap((attribute) =>
-    attribute.kind === 'component' ? [attribute.component] : attribute.kind === 'dynamiczone' ? attribute.components : [],
-  )
-  const components = below.map((uid) => model.components.get(uid)!).filter((component) => component !== shape && !above.includes(component))
-  const has = isDecidedByValues(shape) || components.some((component) => hasConditions(model, component, [...above, shape]))
-  // A component that holds itself is only known where nothing above it was left out.
-  if (has || above.length === 0) withConditions.set(shape, has)
+  const has = shapesBelow(model, shape).some(isDecidedByValues)
+  withConditions.set(shape, has)
   return has
 }
 

@@ -1,4 +1,4 @@
-// The one switch, `api.rest.contract`: the fifteen points where the specification and Strapi differ, as data.
+// The one switch, `api.rest.contract`: the sixteen points where the specification and Strapi differ, as data.
 // Every row names its number in the table of docs/differences.md; code asks for the row, never for the contract's name.
 
 export type ContractName = 'specification' | 'strapi'
@@ -34,6 +34,8 @@ export interface Contract {
   readonly localesShareAlways: boolean
   /** 15: a condition on a boolean takes true, false and their short forms; otherwise every value but those of false is true. */
   readonly strictBooleans: boolean
+  /** 16: null empties repeatable components and zones; refused otherwise. */
+  readonly nullEmptiesLists: boolean
 }
 
 export const contracts: Readonly<Record<ContractName, Contract>> = {
@@ -51,6 +53,7 @@ export const contracts: Readonly<Record<ContractName, Contract>> = {
     generateUids: true,
     unreadableBlocksAreNull: false,
     strictBooleans: true,
+    nullEmptiesLists: true,
     localesShareAlways: true,
   },
   strapi: {
@@ -67,6 +70,7 @@ export const contracts: Readonly<Record<ContractName, Contract>> = {
     generateUids: false,
     unreadableBlocksAreNull: true,
     strictBooleans: false,
+    nullEmptiesLists: false,
     localesShareAlways: false,
   },
 }

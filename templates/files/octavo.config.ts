@@ -9,6 +9,8 @@ export default defineConfig({
       // Query parameters that do not exist are refused with 400.
       strictParams: true,
     },
+    // Required relations and files have to be there in what is published.
+    documents: { strictRelations: true },
   },
   // Indexes of Octavo's own: writes of relations and sorted lists stay fast as the content grows, for a third more disk space.
   database: { indexes: true },

@@ -3,7 +3,7 @@ import { isAlwaysRequired } from '../../model/conditions.js'
 import type { Attribute } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { DescribedShape } from '../view.js'
-import { mustBeGiven, writableOf } from '../view.js'
+import { mustBeGiven, type View, writableOf } from '../view.js'
 import type { SchemaContext } from './documents.js'
 import { inputScalar } from './scalars.js'
 import { type Components, type DescriptionObject, integer, list, object, orNull, text } from './schema.js'
@@ -50,14 +50,18 @@ function attributeSchema(context: SchemaContext, attribute: Attribute): Descript
     case 'media':
       return mediaInput(components)
     case 'component':
-      if (attribute.repeatable) return list(component(attribute.component))
+      if (attribute.repeatable) return emptiable(view, attribute, list(component(attribute.component)))
       return isAlwaysRequired(attribute) ? component(attribute.component) : orNull(component(attribute.component))
     case 'dynamiczone':
-      return list(oneOfSeveral(attribute.components.map((uid) => zoneEntry(component(uid), uid))))
+      return emptiable(view, attribute, list(oneOfSeveral(attribute.components.map((uid) => zoneEntry(component(uid), uid)))))
     default:
       return assertNever(attribute)
   }
 }
+
+/** Row 16. */
+const emptiable = ({ contract }: View, attribute: Attribute, schema: DescriptionObject): DescriptionObject =>
+  contract.nullEmptiesLists && !isAlwaysRequired(attribute) ? orNull(schema) : schema
 
 const oneOfSeveral = (entries: readonly DescriptionObject[]): DescriptionObject =>
   entries.length < 2 ? (entries[0] ?? { not: {} }) : { anyOf: entries }

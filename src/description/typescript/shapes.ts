@@ -61,14 +61,14 @@ function printInputs(view: View, shape: DescribedShape, name: string): readonly 
   const whole = attributes.map(
     (attribute): TypeMember => ({
       name: attribute.name,
-      type: orNull(dataType(view, attribute, 'Input'), isScalarLike(attribute) && !isAlwaysRequired(attribute)),
+      type: orNull(dataType(view, attribute, 'Input'), isScalarLike(view, attribute) && !isAlwaysRequired(attribute)),
       isOptional: !mustBeGiven(view, shape, attribute),
     }),
   )
   const draft = attributes.map(
     (attribute): TypeMember => ({
       name: attribute.name,
-      type: orNull(dataType(view, attribute, 'DraftInput'), isScalarLike(attribute)),
+      type: orNull(dataType(view, attribute, 'DraftInput'), isScalarLike(view, attribute)),
       isOptional: true,
     }),
   )
@@ -87,9 +87,11 @@ function printHookData(shape: DescribedShape & { readonly kind: 'contentType' },
   return `${comment(text)}\nexport type ${name}HookData = {\n${accessors(attributes, '  ')}}\n`
 }
 
-/** True for attributes that null empties; relations and media allow it by their types, and lists never do. */
-const isScalarLike = (attribute: Attribute): boolean =>
-  attribute.kind === 'scalar' || (attribute.kind === 'component' && !attribute.repeatable)
+/** True for attributes that null empties; relations and media allow it by their types, lists by row 16. */
+const isScalarLike = ({ contract }: View, attribute: Attribute): boolean =>
+  attribute.kind === 'scalar' ||
+  (attribute.kind === 'component' && !attribute.repeatable) ||
+  ((attribute.kind === 'component' || attribute.kind === 'dynamiczone') && contract.nullEmptiesLists)
 
 function dataType(view: View, attribute: Attribute, form: 'Input' | 'DraftInput'): string {
   const componentInput = (uid: string) => `${view.names.get(uid)!}${form}`

@@ -6,6 +6,7 @@ import { attributeError, checkEach, choiceError, inFieldOrder, typeError } from 
 import { openPatternChecks } from './pattern-deadline.js'
 import { settlePatterns } from './possible-errors.js'
 import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
+import { checkRequiredLink } from './required-links.js'
 import { checkScalar, missing } from './scalars.js'
 import type { Body, Checked, Checking, PossibleError, ValuePath } from './types.js'
 import { storedEntry, visibilityOf } from './visibility.js'
@@ -67,10 +68,13 @@ function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown,
     case 'morphTo':
     case 'morphFrom':
     case 'media': {
-      if (sent === undefined || checking.isStored) return { value: sent, errors: [] }
-      const form = relationForm(sent, attribute)
-      if (!checking.contract.strictRelationSyntax) return { value: form, errors: [] }
-      return { value: attribute.many ? form : lastOnly(form, attribute), errors: syntaxErrors(attribute, form, sent, path) }
+      if (checking.isStored) return { value: sent, errors: [] }
+      const form = sent === undefined ? {} : relationForm(sent, attribute)
+      const lacks = checkRequiredLink(checking, attribute, sent, form, path)
+      if (sent === undefined) return { value: sent, errors: lacks }
+      if (!checking.contract.strictRelationSyntax) return { value: form, errors: lacks }
+      const value = attribute.many ? form : lastOnly(form, attribute)
+      return { value, errors: [...syntaxErrors(attribute, form, sent, path), ...lacks] }
     }
     default:
       return assertNever(attribute)
@@ -88,10 +92,10 @@ function checkSingle(checking: Checking, attribute: ComponentAttribute, sent: un
   return checkEntry(checking, attribute, sent, path)
 }
 
-/** Lists may never be null, not even in drafts; only their length is free there. */
+/** Row 16: null empties a list, unless it is required; otherwise a list may never be null, not even in drafts. Their length is free there. */
 function checkList(checking: Checking, attribute: ComponentAttribute | DynamicZone, sent: unknown, path: ValuePath): Checked {
   const mayLack = !attribute.required || checking.isHidden === true
-  const isEmpty = (sent === undefined && checking.isCreation && mayLack) || (sent === null && checking.isHidden === true)
+  const isEmpty = sent === undefined ? checking.isCreation && mayLack : sent === null && mayBeEmptied(checking, attribute)
   const given = isEmpty ? [] : sent
   if (given === undefined) return { value: given, errors: missing(checking, given, path) }
   if (!Array.isArray(given)) return { value: given, errors: [typeError(path, 'array', given, given)] }
@@ -101,6 +105,11 @@ function checkList(checking: Checking, attribute: ComponentAttribute | DynamicZo
       : checkZoneEntry(checking, attribute, entry, [...path, index]),
   )
   return { value, errors: [...errors, ...wrongLength(checking, attribute, value, path)] }
+}
+
+function mayBeEmptied(checking: Checking, { required }: ComponentAttribute | DynamicZone): boolean {
+  if (checking.isHidden === true) return true
+  return checking.contract.nullEmptiesLists && !(required && (!checking.isDraft || checking.publishes === true))
 }
 
 function wrongLength({ isDraft }: Checking, attribute: ComponentAttribute | DynamicZone, list: readonly unknown[], path: ValuePath) {

@@ -25,6 +25,8 @@ export interface InputOptions {
   readonly inherited?: ReadonlySet<string>
   /** The stored row that the body changes, or what a new locale takes from another one: conditions look at it. Absent or null: not needed. */
   readonly stored?: Body | null
+  /** The write publishes what it gives. */
+  readonly publishes?: boolean
 }
 
 /**

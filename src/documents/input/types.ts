@@ -60,6 +60,8 @@ export interface RelationInput {
 export interface InputContext {
   readonly model: Model
   readonly contract: Contract
+  /** Required relations and files are enforced (`api.documents.strictRelations`); absent: they are not. */
+  readonly strictRelations?: boolean
   /** Patterns that need a deadline, over all checks of one request; absent: over one check. */
   readonly trials?: PatternChecks
   /** Called for a value in place of `blocks` that is written as null, because the contract says so; `uid`: the type that is written. */
@@ -102,6 +104,8 @@ export interface Checking extends InputContext {
   readonly isDraft: boolean
   /** Defaults apply, and what is required may not be absent. */
   readonly isCreation: boolean
+  /** The write publishes what it gives. */
+  readonly publishes?: boolean
   /** A stored document, whose relations and passwords are kept as they are. */
   readonly isStored: boolean
   /** Attributes of the document itself that are taken from another locale. */

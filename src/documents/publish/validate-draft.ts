@@ -5,8 +5,9 @@ import { andSameLocale } from '../../database/fragments.js'
 import { hasConditions } from '../../model/conditions.js'
 import type { ContentType, Model, Schema } from '../../model/types.js'
 import { attributeErrors, documentErrors, mayBePublished } from '../input/input.js'
+import { hasRequiredLinks, missingLinks } from '../input/required-links.js'
 import type { Body, FindTaken, InputContext } from '../input/types.js'
-import type { Reader } from '../input/visible-errors.js'
+import { type Reader, shownErrors } from '../input/visible-errors.js'
 import type { Plans } from '../read/plans.js'
 import { type Extent, linkedType, readWhole } from '../read/whole-document.js'
 
@@ -38,18 +39,20 @@ export async function validateDraft(
 ): Promise<void> {
   const { model } = context
   // What is given may reveal what is not.
-  const isDecided = !hasConditions(model, type) && !keepsUniqueEntries(model, type, data)
+  const holdsLinks = context.strictRelations === true && hasRequiredLinks(model, type)
+  const isDecided = !hasConditions(model, type) && !holdsLinks && !keepsUniqueEntries(model, type, data)
   const saysAll = given === 'new' || (given === 'part' && isDecided)
   if (saysAll && (await mayBePublished(context, type, data, given === 'new', findTaken))) return
   const read = (extent: Extent) => readWhole(context.model, plans, transaction, type, id, extent)
   const errorsOf = (document: Body) => documentErrors(context, type, document, reader, findTaken)
-  const document = await read('values')
+  const document = await read(holdsLinks ? 'required' : 'values')
   if (document === null) return
+  const links = shownErrors(model, type, missingLinks(context, type, document), reader)
   const errors = await errorsOf(document)
-  if (errors.length === 0) return
+  if (errors.length + links.length === 0) return
   // Errors show components with the relations that they would be published with.
   const shown = await errorsOf(await shownRelations(context.model, transaction, type, (await read('components'))!))
-  throw attributeErrors(shown.length > 0 ? shown : errors)
+  throw attributeErrors([...(shown.length > 0 ? shown : errors), ...links])
 }
 
 /**

@@ -7,9 +7,9 @@ import type { Plans } from './plans.js'
 
 /**
  * How much of a row is read: values and components, the relations and files of components too, also the row's own files, or also its own
- * relations, as far as they are its own and not those of its targets.
+ * relations, as far as they are its own and not those of its targets. `required`: values and components, and what of its links is required.
  */
-export type Extent = 'values' | 'components' | 'files' | 'links'
+export type Extent = 'values' | 'components' | 'files' | 'links' | 'required'
 
 /** A row of a type: by its id, or the draft of a document in a locale, or its only row where there are no drafts. */
 export type WhichRow =
@@ -56,7 +56,10 @@ export function bytesOf(answer: ReadAnswer): Uint8Array | null {
 /** A read of one row with all its values and everything it contains. */
 export const wholeRow = (model: Model, type: ContentType, which: WhichRow, extent: Extent): ReadRequest =>
   // Links may lead to a version of either kind.
-  oneRow(type, which, { status: extent === 'links' ? 'any' : 'draft', selection: wholeSelection(model, type, extent) })
+  oneRow(type, which, {
+    status: extent === 'links' || extent === 'required' ? 'any' : 'draft',
+    selection: wholeSelection(model, type, extent),
+  })
 
 /** Links of one relation that are read of those that other documents keep. */
 const mostOfOthers = 101
@@ -136,6 +139,7 @@ function wholeSelection(model: Model, shape: Schema, extent: Extent): Selection 
   const populate = attributes.flatMap((attribute): Populated[] => {
     if (attribute.kind === 'component') return [{ kind: 'component', attribute, filter: null, sort: [], of: below(attribute.component) }]
     if (attribute.kind === 'dynamiczone') return [{ kind: 'zone', attribute, on: attribute.components.map(below) }]
+    if (extent === 'required') return attribute.required ? requiredLink(model, attribute) : []
     if (attribute.kind === 'morphTo') return extent === 'links' ? [morphOf(model, attribute)] : []
     const isRead = shape.kind === 'component' ? extent !== 'values' : readsOwn(extent, attribute)
     const target = isRead ? linkedType(model, attribute) : null
@@ -148,6 +152,14 @@ function wholeSelection(model: Model, shape: Schema, extent: Extent): Selection 
     .filter((attribute) => attribute.kind === 'scalar')
     .map((scalar): Scalar => ({ ...scalar, type: scalar.type === 'password' ? 'string' : scalar.type }))
   return { shape, fields, populate }
+}
+
+/** Whether there are links of a required attribute. */
+function requiredLink(model: Model, attribute: Attribute): Populated[] {
+  if (attribute.kind === 'morphTo') return [morphOf(model, attribute)]
+  if (attribute.kind !== 'relation' && attribute.kind !== 'media') return []
+  const target = model.types.get(attribute.kind === 'media' ? fileType : attribute.target)!
+  return [{ kind: 'relation', attribute, target, filter: null, sort: [], of: idsOf(target) }]
 }
 
 /** Whether a link of the row itself is read. Lists that other documents keep are not its own. */

@@ -1,0 +1,140 @@
+// docs/spec/writing.md: required relations and files where config/api has them enforced, and null in place of a list.
+import { afterAll, beforeAll, expect } from 'vitest'
+import { rule } from '../support/rule.js'
+import { serveProject } from '../support/serve.js'
+import { addToken, secrets } from './callers.js'
+import { component, contentType } from './library.js'
+import { type Press, serveWritable } from './press.js'
+
+const relation = (kind: string) => ({ type: 'relation', relation: kind, target: 'api::topic.topic', required: true })
+const pic = { type: 'media', multiple: false, required: true }
+const note = { type: 'component', component: 'parts.note' }
+const plain = { type: 'component', component: 'parts.plain', repeatable: true }
+const zone = { type: 'dynamiczone', components: ['parts.plain'] }
+const attributes = {
+  name: { type: 'string' },
+  topic: relation('oneToOne'),
+  topics: relation('manyToMany'),
+  pic,
+  pics: { ...pic, multiple: true },
+  one: note,
+  list: { ...note, repeatable: true },
+}
+const lists = {
+  items: plain,
+  zone,
+  needed: { ...plain, required: true },
+  box: { type: 'component', component: 'parts.box' },
+  boxes: { type: 'dynamiczone', components: ['parts.box'] },
+}
+const files = {
+  ...contentType('topic', { name: { type: 'string' } }, { draftAndPublish: true }),
+  ...contentType('page', attributes, { draftAndPublish: true }),
+  ...contentType('item', attributes),
+  ...contentType('shelf', lists, { draftAndPublish: true, plural: 'shelves' }),
+  ...contentType('front', { ...lists, needed: plain }, { kind: 'singleType' }),
+  ...component('parts', 'note', { topic: relation('oneToOne'), pic }),
+  ...component('parts', 'plain', { text: { type: 'string' } }),
+  ...component('parts', 'box', { items: plain }),
+  'config/api.js': 'module.exports = { documents: { strictRelations: true } }',
+}
+
+let press: Press
+let topics: readonly string[]
+let file: number
+beforeAll(async () => {
+  press = await serveWritable(files, 'strapi')
+  const made = [await press.make('topics', { name: 'a' }), await press.make('topics', { name: 'b' })]
+  topics = made.map(({ documentId }) => documentId)
+  const form = new FormData()
+  form.append('files', new Blob(['text'], { type: 'text/plain' }), 'a.txt')
+  file = (await press.served.ask('/api/upload', { method: 'POST', token: 'full', body: form })).body[0].id
+})
+afterAll(() => press.served.close())
+
+const whole = (more: object = {}) => ({ topic: topics[0], topics, pic: file, pics: [file], ...more })
+const missing = async (method: string, path: string, data: object): Promise<readonly string[]> => {
+  const { status, body } = await press.send(method, path, data)
+  if (status < 300) return []
+  if (status !== 400) throw new Error(JSON.stringify(body))
+  return body.error.details.errors.map(({ path: at, message }: { path: string[]; message: string }) => `${at.join('.')}: ${message}`).sort()
+}
+const all = ['pic', 'pics', 'topic', 'topics'].map((name) => `${name}: ${name} must be defined.`)
+
+rule('writing.31', 'a document without required relations and files is refused, a draft is not', async () => {
+  for (const path of ['items', 'pages']) {
+    const none = { topic: { set: [] }, topics: { connect: [] }, pic: { set: [] }, pics: [] }
+    const away = { topic: { disconnect: [topics[0]] }, topics: { disconnect: topics }, pic: null, pics: [] }
+    for (const data of [{ name: 'x' }, { topic: null, topics: null, pic: null, pics: null }, none, away])
+      expect(await missing('POST', path, data)).toEqual(all)
+    const inside = ['pic', 'topic'].map((name) => `one.${name}: ${name} must be defined.`)
+    expect(await missing('POST', path, whole({ one: {} }))).toEqual(inside)
+    expect(await missing('POST', path, whole({ list: [{ pic: file, topic: topics[0] }, { pic: file }] }))).toEqual([
+      'list.1.topic: topic must be defined.',
+    ])
+    expect(await missing('POST', path, whole({ one: { topic: topics[1], pic: file } }))).toEqual([])
+  }
+  const { documentId } = await press.make('pages?status=draft', { name: 'draft' })
+  expect(await missing('PUT', `pages/${documentId}?status=draft`, { topics: [] })).toEqual([])
+  expect(await missing('POST', `pages/${documentId}/actions/publish`, {})).toEqual(all)
+  expect(await missing('PUT', `pages/${documentId}`, { name: 'more' })).toEqual(all)
+  expect(await missing('PUT', `pages/${documentId}?status=draft`, whole())).toEqual([])
+  expect(await missing('POST', `pages/${documentId}/actions/publish`, {})).toEqual([])
+})
+
+rule('writing.31', 'an update may not take the last link away, with what is stored', async () => {
+  for (const path of ['items', 'pages']) {
+    const made = await press.make(`${path}?populate=one`, whole({ one: { topic: topics[0], pic: file } }))
+    const at = `${path}/${made.documentId}`
+    const draft = path === 'items' ? made : await press.read(`${at}?status=draft&populate=one`)
+    expect(await missing('PUT', at, { name: 'another' })).toEqual([])
+    expect(await missing('PUT', at, { topics: { disconnect: [topics[0]] } })).toEqual([])
+    for (const topicsLeft of [{ disconnect: [topics[1]] }, [], { set: [] }, null])
+      expect(await missing('PUT', at, { topics: topicsLeft })).toEqual(['topics: topics must be defined.'])
+    expect(await missing('PUT', at, { topics: { disconnect: [topics[1]], connect: [topics[0]] } })).toEqual([])
+    expect(await missing('PUT', at, { topics: { connect: [] }, topic: {} })).toEqual([])
+    for (const gone of [{ disconnect: [topics[0]] }, null, { set: [] }])
+      expect(await missing('PUT', at, { topic: gone })).toEqual(['topic: topic must be defined.'])
+    expect(await missing('PUT', at, { pic: null, pics: { disconnect: [file] } })).toEqual(
+      expect.arrayContaining(['pic: pic must be defined.']),
+    )
+    expect(await missing('PUT', at, { pics: { disconnect: [file] } })).toEqual(['pics: pics must be defined.'])
+    const inner = { id: draft.one.id, topic: { disconnect: [topics[0]] } }
+    expect(await missing('PUT', at, { one: inner })).toEqual(['one.topic: topic must be defined.'])
+    expect(await missing('PUT', at, { one: { id: draft.one.id, topic: topics[1] } })).toEqual([])
+  }
+})
+
+rule('writing.31', 'octavo.config overrides config/api', async () => {
+  const config = { api: { rest: { contract: 'strapi' as const }, documents: { strictRelations: false } } }
+  const served = await serveProject(files, { environment: secrets, config })
+  await addToken(served, 'full', { type: 'full-access' })
+  const headers = { 'content-type': 'application/json' }
+  expect((await served.ask('/api/items', { method: 'POST', token: 'full', headers, body: '{"data":{}}' })).status).toBe(201)
+  await served.close()
+})
+
+rule('writing.32', 'null empties lists that are not required in the contract specification', async () => {
+  const spec = await serveWritable(files, 'specification')
+  const entry = { text: 'x' }
+  const full = {
+    ...{ items: [entry], needed: [entry], zone: [{ __component: 'parts.plain', ...entry }], box: { items: [entry] } },
+    boxes: [{ __component: 'parts.box', items: [entry] }],
+  }
+  const populate =
+    'populate[items]=*&populate[zone]=true&populate[needed]=*&populate[box][populate]=items&populate[boxes][on][parts.box][populate]=items'
+  const { documentId } = await spec.make('shelves', full)
+  const path = `shelves/${documentId}`
+  const emptied = { items: null, zone: null, box: { items: null }, boxes: [{ __component: 'parts.box', items: null }] }
+  const found = { items: [], zone: [], box: { items: [] }, boxes: [{ items: [] }] }
+  expect(await spec.change(`${path}?status=draft&${populate}`, { ...emptied, needed: null })).toMatchObject({ ...found, needed: [] })
+  expect(await spec.read(`${path}?${populate}`)).toMatchObject({ items: [entry], needed: [entry] })
+  expect(await spec.refusal('PUT', path, { needed: null })).toMatch(/^needed must be a `array` type/)
+  expect(await spec.change(`${path}?${populate}`, { ...emptied, needed: [entry] })).toMatchObject(found)
+  expect(await spec.make(`shelves?${populate}`, { ...emptied, needed: [entry] })).toMatchObject(found)
+  expect(await spec.refusal('POST', 'shelves', { needed: null })).toMatch(/^needed must be a `array` type/)
+  expect(await spec.change(`front?${populate}`, full)).toMatchObject({ items: [entry] })
+  expect(await spec.change(`front?${populate}`, { ...emptied, needed: null })).toMatchObject({ ...found, needed: [] })
+  await spec.served.close()
+  expect(await press.refusal('POST', 'shelves', { items: null, needed: [entry] })).toMatch(/^items must be a `array` type/)
+})
