@@ -17,8 +17,8 @@ export interface FileProperties {
 export interface FileUploadOptions extends RequestOptions {
   /** What is said about the file, or about each of several. */
   readonly info?: FileProperties | readonly FileProperties[]
-  /** Links the files to a media attribute of a row: the uid of its type, its numeric id and the attribute. */
-  readonly link?: { readonly ref: string; readonly refId: number; readonly field: string }
+  /** Links the files to a media attribute of a row: the uid of its type, its documentId or numeric id, and the attribute. */
+  readonly link?: { readonly ref: string; readonly refId: number | string; readonly field: string }
 }
 
 /** What responses of the media library say besides the attributes. */

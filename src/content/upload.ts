@@ -118,5 +118,5 @@ async function linkOf({ documents }: Installation, { caller, grants, requestId }
   if (found === null) throw validationError(`There is no document ${named ?? ''} of ${uid} to link the file to`)
   const asker = caller === null ? null : { caller, requestId }
   await documents.checkUpload(grants, asker, { shape: type, id: found.id, attribute: field })
-  return { shape: type, id: found.id, attribute }
+  return { shape: type, id: found.id, attribute, everyVersion: false }
 }

@@ -12,6 +12,7 @@ import { newHash } from './file-names.js'
 import type { FolderPlace } from './folders.js'
 import type { CropBox } from './images/protocol.js'
 import type { Journal, JournalEntry } from './journal.js'
+import { linkedRows } from './linked-rows.js'
 import type { MediaType, TypeRules } from './media-types.js'
 import { checkMediaType, checkReplacement, mediaTypeOf } from './media-types.js'
 import { type PreparedFile, prepareFile } from './prepare.js'
@@ -173,8 +174,10 @@ async function addFiles(
       const ids: number[] = []
       for (const row of rows) ids.push(await insertFile(tx, row, { folder, createdBy: author?.id ?? null, now }))
       if (link !== null) {
-        await linkFiles(tx, ids, link)
-        await markOwnerModified(tx, scope.model, link)
+        for (const row of await linkedRows(tx, scope.model, link)) {
+          await linkFiles(tx, ids, { ...link, id: row })
+          await markOwnerModified(tx, scope.model, { ...link, id: row })
+        }
       }
       for (const id of ids) await scope.watch?.happened(tx, 'media.create', id)
       await author?.after(

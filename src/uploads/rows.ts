@@ -68,6 +68,8 @@ export interface MediaLink {
   readonly shape: Schema
   readonly id: number
   readonly attribute: Media
+  /** The files are linked to the other versions of the row's document too. */
+  readonly everyVersion: boolean
 }
 
 const json = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value))
@@ -190,7 +192,11 @@ export async function deleteFile(tx: Transaction, id: number): Promise<boolean> 
 }
 
 /** Links files in their order: appends them to a list, or replaces the file of a single media attribute. */
-export async function linkFiles(tx: Transaction, files: readonly number[], { shape, id, attribute }: MediaLink): Promise<void> {
+export async function linkFiles(
+  tx: Transaction,
+  files: readonly number[],
+  { shape, id, attribute }: Omit<MediaLink, 'everyVersion'>,
+): Promise<void> {
   const here = sql`related_id = ${id} and related_type = ${shape.uid} and field = ${attribute.name}`
   const linked = attribute.many ? files : files.slice(-1)
   if (!attribute.many) await tx.run(sql`delete from files_related_mph where ${here}`)

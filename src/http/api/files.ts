@@ -2,7 +2,9 @@
 import type { Find } from '../../documents/read/find.js'
 import { fileConstants, readStoredFile } from '../../documents/read/stored-file.js'
 import { forbidden, notFound, validationError } from '../../errors/errors.js'
+import { fullAccess } from '../../grants.js'
 import { fileType } from '../../model/link.js'
+import type { Schema } from '../../model/types.js'
 import { readFileInfos } from '../../uploads/file-info.js'
 import type { MediaLink } from '../../uploads/rows.js'
 import { okRead } from '../conditional.js'
@@ -127,7 +129,23 @@ async function linkOf(context: RequestContext, fields: MultipartBody['fields']):
   const shape = types.get(ref) ?? components.get(ref)
   const attribute = shape?.attributes.get(field)
   if (shape === undefined || attribute?.kind !== 'media') throw validationError(`${ref} has no media attribute ${field}`)
-  const id = rowId(refId)
+  const id = /^\d+$/.test(refId) ? rowId(refId) : await rowOfDocument(context, shape, refId)
   await documents.checkUpload(caller.grants, context.asker, { shape, id, attribute: field })
-  return { shape, id, attribute }
+  return { shape, id, attribute, everyVersion: true }
+}
+
+/** The first row of a document in the locale of the query, or the default one; -1 where it has none that the caller sees, which matches no row. */
+async function rowOfDocument({ documents, caller, query }: RequestContext, shape: Schema, documentId: string): Promise<number> {
+  if (shape.kind === 'component') return -1
+  const { key, scopes } = caller.grants
+  const locale = new URLSearchParams(query).get('locale')
+  const found = (await documents.findData(
+    { ...fullAccess, key, scopes },
+    {
+      ...{ type: shape, action: `${shape.uid}.find`, mode: 'first', envelope: 'bare', paged: false },
+      identity: { attribute: 'documentId', value: documentId },
+      parameters: { status: 'draft', fields: ['id'], ...(locale === null ? {} : { locale }) },
+    },
+  )) as { readonly id: number } | null
+  return found?.id ?? -1
 }

@@ -71,7 +71,7 @@ const uploadForm = (): DescriptionObject =>
       files: list({ type: 'string', format: 'binary' }),
       fileInfo: list(fileInfo()),
       ref: { ...text, description: 'The uid of a type whose media attribute takes the files.' },
-      refId: { ...text, description: 'The numeric id of the row.' },
+      refId: { ...text, description: 'The documentId of a document, or the numeric id of a row.' },
       field: { ...text, description: 'The name of the attribute.' },
     },
     ['files'],
