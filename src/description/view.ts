@@ -3,7 +3,7 @@
 import { isReadOnly, isWritable } from '../documents/input/keys.js'
 import { componentsOf } from '../model/components.js'
 import { isAlwaysRequired } from '../model/conditions.js'
-import { fileType, isPolymorphicTarget } from '../model/link.js'
+import { fileType, isClosedType, isPolymorphicTarget } from '../model/link.js'
 import type { Attribute, Component, ContentType, Model } from '../model/types.js'
 import { assertNever } from '../model/types.js'
 import type { Contract } from '../query/contract.js'
@@ -34,7 +34,7 @@ export function viewOf(model: Model, contract: Contract, mayFind: (uid: string) 
     contract,
     names: namesOf(model),
     anyTypes: [...model.types.values()].filter((type) => isPolymorphicTarget(type) && mayFind(type.uid)),
-    leadsTo: mayFind,
+    leadsTo: (uid) => !isClosedType(uid) && mayFind(uid),
   }
 }
 

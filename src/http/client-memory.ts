@@ -1,5 +1,5 @@
 // Tracks the memory used for each client address, and revokes memory from the address that uses most. This runs for every chunk of a
-// body, so addresses with revocable memory are in a heap instead of being searched.
+// body, so addresses are in a heap instead of being searched.
 
 /** The memory of one request or response. */
 export interface Lease {
@@ -16,18 +16,20 @@ export interface ClientMemory {
   total(): number
   /** Starts a lease for a client address; `revoked` is called if it is revoked. */
   lease(address: string, revoked: () => void): Lease
-  /** Revokes the oldest lease of the address that uses most memory; false if no lease is old enough. */
-  revoke(): boolean
+  /**
+   * Revokes the oldest lease of the address that uses most memory, whatever its age: whoever begins again and again must not be spared.
+   * False if it holds no more than its share of `limit` bytes, or if it is the only address and the lease is not old enough.
+   */
+  revoke(limit: number): boolean
 }
 
 interface MemoryUser {
   readonly address: string
   bytes: number
-  leases: number
-  /** Leases that may be revoked, oldest first, and the number of the oldest. */
-  readonly revocable: Set<LeaseEntry>
+  /** Oldest first, and the number of the oldest. */
+  readonly leases: Set<LeaseEntry>
   oldest: number
-  /** Index in the heap; -1 if no lease may be revoked. */
+  /** Index in the heap. */
   index: number
 }
 
@@ -39,59 +41,51 @@ interface LeaseEntry {
   revoked(): void
 }
 
-/** Opens the tracking. `minAge`: milliseconds before a lease may be revoked. */
+/** Opens the tracking. `minAge`: milliseconds before a lease may be revoked that only leases of the same address compete with. */
 export function openClientMemory(minAge: number): ClientMemory {
   const clients = new Map<string, MemoryUser>()
   const heap = openHeap()
-  const young = openYoungLeases(minAge, (entry) => {
-    const { client } = entry
-    if (client.revocable.size === 0) client.oldest = entry.number
-    client.revocable.add(entry)
-    heap.put(client)
-  })
   let [total, count] = [0, 0]
-
-  const isOpen = (entry: LeaseEntry): boolean => young.entries.has(entry) || entry.client.revocable.has(entry)
 
   function end(entry: LeaseEntry): void {
     const { client } = entry
-    const wasRevocable = client.revocable.delete(entry)
-    if (!wasRevocable && !young.entries.delete(entry)) return
+    if (!client.leases.delete(entry)) return
     total -= entry.bytes
     client.bytes -= entry.bytes
-    const next = first(client.revocable)
-    if (next === undefined) heap.remove(client)
-    else {
+    const next = first(client.leases)
+    if (next === undefined) {
+      heap.remove(client)
+      clients.delete(client.address)
+    } else {
       client.oldest = next.number
       heap.put(client)
     }
-    if (--client.leases === 0) clients.delete(client.address)
   }
 
   return {
     total: () => total,
     lease: (address, revoked) => {
-      const client = clientAt(clients, address)
-      client.leases++
-      const entry: LeaseEntry = { client, number: ++count, since: performance.now(), bytes: 0, revoked }
-      young.add(entry)
+      const client = clientAt(clients, address, ++count)
+      const entry: LeaseEntry = { client, number: count, since: performance.now(), bytes: 0, revoked }
+      client.leases.add(entry)
+      heap.put(client)
       return {
-        isOpen: () => isOpen(entry),
+        isOpen: () => client.leases.has(entry),
         add: (bytes) => {
-          if (!isOpen(entry)) return
+          if (!client.leases.has(entry)) return
           entry.bytes += bytes
           client.bytes += bytes
           total += bytes
-          if (client.index !== -1) heap.put(client)
+          heap.put(client)
         },
         end: () => end(entry),
       }
     },
-    revoke: () => {
-      young.check()
+    revoke: (limit) => {
       const most = heap.top()
-      if (most === undefined) return false
-      const oldest = first(most.revocable)!
+      if (most === undefined || most.bytes <= limit / clients.size) return false
+      const oldest = first(most.leases)!
+      if (clients.size === 1 && oldest.since >= performance.now() - minAge) return false
       end(oldest)
       oldest.revoked()
       return true
@@ -99,47 +93,12 @@ export function openClientMemory(minAge: number): ClientMemory {
   }
 }
 
-function clientAt(clients: Map<string, MemoryUser>, address: string): MemoryUser {
+function clientAt(clients: Map<string, MemoryUser>, address: string, number: number): MemoryUser {
   const existing = clients.get(address)
   if (existing !== undefined) return existing
-  const client = { address, bytes: 0, leases: 0, revocable: new Set<LeaseEntry>(), oldest: 0, index: -1 }
+  const client = { address, bytes: 0, leases: new Set<LeaseEntry>(), oldest: number, index: -1 }
   clients.set(address, client)
   return client
-}
-
-/** Leases that were not old enough to be revoked at the last check. */
-interface YoungLeases {
-  /** Oldest first. */
-  readonly entries: Set<LeaseEntry>
-  add(entry: LeaseEntry): void
-  /** Hands over the entries that are old enough now. */
-  check(): void
-}
-
-function openYoungLeases(minAge: number, becameRevocable: (entry: LeaseEntry) => void): YoungLeases {
-  const entries = new Set<LeaseEntry>()
-  /** The time before which none of them is old enough. */
-  let nextRevocableAt = Number.POSITIVE_INFINITY
-  return {
-    entries,
-    add: (entry) => {
-      entries.add(entry)
-      nextRevocableAt = Math.min(nextRevocableAt, entry.since + minAge)
-    },
-    check: () => {
-      const now = performance.now()
-      if (now <= nextRevocableAt) return
-      nextRevocableAt = Number.POSITIVE_INFINITY
-      for (const entry of entries) {
-        if (entry.since >= now - minAge) {
-          nextRevocableAt = entry.since + minAge
-          break
-        }
-        entries.delete(entry)
-        becameRevocable(entry)
-      }
-    },
-  }
 }
 
 const first = (entries: ReadonlySet<LeaseEntry>): LeaseEntry | undefined => entries.values().next().value

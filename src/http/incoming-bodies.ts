@@ -18,7 +18,7 @@ export interface IncomingBodies {
   begin(address: string): IncomingBody
 }
 
-/** Milliseconds before a body may be refused to free memory. */
+/** Milliseconds before a body may be refused to free memory for others of its address. */
 const minAge = 1_000
 
 /** Opens the counting, with a limit in bytes. */
@@ -38,7 +38,7 @@ export function openIncomingBodies(unreadBytes: number): IncomingBodies {
         add: (bytes) => {
           if (!lease.isOpen()) throw tooMany()
           lease.add(bytes)
-          while (memory.total() > unreadBytes) if (!memory.revoke()) throw tooMany()
+          while (memory.total() > unreadBytes) if (!memory.revoke(unreadBytes)) throw tooMany()
         },
         end: lease.end,
       }

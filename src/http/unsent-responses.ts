@@ -17,19 +17,23 @@ export interface UnsentResponses {
   watch(response: ServerResponse, address: string, bytes: number): void
 }
 
-/** In milliseconds: the age from which a response may be aborted to free memory, and the interval between checks. */
+/** In milliseconds: the age from which a response may be aborted to free memory for others of its address, and the interval between checks. */
 const [minAge, checkInterval] = [2_000, 500]
 
 /** Starts to count unsent responses. */
 export function watchUnsent({ maxBufferedResponseBytes, answerTimeout }: UnsentLimits): UnsentResponses {
   const memory = openClientMemory(minAge)
   let scheduled: NodeJS.Timeout | null = null
-  const isTight = (): boolean => memory.total() > maxBufferedResponseBytes / 2
+  const limit = maxBufferedResponseBytes / 2
+  const isTight = (): boolean => memory.total() > limit
+  /** Soon new responses would be refused, whoever asks. */
+  const isUrgent = (): boolean => memory.total() > 1.5 * limit
 
-  /** Aborts the oldest responses of the addresses that use most memory, until the total is below the limit. */
+  /** Aborts the oldest responses of the address that uses most memory, until the total is below the limit. */
   function freeMemory(): void {
+    if (scheduled !== null) clearTimeout(scheduled)
     scheduled = null
-    while (isTight() && memory.revoke());
+    while (isTight() && memory.revoke(limit));
     if (isTight()) scheduleCheck()
   }
 
@@ -48,7 +52,8 @@ export function watchUnsent({ maxBufferedResponseBytes, answerTimeout }: UnsentL
         clearTimeout(deadline)
         lease.end()
       })
-      if (isTight()) scheduleCheck()
+      if (isUrgent()) setImmediate(freeMemory)
+      else if (isTight()) scheduleCheck()
     },
   }
 }

@@ -274,6 +274,12 @@ function morphTo(schema: SchemaSource, base: RelationBase, relation: 'morphToOne
 export const fileType = fileUid
 
 /**
+ * True for types whose rows decide who may do what: keys of tokens, permissions, sessions, roles of administrators. No relation shows
+ * them or compares them, whoever asks, although a schema may name them as its target. Administrators themselves are shown as authors.
+ */
+export const isClosedType = (uid: string): boolean => uid.startsWith('admin::') && uid !== 'admin::user'
+
+/**
  * True if a polymorphic relation may refer to rows of this type: the project's types, files and users. Tokens, roles and users of the
  * admin panel are never accessible through such a relation.
  */

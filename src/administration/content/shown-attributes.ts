@@ -1,6 +1,6 @@
 // What an administrator sees of a whole document, as a populate: components and zones at every depth, links by their names.
 import { type AttributeGrants, type ContentRights, type Grants, grantedBelow, isGranted, noAttributes } from '../../grants.js'
-import { fileType, isPolymorphicTarget } from '../../model/link.js'
+import { fileType, isClosedType, isPolymorphicTarget } from '../../model/link.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Parameters } from '../../query/rest/parameters.js'
@@ -77,7 +77,7 @@ function populateValue(viewer: Viewer, attribute: Exclude<Attribute, { kind: 'sc
       if (attribute.target === 'admin::user' && (attribute.name === 'createdBy' || attribute.name === 'updatedBy'))
         return { fields: ['firstname', 'lastname', 'username'] }
       const target = model.types.get(attribute.target)!
-      if (!grants.may(`${target.uid}.find`)) return null
+      if (isClosedType(target.uid) || !grants.may(`${target.uid}.find`)) return null
       return target.uid === fileType ? files : linked(target)
     }
     default:

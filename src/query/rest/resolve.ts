@@ -2,7 +2,7 @@
 import type { ApiError, QueryParameter } from '../../errors/errors.js'
 import { invalidKey, validationError } from '../../errors/errors.js'
 import { type AttributeGrants, type ContentRights, type Grants, grantedBelow, isGranted, noAttributes } from '../../grants.js'
-import { fileType } from '../../model/link.js'
+import { fileType, isClosedType } from '../../model/link.js'
 import type { Attribute, ContentType, Model, Relation, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { Contract } from '../contract.js'
@@ -145,7 +145,7 @@ export function convert<T>(reading: Resolver, stage: ErrorRank, conversion: () =
 
 /** Whether the caller may see documents of `target` through a relation. Media attributes need no permission, relations to files do. */
 export function maySee(reading: Resolver, target: string): boolean {
-  return reading.grants.may(`${target}.find`)
+  return !isClosedType(target) && reading.grants.may(`${target}.find`)
 }
 
 /** The other locales of a document need no permission of their own; creators are shown where the schema says so. */
