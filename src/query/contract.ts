@@ -1,4 +1,4 @@
-// The one switch, `api.rest.contract`: the sixteen points where the specification and Strapi differ, as data.
+// The one switch, `api.rest.contract`: the seventeen points where the specification and Strapi differ, as data.
 // Every row names its number in the table of docs/differences.md; code asks for the row, never for the contract's name.
 
 export type ContractName = 'specification' | 'strapi'
@@ -36,6 +36,8 @@ export interface Contract {
   readonly strictBooleans: boolean
   /** 16: null empties repeatable components and zones; refused otherwise. */
   readonly nullEmptiesLists: boolean
+  /** 17: `$not` around a condition on a relation to many asks for documents of which no target meets it; otherwise one that does not is enough. */
+  readonly notMeansNone: boolean
 }
 
 export const contracts: Readonly<Record<ContractName, Contract>> = {
@@ -54,6 +56,7 @@ export const contracts: Readonly<Record<ContractName, Contract>> = {
     unreadableBlocksAreNull: false,
     strictBooleans: true,
     nullEmptiesLists: true,
+    notMeansNone: true,
     localesShareAlways: true,
   },
   strapi: {
@@ -71,6 +74,7 @@ export const contracts: Readonly<Record<ContractName, Contract>> = {
     unreadableBlocksAreNull: true,
     strictBooleans: false,
     nullEmptiesLists: false,
+    notMeansNone: false,
     localesShareAlways: false,
   },
 }

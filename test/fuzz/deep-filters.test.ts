@@ -20,6 +20,7 @@ const relations: Readonly<Record<Shape, Readonly<Record<string, { readonly pairs
     friend: { pairs: 'select person_id, inv_person_id from person_friend_lnk', to: 'person' },
   },
 }
+const toMany: ReadonlySet<string> = new Set(['tags', 'things'])
 const attributes: Readonly<Record<Shape, string>> = { thing: 'count', tag: 'weight', person: 'age' }
 
 /** Eight steps from things, and where `$not` stands before one of them. */
@@ -91,6 +92,30 @@ describe.each(['specification', 'strapi'] as const)('the contract %s', (contract
     return values
   }
 
+  /** Whether a row is found by a path with `$not` before some of its steps; null: the row that is missing. */
+  function finder(
+    { steps, nots, end }: { steps: readonly { from: Shape; name: string }[]; nots: readonly number[]; end: Shape },
+    operator: string,
+    operand: number,
+  ) {
+    const known = new Map<string, boolean>()
+    const find = (row: number | null, at: number, negated: boolean): boolean => {
+      const key = `${row} ${at} ${negated}`
+      const found = known.get(key) ?? follow(row, at, nots.includes(at) ? !negated : negated)
+      known.set(key, found)
+      return found
+    }
+    const follow = (row: number | null, at: number, negated: boolean): boolean => {
+      const step = steps[at]
+      if (step === undefined) return holdsFor(row === null ? null : (rows.get(end)!.get(row) ?? null), operator, operand) === !negated
+      // Around several targets, this contract asks for none.
+      if (negated && contract === 'specification' && toMany.has(step.name)) return !follow(row, at, false)
+      const next = row === null ? undefined : targets.get(`${step.from}.${step.name}`)!.get(row)
+      return (next ?? [null]).some((target) => find(target, at + 1, negated))
+    }
+    return (id: number) => find(id, 0, false)
+  }
+
   async function idsOf(query: string): Promise<readonly number[]> {
     const { status, body } = await served.ask(`/api/things?fields=id&pagination[pageSize]=1000&${query}`)
     expect(status, query).toBe(200)
@@ -103,11 +128,8 @@ describe.each(['specification', 'strapi'] as const)('the contract %s', (contract
       fc.asyncProperty(path, comparison, async ({ steps, nots, end }, { operator, operand }) => {
         const names = steps.map(({ name }, index) => `${nots.includes(index) ? '[$not]' : ''}[${name}]`).join('')
         const last = nots.includes(8) ? '[$not]' : ''
-        const wanted = new Set(nots).size % 2 === 0
         const query = `filters${names}${last}[${attributes[end]}][${operator}]=${operator.endsWith('ull') ? 'true' : operand}`
-        const expected = things.filter((id) =>
-          [...valuesBehind(steps, end, id)].some((value) => holdsFor(value, operator, operand) === wanted),
-        )
+        const expected = things.filter(finder({ steps, nots, end }, operator, operand))
         expect([...(await idsOf(query))].sort((a, b) => a - b)).toEqual([...expected].sort((a, b) => a - b))
       }),
       { numRuns: 120 },

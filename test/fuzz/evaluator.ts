@@ -100,20 +100,24 @@ const behind = (row: Row, relation: string): readonly Row[] => {
   return rows.length === 0 ? [nothing] : rows
 }
 
-/** Every truth that a condition can have for a row, by the targets that its joins choose. */
-function truths(condition: Condition, row: Row): ReadonlySet<Truth> {
+/** Relations and components that lead to several rows. */
+const toMany: ReadonlySet<string> = new Set(['tags', 'things', 'parts'])
+
+/** Every truth that a condition can have for a row, by the targets that its joins choose. `inNot`: it is asked for what does not meet it. */
+function truths(condition: Condition, row: Row, inNot = false): ReadonlySet<Truth> {
   switch (condition.kind) {
     case 'compare':
       return new Set([test(stored(row, condition.attribute), condition.operator, condition.operands)])
     case 'not':
-      return new Set([...truths(condition.of, row)].map(negated))
+      return new Set([...truths(condition.of, row, !inNot)].map(negated))
     case 'related':
-      return new Set(behind(row, condition.relation).flatMap((target) => [...truths(condition.where, target)]))
+      if (inNot && toMany.has(condition.relation)) return new Set([truths(condition, row).has(true)])
+      return new Set(behind(row, condition.relation).flatMap((target) => [...truths(condition.where, target, inNot)]))
     case 'or':
-      return new Set([...combinations(condition.of.map((part) => new Set([...truths(part, row)].map(negated))))].map(negated))
+      return new Set([...combinations(condition.of.map((part) => new Set([...truths(part, row, inNot)].map(negated))))].map(negated))
     case 'and':
     case 'together':
-      return combinations(condition.of.map((part) => truths(part, row)))
+      return combinations(condition.of.map((part) => truths(part, row, inNot)))
   }
 }
 

@@ -1,5 +1,5 @@
 // Filters become SQL. A condition behind a relation holds if it holds for one target, or, as with a left join, for the
-// missing target where there is none; so NOT is pushed down to the single comparisons.
+// missing target where there is none; so NOT is pushed down to the single comparisons. Only around a relation to many it stays where it is (row 17).
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import type { ContentType, Schema } from '../../model/types.js'
@@ -64,15 +64,25 @@ function reach(compilation: Compilation, shape: Schema, { path: attribute, targe
   return { path, conditions, holds }
 }
 
-function related(compilation: Compilation, shape: Schema, alias: string, filter: Related, negated: boolean): Expression {
+/** Whether `$not` around a condition on several targets asks for none: a target that meets it decides, whatever others do. */
+const isNone = ({ contract }: Compilation, { path }: Related): boolean =>
+  contract.notMeansNone && (path.kind === 'component' ? path.repeatable : path.many)
+
+/** `inNot`: the whole condition is negated by who asks for it. */
+function related(compilation: Compilation, shape: Schema, alias: string, filter: Related, negated: boolean, inNot = false): Expression {
+  if (negated && isNone(compilation, filter)) return sql`not ${related(compilation, shape, alias, filter, false, true)}`
   const { path, conditions, holds } = reach(compilation, shape, filter)
   const where = holds(filter.where, negated)
-  const missing = holdsForNothing(filter.where, negated)
+  const missing = holdsForNothing(compilation, filter.where, negated)
   const { dialect, leads, asSets = false } = compilation
-  if (asSets || isDeep(filter.where)) return amongOwners(column(alias, 'id'), path, conditions, where, missing)
+  if (asSets || isDeep(filter.where)) {
+    // With a null in the set, nothing would not be in it.
+    const owned = inNot ? [...conditions, sql`${path.owner} is not null`] : conditions
+    return amongOwners(column(alias, 'id'), path, owned, where, missing)
+  }
   const ours = sql`${path.owner} = ${column(alias, 'id')}`
   // Few targets are found once and lead to their owners; for many it is cheaper to look from each owner.
-  const startsAtTargets = !negated && (leads === 'selective' ? isSelective(filter.where) : leads.includes(filter))
+  const startsAtTargets = !negated && !inNot && (leads === 'selective' ? isSelective(filter.where) : leads.includes(filter))
   const tables = leads === 'selective' ? from(path) : fromOwner(dialect, path)
   const some = startsAtTargets
     ? sql`${column(alias, 'id')} in (select ${path.owner} from ${from(path)} where ${every([...conditions, where])})`
@@ -170,19 +180,20 @@ export function chosenLocales(compilation: Compilation, type: ContentType, alias
 }
 
 /** Whether the filter holds for a target that is not there: all its attributes are null, and null compares as unknown. */
-function holdsForNothing(filter: Filter, negated: boolean): boolean {
+function holdsForNothing(compilation: Compilation, filter: Filter, negated: boolean): boolean {
   switch (filter.kind) {
     case 'all':
     case 'any': {
-      const holds = filter.of.map((part) => holdsForNothing(part, negated))
+      const holds = filter.of.map((part) => holdsForNothing(compilation, part, negated))
       return (filter.kind === 'all') === negated ? holds.some(Boolean) : holds.every(Boolean)
     }
     case 'not':
-      return holdsForNothing(filter.of, !negated)
+      return holdsForNothing(compilation, filter.of, !negated)
     case 'compare':
       return filter.operator === (negated ? '$notNull' : '$null')
     case 'related':
-      return holdsForNothing(filter.where, negated)
+      if (negated && isNone(compilation, filter)) return !holdsForNothing(compilation, filter.where, false)
+      return holdsForNothing(compilation, filter.where, negated)
     default:
       return assertNever(filter)
   }
