@@ -8,6 +8,8 @@ import type { RowReader, Transaction } from '../database/database.js'
 const owners = {
   reset: 'up_users',
   confirm: 'up_users',
+  /** A code that has confirmed an address: its link leads to the same page until it ends. */
+  confirmed: 'up_users',
   connect: 'up_users',
   'admin-reset': 'admin_users',
   'admin-invitation': 'admin_users',
@@ -61,9 +63,17 @@ export async function ownerOfToken(database: RowReader, purpose: Purpose, code: 
   return owner !== undefined && markOf(code.slice(0, 32), owner) === code.slice(32) ? owner.id : null
 }
 
-/** Consumes a code and returns its owner. Of two parallel calls one returns null. */
-export async function consumeOneTimeToken(transaction: Transaction, purpose: Purpose, code: string, now: number): Promise<number | null> {
+/** Consumes a code and returns its owner. Of two parallel calls one returns null. `usedAs`: the code is kept for this purpose. */
+export async function consumeOneTimeToken(
+  transaction: Transaction,
+  purpose: Purpose,
+  code: string,
+  now: number,
+  usedAs: Purpose | null = null,
+): Promise<number | null> {
   const owner = await ownerOfToken(transaction, purpose, code, now)
+  if (usedAs !== null && owner !== null)
+    await transaction.run(sql`update octavo_one_time_tokens set purpose = ${usedAs} where purpose = ${purpose} and hash = ${hashOf(code)}`)
   await transaction.run(
     sql`delete from octavo_one_time_tokens where expires_at <= ${now} or (purpose = ${purpose} and hash = ${hashOf(code)})`,
   )

@@ -9,6 +9,9 @@ const cost = 10
 /** The hash of a discarded password; comparing with it takes as long as any comparison. */
 const dummyHash = '$2a$10$X7b0uS0LSkVQvSqGTdDqhO7m0YkpS7yUzGQbeS8Rk5lWwzWyqzK6S'
 
+/** A bcrypt hash. */
+const isHash = /^\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z\d]{53}$/
+
 /** Hashes a password. Strapi writes the prefix $2a$; the algorithm of $2y$ is the same. */
 export const hashPassword = async (password: string): Promise<string> => (await hash(password, cost)).replace('$2y$', '$2a$')
 
@@ -17,8 +20,8 @@ export interface Passwords {
   /** Hashes a password. @throws ApiError 503 if the queue is full */
   hash(password: string): Promise<string>
   /**
-   * True if `password` matches the hash `stored`. Takes the same time if there is no such account (`null`), and for a password of more
-   * than 72 bytes, which never matches.
+   * True if `password` matches the hash `stored`. Takes the same time if there is no such account (`null`), for what is not a hash, and for a
+   * password of more than 72 bytes, which never matches.
    * @throws ApiError 503 if the queue is full
    */
   matches(password: string, stored: string | null): Promise<boolean>
@@ -43,7 +46,8 @@ export interface PasswordLimits {
 }
 
 async function passwordMatches(password: string, stored: string | null): Promise<boolean> {
-  const possible = stored !== null && Buffer.byteLength(password) <= longestPassword
+  // Another stored form would be refused before any work.
+  const possible = stored !== null && isHash.test(stored) && Buffer.byteLength(password) <= longestPassword
   const matches = await verify(possible ? password : '', possible ? stored : dummyHash)
   return possible && matches
 }

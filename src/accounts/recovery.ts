@@ -75,14 +75,21 @@ export async function changePassword(accounts: AccountContext, userId: number | 
   return issue(accounts, userId)
 }
 
-/** Confirms an e-mail address with a code; returns the URL to redirect to. */
+/**
+ * Confirms an e-mail address with a code; returns the URL to redirect to. A link that is opened again leads there too, as long as the code
+ * would hold and the address is confirmed.
+ */
 export async function confirmEmail(accounts: AccountContext, given: Readonly<Record<string, unknown>>): Promise<string> {
   const { confirmation } = readFields(given, [{ name: 'confirmation' }])
   const confirmed = await accounts.writer.transaction(async (transaction) => {
     const now = accounts.now()
-    const id = await consumeOneTimeToken(transaction, 'confirm', confirmation!, now)
-    if (id !== null) await changeUser(transaction, id, { confirmed: 1 }, now)
-    return id !== null
+    const id = await consumeOneTimeToken(transaction, 'confirm', confirmation!, now, 'confirmed')
+    if (id !== null) {
+      await changeUser(transaction, id, { confirmed: 1 }, now)
+      return true
+    }
+    const owner = await ownerOfToken(transaction, 'confirmed', confirmation!, now)
+    return owner !== null && (await userById(transaction, owner))?.confirmed === 1
   })
   if (!confirmed) throw validationError('Invalid token')
   return (await accounts.settings()).confirmationRedirection ?? '/'

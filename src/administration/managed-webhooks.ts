@@ -1,14 +1,14 @@
 // Webhooks managed by administrators: what `octavo webhooks` does, with entries in the activity log.
 
 import type { RowReader } from '../database/database.js'
-import { ApiError, notFound } from '../errors/errors.js'
+import { ApiError, mistakenInput, notFound } from '../errors/errors.js'
 import { readUnfinished } from '../events/delivery-rows.js'
 import { type EventHead, openEventLog } from '../events/event-log.js'
 import { openAddressRules } from '../events/webhooks/addresses.js'
 import { readAttempts, type WebhookAttempt } from '../events/webhooks/attempts.js'
 import { checkWebhook } from '../events/webhooks/check.js'
 import { type EventsToResend, eventsToResend } from '../events/webhooks/resend.js'
-import { ensureSecrets, rotateSecret, signingSecrets } from '../events/webhooks/secrets.js'
+import { ensureSecrets, replaceSecret, rotateSecret, signingSecrets } from '../events/webhooks/secrets.js'
 import type { WebhookResponse } from '../events/webhooks/send.js'
 import { type WebhookState, webhookState } from '../events/webhooks/state.js'
 import { sendTestEvent } from '../events/webhooks/test-event.js'
@@ -93,20 +93,41 @@ function merged(
   return Object.fromEntries([...kept, ...set])
 }
 
-/** Changes a webhook, or enables or disables it. @throws ApiError 400, 404 */
+const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null)
+
+/**
+ * Values of headers are not shown, so they are not sent to an origin that somebody else may have chosen.
+ * @throws ApiError 400 if headers would go there that the change neither gives nor removes
+ */
+function refuseKeptHeaders(before: Readonly<Record<string, string>>, changes: Readonly<Record<string, string | null>>): void {
+  const given = new Set(Object.keys(changes).map((name) => name.toLowerCase()))
+  const kept = Object.keys(before).filter((name) => !given.has(name.toLowerCase()))
+  if (kept.length === 0) return
+  const message = `The URL has another origin: give these headers again, or remove them with null: ${kept.join(', ')}`
+  throw mistakenInput([{ path: ['headers'], message }])
+}
+
+/**
+ * Changes a webhook, or enables or disables it. With a URL of another origin it gets another signing secret, at once.
+ * @throws ApiError 400, 404; 400 for a URL of another origin with headers that are not given again
+ */
 export const changeManagedWebhook = (
   administration: Administration,
   actor: ActingAdministrator,
   id: number,
   values: WebhookValues,
 ): Promise<void> =>
-  doAct(administration, actor, async (transaction) => {
+  doAct(administration, actor, async (transaction, now) => {
     const before = await existing(transaction, id)
     const { name = before.name, url = before.url, events = before.events, headers = {}, isEnabled = before.isEnabled } = values
+    const isElsewhere = originOf(url) !== originOf(before.url)
+    if (isElsewhere) refuseKeptHeaders(before.headers, headers)
     const after = { id, name, url, events, headers: merged(before.headers, headers), isEnabled }
     // Events that are unknown here may stay.
     await check(administration, transaction, values.events === undefined ? { ...after, events: [] } : after, id)
     await updateWebhook(transaction, id, after)
+    // What one receiver can check is not signed for another, which could pass it on.
+    if (isElsewhere) await replaceSecret(transaction, id, now)
     const fields = Object.entries(values).flatMap(([field, value]) => (value === undefined ? [] : [field]))
     return [actOn('update', id, before.name, fields), undefined]
   })

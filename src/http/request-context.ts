@@ -85,6 +85,8 @@ export interface Route {
   readonly action: string
   /** True: it reaches no content, so scopes are not asked. No document of a type with a scope exists for it. */
   readonly isContentless?: boolean
+  /** True: a GET changes something. HEAD does not handle it. */
+  readonly changes?: boolean
   readonly handle: (context: RequestContext) => Promise<Reply>
 }
 

@@ -77,6 +77,30 @@ test('O07 hashing has a line with an end: what comes after it is 503', async () 
   expect(await passwords.matches('secret', await passwords.hash('secret'))).toBe(true)
 })
 
+rule('accounts.30', 'what is stored and is not a bcrypt hash takes as long as a wrong password', async () => {
+  const passwords = openPasswords({ passwordConcurrency: 1, passwordQueue: 2 })
+  const stored = await passwords.hash('secret')
+  const took = async (of: string | null) => {
+    const times: number[] = []
+    for (let turn = 0; turn < 5; turn++) {
+      const started = performance.now()
+      expect(await passwords.matches('wrong', of)).toBe(false)
+      times.push(performance.now() - started)
+    }
+    return Math.min(...times)
+  }
+  const wrong = await took(stored)
+  for (const other of [
+    'moved',
+    '',
+    '$2a$10$short',
+    '$argon2id$v=19$m=65536,t=3,p=4$c2FsdA$aGFzaA',
+    `${stored}x`,
+    `$2a$99$${stored.slice(7)}`,
+  ])
+    expect([other, (await took(other)) > wrong / 3]).toEqual([other, true])
+})
+
 test('O07 what the service itself fails is no attempt', async () => {
   const limiter = openLimiter(openCounters(10), { authRateLimit: 2, authAddressRateLimit: 2 })
   const fail = () => limiter.perAddress('x', '10.0.0.1', 'all', () => limiter.perAccount('a', () => Promise.reject(new Error('ours'))))

@@ -136,7 +136,7 @@ test('templates are filled in and never run; values are escaped', async () => {
   expect(letter!.text).toMatch(/^&lt;b&gt;&amp;\|\|\|\|[0-9a-f]{64}$/)
 })
 
-rule('accounts.10', 'an address is confirmed by the letter that a new account gets', async () => {
+rule('accounts.29', 'an address is confirmed by the letter that a new account gets', async () => {
   await setAccounts(served, { email_confirmation: true, email_confirmation_redirection: 'https://site.example.test/welcome' })
   const own = { username: 'newcomer', email: 'newcomer@example.test', password: 'secret-123' }
   const registered = await post(served, '/api/auth/local/register', own)
@@ -144,10 +144,20 @@ rule('accounts.10', 'an address is confirmed by the letter that a new account ge
   expect((await logIn(served, 'newcomer', 'secret-123')).body.error.message).toBe('Your account email is not confirmed')
   const [letter] = await letters(served, 1)
   expect(letter!.text).toContain('https://api.example.test/api/auth/email-confirmation?confirmation=')
-  const confirmed = await served.ask(`/api/auth/email-confirmation?confirmation=${letter!.code}`)
+  const link = `/api/auth/email-confirmation?confirmation=${letter!.code}`
+  const looked = await served.ask(link, { method: 'HEAD' })
+  expect([looked.status, looked.headers.get('location')]).toEqual([204, null])
+  expect((await logIn(served, 'newcomer', 'secret-123')).status).toBe(400)
+  const confirmed = await served.ask(link)
   expect([confirmed.status, confirmed.headers.get('location')]).toEqual([302, 'https://site.example.test/welcome'])
   expect((await logIn(served, 'newcomer', 'secret-123')).status).toBe(200)
-  expect((await served.ask(`/api/auth/email-confirmation?confirmation=${letter!.code}`)).body.error.message).toBe('Invalid token')
+  const opened = await served.ask(link)
+  expect([opened.status, opened.headers.get('location')]).toEqual([302, 'https://site.example.test/welcome'])
+  await served.sql("update up_users set confirmed = false where username = 'newcomer'")
+  expect((await served.ask(link)).body.error.message).toBe('Invalid token')
+  await served.sql("update up_users set confirmed = true where username = 'newcomer'")
+  await served.sql('update octavo_one_time_tokens set expires_at = ?', Date.now() - 1)
+  expect((await served.ask(link)).body.error.message).toBe('Invalid token')
   expect((await served.ask('/api/auth/email-confirmation')).body.error.message).toBe('confirmation is a required field')
   const again = await post(served, '/api/auth/send-email-confirmation', { email: 'newcomer@example.test' })
   // The same for every address: nothing is told of who has an account.

@@ -30,6 +30,27 @@ async function logged(form: RegExp, at = served): Promise<string> {
 
 const firstCode = /The code for the first one is ([A-Z2-9-]{19}),/
 
+rule('administration.11', 'guesses of strangers keep nobody from making the first administrator', async () => {
+  const guessed = await serveProject(projectWithNotes, { environment, config: { trustProxy: 1 } })
+  try {
+    const code = await logged(firstCode, guessed)
+    const from = (address: string, given: string) => {
+      const body = { email: 'ada@admins.example', firstname: 'Ada', password: adminPassword, code: given }
+      return askAdmin(guessed, '/session/first', { method: 'POST', body, headers: { 'x-forwarded-for': address } })
+    }
+    const statuses = async (address: string, times: number) => {
+      const found: number[] = []
+      for (let guess = 0; guess < times; guess++) found.push((await from(address, 'AAAA-AAAA-AAAA-AAAA')).status)
+      return found
+    }
+    for (let stranger = 0; stranger < 8; stranger++) expect(await statuses(`10.4.0.${stranger}`, 1)).toEqual([400])
+    expect(await statuses('10.4.1.1', 11)).toEqual([...Array(10).fill(400), 429])
+    expect((await from('10.4.2.2', code)).status).toBe(200)
+  } finally {
+    await guessed.close()
+  }
+})
+
 rule('administration.11', 'the first administrator needs the code from the log', async () => {
   const code = await logged(firstCode)
   expect((await askAdmin(served, '/session/first')).body).toEqual({ data: { isMissing: true } })

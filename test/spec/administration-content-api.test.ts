@@ -178,6 +178,20 @@ rule('administration.26', 'webhooks are created, changed, tested and deleted, an
   expect((await send('POST', `/webhooks/${id}/resend`, { sequences: [999_999] })).status).toBe(400)
   expect((await send('POST', `/webhooks/${id}/resend`, {})).status).toBe(400)
 
+  // A hidden value and what is signed for one receiver are not for another.
+  const elsewhere = receiver.origin.replace('127.0.0.1', 'localhost')
+  const moved = await send('PATCH', `/webhooks/${id}`, { url: `${elsewhere}/build` })
+  expect([moved.status, moved.body.error.message]).toEqual([400, expect.stringContaining('X-Key')])
+  expect((await send('PATCH', `/webhooks/${id}`, { url: `${elsewhere}/build`, headers: { 'x-other': 'y' } })).status).toBe(400)
+  expect((await send('PATCH', `/webhooks/${id}`, { url: `${receiver.origin}/other` })).status).toBe(200)
+  const secretsOf = () => served.sql('select secret, former_secret from octavo_webhooks where webhook_id = ?', id)
+  const [signedBy] = await secretsOf()
+  expect((await send('PATCH', `/webhooks/${id}`, { url: `${elsewhere}/build`, headers: { 'x-key': 'another' } })).status).toBe(200)
+  expect(await secretsOf()).toEqual([
+    { secret: expect.not.stringMatching(`^${signedBy!.secret.replaceAll(/[+/]/g, '.')}$`), former_secret: null },
+  ])
+  expect((await send('PATCH', `/webhooks/${id}`, { url: `${receiver.origin}/build`, headers: { 'X-Key': null } })).status).toBe(200)
+
   const changed = await send('PATCH', `/webhooks/${id}`, { headers: { 'x-key': null, 'X-Other': '1' }, isEnabled: false })
   expect(changed.body.data).toMatchObject({ headers: ['X-Other'], isEnabled: false })
   expect((await send('POST', `/webhooks/${id}/resend`, { after: 0 })).status).toBe(400)

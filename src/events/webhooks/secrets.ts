@@ -57,6 +57,12 @@ export async function rotateSecret(transaction: Transaction, webhook: number, no
   return secret
 }
 
+/** Gives a webhook a new secret in place of all that it had. */
+export async function replaceSecret(transaction: Transaction, webhook: number, now: number): Promise<void> {
+  await rotateSecret(transaction, webhook, now)
+  await transaction.run(sql`update ${table} set former_secret = null, former_until = 0 where webhook_id = ${webhook}`)
+}
+
 /** The secrets to sign with, the current one first. */
 export const signingSecrets = ({ secret, former }: WebhookSecrets, now: number): readonly string[] =>
   former !== null && former.until > now ? [secret, former.secret] : [secret]

@@ -131,6 +131,7 @@ export const authenticationRoutes: readonly Route[] = [
     path: '/auth/email-confirmation',
     action: action('emailConfirmation'),
     isContentless: true,
+    changes: true,
     handle: limited(
       'email-confirmation',
       'failures',

@@ -31,6 +31,7 @@ export const oauthRoutes: readonly Route[] = [
     path: '/connect/:provider',
     action: action('connect'),
     isContentless: true,
+    changes: true,
     handle: (context) =>
       limited(context, 'connect', 'all', null, async () => {
         const { callback = null } = parameters(context)
@@ -46,6 +47,7 @@ export const oauthRoutes: readonly Route[] = [
     path: '/connect/:provider/callback',
     action: action('connect'),
     isContentless: true,
+    changes: true,
     handle: async (context) => {
       const state = cookieOf(context.request, stateCookie(context).name)
       const location = await finishOAuth(context.accounts, context.params.provider!, parameters(context), state)
@@ -57,6 +59,7 @@ export const oauthRoutes: readonly Route[] = [
     path: '/auth/:provider/callback',
     action: action('callback'),
     isContentless: true,
+    changes: true,
     handle: (context) =>
       limited(context, 'callback', 'failures', parameters(context).access_token ?? '', async () =>
         signedIn(context, await exchangeCode(context.accounts, context.params.provider!, parameters(context).access_token)),

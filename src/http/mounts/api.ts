@@ -9,7 +9,7 @@ import { auditedHandle } from '../audited-requests.js'
 import type { Backend, MountContext } from '../backend.js'
 import { type CustomMethods, joinedMethods, openCustomMethods } from '../custom-routes/paths.js'
 import { contentAdmission, handleRequest } from '../handle-request.js'
-import type { RequestContext, Route } from '../request-context.js'
+import { noContent, type Reply, type RequestContext, type Route } from '../request-context.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from '../respond.js'
 import { addEventStream } from '../stream/route.js'
@@ -67,10 +67,14 @@ function addPath(app: FastifyInstance, { path, routes, parts, paths }: OwnPath):
       if (route === undefined) return refuseMethod(request, reply, here, methods)
       const scopes = route.isContentless === true ? ('hidden' as const) : ('asked' as const)
       const admission = { action: route.action, identifies: true, scopes }
-      return handleRequest(parts, request, reply, admission, auditedHandle(parts.backend.audit, route))
+      const isIdle = request.method === 'HEAD' && route.changes === true
+      return handleRequest(parts, request, reply, admission, isIdle ? nothingDone : auditedHandle(parts.backend.audit, route))
     },
   })
 }
+
+/** HEAD of a GET that changes something, such as a link in a letter that a mail scanner looks at. */
+const nothingDone = async (): Promise<Reply> => noContent
 
 /** Registers the description of the API. */
 function addDescription(app: FastifyInstance, { config, backend }: MountContext): void {
