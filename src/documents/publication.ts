@@ -6,8 +6,10 @@ import { mergeVersions } from './merged-versions.js'
 import type { Entry, WriteContext, WriteOperation, WriteOutcome } from './operation.js'
 import { checkPublication, takenFor, writingOf } from './operation.js'
 import { levelMoments, publishedOf, publishRow, removeRows, restoreDraft } from './publish/publish.js'
-import { equalizeLocales, shareWithLocales } from './publish/shared-attributes.js'
+import { equalizeLocales, shareHolders, shareWithLocales } from './publish/shared-attributes.js'
+import { isEqual, sharedHolders } from './publish/shared-components.js'
 import { answerWrite, showEntry } from './results.js'
+import { readComponents } from './store/component-trees.js'
 import { clearModified } from './store/modified-drafts.js'
 import { keepPendingLinks } from './store/pending-links.js'
 import type { RowContext } from './store/row-context.js'
@@ -84,7 +86,9 @@ async function publishOne(
   }
   const row: DocumentVersion = { id: made, locale, published_at: now }
   if (context.read.contract.localesShareAlways) await equalizeLocales(writing, type, versions, row, now)
-  else await shareWithLocales(writing, type, versions, { id: made, state: 'published', now })
+  else await shareWithLocales(writing, type, versions, { id: made, state: 'published', isWhole: true, now })
+  const source = { id: draft.id, locale, write: { given: [], before: null } }
+  await shareHolders(writing, type, versions, source, { into: 'published', publishesAll: true, now })
   await context.outbox?.entry(transaction, 'entry.publish', type, row, now)
   return showEntry(context, transaction, operation, row)
 }
@@ -123,9 +127,18 @@ async function discardOne(
   const { type } = operation.write
   if (draft === null || published === null) return null
   const writing: RowContext = { ...writingOf(context, transaction, operation, null), targetSide: 'draft' }
+  const now = momentFor(operation.now, versions)
+  const isAlone = !type.localized || versions.every((version) => version.locale === draft.locale)
+  const given = isAlone ? [] : sharedHolders(writing.model, type)
+  const read = () => readComponents(transaction, writing.model, { shape: type, id: draft.id }, given)
+  const before = await read()
   await restoreDraft(writing, type, draft.id, published.id)
   clearModified(transaction, type, [draft])
-  await equalizeLocales({ ...writing, targetSide: 'same' }, type, versions, draft, momentFor(operation.now, versions))
+  await equalizeLocales(writing, type, versions, draft, now)
+  if (!isEqual(before, await read())) {
+    const source = { id: draft.id, locale: draft.locale, write: { given, before } }
+    await shareHolders(writing, type, versions, source, { into: 'drafts', publishesAll: false, now })
+  }
   await context.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
   return showEntry(context, transaction, operation, draft)
 }

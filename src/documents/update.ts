@@ -24,8 +24,10 @@ import {
   reachesOthers,
   type SharedBefore,
   sharedBefore,
+  shareHolders,
   shareWithLocales,
 } from './publish/shared-attributes.js'
+import { type SharedWrite, sharedHolders, sharedWriteOf } from './publish/shared-components.js'
 import { readWhole, type WholeRow } from './read/whole-document.js'
 import { writeBelow } from './store/components.js'
 import { clearModified, markModified, modifiedCondition } from './store/modified-drafts.js'
@@ -75,12 +77,13 @@ export async function updateIn(context: WriteContext, transaction: Transaction, 
   // Before a new version is there, which its own relations may name.
   if (isNew) await checkTargetsExist(transaction, context.read.model, operation, type, operation.data, writing.resolving)
   const before = await sharedBefore(context, transaction, type, versions, isNew ? null : target.row, change.touched)
+  const shared = await sharedWriteOf(writing, type, versions, isNew ? null : target.row, change.touched)
   const id = await writeVersion(context, writing, change)
   if (!isMerged && touchesOneDocument(change)) transaction.history.touchesOneDocument()
   const published = await publish(context, writing, change, id)
   // As in Strapi, the answer shows the other locales as they were.
   const outcome = await outcomeOf(context, transaction, change, id, published)
-  await writeOtherLocales(context, writing, change, id, published, before)
+  await writeOtherLocales(context, writing, change, { id, published, before, shared })
   return outcome
 }
 
@@ -254,24 +257,37 @@ async function outcomeOf(
   return { ...outcome, synced: { draft, moment: transaction.history.moment(seen) } }
 }
 
+/** What a write has written, and what it is compared with. */
+interface WrittenRows {
+  readonly id: number
+  readonly published: number | null
+  readonly before: SharedBefore
+  readonly shared: SharedWrite
+}
+
 /** Gives the other locales what they share with the row that was written, and with its published row. */
 async function writeOtherLocales(
   context: WriteContext,
   writing: RowContext,
-  { operation, versions, target, touched }: Change,
-  id: number,
-  published: number | null,
-  before: SharedBefore,
+  { operation, versions, target, touched, publishes }: Change,
+  { id, published, before, shared }: WrittenRows,
 ): Promise<void> {
   const { locale, now, write } = operation
   const { type } = write
+  const source = { id, locale, write: shared }
+  const publishesAll = publishes === 'all'
   if (context.read.contract.localesShareAlways) {
     await equalizeLocales(writing, type, versions, { id, locale, published_at: type.draftAndPublish ? null : now }, now)
     if (published !== null) await equalizeLocales(writing, type, versions, { id: published, locale, published_at: now }, now)
+    const into = type.draftAndPublish && published === null ? 'drafts' : 'all'
+    await shareHolders(writing, type, versions, source, { into, publishesAll, now })
     return
   }
   if (target.kind === 'existing' && !mayDiffer(type, versions, touched)) return
   if (!(await reachesOthers(context, writing.transaction, type, before, id))) return
   const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'
-  await shareWithLocales(writing, type, versions, { id: published ?? id, state, now })
+  const isWhole = shared.given.length === sharedHolders(writing.model, type).length
+  await shareWithLocales(writing, type, versions, { id: published ?? id, state, isWhole, now })
+  const into = state === 'any' ? 'all' : state === 'draft' ? 'drafts' : 'published'
+  await shareHolders(writing, type, versions, source, { into, publishesAll, now })
 }

@@ -57,7 +57,7 @@ export async function publishRow(writing: RowContext, publication: PublishedDraf
 }
 
 /** What stands below `to` for these attributes becomes a copy of what stands below `from`. */
-async function replaceBelow(writing: RowContext, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
+export async function replaceBelow(writing: RowContext, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
   await removeBelow(
     writing,
     to.shape,

@@ -1,5 +1,5 @@
 // Attributes that are not localized are equal in all locales of a document, within one publication state. Relations are
-// each locale's own.
+// each locale's own; components that hold some are shared by rules of theirs (`shared-components`).
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { componentsOf } from '../../model/components.js'
@@ -13,12 +13,19 @@ import { clearOutOfSync, markModified, markOutOfSync, outOfSyncCondition } from 
 import type { RowContext } from '../store/row-context.js'
 import { overwriteRow, type StoredVersion, updateRow, valueColumns } from '../store/rows.js'
 import { publishedOf } from './publish.js'
+import { publishShared, type SharedSource, shareComponents, sharedHolders } from './shared-components.js'
 
 const isShared = (attribute: Attribute): boolean =>
   !attribute.localized &&
   (attribute.kind === 'scalar'
     ? !attribute.system
     : attribute.kind === 'media' || attribute.kind === 'component' || attribute.kind === 'dynamiczone')
+
+/** Shared, and without components that hold relations. */
+const isPlain = (model: Model, type: ContentType) => {
+  const holders = new Set(sharedHolders(model, type))
+  return (attribute: Attribute): boolean => isShared(attribute) && !holders.has(attribute)
+}
 
 /** The names of what a new locale of a document takes from its others: what locales share and the body does not give, or gives as null. */
 export function inheritedBy(type: ContentType, data: unknown): ReadonlySet<string> {
@@ -50,7 +57,7 @@ export async function newLocale(
   if (inherited.size === 0) return
   const source = inheritanceOf(reading, versions)
   if (source !== undefined)
-    await share(writing, type, source.id, id, {
+    await share({ ...writing, targetSide: type.draftAndPublish ? 'draft' : 'same' }, type, source.id, id, {
       which: ({ name }) => inherited.has(name),
       into: writing.resolving.locale,
       replacedAt: null,
@@ -146,6 +153,8 @@ export interface SharingRow {
   readonly id: number
   /** The publication state of the rows that get them. */
   readonly state: 'draft' | 'published' | 'any'
+  /** The drafts of all locales are equal then. */
+  readonly isWhole: boolean
   /** The moment of the write: rows that get them were changed then. */
   readonly now: number
 }
@@ -155,9 +164,10 @@ export async function shareWithLocales(
   writing: RowContext,
   type: ContentType,
   versions: readonly StoredVersion[],
-  { id, state, now }: SharingRow,
+  { id, state, isWhole, now }: SharingRow,
 ): Promise<void> {
   if (!type.localized || ![...type.attributes.values()].some(isShared)) return
+  const which = isPlain(writing.model, type)
   const locale = versions.find((version) => version.id === id)?.locale ?? writing.resolving.locale
   const others = versions.filter((version) => version.locale !== locale)
   const siblings = others.filter((version) => state === 'any' || (version.published_at !== null) === (state === 'published'))
@@ -165,7 +175,7 @@ export async function shareWithLocales(
     // A draft that is changed is later than its publication.
     const published = state === 'draft' ? publishedOf(versions, into) : null
     const replacedAt = published === null ? now : Math.max(now, (published.updated_at ?? 0) + 1)
-    await share(writing, type, id, sibling, { which: isShared, into, replacedAt })
+    await share({ ...writing, targetSide: 'same' }, type, id, sibling, { which, into, replacedAt })
     if (state === 'published') keepDraftLater(writing.transaction, type, versions, into, now)
   }
   if (state === 'any' || others.length === 0) return
@@ -175,8 +185,8 @@ export async function shareWithLocales(
     type,
     drafts.map((draft) => draft.id),
   )
-  if (state === 'draft') clearOutOfSync(writing.transaction, type, versions)
-  else markOutOfSync(writing.transaction, type, versions[0]!.document_id)
+  if (state === 'draft' && isWhole) clearOutOfSync(writing.transaction, type, versions)
+  if (state === 'published') markOutOfSync(writing.transaction, type, versions[0]!.document_id)
 }
 
 /** Gives the other locales' rows in the state of `row` what they share with it and lack, whatever was written to them before. */
@@ -189,24 +199,63 @@ export async function equalizeLocales(
 ): Promise<void> {
   if (!type.localized || !versions.some(({ locale }) => locale !== row.locale) || ![...type.attributes.values()].some(isShared)) return
   const { transaction, model } = writing
+  const which = isPlain(model, type)
   const found = await transaction.rows<StoredVersion>(
     sql`select v.id, v.locale from ${sql.table(type.table)} v join ${sql.table(type.table)} q on q.document_id = v.document_id
       where q.id = ${row.id} and v.id <> q.id and (v.published_at is null) = (q.published_at is null)
-      and ${outOfSyncCondition(transaction.dialect, model, type, isShared)} order by v.id`,
+      and ${outOfSyncCondition(transaction.dialect, model, type, which)} order by v.id`,
   )
   for (const { id, locale } of found) {
-    await share(writing, type, row.id, id, { which: isShared, into: locale, replacedAt: now })
+    await share({ ...writing, targetSide: 'same' }, type, row.id, id, { which, into: locale, replacedAt: now })
     if (type.draftAndPublish) keepDraftLater(transaction, type, versions, locale, now)
   }
-  if (!type.draftAndPublish || found.length === 0) return
-  // A draft and its published version may differ by it.
-  const changed = new Set(found.map(({ locale }) => locale))
+  markDrafts(transaction, type, versions, found)
+}
+
+/** A draft and its published version may differ where one of them got something. */
+function markDrafts(
+  transaction: Transaction,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  rows: readonly Pick<StoredVersion, 'locale'>[],
+): void {
+  if (!type.draftAndPublish || rows.length === 0) return
+  const changed = new Set(rows.map(({ locale }) => locale))
   const drafts = versions.filter(({ locale, published_at }) => published_at === null && changed.has(locale))
   markModified(
     transaction,
     type,
     drafts.map(({ id }) => id),
   )
+}
+
+/** What a write gives the other locales of components with relations. */
+export interface SharingComponents {
+  /** The versions that get what the write has given. */
+  readonly into: 'drafts' | 'published' | 'all'
+  /** All that the draft has was published. */
+  readonly publishesAll: boolean
+  readonly now: number
+}
+
+/** Gives the other locales' rows what the write has given of components with relations, and publishes what their drafts share with the one that is published. */
+export async function shareHolders(
+  writing: RowContext,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  source: SharedSource,
+  { into, publishesAll, now }: SharingComponents,
+): Promise<void> {
+  const others = versions.filter(({ locale }) => locale !== source.locale)
+  if (!type.localized || others.length === 0 || sharedHolders(writing.model, type).length === 0) return
+  const isMeant = ({ published_at }: StoredVersion) => into === 'all' || (published_at === null) === (into === 'drafts')
+  const shared = await shareComponents(writing, type, source, others.filter(isMeant))
+  const changed = publishesAll ? [...shared, ...(await publishShared(writing, type, source, others))] : shared
+  for (const { id, locale, published_at } of changed) {
+    updateRow(writing.transaction, type.table, id, { updated_at: now })
+    if (type.draftAndPublish && published_at !== null) keepDraftLater(writing.transaction, type, versions, locale, now)
+  }
+  markDrafts(writing.transaction, type, versions, changed)
 }
 
 /**
@@ -246,5 +295,5 @@ async function share(
   overwriteRow(writing.transaction, type.table, columns, from, to, replacedAt === null ? undefined : { updated_at: replacedAt })
   if (replacedAt !== null) await removeBelow(writing, type, [to], attributes)
   // As in Strapi, relations in shared components lead to the locale that they are copied to, where their targets have it.
-  await copyBelow({ ...writing, targetSide: 'same', targetLocale: into }, { shape: type, id: from }, { shape: type, id: to }, attributes)
+  await copyBelow({ ...writing, targetLocale: into }, { shape: type, id: from }, { shape: type, id: to }, attributes)
 }

@@ -12,7 +12,7 @@ import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
 import type { Owner } from './relations.js'
 import { hasOneOwner, localesOf, takeAway } from './relations.js'
 import type { RowContext } from './row-context.js'
-import { isOnSide, type StoredVersion } from './rows.js'
+import { insertRows, isOnSide, type StoredVersion, updateRow } from './rows.js'
 
 const hidden = sql.table('octavo_pending_links')
 
@@ -70,7 +70,7 @@ export function copyLinks(
       ),
     )
     // Targets without drafts are always there: nothing waits for them.
-    if (storage.owner && target.draftAndPublish && copies === 'published') hideUnshown(transaction, relation, storage, target, links, to)
+    if (storage.owner && target.draftAndPublish && copies === 'published') hideUnshown(writing, relation, storage, target, links, to)
   }
 }
 
@@ -107,8 +107,9 @@ function copiedLinks(
 ): RawBuilder<unknown> {
   const links = shownLinks(storage, target, from.id, copies, into)
   if (copies !== 'draft' || !storage.owner || !target.draftAndPublish) return links
+  const locale = target.localized && into !== undefined ? sql`${into}` : sql`h.target_locale`
   return sql`${links} union all select null, t.id, null, t.document_id, ${localeOf(target, 't')}, h.place, null from ${hidden} h
-    join ${sql.table(target.table)} t on t.document_id = h.target_document${andSameLocale(target, sql`t.locale`, sql`h.target_locale`)} and t.published_at is null
+    join ${sql.table(target.table)} t on t.document_id = h.target_document${andSameLocale(target, sql`t.locale`, locale)} and t.published_at is null
     where h.link_table = ${storage.table} and h.owner_id = ${from.id}`
 }
 
@@ -139,7 +140,7 @@ function shownOf(target: ContentType, copies: RowContext['targetSide'], into: Ro
 
 /** What has no published version yet is linked when it gets one. */
 function hideUnshown(
-  transaction: Transaction,
+  { transaction, targetLocale: into }: RowContext,
   relation: Relation,
   storage: LinkStorage,
   target: ContentType,
@@ -156,9 +157,43 @@ function hideUnshown(
         and target_document in (select document from (${links}) as s)${isSameVersion}`,
     )
   }
+  const isThere = sql` and exists (select 1 from ${sql.table(target.table)} d where d.document_id = s.document${andSameLocale(target, sql`d.locale`, sql`${into}`)})`
+  // What a locale lacks is left out there.
+  const [locale, which] = target.localized && into !== undefined ? [sql`${into}`, isThere] : [sql`locale`, sql``]
   transaction.follow(
     sql`insert into ${hidden} (link_table, owner_id, target_type, target_document, target_locale, place)
-      select ${storage.table}, ${owner.id}, ${target.uid}, document, locale, ${place} from (${links}) as s where shown is null order by ${storage.order === null ? sql`id` : sql`place, id`}`,
+      select ${storage.table}, ${owner.id}, ${target.uid}, document, ${locale}, ${place} from (${links}) as s where shown is null${which}
+      order by ${storage.order === null ? sql`id` : sql`place, id`}`,
+  )
+}
+
+/** Makes `links` the links of a component, in this order; those without a row wait for their target. */
+export function setLinks(
+  transaction: Transaction,
+  { shape, id }: Owner,
+  { storage, target: uid }: Relation,
+  links: readonly { readonly document: string; readonly locale: string | null; readonly target: number | null }[],
+): void {
+  if (storage.kind === 'column') updateRow(transaction, shape.table, id, { [storage.column]: links[0]?.target ?? null })
+  if (storage.kind !== 'link') return
+  const { table, here, there, order } = storage
+  transaction.follow(sql`delete from ${sql.table(table)} where ${sql.id(here)} = ${id}`)
+  transaction.follow(sql`delete from ${hidden} where link_table = ${table} and owner_id = ${id}`)
+  const placed = links.map((link, index) => ({ ...link, place: index + 1 }))
+  const shown = placed.filter(({ target }) => target !== null)
+  insertRows(
+    transaction,
+    table,
+    shown.map(({ target, place }) => ({ [here]: id, [there]: target, ...(order === null ? {} : { [order]: place }) })),
+  )
+  const waits = placed.filter(({ target }) => target === null)
+  insertRows(
+    transaction,
+    'octavo_pending_links',
+    waits.map(({ document, locale, place }) => {
+      const waiting = { target_type: uid, target_document: document, target_locale: locale, place: order === null ? null : place }
+      return { link_table: table, owner_id: id, ...waiting }
+    }),
   )
 }
 

@@ -1,0 +1,290 @@
+// Links in components that all locales share: each locale has its own, and a write in another one takes none away. Drafts link to drafts.
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { chances } from '../documents/chances.js'
+import { rule } from '../support/rule.js'
+import { access, component, contentType, reading } from './library.js'
+import { type Document, type Press, serveWritable } from './press.js'
+
+const localized = (attribute: object) => ({ ...attribute, pluginOptions: { i18n: { localized: true } } })
+const holding = (attribute: object) => ({ ...attribute, pluginOptions: { i18n: { localized: false } } })
+const relation = (kind: string, name: string, more: object = {}) => ({
+  type: 'relation',
+  relation: kind,
+  target: `api::${name}.${name}`,
+  ...more,
+})
+const text = { type: 'string' }
+const links = {
+  menus: relation('oneToMany', 'menu'),
+  page: relation('oneToOne', 'page'),
+  topic: relation('oneToOne', 'topic'),
+  topics: relation('manyToMany', 'topic'),
+}
+const one = (name: string) => ({ type: 'component', component: `parts.${name}` })
+const page = {
+  title: localized(text),
+  rank: holding({ type: 'integer' }),
+  hero: holding(one('link')),
+  items: holding({ ...one('link'), repeatable: true }),
+  zone: holding({ type: 'dynamiczone', components: ['parts.link', 'parts.leaf'] }),
+  plain: relation('manyToMany', 'menu'),
+}
+const both = { draftAndPublish: true, localized: true }
+const project = {
+  ...contentType('menu', { name: localized(text) }, { localized: true }),
+  ...contentType('topic', { name: text }, { draftAndPublish: true }),
+  ...contentType('page', page, both),
+  ...contentType('sheet', page, { localized: true }),
+  ...contentType('home', page, { ...both, kind: 'singleType', plural: 'homes' }),
+  ...component('parts', 'link', { label: text, ...links, leaf: one('leaf') }),
+  ...component('parts', 'leaf', { label: text, ...links, end: { ...one('end'), repeatable: true } }),
+  ...component('parts', 'end', { label: text, ...links }),
+  ...access(reading(), [
+    { code: 'en', name: 'English', default: true },
+    { code: 'de', name: 'German' },
+    { code: 'fr', name: 'French' },
+  ]),
+}
+
+const linked = ['menus', 'page', 'topic', 'topics'].map((name, at) => `[populate][${at}]=${name}`)
+const withLinks = (path: string) => linked.map((each) => `${path}${each}`).join('&')
+const deep = (path: string) => {
+  const named = (at: string, inner: string) =>
+    Object.keys(links)
+      .map((name) => `${at}[populate][${name}]=true`)
+      .join('&') + inner
+  const end = named(`${path}[populate][leaf][populate][end]`, '')
+  const leaf = named(`${path}[populate][leaf]`, `&${end}`)
+  return named(path, `&${leaf}`)
+}
+const leafInZone = `${withLinks('populate[zone][on][parts.leaf]')}&populate[zone][on][parts.leaf][populate][4]=end`
+const populated = [
+  ...['populate[hero]', 'populate[items]', 'populate[zone][on][parts.link]'].map(deep),
+  leafInZone,
+  'populate[plain]=true',
+].join('&')
+
+/** What of a document is about its links, with names in place of ids. */
+function shown(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shown)
+  if (typeof value !== 'object' || value === null) return value
+  const { name, title, documentId, ...rest } = value as Record<string, unknown>
+  if ((name ?? title) !== undefined && rest.hero === undefined) return documentId
+  const entries = Object.entries(rest).filter(([key]) =>
+    /^(label|menus|page|topics?|leaf|end|hero|items|zone|plain|__component)$/.test(key),
+  )
+  return Object.fromEntries(entries.map(([key, inner]) => [key, shown(inner)]))
+}
+
+describe.each(['specification', 'strapi'] as const)('contract %s', (contract) => {
+  let press: Press
+  /** Menus: in all languages, in English and French, in English alone. Pages, topics: published; in English alone, a draft. */
+  let known: Record<'all' | 'two' | 'en' | 'page' | 'pageEn' | 'topic' | 'topicDraft', string>
+  beforeAll(async () => {
+    press = await serveWritable(project, contract)
+    const make = async (path: string, data: object, locales: readonly string[] = []) => {
+      const { documentId } = await press.make(path, data)
+      for (const locale of locales) await press.change(`${path.split('?')[0]}/${documentId}?locale=${locale}`, data)
+      return documentId as string
+    }
+    known = {
+      all: await make('menus', { name: 'all' }, ['de', 'fr']),
+      two: await make('menus', { name: 'two' }, ['fr']),
+      en: await make('menus', { name: 'en' }),
+      page: await make('pages', { title: 'page' }, ['de', 'fr']),
+      pageEn: await make('pages', { title: 'page in English' }),
+      topic: await make('topics', { name: 'topic' }),
+      topicDraft: await make('topics?status=draft', { name: 'draft' }),
+    }
+  })
+  afterAll(() => press.served.close())
+
+  const versions = (path: string, locales: readonly string[]) =>
+    Promise.all(
+      locales.flatMap((locale) =>
+        ['draft', 'published'].map(async (status) => {
+          const { body } = await press.send('GET', `${path}?locale=${locale}&status=${status}&${populated}`)
+          return { locale, status, ...((shown(body.data) as object) ?? {}) }
+        }),
+      ),
+    )
+  const link = () => ({
+    menus: [known.en, known.all, known.two],
+    page: known.pageEn,
+    topic: known.topic,
+    topics: [known.topicDraft, known.topic],
+  })
+  const tree = () => ({ label: 'link', ...link(), leaf: { label: 'leaf', ...link(), end: [{ label: 'end', ...link() }] } })
+  const content = () => ({
+    title: 'English',
+    hero: tree(),
+    items: [
+      { label: 'first', menus: [known.en] },
+      { ...tree(), page: known.page },
+    ],
+    zone: [
+      { __component: 'parts.link', ...tree() },
+      { __component: 'parts.leaf', label: 'zone', ...link() },
+    ],
+    plain: [known.en, known.all],
+  })
+  /** A document of each kind. Gives its path. */
+  const made = async (plural: string) => {
+    if (plural === 'home') {
+      await press.send('DELETE', 'home?locale=*')
+      await press.change('home', content())
+      return 'home'
+    }
+    return `${plural}/${(await press.make(plural, content())).documentId}`
+  }
+
+  /** What a published version shows of what a draft has. */
+  const unpublished = (value: unknown): unknown =>
+    JSON.parse(JSON.stringify(value ?? null), (key, inner) =>
+      key === 'topics' ? inner.filter((topic: unknown) => topic !== null) : inner === known.topicDraft ? null : inner,
+    )
+
+  rule('writing.33', 'a write in one locale takes no link from another, whatever that one lacks', async () => {
+    for (const plural of ['pages', 'sheets', 'home']) {
+      const path = await made(plural)
+      const english = await versions(path, ['en'])
+      const keepsEnglish = async (step: string) => expect(await versions(path, ['en']), `${plural}: ${step}`).toEqual(english)
+      await press.change(`${path}?locale=fr`, { title: 'Français' })
+      await keepsEnglish('a new locale')
+      await press.change(`${path}?locale=fr`, { title: 'Français 2' })
+      await press.change(`${path}?locale=fr&status=draft`, { title: 'Français 3' })
+      await keepsEnglish('another write')
+      const french = await versions(path, ['fr'])
+      await press.change(`${path}?locale=de`, { title: 'Deutsch' })
+      await press.change(`${path}?locale=de&status=draft`, { title: 'Deutsch 2' })
+      await keepsEnglish('a third locale')
+      if (plural !== 'sheets') {
+        for (const action of ['publish', 'discard', 'unpublish', 'publish']) await press.send('POST', `${path}/actions/${action}?locale=de`)
+        await keepsEnglish('publication of the third')
+      }
+      expect(await versions(path, ['fr'])).toEqual(french)
+      await press.change(path, content())
+      await press.change(`${path}?locale=fr`, { title: 'Français 4' })
+      await press.change(`${path}?locale=de`, { title: 'Deutsch 3', rank: 3 })
+      await keepsEnglish('a repair')
+    }
+  })
+
+  rule(
+    'writing.31',
+    'a write that names shared components takes from other locales what it takes away itself, and nothing else',
+    async () => {
+      const path = await made('pages')
+      await press.change(`${path}?locale=fr`, { title: 'Français' })
+      const { items } = await press.read(`${path}?locale=fr&status=draft&populate[items][populate]=*`)
+      expect(items[1].menus.map((menu: Document) => menu.documentId)).toEqual([known.all, known.two])
+      // Turned round, with a change, without a target that both have.
+      await press.change(`${path}?locale=fr`, { items: [{ id: items[1].id, label: 'changed', menus: [known.two] }, { id: items[0].id }] })
+      const [draft, published] = (await versions(path, ['en'])) as Document[]
+      const expected = [
+        { label: 'changed', menus: [known.en, known.two], page: known.page },
+        { label: 'first', menus: [known.en] },
+      ]
+      expect(published.items).toMatchObject(expected)
+      if (contract === 'specification') expect(draft.items).toMatchObject(expected)
+      expect(published.items[0].leaf).toMatchObject(unpublished(tree().leaf) as object)
+      // The same without ids, and one more in front.
+      await press.change(`${path}?locale=fr`, { items: [{ label: 'new' }, { label: 'changed', menus: [known.all] }, { label: 'first' }] })
+      const [, later] = (await versions(path, ['en'])) as Document[]
+      expect(later.items).toMatchObject([
+        { label: 'new', menus: [] },
+        { label: 'changed', menus: [known.en, known.all] },
+        { label: 'first', menus: [known.en] },
+      ])
+      // One that is removed goes everywhere.
+      await press.change(`${path}?locale=fr`, { items: [], hero: null })
+      const [, last] = (await versions(path, ['en'])) as Document[]
+      expect(last).toMatchObject({ items: [], hero: null })
+    },
+  )
+
+  rule('writing.33', 'links that wait for a publication wait on in every locale', async () => {
+    const { documentId: topic } = await press.make('topics?status=draft', { name: 'later' })
+    const { documentId: target } = await press.make('pages?status=draft', { title: 'later' })
+    const hero = { label: 'waits', topic, page: target, topics: [topic] }
+    const { documentId } = await press.make('pages', { title: 'English', hero, items: [hero] })
+    const path = `pages/${documentId}`
+    await press.change(`${path}?locale=fr`, { title: 'Français' })
+    await press.change(`${path}?locale=fr`, { title: 'Français 2', items: [{ label: 'waits', topic, topics: [topic] }] })
+    await press.send('POST', `topics/${topic}/actions/publish`)
+    await press.send('POST', `pages/${target}/actions/publish`)
+    const waited = { topic, page: target, topics: [topic] }
+    for (const version of (await versions(path, ['en'])) as Document[]) expect(version).toMatchObject({ hero: waited, items: [waited] })
+    for (const version of (await versions(path, ['fr'])) as Document[])
+      expect(version).toMatchObject({ hero: { topic, page: null, topics: [topic] }, items: [{ topic, page: null, topics: [topic] }] })
+  })
+
+  rule('writing.34', 'the draft of a new locale links to drafts, at every depth', async () => {
+    for (const plural of ['pages', 'home']) {
+      for (const status of ['published', 'draft']) {
+        const path = await made(plural)
+        await press.change(`${path}?status=draft`, { title: 'English, changed' })
+        const english = await versions(path, ['en'])
+        await press.change(`${path}?locale=fr&status=${status}`, { title: 'Français' })
+        expect(await versions(path, ['en'])).toEqual(english)
+        const there = { menus: [known.all, known.two], page: null, topic: known.topic, topics: [known.topicDraft, known.topic] }
+        const expected = { ...there, leaf: { ...there, end: [there] } }
+        const [draft] = await versions(path, ['fr'])
+        expect(draft, `${plural} ${status}`).toMatchObject({
+          hero: expected,
+          items: [{}, { ...expected, page: known.page }],
+          zone: [expected, there],
+        })
+      }
+    }
+  })
+
+  test('random writes take no link from another locale', async () => {
+    const random = chances(7)
+    const locales = ['en', 'de', 'fr']
+    const menusOf = (locale: string) =>
+      locale === 'en' ? [known.all, known.two, known.en] : locale === 'fr' ? [known.all, known.two] : [known.all]
+    const someLink = (locale: string, label: string) => ({
+      ...{ label, menus: random.some(menusOf(locale)), page: random.pick([null, known.page, ...(locale === 'en' ? [known.pageEn] : [])]) },
+      ...{ topic: random.pick([null, known.topic, known.topicDraft]), topics: random.some([known.topic, known.topicDraft]) },
+    })
+    const someContent = (locale: string) => ({
+      ...{ hero: someLink(locale, 'hero'), items: random.some(['a', 'b', 'c']).map((label) => someLink(locale, label)) },
+      zone: random.some(['x', 'y']).map((label) => ({ __component: 'parts.link', ...someLink(locale, label) })),
+    })
+    for (let document = 0; document < 2; document += 1) {
+      const path = `pages/${(await press.make('pages', { title: 'English', ...someContent('en') })).documentId}`
+      const steps: string[] = []
+      for (let step = 0; step < 12; step += 1) {
+        const locale = random.pick(locales)
+        const others = locales.filter((each) => each !== locale)
+        const before = await versions(path, others)
+        const kind = random.below(6)
+        const status = random.is(0.4) ? 'draft' : 'published'
+        steps.push(`${locale} ${status} ${kind}`)
+        if (kind === 0) await press.change(`${path}?locale=${locale}&status=${status}`, someContent(locale))
+        else if (kind === 1) await press.send('POST', `${path}/actions/publish?locale=${locale}`)
+        else await press.change(`${path}?locale=${locale}&status=${status}`, { title: `title ${step}`, rank: random.below(9) })
+        const after = await versions(path, others)
+        // What a draft shares may be published.
+        const steady = (after as Document[]).map((version, at) =>
+          ['hero', 'items', 'zone'].map((name) => {
+            const was = (before[at] as Document)[name] ?? null
+            const drafted = version.status === 'published' && status === 'published' ? unpublished((before[at - 1] as Document)[name]) : was
+            return JSON.stringify(version[name] ?? null) === JSON.stringify(drafted) ? drafted : was
+          }),
+        )
+        const found = (after as Document[]).map(({ hero = null, items = null, zone = null }) => [hero, items, zone])
+        if (kind > 1) expect(found, steps.join(', ')).toEqual(steady)
+        if (kind > 0) continue
+        // Named: what the written locale cannot have stays where the component does.
+        for (const [at, version] of (before as Document[]).entries()) {
+          const hero = (after as Document[])[at].hero
+          if (!version.hero || !hero) continue
+          const unseen = version.hero.menus.filter((menu: string) => !menusOf(locale).includes(menu))
+          expect(hero.menus, steps.join(', ')).toEqual(expect.arrayContaining(unseen))
+        }
+      }
+    }
+  })
+})
