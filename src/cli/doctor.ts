@@ -6,6 +6,7 @@ import { examine } from '../doctor/examine.js'
 import { type PendingLink, pendingLinks } from '../doctor/pending-links.js'
 import { reportOf, verdictOf } from '../doctor/report.js'
 import type { ExaminedProject } from '../doctor/searches.js'
+import { refuseForeignDatabase } from '../live-model/foreign-database.js'
 import type { Model } from '../model/types.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { linesOfFinding } from './finding-lines.js'
@@ -31,6 +32,7 @@ async function diagnose(config: Config, model: Model, folder: string, options: D
   const view = await driver.snapshotOf(config)
   try {
     await checkPrepared(view, config, folder)
+    await refuseForeignDatabase(config, view, model)
     const project = { database: view, model }
     const found = await examine(project, config.uploadsFolder)
     const wrong = found.filter((result) => verdictOf(result) === 'wrong').length

@@ -11,6 +11,7 @@ import { commandLine } from '../runtime/command-line.js'
 import type { ChangeRequest, LiveModelOptions, StartDecisions, StartOfModel } from './change.js'
 import { changesAfter, lastChange, unfiledChanges } from './change-log.js'
 import type { CountedContent } from './counted-plan.js'
+import { refuseForeignDatabase } from './foreign-database.js'
 import { filesOf, loadWith } from './in-force.js'
 import { filesBehind, onlyAddsTo } from './older-files.js'
 import { named, renameText } from './refusals.js'
@@ -36,6 +37,7 @@ export async function readStart({ config, findFields, isCommand }: StartingProje
   const unfiled = isKnown ? filesOf(await unfiledChanges(view!.main)) : new Map()
   const load = (files: FileChanges) => loadWith({ config, findFields }, { unwritten: unfiled }, files)
   let { model, texts } = await load(new Map())
+  if (view !== null) await refuseForeignDatabase(config, view, model)
   if (stored === null || differencesOf(stored, texts).size === 0) return { model, texts, stored, change, former: null, behind: new Map() }
   let behind = filesBehind(config, isCommand, await changesAfter(view!.main, 0), { texts, stored })
   if (behind.size > 0) {

@@ -175,8 +175,8 @@ async function lackingIn(client: Client, model: Model, { sessions }: MysqlPrepar
   const indexes = new Set([...catalog.indexes.values()].flatMap((names) => [...names]))
   const has = (name: string): boolean => catalog.tables.has(name) || indexes.has(name)
   const columns = new Map([...catalog.tables].map(([table, all]) => [table, new Set(all.map(({ name }) => name))]))
-  const hasColumn = (table: string, column: string): boolean => columns.get(table)!.has(column)
-  const lacking = findLacking(model, { isNew, has, hasColumn }, sessions)
+  const hasColumn = (table: string, column: string): boolean => columns.get(table)?.has(column) === true
+  const lacking = findLacking(model, { isNew, has, hasColumn, schema: null }, sessions)
   // Its tables are those of neither model. What is added would be in the way of the steps that are left; they make what the new model needs.
   const layout = (await isBeingChanged(client, catalog)) ? { tables: [], columns: [] } : {}
   return {

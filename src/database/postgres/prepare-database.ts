@@ -78,12 +78,12 @@ export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: 
   })
 }
 
-function lackingIn(catalog: Catalog, model: Model, { sessions }: PostgresPreparation): LackingWithOwn {
+function lackingIn(catalog: Catalog, model: Model, { sessions, schema }: PostgresPreparation): LackingWithOwn {
   const has = (name: string): boolean => catalog.tables.has(storedName(name)) || catalog.indexes.has(storedName(name))
   const columns = new Map([...catalog.tables].map(([table, all]) => [table, new Set(all.map(({ name }) => name))]))
-  const hasColumn = (table: string, column: string): boolean => columns.get(storedName(table))!.has(storedName(column))
+  const hasColumn = (table: string, column: string): boolean => columns.get(storedName(table))?.has(storedName(column)) === true
   const isNew = !catalog.tables.has(firstTable)
-  const lacking = findLacking(model, { isNew, has, hasColumn }, sessions)
+  const lacking = findLacking(model, { isNew, has, hasColumn, schema }, sessions)
   const made = new Set(lacking.tables.map(({ name }) => name))
   return {
     ...lacking,

@@ -1,6 +1,7 @@
 // What a database lacks of the tables and columns that a model needs.
 import type { Model } from '../../model/types.js'
 import { adminTables, keptTables } from './admin-tables.js'
+import { type PresentTables, refuseForeign } from './foreign-tables.js'
 import { accountIndexes, historyTable, type OwnIndex } from './own-indexes.js'
 import type { Column, Index, Table } from './table.js'
 import { describeTables } from './tables.js'
@@ -12,13 +13,11 @@ export interface Prepared {
 }
 
 /** What is in a database. */
-export interface Present {
+export interface Present extends PresentTables {
   /** False once the database has the tables that a start makes first. */
   readonly isNew: boolean
   /** Whether a table or an index has this name. */
   has(name: string): boolean
-  /** Whether a table has a column of this name. */
-  hasColumn(table: string, column: string): boolean
 }
 
 /** A column that a table lacks, with the indexes of Strapi's layout that are possible once it is there. */
@@ -37,9 +36,13 @@ export interface Lacking {
   readonly indexes: readonly OwnIndex[]
 }
 
-/** Compares a database with the model. `sessions`: sessions are issued here, so their table gets columns of newer Strapi versions. */
+/**
+ * Compares a database with the model. `sessions`: sessions are issued here, so their table gets columns of newer Strapi versions.
+ * @throws ConfigError if it is not a database of the project
+ */
 export function findLacking(model: Model, present: Present, sessions: boolean): Lacking {
   const { isNew } = present
+  refuseForeign(model, present)
   // What only Strapi's panel uses stays as the Strapi that made it left it.
   const panel = isNew ? new Set<string>() : adminTables(model)
   const kept = isNew ? panel : keptTables(model, sessions)

@@ -72,7 +72,7 @@ export function lackingIn(database: Database, model: Model, sessions: boolean): 
   const present = namesIn(database)
   const columns = database.prepare('select 1 from pragma_table_info(?) where name = ?')
   const hasColumn = (table: string, column: string): boolean => columns.get(table, column) !== undefined
-  return findLacking(model, { isNew: isUnprepared(database), has: (name) => present.has(name), hasColumn }, sessions)
+  return findLacking(model, { isNew: isUnprepared(database), has: (name) => present.has(name), hasColumn, schema: null }, sessions)
 }
 
 /** The statements that add missing tables and columns, with their indexes, each with the table that it is about. */

@@ -1,0 +1,67 @@
+// Refuses a database that is not that of the project: one of Strapi 4, and one in which a table has the name of a table of the project.
+import { ConfigError } from '../../errors/errors.js'
+import { schemasOf } from '../../model/owners.js'
+import type { Model } from '../../model/types.js'
+import { adminTables } from './admin-tables.js'
+import type { Column } from './table.js'
+import { describeTables } from './tables.js'
+
+/** What is in a database, by the names of the model. */
+export interface PresentTables {
+  /** Whether there is a table of this name. */
+  has(name: string): boolean
+  hasColumn(table: string, column: string): boolean
+  /** The schema of the tables, where the database has several; null: it has none. */
+  readonly schema: string | null
+}
+
+/** The table by which a database of Strapi is known, of any version. */
+const firstTable = 'strapi_core_store_settings'
+
+/** The column that every content-type has in Strapi 5, and none had in Strapi 4. */
+const since5 = 'document_id'
+
+/** Tables that every project has. Those of optional parts of the panel may be left from an older version. */
+const everywhere = ['files', 'up_users', 'up_roles', 'up_permissions', 'i18n_locale', 'admin_users', 'admin_roles']
+
+/** @throws ConfigError with a sentence that says what to do; nothing was changed so far */
+export function refuseForeign(model: Model, { has, hasColumn, schema }: PresentTables): void {
+  const known = has(firstTable) ? everywhere.filter(has) : []
+  if (known.length > 0 && !known.some((table) => hasColumn(table, since5)))
+    throw new ConfigError(
+      `The database is one of Strapi 4: its table ${known[0]} has no column ${since5}. Make a backup, and start the project once with Strapi 5, which migrates the database. Octavo has changed nothing in it.`,
+    )
+  const uids = new Map(schemasOf(model).map(({ uid, table }) => [table, uid]))
+  const panel = adminTables(model)
+  for (const { name, columns } of describeTables(model)) {
+    const lacking = panel.has(name) || !has(name) ? [] : lackingOf(columns, (column) => hasColumn(name, column))
+    if (lacking.length > 0) throw foreign({ name, uid: uids.get(name), lacking, schema })
+  }
+}
+
+/** What a table lacks that is not one of the project: columns of every row, or all columns that a table between rows has. */
+function lackingOf(columns: readonly Column[], hasColumn: (name: string) => boolean): readonly string[] {
+  const names = columns.map(({ name }) => name)
+  if (names.includes(since5)) return ['id', since5].filter((name) => !hasColumn(name))
+  return names.some(hasColumn) ? [] : names
+}
+
+interface ForeignTable {
+  readonly name: string
+  /** The content-type or component; undefined: a table that belongs to several. */
+  readonly uid: string | undefined
+  readonly lacking: readonly string[]
+  readonly schema: string | null
+}
+
+function foreign({ name, uid, lacking, schema }: ForeignTable): ConfigError {
+  const table = schema === null ? name : `${schema}.${name}`
+  const place =
+    schema === null
+      ? 'Use another database for the project'
+      : 'Set DATABASE_SCHEMA to a schema for the project alone, or use another database'
+  const rename = uid === undefined ? '' : `, or give ${uid} another collectionName`
+  return new ConfigError(
+    `The table ${table} does not belong to this project: it has the name of a table of ${uid ?? 'the project'}, and lacks ${lacking.join(' and ')}. ${place}${rename}. Octavo has changed nothing in it.`,
+  )
+}

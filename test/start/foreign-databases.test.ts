@@ -1,0 +1,58 @@
+// Databases that are not that of the project: one of Strapi 4, and one with tables of another program. Nothing is written to them.
+import { afterAll, beforeAll, expect } from 'vitest'
+import { contentType } from '../spec/library.js'
+import { isOnPostgres, isOnServer } from '../support/databases.js'
+import { rule } from '../support/rule.js'
+import { type Served, serveBeside, serveProject } from '../support/serve.js'
+import { octavo } from './command.js'
+
+let served: Served
+beforeAll(async () => {
+  const tag = { type: 'relation', relation: 'oneToOne', target: 'api::thing.thing' }
+  served = await serveProject({ ...contentType('thing', { title: { type: 'string' } }), ...contentType('tag', { thing: tag }) })
+  await served.service.close()
+})
+afterAll(() => served.close().catch(() => {}))
+
+const refusal = async (): Promise<string> => {
+  try {
+    const again = await serveBeside(served)
+    await again.close()
+    return 'started'
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+const columnsOf = async (table: string) => Object.keys((await served.sql(`select * from ${table}`))[0] ?? {})
+
+rule('running.22', 'a table of another program with the name of a table of the project is named, and left as it is', async () => {
+  const name = isOnPostgres ? 'public.things' : 'things'
+  await served.sql('alter table things rename to things_before')
+  await served.sql('create table things (id integer primary key, foo varchar(20))')
+  await served.sql("insert into things (id, foo) values (1, 'a')")
+  expect(await refusal()).toMatch(
+    new RegExp(
+      `^The table ${name.replace('.', '\\.')} does not belong to this project: .+ of api::thing\\.thing, and lacks document_id\\. ${isOnPostgres ? 'Set DATABASE_SCHEMA' : 'Use another database'}`,
+    ),
+  )
+  expect(await columnsOf('things')).toEqual(['id', 'foo'])
+  const doctor = await octavo(['doctor', served.folder], { ...served.sameDatabase })
+  expect([doctor.status, doctor.err]).toEqual([1, expect.stringContaining(`The table ${name} does not belong`)])
+  await served.sql('drop table things')
+  await served.sql('alter table things_before rename to things')
+})
+
+rule('running.22', 'a database of Strapi 4 is refused with the way to go, and left as it is', async () => {
+  const tables = ['things', 'tags', 'files', 'up_users', 'up_roles', 'up_permissions', 'i18n_locale', 'admin_users', 'admin_roles']
+  for (const table of tables) await served.sql(`alter table ${table} rename column document_id to old_id`)
+  expect(await refusal()).toMatch(
+    /^The database is one of Strapi 4: .+ start the project once with Strapi 5, which migrates the database\./,
+  )
+  const doctor = await octavo(['doctor', served.folder], { ...served.sameDatabase })
+  expect([doctor.status, doctor.err]).toEqual([1, expect.stringContaining('is one of Strapi 4')])
+  expect(await columnsOf('up_roles')).not.toContain('document_id')
+  for (const table of tables) await served.sql(`alter table ${table} rename column old_id to document_id`)
+  expect(await refusal()).toBe('started')
+  if (!isOnServer) expect(served.database).toContain('data.db')
+})
