@@ -1,7 +1,9 @@
 // A database whose own character set is not utf8mb4, as hosts make it: no text becomes another one.
-import { expect, it } from 'vitest'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
 import { describeMariadb, environmentOf } from '../servers/server.js'
-import { serveProject } from '../support/serve.js'
+import { type Served, serveBeside, serveProject } from '../support/serve.js'
 
 const files = {
   'src/api/note/content-types/note/schema.json': {
@@ -14,25 +16,73 @@ const files = {
   'seed/access.json': { roles: { public: ['find', 'create'].map((action) => `api::note.note.${action}`) } },
 }
 
+const tag = {
+  kind: 'collectionType',
+  collectionName: 'tags',
+  info: { singularName: 'tag', pluralName: 'tags', displayName: 'tag' },
+  options: { draftAndPublish: true },
+  pluginOptions: { i18n: { localized: true } },
+  attributes: {
+    label: { type: 'string', unique: true, pluginOptions: { i18n: { localized: true } } },
+    notes: { type: 'relation', relation: 'manyToMany', target: 'api::note.note' },
+  },
+}
+
+const creating = (served: Served) => (path: string, data: object) =>
+  served.ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) })
+
 describeMariadb('a database in latin1', (server) => {
-  it('keeps every text in JSON, refuses what a column cannot hold, and finds only what is asked for', async () => {
-    const url = await server().createDatabase()
+  let url: string
+  let first: Served
+  beforeAll(async () => {
+    url = await server().createDatabase()
     await server().run(url, 'alter database character set latin1')
-    const served = await serveProject(files, { environment: environmentOf(url) })
+    first = await serveProject(files, { environment: environmentOf(url) })
+  })
+  afterAll(() => first.close())
+
+  it('gets tables that hold every text', async () => {
+    const create = creating(first)
+    expect((await create('/api/notes', { title: '日本' })).status).toBe(201)
+    const found = await first.ask(`/api/notes?filters[title]=${encodeURIComponent('日本')}`)
+    expect(found.body.data).toMatchObject([{ title: '日本' }])
+    const others = await server().run(
+      url,
+      "select table_name from information_schema.tables where table_schema = database() and table_collation not like 'utf8mb4%'",
+    )
+    expect(others).toEqual([])
+  })
+
+  it('keeps every text in JSON, refuses what a column cannot hold, and finds only what is asked for, in a table that is there', async () => {
+    await server().run(url, 'delete from notes')
+    await server().run(url, 'alter table notes default character set latin1, modify title varchar(255) character set latin1')
+    for (const table of ['up_permissions', 'up_roles', 'i18n_locale'])
+      await server().run(url, `alter table ${table} convert to character set latin1`)
+    await first.service.close()
+    mkdirSync(join(first.folder, 'src/api/tag/content-types/tag'), { recursive: true })
+    writeFileSync(join(first.folder, 'src/api/tag/content-types/tag/schema.json'), JSON.stringify(tag))
+    const served = await serveBeside(first, environmentOf(url))
     try {
-      const create = (data: object) =>
-        served.ask('/api/notes', {
-          method: 'POST',
-          headers: { 'content-type': 'application/json' },
-          body: JSON.stringify({ data }),
-        })
-      const kept = await create({ title: 'Größe', data: { place: '日本 🜁' } })
+      const create = creating(served)
+      const kept = await create('/api/notes', { title: 'Größe', data: { place: '日本 🜁' } })
       expect([kept.status, kept.body.data]).toMatchObject([201, { title: 'Größe', data: { place: '日本 🜁' } }])
-      expect((await create({ title: '日本' })).status).toBe(400)
-      expect((await create({ title: '??' })).status).toBe(201)
+      expect((await create('/api/notes', { title: '日本' })).status).toBe(400)
+      expect((await create('/api/notes', { title: '??' })).status).toBe(201)
       const none = await served.ask(`/api/notes?filters[title]=${encodeURIComponent('日本')}`)
       expect(none.status, none.text).toBe(400)
       expect((await served.ask(`/api/notes?filters[title]=${encodeURIComponent('Größe')}`)).body.data).toHaveLength(1)
+      // A new table beside it, and what is compared between both.
+      const tags = served.service.documents('api::tag.tag')
+      await tags.create({ data: { label: '日本', notes: [kept.body.data.documentId] }, status: 'published' })
+      await expect(tags.create({ data: { label: '日本' }, status: 'published' })).rejects.toThrow(/unique/)
+      const found = await tags.findMany({
+        filters: { notes: { title: 'Größe' } },
+        populate: ['notes'],
+        sort: 'notes.title',
+        status: 'published',
+      })
+      expect(found).toMatchObject([{ label: '日本', notes: [{ title: 'Größe' }] }])
+      expect(await tags.findMany({ filters: { notes: { documentId: kept.body.data.documentId } }, locale: 'en' })).toHaveLength(1)
     } finally {
       await served.close()
     }

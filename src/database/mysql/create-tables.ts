@@ -1,6 +1,7 @@
 // The text of tables in the words of MySQL and MariaDB: Strapi's layout and Octavo's own tables.
 import { type OctavoColumnType, type OctavoTable, octavoTables } from '../schema/octavo-tables.js'
 import { type ColumnType, type ForeignKey, type Index, quoted, type Table } from '../schema/table.js'
+import type { MysqlQueryable } from './catalog.js'
 
 /** Types that have another name here, as Strapi declares them. */
 const declared: Partial<Record<ColumnType, string>> = {
@@ -34,9 +35,21 @@ export const indexText = ({ name, columns, unique }: Index): string => `${unique
 export const foreignKeyText = ({ name, columns, references, onDelete }: ForeignKey): string =>
   `constraint ${quoted(name)} foreign key (${list(columns)}) references ${quoted(references.table)} (${list(references.columns)}) on delete ${onDelete}`
 
-/** The statement that creates a table, with all that belongs to it; the tables that it references may come later. */
-export const createStatement = ({ name, columns, indexes, foreignKeys }: Table): string =>
-  `create table if not exists ${quoted(name)} (${[...columns.map(columnText), ...indexes.map(indexText), ...foreignKeys.map(foreignKeyText)].join(', ')}) engine = InnoDB`
+/**
+ * The statement that creates a table, with all that belongs to it; the tables that it references may come later. `characters`: as
+ * `charactersOf` says.
+ */
+export const createStatement = ({ name, columns, indexes, foreignKeys }: Table, characters: string): string =>
+  `create table if not exists ${quoted(name)} (${[...columns.map(columnText), ...indexes.map(indexText), ...foreignKeys.map(foreignKeyText)].join(', ')}) engine = InnoDB${characters}`
+
+/**
+ * The character set of new tables, as the end of their statement: empty where the database gives them one that has every text. Otherwise it
+ * is utf8mb4, with the collation that connections have there, so that texts of all tables can be compared.
+ */
+export async function charactersOf(database: MysqlQueryable): Promise<string> {
+  const { rows } = await database.query("select @@character_set_database = 'utf8mb4'")
+  return Number(rows[0]?.[0]) === 1 ? '' : ' default character set utf8mb4 collate utf8mb4_general_ci'
+}
 
 const octavoTypes: Readonly<Record<OctavoColumnType, string>> = {
   text: 'longtext not null',

@@ -30,6 +30,7 @@ function beforeIt(step: TableStep): PresentTables {
     columns: async () => [],
     index: async () => step.kind !== 'createIndex',
     foreignKey: async (_table, name) => step.kind !== 'addColumn' && (step.kind !== 'renameForeignKey' || name === step.from),
+    characters: async () => '',
     nextId: async () => 1,
     ownIndexes: async () => [],
   }

@@ -4,7 +4,7 @@ import type { StepNamed } from '../../model-plans/steps.js'
 import { type Column, type Index, quoted } from '../schema/table.js'
 import { holdsAll } from '../server/declared-columns.js'
 import type { MysqlQueryable } from './catalog.js'
-import { columnText, createStatement, foreignKeyText, indexText } from './create-tables.js'
+import { charactersOf, columnText, createStatement, foreignKeyText, indexText } from './create-tables.js'
 import { literal } from './literals.js'
 
 /** Steps that change tables and no rows. */
@@ -33,6 +33,8 @@ export interface PresentTables {
   foreignKey(table: string, name: string): Promise<boolean>
   /** The number that the next row gets. */
   nextId(table: string): Promise<number>
+  /** The character set of new tables, as `charactersOf` says. */
+  characters(): Promise<string>
   /** Indexes of our own on a table, or on one of its columns. */
   ownIndexes(table: string, column: string | null): Promise<readonly string[]>
 }
@@ -68,6 +70,7 @@ export function lookAt(client: MysqlQueryable): PresentTables {
       const { rows } = await client.query(`select column_name from information_schema.columns where ${of(table)} order by ordinal_position`)
       return rows.map(([name]) => ({ name: String(name) }))
     },
+    characters: () => charactersOf(client),
     index: (table, name) => found('statistics', `${of(table)} and index_name = ${text(name)}`),
     foreignKey: (table, name) =>
       found('table_constraints', `${of(table)} and constraint_type = 'FOREIGN KEY' and constraint_name = ${text(name)}`),
@@ -104,7 +107,7 @@ export async function* statementsLeft(
 ): StatementsInTurn {
   switch (step.kind) {
     case 'createTable':
-      yield createStatement(step.table)
+      yield createStatement(step.table, await there.characters())
       return
     case 'renameTable':
       if (await there.table(step.table)) yield `rename table ${quoted(step.table)} to ${quoted(step.to)}`

@@ -11,6 +11,7 @@ import { quoted } from '../schema/table.js'
 import { type MysqlCatalog, type MysqlQueryable, readCatalog } from './catalog.js'
 import { type Client, tableTimeout } from './client.js'
 import {
+  charactersOf,
   columnText,
   createMark,
   createOctavoStatements,
@@ -116,6 +117,7 @@ async function prepareLocked(client: Client, model: Model, preparation: MysqlPre
   if (isWhole(lacking)) return nothingDone
   const { tables: present } = await readCatalog(client)
   const { isNew, tables, columns, indexes, ownIndexes } = lacking
+  const characters = tables.length === 0 ? '' : await charactersOf(client)
   await client.query(createMark)
   if (isNew) await client.query(`insert ignore into ${unpreparedTable} (id) values (1)`)
   // Tables reference each other.
@@ -125,7 +127,7 @@ async function prepareLocked(client: Client, model: Model, preparation: MysqlPre
   for (const statement of [
     ...createOctavoStatements(),
     ...replaceFormerTables((name) => present.has(name)),
-    ...tables.map(createStatement),
+    ...tables.map((table) => createStatement(table, characters)),
     // In one statement, which is done or not.
     ...columns.map(({ table, column, indexes: ofLayout }) => {
       const parts = [columnText(column), ...ofLayout.map(indexText)].map((part) => `add ${part}`)

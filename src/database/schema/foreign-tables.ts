@@ -7,7 +7,7 @@ import type { Column } from './table.js'
 import { describeTables } from './tables.js'
 
 /** What is in a database, by the names of the model. */
-export interface PresentTables {
+export interface FoundTables {
   /** Whether there is a table of this name. */
   has(name: string): boolean
   hasColumn(table: string, column: string): boolean
@@ -25,7 +25,7 @@ const since5 = 'document_id'
 const everywhere = ['files', 'up_users', 'up_roles', 'up_permissions', 'i18n_locale', 'admin_users', 'admin_roles']
 
 /** @throws ConfigError with a sentence that says what to do; nothing was changed so far */
-export function refuseForeign(model: Model, { has, hasColumn, schema }: PresentTables): void {
+export function refuseForeign(model: Model, { has, hasColumn, schema }: FoundTables): void {
   const known = has(firstTable) ? everywhere.filter(has) : []
   if (known.length > 0 && !known.some((table) => hasColumn(table, since5)))
     throw new ConfigError(

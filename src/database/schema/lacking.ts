@@ -1,7 +1,7 @@
 // What a database lacks of the tables and columns that a model needs.
 import type { Model } from '../../model/types.js'
 import { adminTables, keptTables } from './admin-tables.js'
-import { type PresentTables, refuseForeign } from './foreign-tables.js'
+import { type FoundTables, refuseForeign } from './foreign-tables.js'
 import { accountIndexes, historyTable, type OwnIndex } from './own-indexes.js'
 import type { Column, Index, Table } from './table.js'
 import { describeTables } from './tables.js'
@@ -13,7 +13,7 @@ export interface Prepared {
 }
 
 /** What is in a database. */
-export interface Present extends PresentTables {
+export interface Present extends FoundTables {
   /** False once the database has the tables that a start makes first. */
   readonly isNew: boolean
   /** Whether a table or an index has this name. */
