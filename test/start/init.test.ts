@@ -241,6 +241,26 @@ describe('prepared for the package manager that runs the command', () => {
   })
 })
 
+describe('the package', () => {
+  test('has everything that its README links to', () => {
+    const links = [...readFileSync(join(installed, 'README.md'), 'utf8').matchAll(/\]\(([^)\s#]+)[^)]*\)/g)].map(([, link]) => link!)
+    const inside = links.filter((link) => !/^https?:/.test(link))
+    expect(inside.length).toBeGreaterThan(20)
+    expect(inside.filter((link) => !existsSync(join(installed, link)))).toEqual([])
+  })
+
+  rule('projects.31', 'create-octavo is octavo init by the name that npm create takes, in the version of the package', () => {
+    const starter = join(root, 'packages', 'create-octavo')
+    const versionOf = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')).version
+    expect(versionOf(starter)).toBe(versionOf(root))
+    const folder = join(installed, '..', 'create-octavo')
+    cpSync(starter, folder, { recursive: true })
+    const { status, out } = run({ command: join(folder, 'create.js'), words: ['created', ...apart, '--yes'] })
+    expect([status, out]).toEqual([0, expect.stringMatching(/^Created created \(blank, SQLite\)\./)])
+    expect(everything('created')).toContain('package.json')
+  })
+})
+
 describe('depends on', () => {
   const dependency = (folder: string) => jsonOf(folder, 'package.json').dependencies.octavo
 
