@@ -86,6 +86,7 @@ const instructions = dockerfile.getInstructions().map((each) => `${each.getKeywo
 rule('running.2', 'the Dockerfile is valid, and installs what the lock file says', () => {
   expect(validate(textOf('Dockerfile')).map(({ message }) => message)).toEqual([])
   expect(instructions.filter((each) => /^RUN npm/.test(each))).toEqual(['RUN npm ci --omit=dev --no-audit --no-fund'])
+  expect(instructions).toContainEqual(expect.stringMatching(/^RUN test -e node_modules\/octavo\/dist\/main\.js \|\|/))
   expect(instructions.filter((each) => /^(?:RUN|HEALTHCHECK)/.test(each) && /\b(?:curl|wget|apt-get)\b/.test(each))).toEqual([])
   const ignored = textOf('Dockerfile.dockerignore').split('\n')
   expect(ignored).toEqual(expect.arrayContaining(['.env', '.env.*', '.tmp', 'node_modules', 'public/uploads', '.git']))
