@@ -46,10 +46,13 @@ export interface SignInSettings {
   readonly allowedCallbacks: readonly string[]
 }
 
-/** Is told of new users. */
+/** What happens to users, by the names of events. */
+export type UserEvent = 'entry.create' | 'entry.update' | 'entry.delete'
+
+/** Is told of what happens to users. */
 export interface UserWatch {
-  /** Called inside the transaction that creates a user, after its last statement. */
-  created(transaction: Transaction, id: number): Promise<void>
+  /** Called inside the transaction, before a user is deleted and after any other change of one. */
+  happened(transaction: Transaction, event: UserEvent, id: number): Promise<void>
   /** Called after the commit. */
   committed(): void
 }
@@ -94,6 +97,16 @@ export interface Issued {
 export interface RefreshToken {
   readonly token: string
   readonly expiresAt: number
+}
+
+/** Runs a transaction that may change users, and reports it once it is committed. */
+export async function userTransaction<Result>(
+  { writer, watch }: Pick<AccountContext, 'writer' | 'watch'>,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const result = await writer.transaction(work)
+  watch?.committed()
+  return result
 }
 
 /** Creates the context for writing attributes of a user. */

@@ -6,7 +6,7 @@ import { httpUrl } from '../access/account-settings.js'
 import type { Transaction } from '../database/database.js'
 import { storedSetting } from '../documents/store/settings.js'
 import { ApiError, validationError } from '../errors/errors.js'
-import { type AccountContext, type Issued, issue, type ProviderSettings, userType } from './context.js'
+import { type AccountContext, type Issued, issue, type ProviderSettings, userTransaction, userType } from './context.js'
 import { ask, type Profile, providerOf } from './oauth-providers.js'
 import { consumeOneTimeToken, createOneTimeToken } from './one-time-tokens.js'
 import { checkMaySignIn } from './sign-in.js'
@@ -96,7 +96,7 @@ export async function finishOAuth(
   const { defaultRole, allowRegister } = await accounts.settings()
   const role = await roleByType(accounts.database, defaultRole)
   const now = accounts.now()
-  const code = await accounts.writer.transaction(async (transaction) => {
+  const code = await userTransaction(accounts, async (transaction) => {
     const user =
       (await linkedUser(transaction, name, profile)) ?? (await newUser(accounts, transaction, name, profile, allowRegister, role))
     return createOneTimeToken(transaction, 'connect', await userById(transaction, user), now + exchangeCodeLifespan * 1000)
@@ -146,7 +146,7 @@ async function newUser(
   const values = { username: name, email, provider, password: null, confirmed: 1, blocked: 0 }
   const id = await addUser(transaction, userType(accounts), values, role, accounts.now())
   await link(transaction, provider, subject, id)
-  await accounts.watch?.created(transaction, id)
+  await accounts.watch?.happened(transaction, 'entry.create', id)
   return id
 }
 

@@ -1,11 +1,13 @@
 // Password changes and e-mail confirmation by one-time codes. A new password invalidates all tokens issued before.
+
+import type { Transaction } from '../database/database.js'
 import { ApiError, validationError } from '../errors/errors.js'
-import { type AccountContext, type Issued, issue, userType } from './context.js'
+import { type AccountContext, type Issued, issue, userTransaction, userType } from './context.js'
 import { renderEmail } from './email.js'
 import { checkLengths, type Field, readFields } from './input.js'
 import { consumeOneTimeToken, createOneTimeToken, ownerOfToken } from './one-time-tokens.js'
 import { confirmationEmail } from './sign-in.js'
-import { changeUser, userByEmail, userById } from './users.js'
+import { changeUser, type User, userByEmail, userById } from './users.js'
 
 /** The fields of a new password and its repetition. */
 const passwordFields: readonly Field[] = [
@@ -26,9 +28,7 @@ async function sendReset(accounts: AccountContext, email: string): Promise<void>
   const found = await userByEmail(accounts.database, email)
   const user = found?.blocked === 1 ? null : found
   const { resetUrl } = await accounts.settings()
-  const code = await accounts.writer.transaction((transaction) =>
-    createOneTimeToken(transaction, 'reset', user, accounts.now() + accounts.signIn.resetLifespan),
-  )
+  const code = await codeFor(accounts, 'reset', user, accounts.signIn.resetLifespan)
   const values = {
     URL: resetUrl ?? `${accounts.publicUrl}${accounts.prefix}/auth/reset-password`,
     TOKEN: code,
@@ -40,6 +40,20 @@ async function sendReset(accounts: AccountContext, email: string): Promise<void>
   if (user !== null) accounts.mail.post(message)
 }
 
+/** Creates a code for a letter. An event tells of it, as in Strapi, which stores the code in the user. */
+const codeFor = (accounts: AccountContext, purpose: 'reset' | 'confirm', user: User | null, lifespan: number): Promise<string> =>
+  userTransaction(accounts, async (transaction) => {
+    const code = await createOneTimeToken(transaction, purpose, user, accounts.now() + lifespan)
+    if (user !== null) await accounts.watch?.happened(transaction, 'entry.update', user.id)
+    return code
+  })
+
+/** Changes the password of a user, and ends what was issued before. */
+async function setPassword(accounts: AccountContext, transaction: Transaction, id: number, hashed: string): Promise<void> {
+  await changeUser(transaction, id, { password: hashed }, accounts.now(), true)
+  await accounts.watch?.happened(transaction, 'entry.update', id)
+}
+
 /** Sets a new password with a code from an e-mail. @throws ApiError 400 for a wrong, used or expired code. */
 export async function resetPassword(accounts: AccountContext, body: unknown): Promise<Issued> {
   const { code, password } = readFields(body, [...passwordFields, { name: 'code' }], true)
@@ -47,13 +61,13 @@ export async function resetPassword(accounts: AccountContext, body: unknown): Pr
   if ((await ownerOfToken(accounts.database, 'reset', code!, accounts.now())) === null) throw refused()
   checkLengths(userType(accounts), { password })
   const hashed = await accounts.passwords.hash(password!)
-  const userId = await accounts.writer.transaction(async (transaction) => {
+  const userId = await userTransaction(accounts, async (transaction) => {
     const now = accounts.now()
     const id = await consumeOneTimeToken(transaction, 'reset', code!, now)
     const user = id === null ? null : await userById(transaction, id)
     if (user === null || user.blocked === 1) return null
     // The code reached the address, so it belongs to the user.
-    await changeUser(transaction, user.id, { password: hashed }, now, true)
+    await setPassword(accounts, transaction, user.id, hashed)
     return user.id
   })
   if (userId === null) throw refused()
@@ -71,7 +85,7 @@ export async function changePassword(accounts: AccountContext, userId: number | 
   if (current === password) throw validationError('Your new password must be different than your current password')
   checkLengths(userType(accounts), { password })
   const hashed = await accounts.passwords.hash(password)
-  await accounts.writer.transaction((transaction) => changeUser(transaction, userId, { password: hashed }, accounts.now(), true))
+  await userTransaction(accounts, (transaction) => setPassword(accounts, transaction, userId, hashed))
   return issue(accounts, userId)
 }
 
@@ -81,11 +95,12 @@ export async function changePassword(accounts: AccountContext, userId: number | 
  */
 export async function confirmEmail(accounts: AccountContext, given: Readonly<Record<string, unknown>>): Promise<string> {
   const { confirmation } = readFields(given, [{ name: 'confirmation' }])
-  const confirmed = await accounts.writer.transaction(async (transaction) => {
+  const confirmed = await userTransaction(accounts, async (transaction) => {
     const now = accounts.now()
     const id = await consumeOneTimeToken(transaction, 'confirm', confirmation!, now, 'confirmed')
     if (id !== null) {
       await changeUser(transaction, id, { confirmed: 1 }, now)
+      await accounts.watch?.happened(transaction, 'entry.update', id)
       return true
     }
     const owner = await ownerOfToken(transaction, 'confirmed', confirmation!, now)
@@ -119,9 +134,7 @@ async function refuseConfirmedOrBlocked(accounts: AccountContext, email: string)
 async function sendConfirmationAgain(accounts: AccountContext, email: string): Promise<void> {
   const found = await userByEmail(accounts.database, email)
   const user = found?.confirmed === 1 || found?.blocked === 1 ? null : found
-  const code = await accounts.writer.transaction((transaction) =>
-    createOneTimeToken(transaction, 'confirm', user, accounts.now() + accounts.signIn.confirmLifespan),
-  )
+  const code = await codeFor(accounts, 'confirm', user, accounts.signIn.confirmLifespan)
   const message = await confirmationEmail(accounts, email, user?.username ?? '', code)
   if (user !== null) accounts.mail.post(message)
 }

@@ -7,7 +7,7 @@ import { scalarColumns } from '../documents/input/stored.js'
 import { checkUniqueAttributes, writeAttributes } from '../documents/user-attributes.js'
 import { ApiError, notFound, unauthorized, validationError } from '../errors/errors.js'
 import { isUnmistakable } from './confusable-names.js'
-import { type AccountContext, attributeWriting, type Issued, issue, issueSession, ofUser, userType } from './context.js'
+import { type AccountContext, attributeWriting, type Issued, issue, issueSession, ofUser, userTransaction, userType } from './context.js'
 import { type Email, renderEmail } from './email.js'
 import { readFields } from './input.js'
 import { createOneTimeToken } from './one-time-tokens.js'
@@ -73,7 +73,7 @@ export async function register(accounts: AccountContext, body: unknown): Promise
   const columns = await scalarColumns(input, accounts.passwords.hash)
   const now = accounts.now()
   const { defaultLocale } = accounts
-  const { userId, code } = await accounts.writer.transaction(async (transaction) => {
+  const { userId, code } = await userTransaction(accounts, async (transaction) => {
     const sameEmail = await userByEmail(transaction, email)
     const taken =
       (sameEmail !== null && (settings.uniqueEmail || sameEmail.provider === 'local')) ||
@@ -84,12 +84,13 @@ export async function register(accounts: AccountContext, body: unknown): Promise
     const values = { ...columns, provider: 'local', confirmed: settings.emailConfirmation ? 0 : 1, blocked: 0 }
     const id = await addUser(transaction, type, values, role, now)
     await writeAttributes(attributeWriting(accounts, transaction, defaultLocale), type, id, input, true)
-    await accounts.watch?.created(transaction, id)
+    await accounts.watch?.happened(transaction, 'entry.create', id)
     const user = settings.emailConfirmation ? await userById(transaction, id) : null
     const made = user === null ? null : await createOneTimeToken(transaction, 'confirm', user, now + accounts.signIn.confirmLifespan)
+    // As Strapi, which stores the code in the user.
+    if (made !== null) await accounts.watch?.happened(transaction, 'entry.update', id)
     return { userId: id, code: made }
   })
-  accounts.watch?.committed()
   if (code === null) return issue(accounts, userId)
   accounts.mail.post(await confirmationEmail(accounts, email, username, code))
   return { userId }

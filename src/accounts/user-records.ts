@@ -8,7 +8,7 @@ import { scalarColumns } from '../documents/input/stored.js'
 import { checkUniqueAttributes, valuesForConditions, writeAttributes } from '../documents/user-attributes.js'
 import { ApiError, notFound } from '../errors/errors.js'
 import { takenMessage } from '../errors/unique-conflict.js'
-import { type AccountContext, attributeWriting, userType } from './context.js'
+import { type AccountContext, attributeWriting, userTransaction, userType } from './context.js'
 import { readRole, roleErrors } from './given-role.js'
 import { type Field, fieldError, fieldErrors, messageOf, readFields } from './input.js'
 import { ordinaryAttributes } from './sign-in.js'
@@ -61,14 +61,12 @@ export async function createUser(accounts: AccountContext, caller: Caller, body:
     const roleId = await existingRole(transaction, role)
     const id = await addUser(transaction, type, { ...columns, provider: 'local' }, roleId, accounts.now())
     await writeAttributes(attributeWriting(accounts, transaction, defaultLocale), type, id, input, true)
-    await accounts.watch?.created(transaction, id)
+    await accounts.watch?.happened(transaction, 'entry.create', id)
     return id
   }
-  const id = await accounts.writer.transaction(add).catch((error: unknown) => {
+  return userTransaction(accounts, add).catch((error: unknown) => {
     throw error instanceof ApiError && error.name === 'ValidationError' ? aboutFields(error.message, errorsIn(error)) : error
   })
-  accounts.watch?.committed()
-  return id
 }
 
 /** Changes a user. A new password or blocking invalidates the user's tokens. @throws ApiError 404 */
@@ -99,7 +97,7 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
   const columns = await scalarColumns(input, accounts.passwords.hash)
   if (typeof given.provider === 'string') columns.provider = given.provider
   const { defaultLocale } = accounts
-  await accounts.writer.transaction(async (transaction) => {
+  await userTransaction(accounts, async (transaction) => {
     const now = await userById(transaction, id)
     if (now === null) throw notFound('User not found')
     await refuseTaken(transaction)
@@ -107,14 +105,16 @@ export async function updateUser(accounts: AccountContext, caller: Caller, id: n
     if (role !== null) await setRole(transaction, type, id, await existingRole(transaction, role))
     await changeUser(transaction, id, columns, accounts.now(), form.password !== undefined || columns.blocked === 1)
     await writeAttributes(attributeWriting(accounts, transaction, defaultLocale), type, id, input, false)
+    await accounts.watch?.happened(transaction, 'entry.update', id)
   })
 }
 
 /** Deletes a user; false if there is none. */
 export async function deleteUser(accounts: AccountContext, id: number): Promise<boolean> {
   const { defaultLocale } = accounts
-  return accounts.writer.transaction(async (transaction) => {
+  return userTransaction(accounts, async (transaction) => {
     if ((await userById(transaction, id)) === null) return false
+    await accounts.watch?.happened(transaction, 'entry.delete', id)
     await removeUser(attributeWriting(accounts, transaction, defaultLocale), userType(accounts), id, accounts.now())
     return true
   })

@@ -177,14 +177,14 @@ const watchFiles = ({ media, committed }: Outbox): FileWatch => ({
   committed,
 })
 
-/** Records the creation of users, as Strapi does; not their changes. */
+/** Records what happens to users. */
 function watchUsers(outbox: Outbox | null, model: Model): UserWatch | null {
   const type = model.types.get('plugin::users-permissions.user')
   if (outbox === null || type === undefined) return null
   return {
-    created: (transaction, id) => {
+    happened: (transaction, event, id) => {
       const now = Date.now()
-      return outbox.entry(transaction, 'entry.create', type, { id, locale: null, published_at: now }, now)
+      return outbox.entry(transaction, event, type, { id, locale: null, published_at: now }, now)
     },
     committed: outbox.committed,
   }
