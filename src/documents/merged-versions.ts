@@ -176,7 +176,9 @@ async function mergeLinks(transaction: Transaction, links: MergedLinks, { kept, 
   const ranked = ids.filter((id) => owners.has(id)).flatMap((id) => found.filter(({ owner }) => owner === id))
   const counted = isSingle ? ranked.filter(({ owner }) => owner === ranked[0]!.owner) : ranked
   const nameOf = (link: StoredLink) => JSON.stringify(key.map((_, index) => link[`key${index}`]))
-  const stay = [...new Map(counted.toReversed().map((link) => [nameOf(link), link])).values()].reverse()
+  const byName = new Map<string, StoredLink>()
+  for (const link of counted) if (!byName.has(nameOf(link))) byName.set(nameOf(link), link)
+  const stay = [...byName.values()]
   const gone = found.filter((link) => !stay.includes(link)).map(({ id }) => id)
   if (gone.length > 0) transaction.follow(sql`delete from ${sql.table(table)} where id in (${transaction.dialect.list(gone)})`)
   const isOneList = new Set(stay.map(({ owner }) => owner)).size === 1

@@ -33,6 +33,15 @@ const project = {
     },
     { draftAndPublish: true },
   ),
+  ...contentType('crate', {
+    name: { type: 'string' },
+    cover: { type: 'media' },
+    gallery: { type: 'media', multiple: true },
+    tag: to('oneToOne', 'tag', { useJoinTable: false }),
+    one: { type: 'relation', relation: 'morphToOne' },
+    things: { type: 'relation', relation: 'morphToMany' },
+    lid: to('oneToOne', 'need'),
+  }),
   ...contentType(
     'page',
     { title: { type: 'string', pluginOptions: { i18n: { localized: true } } } },
@@ -167,6 +176,63 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
       [published!.id, 'newest', 5],
     ])
     expect(await served.sql("SELECT count(*) AS rest FROM components_part_lines WHERE text = 'x'")).toMatchObject([{ rest: 0 }])
+  })
+
+  rule('writing.30', 'links and files of every kind lead to and from the row that stays', async () => {
+    const [tag, other] = [await make('tags', { name: `linked ${contract}` }), await make('tags', { name: `also linked ${contract}` })]
+    const [need, newer] = [await make('needs', { code: 'old', req: 'r' }), await make('needs', { code: 'new', req: 'r' })]
+    const of = (documentId: string) => ({ __type: 'api::tag.tag', documentId })
+    const id = await make('crates', { name: 'first', tag, things: [of(tag)], lid: need })
+    const [row] = await rowsOf('crates', id)
+    const twin = await make('crates', { name: 'twin', things: [of(other), of(tag)], lid: newer })
+    const [second] = await rowsOf('crates', twin)
+    const files: number[] = []
+    for (const name of ['a', 'b', 'c'])
+      files.push(
+        await insert(served, 'files', {
+          document_id: name.repeat(24),
+          name,
+          hash: name,
+          url: `/${name}`,
+          provider: 'local',
+          mime: 'text/plain',
+        }),
+      )
+    for (const [owner, field, file] of [
+      [row!.id, 'cover', files[0]],
+      [second!.id, 'cover', files[1]],
+      [row!.id, 'gallery', files[0]],
+      [row!.id, 'gallery', files[2]],
+      [second!.id, 'gallery', files[1]],
+      [second!.id, 'gallery', files[2]],
+    ] as const)
+      await insert(served, 'files_related_mph', {
+        file_id: file!,
+        related_id: owner,
+        related_type: 'api::crate.crate',
+        field,
+        order: file!,
+      })
+    await served.sql('UPDATE crates SET document_id = ? WHERE id = ?', id, second!.id)
+    await again('tags', (await rowsOf('tags', tag))[0]!, { weight: 7 }, 60)
+    const [, copy] = await rowsOf('tags', tag)
+    await served.sql(
+      'UPDATE crates SET tag_id = ?, target_id = ?, target_type = ? WHERE id = ?',
+      copy!.id,
+      copy!.id,
+      'api::tag.tag',
+      row!.id,
+    )
+    await served.sql('UPDATE crates_things_mph SET things_id = ? WHERE crate_id = ? AND things_id <> ?', copy!.id, row!.id, copy!.id)
+    await send('PUT', `tags/${tag}`, {})
+    await send('PUT', `crates/${id}`, {})
+    const shown = await send('GET', `crates/${id}?populate=*`)
+    const namesOf = (list: readonly { readonly name: string }[]) => list.map(({ name }) => name)
+    expect([shown.id, shown.name, shown.tag.weight, shown.cover.name]).toEqual([row!.id, 'twin', 7, 'b'])
+    expect([namesOf(shown.gallery), shown.lid.code]).toEqual([['b', 'c', 'a'], 'new'])
+    expect(namesOf(shown.things)).toEqual([`also linked ${contract}`, `linked ${contract}`])
+    const [[crate, ...crates], [kept, ...tags]] = [await rowsOf('crates', id), await rowsOf('tags', tag)]
+    expect([crates, tags, crate!.target_id]).toEqual([[], [], kept!.id])
   })
 
   rule('writing.30', 'publishing, changing and unpublishing leave no other published row of the locale', async () => {
