@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
-import { type Served, serveProject } from '../support/serve.js'
+import { type Answer, type Served, serveProject } from '../support/serve.js'
 import { addToken, insert, secrets } from './callers.js'
+import { openDesk } from './editorial-office.js'
 import { component, contentType } from './library.js'
 
 const to = (relation: string, type: string, more: object = {}) => ({ type: 'relation', relation, target: `api::${type}.${type}`, ...more })
@@ -145,6 +146,38 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
       await send('DELETE', `articles/${id}`)
       expect(await rowsOf('articles', id)).toEqual([])
     }
+  })
+
+  rule('writing.29', 'administrators work with such documents as with others', async () => {
+    const ada = await openDesk(served, `ada.${contract}@rows.example`)
+    const type = 'api::article.article'
+    const id = await make('articles?status=draft', { title: 'first' })
+    await served.sql("UPDATE articles SET locale = 'fr' WHERE document_id = ?", id)
+    const path = `/content/${type}/${id}`
+    const tag = async () => ({ 'if-match': (await ada.get(path)).headers.get('etag') ?? '' })
+    const done = async (answer: Promise<Answer>) => {
+      const { status, body, text } = await answer
+      expect(status, text).toBeLessThan(300)
+      return body.data
+    }
+    await done(ada.send('PATCH', path, { changes: { title: 'second' } }, await tag()))
+    expect(await done(ada.get(`${path}/history`))).toMatchObject([{ status: 'draft' }])
+    const bulk = async (action: string) => {
+      const { results } = await done(ada.send('POST', '/bulk', { action, type, documents: [id] }))
+      expect(results).toMatchObject([{ error: null }])
+    }
+    await bulk('publish')
+    await served.sql('UPDATE articles SET locale = NULL WHERE document_id = ? AND published_at IS NOT NULL', id)
+    expect((await done(ada.get(path))).locales).toMatchObject([{ locale: null, state: 'published' }])
+    await done(ada.send('PATCH', path, { changes: { title: 'third' } }, await tag()))
+    expect((await done(ada.get(path))).locales).toMatchObject([{ locale: null, state: 'changed' }])
+    await done(ada.send('POST', `${path}/discard`, undefined, await tag()))
+    await done(ada.send('POST', `${path}/publish`, undefined, await tag()))
+    expect(await send('GET', `articles/${id}`)).toMatchObject({ title: 'second' })
+    await bulk('unpublish')
+    expect(await rowsOf('articles', id)).toHaveLength(1)
+    await bulk('delete')
+    expect(await rowsOf('articles', id)).toEqual([])
   })
 
   rule('writing.30', 'a write makes several rows of a version one, and loses nothing that is newer or linked', async () => {
