@@ -10,8 +10,9 @@ import { withRestoration } from '../model-plans/restoration.js'
 import { type ReturningPlace, returnOf } from '../model-plans/returns.js'
 import { expressionOf, type SqlText } from '../model-plans/sql-text.js'
 import type { PlanStep } from '../model-plans/steps.js'
-import type { KeptPlace, ModelPlan, PlanChoices, Rename } from '../model-plans/types.js'
+import type { KeptPlace, ModelPlan, PlanChoices, PlanLoss, Rename } from '../model-plans/types.js'
 import { besideLeftovers } from './leftovers.js'
+import { countLostValues } from './lost-values.js'
 
 /** The change that another one undoes. */
 export interface UndoneChange {
@@ -58,19 +59,26 @@ export async function countedPlan(database: Database, change: ChangeToPlan): Pro
   const plan = orRefused('ValidationError', () => planModelChange(from, to, renames, choices))
   const returned = undoes === null ? [] : await placesOf(database, change, undoes)
   const steps = await besideLeftovers(database, { from, to, number: choices.number ?? 1 }, plan.steps)
+  const restoring = orRefused('ConflictError', () => withRestoration(steps, plan.restoreBefore, to, returned))
   const losses: CountedContent[] = []
-  for (const { name, about, count } of plan.losses) losses.push({ name, about, count: await counted(database.main, count), exact: true })
+  const values = new Map<string, number>()
+  for (const loss of plan.losses) {
+    const lost = await lostValues(database.main, loss, restoring)
+    if (lost !== null) values.set(`${loss.name}:type`, lost)
+    losses.push({ name: loss.name, about: loss.about, count: lost ?? (await counted(database.main, loss.count)), exact: true })
+  }
   const conditions: CountedContent[] = []
   const narrowed: string[] = []
   for (const { name, about, count: query, exact, narrows = [] } of plan.conditions) {
-    const count = await counted(database.main, query)
+    const known = values.get(name)
+    const count = known ?? (await counted(database.main, query))
     if (count === 0) continue
-    conditions.push({ name, about, count, exact })
+    conditions.push({ name, about, count, exact: exact || known !== undefined })
     narrowed.push(...narrows)
   }
   return {
     ...{ changes: plan.changes, responses: plan.responses },
-    steps: orRefused('ConflictError', () => withRestoration(steps, plan.restoreBefore, to, returned)),
+    steps: restoring,
     losses: losses.filter(({ count }) => count > 0),
     conditions,
     kept: plan.kept,
@@ -110,6 +118,22 @@ function orRefused<Result>(name: 'ValidationError' | 'ConflictError', work: () =
   } catch (error) {
     throw new ApiError(name, (error as Error).message)
   }
+}
+
+/**
+ * The values that lose something in a conversion, where a query cannot count them: only the values tell what a conversion leaves out of them,
+ * and which of them come back as they were. Null: the query of the loss counts them.
+ */
+async function lostValues(
+  database: MainConnection,
+  { converted, count, kept }: PlanLoss,
+  steps: readonly PlanStep[],
+): Promise<number | null> {
+  if (converted === undefined) return null
+  const step = steps.find((each) => each.kind === 'convertColumn' && kept.some(({ table, as }) => table === each.table && as === each.as))
+  const restores = step?.kind === 'convertColumn' ? step.restores : undefined
+  if (restores === undefined && converted.isCounted) return null
+  return (await counted(database, count)) === 0 ? 0 : countLostValues(database, converted, restores)
 }
 
 async function counted(database: MainConnection, query: SqlText): Promise<number> {

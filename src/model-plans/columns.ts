@@ -1,7 +1,7 @@
 // What changes in the tables of types and components themselves: columns of scalars, of relations without a table, of polymorphic ones.
 import type { Attribute } from '../model/types.js'
 import { attributePath, type ModelComparison } from './context.js'
-import { type Conversion, conversionOf, isLossless } from './conversions.js'
+import { type Conversion, conversionOf, isLossless, isShortening } from './conversions.js'
 import { nothing, type PlanFindings, planned, together } from './findings.js'
 import { keptWithin } from './kept.js'
 import { notConverting } from './not-converting.js'
@@ -105,9 +105,17 @@ function notConverted({ kept }: ModelComparison, pair: SchemaPair, { from, to }:
   if (found === null || from.kind !== 'scalar' || to.kind !== 'scalar') return { losses: [], conditions: [] }
   const name = attributePath(pair.from, from.name)
   const count = countText(pair.from.table, found.where)
-  const about = `Values of ${from.name} of ${pair.from.uid} that are not of the type ${to.type} become null and are kept aside.`
+  const values = `Values of ${from.name} of ${pair.from.uid}`
+  const about = isShortening(conversion)
+    ? `${values} lose what the type ${to.type} does not hold; as they were, they are kept aside.`
+    : `${values} that are not of the type ${to.type} become null and are kept aside.`
   return {
-    losses: [{ name, about, count, kept: [{ ...keptWithin(kept, 'column', pair.to.table, from.column), name: to.column }] }],
+    losses: [
+      {
+        ...{ name, about, count, converted: { table: pair.from.table, column: from.column, conversion, isCounted: found.exact } },
+        kept: [{ ...keptWithin(kept, 'column', pair.to.table, from.column), name: to.column }],
+      },
+    ],
     conditions: [{ name: `${name}:type`, kind: 'type' as const, about, count, exact: found.exact }],
   }
 }

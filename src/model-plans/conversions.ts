@@ -2,6 +2,7 @@
 // Strapi copies values as they are and leaves mixed storage behind; here what does not convert is null, and kept aside.
 import { attributeTypes } from '../model/attributes.js'
 import type { ScalarType } from '../model/types.js'
+import { blocksIn, paragraphsOf, textOfBlocks } from './blocks.js'
 
 /** `same` keeps the stored value; `none` converts nothing; the others name what a value becomes. */
 export type ConversionRule =
@@ -15,6 +16,7 @@ export type ConversionRule =
   | 'time'
   | 'datetime'
   | 'json'
+  | 'blocks'
   | 'none'
 
 /** How values of one attribute type become those of another. */
@@ -24,18 +26,18 @@ export interface Conversion {
   readonly rule: ConversionRule
 }
 
-type Kind = 'text' | 'password' | 'integer' | 'biginteger' | 'number' | 'boolean' | 'date' | 'time' | 'datetime' | 'json'
+type Kind = 'text' | 'password' | 'integer' | 'biginteger' | 'number' | 'boolean' | 'date' | 'time' | 'datetime' | 'json' | 'blocks'
 
 /** What values of a type are, for conversions. */
 export function kindOf(type: ScalarType): Kind {
-  if (type === 'password' || type === 'integer') return type
+  if (type === 'password' || type === 'integer' || type === 'blocks') return type
   return attributeTypes[type].family
 }
 
 /** Pairs of kinds whose values stay as they are. */
-const sameStorage = new Set(['integer>biginteger', 'integer>number', 'boolean>boolean'])
+const sameStorage = new Set(['integer>biginteger', 'integer>number', 'boolean>boolean', 'blocks>json'])
 
-/** Pairs of kinds that convert, besides to text and to json, which everything converts to but passwords. */
+/** Pairs of kinds that convert, besides to text, json and blocks, which everything converts to but passwords. */
 const converting = new Set([
   ...['integer', 'biginteger', 'number', 'boolean', 'date', 'time', 'datetime'].map((to) => `text>${to}`),
   ...['integer>boolean', 'biginteger>integer', 'biginteger>number', 'biginteger>boolean', 'number>integer', 'number>biginteger'],
@@ -49,13 +51,14 @@ export function conversionOf(from: ScalarType, to: ScalarType): Conversion {
   const pair = `${here}>${there}`
   if (here === 'password' || there === 'password') return { from, to, rule: here === there ? 'same' : 'none' }
   if (here === there || sameStorage.has(pair)) return { from, to, rule: 'same' }
-  if (there === 'text' || there === 'json') return { from, to, rule: there }
+  if (there === 'text' || there === 'json' || there === 'blocks') return { from, to, rule: there }
   return { from, to, rule: converting.has(pair) ? there : 'none' }
 }
 
 /** Pairs of kinds in which every value converts and can be converted back. */
 const lossless = new Set([
   ...['integer', 'biginteger', 'number', 'boolean', 'date', 'time', 'datetime', 'json'].flatMap((kind) => [`${kind}>text`, `${kind}>json`]),
+  ...['integer', 'biginteger', 'number', 'boolean', 'date', 'time', 'datetime', 'text'].map((kind) => `${kind}>blocks`),
   ...['text>json', 'boolean>integer', 'boolean>biginteger', 'boolean>number', 'date>datetime'],
 ])
 
@@ -67,7 +70,7 @@ export const isLossless = ({ from, to, rule }: Conversion): boolean =>
 export const isNarrowed = (from: ScalarType, to: ScalarType): boolean =>
   attributeTypes[to].column === 'varchar(255)' && ['text', 'json'].includes(attributeTypes[from].column)
 
-const integerLimit = 2_147_483_647
+const [leastInteger, greatestInteger] = [-2_147_483_648, 2_147_483_647]
 
 const trimmed = (value: unknown): string => String(value).trim()
 
@@ -75,9 +78,11 @@ const trimmed = (value: unknown): string => String(value).trim()
 const rules: Readonly<Record<ConversionRule, (value: string | number, from: Kind) => string | number | undefined>> = {
   same: (value) => value,
   none: () => undefined,
-  text: (value, from) => {
-    if (from === 'datetime') return isoOf(value)
-    return from === 'boolean' ? (Number(value) === 1 ? 'true' : 'false') : String(value)
+  text: (value, from) => (from === 'blocks' ? textOfBlocks(String(value)) : textOf(value, from)),
+  blocks: (value, from) => {
+    if (from === 'json') return blocksIn(String(value)) === null ? undefined : String(value)
+    const text = textOf(value, from)
+    return text === undefined || blocksIn(text) !== null ? text : paragraphsOf(text)
   },
   json: (value, from) => {
     if (from === 'text') return isJsonText(value) ? String(value) : JSON.stringify(String(value))
@@ -85,7 +90,10 @@ const rules: Readonly<Record<ConversionRule, (value: string | number, from: Kind
     if (from === 'boolean') return Number(value) === 1 ? 'true' : 'false'
     return JSON.stringify(from === 'datetime' ? isoOf(value) : String(value))
   },
-  integer: (value) => (/^-?\d{1,10}$/.test(trimmed(value)) && Math.abs(Number(value)) <= integerLimit ? Number(value) : undefined),
+  integer: (value) => {
+    const number = /^-?\d{1,10}$/.test(trimmed(value)) ? Number(value) : Number.NaN
+    return number >= leastInteger && number <= greatestInteger ? number : undefined
+  },
   biginteger: (value) => (/^-?\d{1,18}$/.test(trimmed(value)) ? trimmed(value) : undefined),
   number: (value) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(trimmed(value)) ? Number(value) : undefined),
   boolean: (value) => {
@@ -107,6 +115,12 @@ const rules: Readonly<Record<ConversionRule, (value: string | number, from: Kind
     const moment = Date.parse(trimmed(value))
     return Number.isNaN(moment) ? undefined : moment
   },
+}
+
+/** A value as text, as the API returns it. */
+function textOf(value: string | number, from: Kind): string | undefined {
+  if (from === 'datetime') return isoOf(value)
+  return from === 'boolean' ? (Number(value) === 1 ? 'true' : 'false') : String(value)
 }
 
 /** True for a day that is in the calendar. */
@@ -138,4 +152,29 @@ export function convertValue({ from, to, rule }: Conversion, value: string | num
   if (value === null) return null
   const converted = rules[rule](value, kindOf(from)) ?? null
   return typeof converted === 'string' && isNarrowed(from, to) && [...converted].length > 255 ? null : converted
+}
+
+/** Kinds whose values become those of another kind, but not always whole. */
+const shortening = new Set(['datetime>date', 'datetime>time', 'json>blocks', 'blocks>text'])
+
+/** True for conversions that may leave out a part of a value, or the whole, as only the values themselves can tell. */
+export const isShortening = ({ from, to }: Conversion): boolean => shortening.has(`${kindOf(from)}>${kindOf(to)}`)
+
+/** Whether a conversion loses something of a value: it becomes null, or nothing leads back from what it becomes. */
+export function losesOf(conversion: Conversion, value: string | number): boolean {
+  const converted = convertValue(conversion, value)
+  if (converted === null) return true
+  return isShortening(conversion) && !isSame(convertValue(conversionOf(conversion.to, conversion.from), converted), value)
+}
+
+/** Whether two stored values are the same, however the database writes JSON. */
+export const isSame = (one: string | number | null, other: string | number | null): boolean =>
+  one === other || (one !== null && other !== null && jsonOf(one) === jsonOf(other))
+
+function jsonOf(value: string | number): string {
+  try {
+    return JSON.stringify(JSON.parse(String(value)))
+  } catch {
+    return String(value)
+  }
 }

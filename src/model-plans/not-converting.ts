@@ -1,5 +1,5 @@
 // Which stored values do not convert to another attribute type, as conditions in words of every database.
-import { type Conversion, isNarrowed, kindOf } from './conversions.js'
+import { type Conversion, isNarrowed, isShortening, kindOf } from './conversions.js'
 import { id, joinedText, type SqlText, sqlText } from './sql-text.js'
 
 /** A text without its digits: what is left is the same for all numbers of one form. */
@@ -56,10 +56,12 @@ const notWrittenAs = {
  * Says which values of a column do not convert, as a condition; null: none. `exact` is false where a database cannot tell all of them
  * from those that do, and the condition covers more.
  */
-export function notConverting({ from, to, rule }: Conversion, column: string): { readonly where: SqlText; readonly exact: boolean } | null {
+export function notConverting(conversion: Conversion, column: string): { readonly where: SqlText; readonly exact: boolean } | null {
+  const { from, to, rule } = conversion
   const value = sqlText`trim(cast(${id(column)} as text))`
   const present = sqlText`${id(column)} is not null`
   const digits = withoutDigits(value)
+  if (isShortening(conversion)) return { where: present, exact: false }
   switch (rule) {
     case 'none':
       return { where: present, exact: true }
@@ -87,6 +89,7 @@ export function notConverting({ from, to, rule }: Conversion, column: string): {
     case 'same':
     case 'text':
     case 'json':
+    case 'blocks':
       return isNarrowed(from, to) ? { where: sqlText`substr(cast(${id(column)} as text), 256, 1) <> ''`, exact: true } : null
   }
 }

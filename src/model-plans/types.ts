@@ -47,6 +47,15 @@ export interface RelationWords {
   readonly inverse: string | null
 }
 
+/** The values of a column that are converted, by their names before the steps. */
+export interface ConvertedValues {
+  readonly table: string
+  readonly column: string
+  readonly conversion: Conversion
+  /** Whether the query of the loss counts exactly those that lose something. */
+  readonly isCounted: boolean
+}
+
 /**
  * What the steps take away from the API. An operator agrees to it by `name`, which depends on the models only: `api::note.note` for a type,
  * `api::note.note.body` for an attribute, `api::note.note:drafts` and the like for rows.
@@ -59,6 +68,8 @@ export interface PlanLoss {
   readonly count: SqlText
   /** Where it is kept aside, and can be restored from. */
   readonly kept: readonly KeptPlace[]
+  /** Values that are converted, of which the query counts too many: which of them lose something, only they can tell. */
+  readonly converted?: ConvertedValues
   /** Nothing is kept aside: it stays in its tables, for as long as no write replaces it. */
   readonly stays?: true
 }

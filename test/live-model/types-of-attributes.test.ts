@@ -1,0 +1,131 @@
+// Every type of attribute becomes every other one, over HTTP: what the API shows afterwards is of the new type, what is lost is named first, and
+// undoing the change brings all values back.
+import { afterAll, beforeAll, expect } from 'vitest'
+import { attributeTypes } from '../../src/model/attributes.js'
+import type { ScalarType } from '../../src/model/types.js'
+import { addToken, secrets } from '../spec/callers.js'
+import { rule } from '../support/rule.js'
+import { type Answer, type Served, serveProject } from '../support/serve.js'
+
+const types = (Object.keys(attributeTypes) as ScalarType[]).filter((type) => type !== 'password')
+const paragraph = (text: string) => ({ type: 'paragraph', children: [{ type: 'text', text }] })
+const link = { type: 'paragraph', children: [{ type: 'link', url: 'https://example.org', children: [{ type: 'text', text: 'there' }] }] }
+const list = { type: 'list', format: 'unordered', children: [{ type: 'list-item', children: [{ type: 'text', text: 'one' }] }] }
+
+/** Values of each type, as many as there are documents; null where there are fewer. */
+const samples: Readonly<Record<string, readonly unknown[]>> = {
+  string: ['12', 'plain *text*', '2024-03-31', ' true '],
+  text: ['a\nb', '{"a":1}', 'x'.repeat(300), ''],
+  richtext: ['plain **md**', '- one\n- two', '[1,2]', JSON.stringify([paragraph('blocks already')])],
+  email: ['one@example.org'],
+  uid: ['a-slug', '12'],
+  enumeration: ['red', 'green'],
+  integer: [0, 1, 7, -2_147_483_648],
+  biginteger: ['0', '1', '9007199254740993', '-12'],
+  float: [0, 1, 1.239, -1e15],
+  decimal: [0, 1, 2.25, -12_345_678.99],
+  boolean: [true, false],
+  date: ['2024-03-31', '1969-12-31'],
+  time: ['01:30:00.000', '23:59:59.999'],
+  datetime: ['2024-03-31T01:30:00.000Z', '2024-03-31T00:00:00.000Z', '1969-12-31T23:59:59.999Z'],
+  timestamp: ['2024-03-31T01:30:00.000Z'],
+  json: [{ a: 1 }, [1, 2], 7, [paragraph('blocks')]],
+  blocks: [[paragraph('one'), paragraph('')], [link], [list], []],
+}
+
+const isMoment = (value: unknown) =>
+  typeof value === 'string' && !Number.isNaN(Date.parse(value)) && new Date(value).toISOString() === value
+const isText = (value: unknown) => typeof value === 'string'
+const isWhole = (value: unknown) => Number.isInteger(value) && Math.abs(value as number) <= 2_147_483_648
+/** What the API shows of each type. */
+const isOfType: Readonly<Record<string, (value: unknown) => boolean>> = {
+  ...{ string: isText, text: isText, richtext: isText, email: isText, uid: isText, enumeration: isText },
+  integer: isWhole,
+  biginteger: (value) => typeof value === 'string' && /^-?\d+$/.test(value),
+  float: (value) => typeof value === 'number',
+  decimal: (value) => typeof value === 'number',
+  boolean: (value) => typeof value === 'boolean',
+  date: (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value),
+  time: (value) => typeof value === 'string' && /^\d\d:\d\d:\d\d\.\d{3}$/.test(value),
+  datetime: isMoment,
+  timestamp: (value) => isMoment(value) || (typeof value === 'string' && /^\d+$/.test(value)),
+  json: (value) => value !== undefined,
+  blocks: (value) => Array.isArray(value) && value.every((block) => typeof block.type === 'string' && Array.isArray(block.children)),
+}
+
+let served: Served
+beforeAll(async () => {
+  served = await serveProject({}, { environment: secrets, config: { admin: { model: 'always' } } })
+  await addToken(served, 'full', { type: 'full-access' })
+  expect((await change(schemaOf((type) => type))).status).toBe(200)
+  for (let row = 0; row < 4; row++) {
+    const data = Object.fromEntries(types.map((type) => [`v_${type}`, samples[type]![row] ?? null]))
+    const made = await send('POST', '/api/things', { data })
+
+    expect(made.status, made.text).toBe(201)
+  }
+})
+afterAll(() => served?.close())
+
+const send = (method: string, path: string, body: object, agree?: string): Promise<Answer> =>
+  served.ask(path, {
+    method,
+    token: 'full',
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json', ...(agree === undefined ? {} : { 'octavo-agree': agree }) },
+  })
+const change = (schema: object, agree?: string) =>
+  send('PUT', '/api/content-type-builder/schemas', { data: { 'api::thing.thing': schema } }, agree)
+/** A type with an attribute for each type, which has another type. */
+const schemaOf = (typeOf: (type: ScalarType) => ScalarType) => ({
+  kind: 'collectionType',
+  info: { singularName: 'thing', pluralName: 'things', displayName: 'Thing' },
+  options: { draftAndPublish: false },
+  attributes: Object.fromEntries(
+    types.map((type) => [
+      `v_${type}`,
+      typeOf(type) === 'enumeration' ? { type: 'enumeration', enum: ['red', 'green'] } : { type: typeOf(type) },
+    ]),
+  ),
+})
+type Row = Readonly<Record<string, unknown>>
+async function rows(): Promise<readonly Row[]> {
+  const { body } = await served.ask('/api/things?sort=id', { token: 'full' })
+  return body.data.map(({ updatedAt: _, ...row }: Row) => row)
+}
+const nameOf = (type: string) => `api::thing.thing.v_${type}`
+
+/** Conversions after which a value has no way back, although it is a value of the new type. */
+const shortening = ['datetime', 'timestamp'].flatMap((from) => ['date', 'time'].map((to) => `${from} ${to}`))
+
+for (const to of types)
+  rule('model-plans.8', `everything becomes ${to}, or is named as lost, and comes back`, async () => {
+    const before = await rows()
+    const schema = schemaOf(() => to)
+    const refused = await change(schema)
+    const named = new Map<string, number>(
+      (refused.body.error?.details.losses ?? []).map(({ name, count }: { name: string; count: number }) => [name, count]),
+    )
+    const made = named.size === 0 ? refused : await change(schema, [...named.keys()].join())
+    expect(made.status, made.text).toBe(200)
+    const after = await rows()
+    const wrong: unknown[] = []
+    for (const from of types) {
+      const attribute = `v_${from}`
+      let lost = 0
+      for (const [index, row] of before.entries()) {
+        const [was, is] = [row[attribute], after[index]![attribute]]
+        if (was === null) continue
+        if (is === null) lost++
+        else if (!isOfType[to]!(is)) wrong.push({ from, to, was, is })
+        else if (shortening.includes(`${from} ${to}`) && !String(was).endsWith('T00:00:00.000Z')) lost++
+      }
+      const count = named.get(nameOf(from)) ?? 0
+      // Some counts are an upper bound.
+      if (count < lost) wrong.push({ from, to, lost, named: count })
+    }
+    expect(wrong).toEqual([])
+    const undone = await send('POST', '/api/content-type-builder/undo', {})
+    expect(undone.status, `${to}: ${undone.text}`).toBe(200)
+    expect(await rows()).toEqual(before)
+  })
