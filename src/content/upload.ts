@@ -45,7 +45,9 @@ export function openUploadService({ withInstallation, library, signsAddresses, f
         const received = await library.receive(content, { name, declared: type })
         try {
           if (received.bytes === 0) throw validationError('Files are empty')
-          const [id] = await library.add([received], infos, link, installation)
+          const { model, watch } = installation
+          const caller = as.caller === null ? undefined : `${as.caller.kind} ${as.caller.id ?? ''}`
+          const [id] = await library.add([received], infos, link, { model, watch, ...(caller === undefined ? {} : { caller }) })
           return (await readStoredFile(installation.documents, id!, signsAddresses)) as UploadedFile
         } finally {
           await library.discard([received])

@@ -24,14 +24,14 @@ export interface CropParts {
 export async function withCropped<Result>(
   { receiver, images, openStored }: CropParts,
   row: FileRow,
-  part: CropBox,
+  { part, caller }: { readonly part: CropBox; readonly caller: string },
   work: (cropped: Received) => Promise<Result>,
 ): Promise<Result> {
   const name = `picture${row.ext}`
   const original = await fetched(receiver, openStored, row, name)
   try {
     const { detected } = await mediaTypeOf(original)
-    const cut = await images.crop({ ...original, mime: detected }, part)
+    const cut = await images.crop({ ...original, mime: detected }, part, caller)
     if (cut?.encoded == null) throw refusal(cut, part)
     const cropped = await receiver.receive(createReadStream(cut.encoded.path), { name, declared: detected ?? '' })
     try {

@@ -75,6 +75,8 @@ export interface LibraryScope {
   readonly watch: FileWatch | null
   /** Absent: a caller of the content API, or code of the project. */
   readonly author?: FileAuthor
+  /** The caller of the content API, by a name that another one does not have. */
+  readonly caller?: string
 }
 
 /** An administrator who changes the library. */
@@ -137,6 +139,10 @@ export function openLibrary(parts: LibraryParts): Library {
   }
 }
 
+/** Whose turn it is where work waits. */
+const callerOf = ({ author, caller }: LibraryScope): string =>
+  author === undefined ? (caller ?? 'the project') : `administrator ${author.id}`
+
 async function addFiles(
   parts: LibraryParts,
   files: readonly Received[],
@@ -156,7 +162,7 @@ async function addFiles(
     const type = types[index]!
     const name = info.name || file.name
     const hash = newHash(name, file.name)
-    const prepared = await prepareFile(parts, file, type, { name, hash, ext: type.ext })
+    const prepared = await prepareFile(parts, file, type, { name, hash, ext: type.ext }, callerOf(scope))
     const { alternativeText = null, caption = null, focalPoint = null } = info
     rows.push({
       ...prepared.content,
@@ -208,7 +214,7 @@ async function replaceFile(parts: LibraryParts, id: number, file: Received, info
   checkReplacement(row, type)
   const newInfo = replacedInfo(row, file, info)
   const { hash, ext, provider } = row
-  const { content, puts } = await prepareFile(parts, file, type, { name: newInfo.name, hash, ext })
+  const { content, puts } = await prepareFile(parts, file, type, { name: newInfo.name, hash, ext }, callerOf(scope))
   const moved = provider !== storage.provider
   // Like Strapi, stores an empty object if there are no formats.
   const location = { url: moved ? storage.url(hash + ext) : row.url, provider: storage.provider }
@@ -233,7 +239,7 @@ async function replaceFile(parts: LibraryParts, id: number, file: Received, info
 async function cropFile(parts: LibraryParts, id: number, part: CropBox, place: 'beside' | 'instead', scope: LibraryScope): Promise<number> {
   const row = await existing(parts, id)
   const { name, alternativeText, caption } = row
-  return withCropped(parts, row, part, async (file) => {
+  return withCropped(parts, row, { part, caller: callerOf(scope) }, async (file) => {
     if (place === 'beside') return (await addFiles(parts, [file], [{ name, alternativeText, caption }], null, scope))[0]!
     await replaceFile(parts, id, file, { name }, scope)
     return id

@@ -28,14 +28,15 @@ export interface FileNames {
   readonly ext: string
 }
 
-/** Measures a file, and makes the formats of an image. */
+/** Measures a file, and makes the formats of an image. `caller`: whose turn that is. */
 export async function prepareFile(
   { database, images, storages }: PrepareParts,
   file: Received,
   type: MediaType,
   names: FileNames,
+  caller: string,
 ): Promise<PreparedFile> {
-  const image = await images.make({ ...file, mime: type.detected }, await readImageSettings(database))
+  const image = await images.make({ ...file, mime: type.detected }, await readImageSettings(database), caller)
   const size = image ?? (type.detected === 'image/svg+xml' ? svgSize(file.head) : null)
   const main = image?.encoded ?? file
   const formats = [...(image?.formats ?? [])]

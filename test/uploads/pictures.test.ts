@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { getPriority } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
 import { eventually, file, leftovers, noise, send, stored } from './sending.js'
@@ -67,3 +68,40 @@ describe.skipIf(!existsSync('/proc/self/task'))('the picture process', () => {
     expect(await eventually(() => pictureProcesses().length === count - 1)).toBe(true)
   })
 })
+
+/** A picture of a few bytes that takes all the time that a picture may take. */
+function slowPicture(): Buffer {
+  const size = (width: number, height: number) => Buffer.from(Uint16Array.from([width, height]).buffer)
+  const frame = Buffer.from([0x21, 0xf9, 4, 0, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 1, 0, 1, 0, 0, 2, 2, 0x44, 1, 0])
+  const head = Buffer.concat([Buffer.from('GIF89a'), size(1000, 1000), Buffer.from([0x80, 0, 0, 0, 0, 0, 255, 255, 255])])
+  return Buffer.concat([head, ...Array.from({ length: 99 }, () => frame), Buffer.from(';')])
+}
+
+rule(
+  'uploads.20',
+  'callers take turns, quick pictures pass, and who has most in line gives way',
+  async () => {
+    const limits = { imageConcurrency: 2, imageQueue: 3, imageWork: 3_000 }
+    const served = await serveGolden({ config: { limits } })
+    const quick = await noise(300, 200).jpeg().toBuffer()
+    const answered: string[] = []
+    const upload = async (as: string, content: Buffer, name: string) => {
+      const { status } = await send(served, [file(content, name)], { as })
+      answered.push(`${as} ${status}`)
+      return status
+    }
+    const slow = Array.from({ length: 6 }, () => upload('full', slowPicture(), 'slow.gif'))
+    // Two do not fit in line any more.
+    expect(await eventually(() => answered.length === 2)).toBe(true)
+    expect(await upload('bob', quick, 'quick.jpg')).toBe(201)
+    expect(answered).toEqual(['full 503', 'full 503', 'bob 201'])
+    // Both at once: one has no place and waits, in the line of those who wait for themselves.
+    const both = await Promise.all([upload('bob', quick, 'quick.jpg'), upload('bob', quick, 'quick.jpg')])
+    expect(both).toEqual([201, 201])
+    expect(answered.filter((text) => text === 'full 201').length).toBeLessThan(2)
+    const statuses = await Promise.all(slow)
+    expect(statuses.filter((status) => status === 201).length).toBeGreaterThan(2)
+    await served.close()
+  },
+  120_000,
+)

@@ -6,12 +6,13 @@ import { fullAccess } from '../../grants.js'
 import { fileType } from '../../model/link.js'
 import type { Schema } from '../../model/types.js'
 import { readFileInfos } from '../../uploads/file-info.js'
+import type { LibraryScope } from '../../uploads/library.js'
 import type { MediaLink } from '../../uploads/rows.js'
 import { okRead } from '../conditional.js'
 import { nestedFields } from '../form-body.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
-import { ok } from '../request-context.js'
+import { nameOf, ok } from '../request-context.js'
 
 function findFiles(context: RequestContext, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
   const { documents, caller, query, isGone, since } = context
@@ -69,6 +70,12 @@ export function rowId(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : -1
 }
 
+/** Callers without credentials are told apart by their addresses. */
+const scopeOf = ({ installation: { model, watch }, asker, address }: RequestContext): LibraryScope => ({
+  ...{ model, watch },
+  caller: asker.caller.kind === 'public' ? `nobody at ${address}` : nameOf(asker),
+})
+
 /** Stores new files, or with `?id=` changes the information or content of one. */
 async function upload(context: RequestContext): Promise<Reply> {
   const { library, request } = context
@@ -80,7 +87,7 @@ async function upload(context: RequestContext): Promise<Reply> {
     if (id !== null) return await change(context, rowId(id), isEmpty ? { fields, files: [] } : form)
     if (isEmpty) throw validationError('Files are empty').about({ kind: 'files', fields: form.otherFiles })
     const infos = readFileInfos(fileInfoOf(fields), files.length)
-    const ids = await library.add(files, infos, await linkOf(context, fields), context.installation)
+    const ids = await library.add(files, infos, await linkOf(context, fields), scopeOf(context))
     return { status: 201, value: await Promise.all(ids.map((one) => fileOf(context, one))), changed: ids }
   } finally {
     await library.discard(form.files)
@@ -91,8 +98,8 @@ async function change(context: RequestContext, id: number, { files, fields }: Om
   if (files.length > 1) throw validationError('Cannot replace a file with multiple ones')
   const [file] = files
   const [info] = readFileInfos(fileInfoOf(fields), 1)
-  if (file === undefined) await context.library.change(id, info!, context.installation)
-  else await context.library.replace(id, file, info!, context.installation)
+  if (file === undefined) await context.library.change(id, info!, scopeOf(context))
+  else await context.library.replace(id, file, info!, scopeOf(context))
   return { ...ok(await fileOf(context, id)), changed: [id] }
 }
 

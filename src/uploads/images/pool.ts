@@ -1,7 +1,7 @@
 // Processes a few images at a time, each in its own process with low priority. Idle processes end.
 import { unavailable } from '../../database/unavailable.js'
 import { ApiError } from '../../errors/errors.js'
-import { openQueue } from '../../runtime/queue.js'
+import { openTurns } from '../../runtime/turns.js'
 import { asApiError, tooManyUploads } from '../receive.js'
 import type { ImageBounds } from './memory-needs.js'
 import type { CropBox, ImageSettings, SourceImage, ToImageProcess } from './protocol.js'
@@ -24,16 +24,16 @@ export interface ImageFile {
 export interface Images {
   /**
    * Measures an image and creates its formats in the same folder; null for types that are not processed. An image beyond the limits gets
-   * no formats.
+   * no formats. Callers take turns.
    * @throws ApiError 400 for an invalid image; 503 if the queue is full, or if the process could not be started or was killed from outside.
    */
-  make(file: ImageFile, settings: ImageSettings): Promise<SourceImage | null>
+  make(file: ImageFile, settings: ImageSettings, caller: string): Promise<SourceImage | null>
   /**
    * Measures an image as it is shown, and writes a part of it into the same folder, as its encoding; null for types that are not processed.
    * Without encoding: animated or too large images, and parts that are not in the image.
    * @throws as `make`
    */
-  crop(file: ImageFile, part: CropBox): Promise<SourceImage | null>
+  crop(file: ImageFile, part: CropBox, caller: string): Promise<SourceImage | null>
   close(): void
 }
 
@@ -44,7 +44,7 @@ const imageTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
 
 /** Opens the image processing. Its processes start with the first images. `processed` is called after each image, with the seconds that it took. */
 export function openImages(limits: ImageLimits, processed: (seconds: number) => void): Images {
-  const queue = openQueue(limits.imageConcurrency, limits.imageQueue, tooManyUploads)
+  const turns = openTurns(limits.imageConcurrency, limits.imageQueue, tooManyUploads)
   const { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout } = limits
   const bounds = { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout }
   const workers = new Set<ImageWorker>()
@@ -88,14 +88,14 @@ export function openImages(limits: ImageLimits, processed: (seconds: number) => 
   }
 
   return {
-    make: async ({ path, bytes, mime }, settings) => {
+    make: async ({ path, bytes, mime }, settings, caller) => {
       if (mime === null || !imageTypes.test(mime)) return null
-      return queue.run(() => make({ path, bytes, mime, settings, crop: null }))
+      return turns.run(caller, () => make({ path, bytes, mime, settings, crop: null }))
     },
-    crop: async ({ path, bytes, mime }, crop) => {
+    crop: async ({ path, bytes, mime }, crop, caller) => {
       if (mime === null || !imageTypes.test(mime)) return null
       const settings = { sizeOptimization: false, responsiveDimensions: false, autoOrientation: true }
-      return queue.run(() => make({ path, bytes, mime, settings, crop }))
+      return turns.run(caller, () => make({ path, bytes, mime, settings, crop }))
     },
     close: () => {
       for (const { since } of idle) clearTimeout(since)

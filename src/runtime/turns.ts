@@ -1,0 +1,125 @@
+// Turns between callers: whoever asks for much waits for himself, and slow work leaves a place for others.
+import { LRUCache } from 'lru-cache'
+import { ApiError } from '../errors/errors.js'
+import { elapsed } from './clock.js'
+
+/** Work of several callers, a few at a time. */
+export interface Turns {
+  /** Runs `work` when it is the caller's turn. @throws ApiError 503 if too many wait */
+  run<Result>(caller: string, work: () => Promise<Result>): Promise<Result>
+}
+
+interface Waiting {
+  start(): void
+  refuse(): void
+}
+
+/** A caller whose work is under way or waits. */
+interface Asking {
+  readonly waiting: Waiting[]
+  running: number
+}
+
+/** Milliseconds from which on work is slow, and for which the speed of a caller's last work counts for the next. */
+const [slowFrom, remembered] = [2_000, 60_000]
+/** Callers whose speed is known at the same time. */
+const mostKnown = 1_000
+
+/**
+ * Opens turns with `places` works at a time and at most `maxWaiting` waiting ones. Callers take turns. One whose last work was slow has one
+ * place less than there are, together with all others like that, and so has one of whom nothing is known yet, by itself: quick work of
+ * others does not wait for a slow one. Where too many wait, the last of the caller with most of them is refused with `refusal`.
+ */
+export function openTurns(places: number, maxWaiting: number, refusal: string): Turns {
+  /** In the order of their turns. */
+  const callers = new Map<string, Asking>()
+  const speeds = openSpeeds()
+  let [running, waiting] = [0, 0]
+  /** Those that callers with slow work may have together. */
+  const placesOfSlow = Math.max(1, places - 1)
+  function mayStart(caller: string, asking: Asking): boolean {
+    const isSlow = speeds.isSlow(caller)
+    if (isSlow !== true) return isSlow === false || asking.running < placesOfSlow
+    return runningOf(callers, (name) => speeds.isSlow(name) === true) < placesOfSlow
+  }
+
+  function startNext(): void {
+    while (running < places) {
+      const found = [...callers].find(([caller, asking]) => asking.waiting.length > 0 && mayStart(caller, asking))
+      if (found === undefined) return
+      const [caller, asking] = found
+      // Its next turn comes after those of all others.
+      callers.delete(caller)
+      callers.set(caller, asking)
+      running++
+      waiting--
+      asking.running++
+      asking.waiting.shift()!.start()
+    }
+  }
+
+  /** Makes room for one more of `caller`. @throws ApiError 503 where none waits with more than it */
+  function makeRoom(caller: Asking): void {
+    if (waiting < maxWaiting) return
+    const most = longestLine(caller, callers.values())
+    if (most === caller) throw new ApiError('ServiceUnavailableError', refusal)
+    waiting--
+    most.waiting.pop()!.refuse()
+  }
+
+  return {
+    run: async (caller, work) => {
+      const asking = callers.get(caller) ?? { waiting: [], running: 0 }
+      if (running >= places || asking.waiting.length > 0 || !mayStart(caller, asking)) makeRoom(asking)
+      callers.set(caller, asking)
+      await new Promise<void>((start, reject) => {
+        asking.waiting.push({ start, refuse: () => reject(new ApiError('ServiceUnavailableError', refusal)) })
+        waiting++
+        startNext()
+      })
+      const measured = speeds.measure(caller)
+      try {
+        return await work()
+      } finally {
+        measured()
+        running--
+        asking.running--
+        if (asking.running === 0 && asking.waiting.length === 0) callers.delete(caller)
+        startNext()
+      }
+    },
+  }
+}
+
+const runningOf = (callers: ReadonlyMap<string, Asking>, isCounted: (name: string) => boolean): number =>
+  [...callers].reduce((sum, [name, { running }]) => sum + (isCounted(name) ? running : 0), 0)
+
+/** Who waits with most; `first` unless another one waits with more. */
+function longestLine(first: Asking, others: Iterable<Asking>): Asking {
+  let most = first
+  for (const asking of others) if (asking.waiting.length > most.waiting.length) most = asking
+  return most
+}
+
+/** How fast the last work of callers was. */
+interface Speeds {
+  /** Undefined where nothing is known. */
+  isSlow(caller: string): boolean | undefined
+  /** Begins to measure a work; the result is called when it has ended. */
+  measure(caller: string): () => void
+}
+
+function openSpeeds(): Speeds {
+  const slow = new LRUCache<string, boolean>({ max: mostKnown, ttl: remembered })
+  return {
+    isSlow: (caller) => slow.get(caller),
+    measure: (caller) => {
+      const begun = elapsed()
+      const becomesSlow = setTimeout(() => slow.set(caller, true), slowFrom).unref()
+      return () => {
+        clearTimeout(becomesSlow)
+        slow.set(caller, elapsed() - begun >= slowFrom)
+      }
+    },
+  }
+}
