@@ -1,4 +1,4 @@
-// `octavo dev`: serves a project for its developer, and serves it anew when a schema, the configuration, its code or .env is saved.
+// `octavo dev`: serves a project for its developer, and reloads it when a schema, the configuration, its code or .env is saved.
 import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ConfigError } from '../errors/errors.js'
@@ -54,7 +54,10 @@ type LogLevel = keyof typeof levels
 function openOutput() {
   const isTerminal = process.stdout.isTTY === true
   const readable = isTerminal ? openReadableLog((process.env.NO_COLOR ?? '') === '') : (line: string) => line
-  const print = (line: string): void => void process.stdout.write(`${readable(line)}\n`)
+  const print = (line: string): void => {
+    const text = readable(line)
+    if (text !== null) process.stdout.write(`${text}\n`)
+  }
   return {
     log: (level: LogLevel, msg: string, fields: object = {}): void =>
       print(JSON.stringify({ level: levels[level], time: Date.now(), ...fields, msg })),
@@ -82,7 +85,7 @@ function reportOf(outcome: StartOutcome, isChange: boolean): readonly [LogLevel,
       return isChange ? ['info', `serving the change at ${outcome.address} after ${Math.round(outcome.milliseconds)} ms`] : null
     case 'failed':
       return outcome.isServed
-        ? ['warn', 'the change is not served: the version before it still is, until another change is saved']
+        ? ['warn', 'change not applied; still serving the previous version. Fix the file and save again']
         : ['warn', 'nothing is served until a change is saved']
     case 'superseded':
       return null

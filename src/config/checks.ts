@@ -71,9 +71,20 @@ const strongSecretLength = 16
 
 /** Describes an invalid value as the end of a sentence; for an unknown name, adds its new name or the most similar one. */
 export function problemOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
-  const problem = issue.code === 'unrecognized_keys' ? unknownName(issue, schema) : issue.message
+  const problem = issue.code === 'unrecognized_keys' ? unknownName(issue, schema) : plainMessage(issue.message)
   return problem.endsWith('?') ? problem : `${problem}.`
 }
+
+/** The message of a schema in the words of other messages: a value that is missing, of another kind, or out of its bounds. */
+export function plainMessage(message: string): string {
+  const [, expected, received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? []
+  if (received === 'undefined') return 'it is missing'
+  if (expected !== undefined) return `it must be ${/^[aeio]/.test(expected) ? 'an' : 'a'} ${expected}, but is ${received}`
+  const [, bound, than] = /^Too (?:small|big): expected \w+ to be ([<>]=?)(-?[\d.]+)$/.exec(message) ?? []
+  return bound === undefined ? message : `it must be ${bounds[bound]} ${than}`
+}
+
+const bounds: Readonly<Record<string, string>> = { '>=': 'at least', '>': 'above', '<=': 'at most', '<': 'below' }
 
 function unknownName({ keys, path, message }: z.core.$ZodIssueUnrecognizedKeys, schema: z.ZodType): string {
   for (const key of keys) {

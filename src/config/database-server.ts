@@ -1,7 +1,7 @@
 // The database server of a project: Strapi's environment variables, and what its config/database says.
 import * as z from 'zod'
 import { ConfigError } from '../errors/errors.js'
-import { withoutPassword } from './checks.js'
+import { plainMessage, withoutPassword } from './checks.js'
 import { clientNamed, clientOfUrl, type DatabaseClient } from './database-client.js'
 import type { Environment } from './environment.js'
 import type { StrapiDatabase } from './files.js'
@@ -174,5 +174,5 @@ function parsed<Schema extends z.ZodType>(schema: Schema, value: unknown, source
   const result = schema.safeParse(value)
   if (result.success) return result.data
   const [issue] = result.error.issues
-  throw new ConfigError(`Invalid database settings in ${source}: ${issue!.path.join('.')}: ${issue!.message}.`)
+  throw new ConfigError(`Invalid database settings in ${source}: ${issue!.path.join('.')}: ${plainMessage(issue!.message)}.`)
 }

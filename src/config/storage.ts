@@ -1,5 +1,6 @@
 // Settings of the file storage, from octavo.config and the environment. The names are those in Strapi's template for its S3 provider.
 import * as z from 'zod'
+import { plainMessage } from './checks.js'
 import type { Environment } from './environment.js'
 
 /** Seconds for which a signed URL is valid; S3 allows one week at most. */
@@ -67,7 +68,7 @@ export function storageProblem({ issues }: z.ZodError): string {
   const [issue] = issues
   const key = String(issue!.path[0] ?? '')
   const names: readonly string[] = variables[key as keyof typeof variables] ?? []
-  return `Invalid configuration (uploads.storage.${key}${names.length === 0 ? '' : ` or ${names[0]}`}): ${issue!.message}.`
+  return `Invalid configuration (uploads.storage.${key}${names.length === 0 ? '' : ` or ${names[0]}`}): ${plainMessage(issue!.message)}.`
 }
 
 const variables = {

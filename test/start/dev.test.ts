@@ -134,11 +134,11 @@ rule(
 
     dev.save(schemaOf('page'), '{ "info": ')
     await dev.prints(/octavo: \S+page\/schema\.json is not valid JSON/)
-    await dev.prints(/the change is not served: the version before it still is/)
+    await dev.prints(/change not applied; still serving the previous version/)
     expect(await dev.status('/api/pages')).toBe(200)
     dev.save(schemaOf('page'), contentType('page', { title: { type: 'strng' } })[schemaOf('page')])
     await dev.prints(/attributes\.title\.type "strng" is not an attribute type/)
-    await dev.prints(/the change is not served/)
+    await dev.prints(/change not applied/)
 
     dev.save(schemaOf('page'), contentType('page', { title: { type: 'string' }, kind: { type: 'string' } })[schemaOf('page')])
     await dev.prints(/serving the change/)
@@ -263,7 +263,7 @@ rule('projects.6', 'routes and schedules that are changed are served and run as 
   expect(await ticks('one')).toBe(former)
   dev.save('octavo.config.ts', config('/notes'))
   await dev.prints(/takes the place of GET \/notes of api::note\.note/)
-  await dev.prints(/the change is not served/)
+  await dev.prints(/change not applied/)
   expect(await ask('/api/word')).toBe('two')
   dev.save('octavo.config.ts', config('/words'))
   await becomes(dev, '/api/words', 200)
@@ -353,6 +353,12 @@ test('on a terminal the log is readable, in colour unless NO_COLOR says otherwis
       expect(line.replaceAll(/\u001b\[\d+m/g, '')).toMatch(bare)
     }
     expect(dev.printed()).not.toContain('{"level"')
+    // A refusal with its hint and a message with its fields are a line each; addresses are in the line of the service.
+    expect(lines.filter((one) => one.includes('hint:'))).toEqual([
+      expect.stringMatching(/GET \/api\/nonsense 404.* hint: There is no content-type/),
+    ])
+    expect(lines.filter((one) => /Server listening/.test(one))).toEqual([])
+    expect(lines.filter((one) => /^ {6}\S/.test(one))).toEqual([])
   }
 })
 

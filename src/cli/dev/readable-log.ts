@@ -22,20 +22,35 @@ interface LogEntry {
   readonly [field: string]: unknown
 }
 
-/** Returns a function that makes a line of the log readable. `colours`: with the escape sequences of a terminal. */
-export function openReadableLog(colours: boolean): (line: string) => string {
+/** Messages that each start of a service repeats; the line that says where the project is served has the address. */
+const oncePerRun = /^There is no administrator yet/
+const superfluous = /^Server listening at /
+/** The longest fields that stand behind their message. */
+const shortFields = 160
+
+/**
+ * Returns a function that makes a line of the log readable, or null for a line to leave out. `colours`: with the escape sequences of a
+ * terminal.
+ */
+export function openReadableLog(colours: boolean): (line: string) => string | null {
+  const printed = new Set<string>()
   const paint = (style: Style, text: string): string => (colours ? styleText(style, text) : text)
   return (line) => {
     const entry = entryOf(line)
     if (entry === null) return line
     const { level, time, msg = '', ...fields } = entry
+    if (superfluous.test(msg) || (oncePerRun.test(msg) && printed.has(msg))) return null
+    if (oncePerRun.test(msg)) printed.add(msg)
     const [name, style] = levels.get(level) ?? [String(level), 'white']
     const begin = `${paint('gray', timeOfDay(time))} ${paint(style, name.padEnd(5))}`
     if (msg === 'request' && typeof fields.status === 'number') return `${begin} ${requestLine(fields, paint)}`
-    return [
-      `${begin} ${msg}`,
-      ...Object.entries(fields).map(([field, value]) => `      ${paint('gray', `${field}:`)} ${shown(value)}`),
-    ].join('\n')
+    if (typeof fields.hint === 'string')
+      return `${begin} ${paint('gray', `${String(fields.method)} ${String(fields.path)} ${String(fields.status)}`)} ${msg}`
+    const texts = Object.entries(fields).map(([field, value]) => [field, shown(value)] as const)
+    const isShort = texts.reduce((sum, [field, text]) => sum + field.length + text.length, 0) <= shortFields
+    if (isShort && texts.every(([, text]) => !text.includes('\n')))
+      return [`${begin} ${msg}`, ...texts.map(([field, text]) => paint('gray', `${field}=${text}`))].join(' ')
+    return [`${begin} ${msg}`, ...texts.map(([field, text]) => `      ${paint('gray', `${field}:`)} ${text}`)].join('\n')
   }
 }
 

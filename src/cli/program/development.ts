@@ -20,7 +20,7 @@ export function addDevelopmentCommands(program: Command): void {
 
   program
     .command('dev')
-    .description('serve a project, and serve it anew whenever a schema, its configuration or .env is saved')
+    .description('serve a project and reload it when a schema, the configuration or .env changes')
     .argument('[folder]', 'the project', '.')
     .option('--poll [milliseconds]', 'look for changes at this interval: for file systems that report none (300)')
     .action(async (folder: string, options) => (await import('../dev.js')).dev(folder, options))

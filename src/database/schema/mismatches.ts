@@ -63,7 +63,7 @@ export function warnOfDifferences(
   added: readonly string[],
   { types, columns, tables }: SchemaMismatches,
 ): void {
-  if (added.length > 0) logger.warn({ added }, 'added missing tables and columns')
+  if (added.length > 0) logger.info({ added }, 'added missing tables and columns')
   if (types.length > 0) logger.warn({ types }, 'the types of some columns do not match the model; their values may be shown incorrectly')
   if (columns.length + tables.length > 0)
     logger.warn({ columns, tables }, 'the database has columns or tables that are not in the model; they are ignored')
