@@ -1,6 +1,7 @@
 // Settings of the REST API: from octavo.config, and from Strapi's `config/api` where octavo.config does not override it.
 import * as z from 'zod'
 import { dependsOnStrapi } from './files.js'
+import { mostMembers } from './limits.js'
 
 const rest = () =>
   z.strictObject({
@@ -10,6 +11,8 @@ const rest = () =>
       .default('/api'),
     defaultLimit: z.int().positive().default(25),
     maxLimit: z.int().positive().default(100),
+    /** Members of one list in the query string. */
+    arrayLimit: z.int().positive().max(mostMembers).default(100),
     withCount: z.boolean().default(true),
     strictParams: z.boolean().default(false),
     /** Reading drafts requires the action `findDraft` of the type. */
@@ -35,6 +38,7 @@ export const strapiApi = () =>
         prefix: rest().shape.prefix.unwrap(),
         defaultLimit: z.int().positive(),
         maxLimit: z.int().positive(),
+        arrayLimit: z.int().positive().max(mostMembers),
         withCount: z.boolean(),
         strictParams: z.boolean(),
       })

@@ -22,7 +22,10 @@ import { type DatabaseConfig, databaseOf, databaseSettings, defaultFile } from '
 import { booleanOf, type Environment, setOnly } from './environment.js'
 import {
   hasGeneratedSecrets,
+  type ListLimit,
+  merged,
   readDotEnv,
+  readListLimit,
   readOctavoConfig,
   readStrapiConfig,
   readStrapiDatabase,
@@ -215,7 +218,8 @@ export async function readConfig(
   checkRenamed(environment)
   const octavoConfig = await readOctavoConfig(root)
   const { config, source } = withVariable(octavoConfig.config, octavoConfig.source, environment)
-  const strapi = await readStrapiConfig(root, 'api', environment)
+  const listLimit = await readListLimit(root, environment)
+  const strapi = withListLimit(await readStrapiConfig(root, 'api', environment), listLimit)
   const userConfig = config as UserConfig
   const ownConfig = checked(configFile(), config, source)
   const settings =
@@ -236,8 +240,16 @@ export async function readConfig(
   const isNamed = environment.DATABASE_FILENAME !== undefined || settings.database.filename !== undefined
   const strapiDatabase = isNamed ? null : await readStrapiDatabase(root, environment)
   const webhookHeaders = settings.webhooks.defaultHeaders === undefined ? await readWebhookHeaders(root, environment) : null
-  const assembled = assemble({ root, given: settings, environment, own, strapiDatabase, webhookHeaders, makeSecret })
+  const assembled = assemble({ root, given: settings, environment, own, strapiDatabase, webhookHeaders, listLimit, makeSecret })
   return { config: assembled, read: { settings, given: config, source, strapi, environment, own } }
+}
+
+/** The settings of Strapi's `config/api` with what its `config/middlewares` says of the API. */
+function withListLimit(api: SettingSources['strapi'], limit: ListLimit | null): SettingSources['strapi'] {
+  if (limit === null || limit.arrayLimit === null) return api
+  const { config, source } = api ?? { config: {}, source: null }
+  const merge = merged(config, { rest: { arrayLimit: limit.arrayLimit } })
+  return { config: merge, source: source === null ? limit.source : `${source} and ${limit.source}` }
 }
 
 /** @throws ConfigError for two values that contradict each other, if both are set explicitly */
@@ -279,10 +291,12 @@ interface ConfigSources {
   readonly strapiDatabase: StrapiDatabase | null
   /** Headers for webhooks from Strapi's config/server. */
   readonly webhookHeaders: WebhookHeaders | null
+  /** The bound of lists in query strings from Strapi's config/middlewares. */
+  readonly listLimit: ListLimit | null
   makeSecret(): string
 }
 
-function assemble({ root, given, environment, own, strapiDatabase, webhookHeaders, makeSecret }: ConfigSources): Config {
+function assemble({ root, given, environment, own, strapiDatabase, webhookHeaders, listLimit, makeSecret }: ConfigSources): Config {
   const api = apiOf(root, given.api)
   const database = databaseOf({ root, environment, given: given.database, strapi: strapiDatabase }, api.contract === 'specification')
   checkPublished(environment)
@@ -330,6 +344,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     warnings: [
       ...databaseWarnings(strapiDatabase, database),
       ...(webhookHeaders?.problem ? [webhookHeaders.problem] : []),
+      ...(listLimit?.problem ? [listLimit.problem] : []),
       ...warningsOf(root, environment, own, setSecrets(environment)),
     ],
   })

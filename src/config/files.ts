@@ -6,6 +6,7 @@ import { parseEnv } from 'node:util'
 import { ApiError, ConfigError } from '../errors/errors.js'
 import { grantsOf } from '../grants.js'
 import { type Environment, setOnly } from './environment.js'
+import { mostMembers } from './limits.js'
 
 /**
  * Reads a project's .env. A name without a value counts as not set, except `DATABASE_PASSWORD`: an account may have no password.
@@ -54,7 +55,7 @@ export async function readOctavoConfig(root: string): Promise<{ config: unknown;
  */
 export async function readStrapiConfig(
   root: string,
-  name: 'api' | 'database' | 'server',
+  name: 'api' | 'database' | 'middlewares' | 'server',
   environment: Environment,
 ): Promise<{ readonly config: unknown; readonly source: string } | null> {
   const names = strapiConfigFiles(root, name, environment)
@@ -134,6 +135,47 @@ export async function readWebhookHeaders(root: string, environment: Environment)
     return { headers: Object.fromEntries(given.map(([name, value]) => [name, String(value)])), problem: null }
   } catch (error) {
     return unknown((error as Error).message)
+  }
+}
+
+/** How long a Strapi project lets lists in query strings be. */
+export interface ListLimit {
+  /** Null if it is not known. */
+  readonly arrayLimit: number | null
+  /** The files that say it. */
+  readonly source: string
+  /** Why it does not apply as it is, as a sentence for the log. */
+  readonly problem: string | null
+}
+
+/**
+ * Reads `arrayLimit` of `strapi::query` from a Strapi project's `config/middlewares`; null if it does not set it. Files that do not mention it
+ * are not executed. Never throws.
+ */
+export async function readListLimit(root: string, environment: Environment): Promise<ListLimit | null> {
+  const files = strapiConfigFiles(root, 'middlewares', environment)
+  if (!files.some((file) => readFileSync(join(root, file), 'utf8').includes('arrayLimit'))) return null
+  const source = files.join(' and ')
+  const found = (arrayLimit: number | null, why: string | null): ListLimit => ({
+    ...{ arrayLimit, source },
+    problem:
+      why === null ? null : `arrayLimit of strapi::query in ${source} is not applied (${why}). Set api.rest.arrayLimit in octavo.config`,
+  })
+  try {
+    const { config } = (await readStrapiConfig(root, 'middlewares', environment))!
+    const entries: readonly unknown[] = Array.isArray(config) ? config : []
+    const settings = entries.flatMap((entry) => {
+      const { name, config: own } = (entry ?? {}) as { readonly name?: unknown; readonly config?: { readonly arrayLimit?: unknown } | null }
+      return name === 'strapi::query' && own?.arrayLimit !== undefined ? [own.arrayLimit] : []
+    })
+    const given = settings.at(-1)
+    if (given === undefined) return null
+    if (!Number.isSafeInteger(given) || (given as number) < 1) return found(null, `it is ${JSON.stringify(given)}, not a positive integer`)
+    return (given as number) > mostMembers
+      ? found(mostMembers, `it is ${String(given)}; a query string has at most ${mostMembers} parameters`)
+      : found(given as number, null)
+  } catch (error) {
+    return found(null, (error as Error).message)
   }
 }
 

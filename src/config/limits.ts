@@ -10,6 +10,9 @@ const most = 1_000_000_000
 /** The most validation errors collected for one body. */
 export const inputErrors = 1_000
 
+/** Parameters of a query string, and so the most members that `api.rest.arrayLimit` may allow a list in it. */
+export const mostMembers = 1_000
+
 /** Levels and parts of the rule of a conditional attribute. */
 export const conditionDepth = 20
 export const conditionParts = 500

@@ -6,7 +6,7 @@ import type { Grants } from '../grants.js'
 import type { ContentType } from '../model/types.js'
 import type { HookAction, OperationCaller } from '../public/documents.js'
 import { mayReadDrafts } from '../query/rest/draft-grant.js'
-import { parseParameters, type Parameters as Query } from '../query/rest/parameters.js'
+import { type Parameters as Query, readParameters } from '../query/rest/parameters.js'
 import type { ReadContext } from '../query/rest/read.js'
 import { readRequest } from '../query/rest/read.js'
 import type { Audit } from '../runtime/audit.js'
@@ -208,7 +208,7 @@ export async function beginWrite(
   const { type, query, answers } = write
   const needed = `${type.uid}.${action === 'discardDraft' ? 'discard' : action}`
   if (!grants.may(needed)) throw forbidden(needed)
-  const given = typeof query === 'string' ? parseParameters(query) : query
+  const given = typeof query === 'string' ? readParameters(query, read.pages.arrayLimit) : query
   const everywhere = given.locale === '*' && body === null && answers !== 'document'
   const { locale: _all, ...others } = given
   const parameters = everywhere ? others : given

@@ -100,7 +100,7 @@ export function openHints(logger: Logger): Hints {
   return {
     explain: async (raw) => {
       try {
-        const exchange = { ...raw, parameters: parseParameters(raw.query) }
+        const exchange = { ...raw, parameters: parseParameters(raw.query, raw.config.rest.arrayLimit) }
         const hint = await (exchange.error === null && exchange.status < 400 ? several(exchange) : first(exchange))
         if (hint !== null) log(exchange, hint)
         return hint

@@ -1,6 +1,8 @@
 // docs/spec/filters.md: `$not` around conditions on several targets, in both contracts on one project, and lists of many members.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
+import { serveProject } from '../support/serve.js'
+import { addToken, secrets } from './callers.js'
 import { component, contentType } from './library.js'
 import { type Press, serveWritable } from './press.js'
 
@@ -82,4 +84,57 @@ rule('filters.30', 'each target is compared by negated operators, and relations 
 rule('filters.30', 'in the contract strapi one target that does not meet it is enough', async () => {
   expect(await posts('filters[$not][tags][name]=ta', 'strapi')).toEqual(['a+b', 'b'])
   expect(await posts('filters[$not][items][name]=i1', 'strapi')).toEqual(['a+b', 'b'])
+})
+
+/** `name[0]=value&name[1]=value …`, and the same without indexes. */
+const indexed = (name: string, members: number, value: string) =>
+  Array.from({ length: members }, (_, at) => `${name}[${at}]${value}`).join('&')
+
+rule('endpoints.20', 'a list of more than 100 members is refused by its name and its length', async () => {
+  const press = presses.specification
+  const generic = (place: string) =>
+    `Too many members in ${place} (101). A list in a query string has at most 100 members (api.rest.arrayLimit).`
+  const populate = (members: number) =>
+    `Too many populate entries (${members}). The maximum number of populate entries when using array notation is 100. Consider using object notation (populate[field]=true), nested population, or reducing the number of fields.`
+  const cases: readonly (readonly [string, string, string])[] = [
+    [indexed('populate', 101, '=tags'), populate(101), 'populate'],
+    [Array.from({ length: 102 }, () => 'populate[]=tags').join('&'), populate(102), 'populate'],
+    [indexed('populate[tags][populate]', 101, '=posts'), populate(101), 'populate'],
+    [indexed('populate[tags][fields]', 101, '=name'), generic('populate[tags][fields]'), 'populate'],
+    [indexed('filters[$or]', 101, '[name]=a'), generic('filters[$or]'), 'filters'],
+    [indexed('filters[$and]', 101, '[name]=a'), generic('filters[$and]'), 'filters'],
+    [indexed('filters[tags][name][$in]', 101, '=a'), generic('filters[tags][name][$in]'), 'filters'],
+    [indexed('sort', 101, '=name'), generic('sort'), 'sort'],
+    [indexed('fields', 101, '=name'), generic('fields'), 'fields'],
+  ]
+  for (const [query, message, param] of cases) {
+    const { status, body } = await press.send('GET', `posts?${query}`)
+    expect([status, body.error.message, body.error.details]).toEqual([400, message, { source: 'query', param }])
+  }
+  expect(await press.refusal('POST', `posts?${indexed('populate', 101, '=tags')}`, { name: 'x' })).toBe(populate(101))
+  expect(await posts(indexed('filters[$or]', 100, '[name]=a'))).toEqual(['a'])
+  expect(await posts(`filters[name]=a&${indexed('others', 101, '=a')}`)).toEqual(['a'])
+})
+
+rule('endpoints.20', 'api.rest.arrayLimit and arrayLimit of strapi::query raise it, and the start says what does not apply', async () => {
+  const middlewares = (arrayLimit: unknown) =>
+    `module.exports = ({ env }) => ['strapi::errors', { name: 'strapi::query', config: { arrayLimit: ${JSON.stringify(arrayLimit)} } }]`
+  const statuses = async (files: Readonly<Record<string, unknown>>, config: object = {}) => {
+    const served = await serveProject({ ...contentType('post', named), ...files }, { config, environment: secrets })
+    await addToken(served, 'full', { type: 'full-access' })
+    const asked = [100, 150, 151].map((members) => served.ask(`/api/posts?${indexed('fields', members, '=name')}`, { token: 'full' }))
+    const found = (await Promise.all(asked)).map(({ status }) => status)
+    await served.close()
+    return { found, log: served.log.join('\n') }
+  }
+  const limited = { limits: { headerBytes: 60_000 } }
+  expect((await statuses({ 'config/middlewares.js': middlewares(150) }, limited)).found).toEqual([200, 200, 400])
+  const own = await statuses({ 'config/middlewares.js': middlewares(120) }, { ...limited, api: { rest: { arrayLimit: 150 } } })
+  expect(own.found).toEqual([200, 200, 400])
+  const wrong = await statuses({ 'config/middlewares.js': middlewares('many') }, limited)
+  expect(wrong.found).toEqual([200, 400, 400])
+  expect(wrong.log).toContain('is not applied (it is \\"many\\", not a positive integer)')
+  const most = await statuses({ 'config/middlewares.js': middlewares(5000) }, limited)
+  expect(most.found).toEqual([200, 200, 200])
+  expect(most.log).toContain('a query string has at most 1000 parameters')
 })

@@ -3,7 +3,7 @@
 import type { Find } from '../../documents/read/find.js'
 import { validationError } from '../../errors/errors.js'
 import type { ContentType } from '../../model/types.js'
-import { type Parameters, parseParameters } from '../../query/rest/parameters.js'
+import { type Parameters, readParameters } from '../../query/rest/parameters.js'
 import { publicationFilters } from '../../query/rest/versions.js'
 import { type ContentAccess, inLocale, localeOf, readableType } from './content-access.js'
 import { type CursorPosition, cursorOf, positionOf, queryHash } from './cursors.js'
@@ -53,8 +53,8 @@ export interface WantedList extends WantedRows, WantedPage {
 /** The values of `publicationFilter`. */
 export const knownPublicationFilters = publicationFilters
 
-/** A query string as nested data, as the content API reads it: `filters[title][$eq]=Tea`. */
-export const nestedQuery = (query: string): Parameters => parseParameters(query)
+/** A query string as nested data, as the content API reads it: `filters[title][$eq]=Tea`. @throws ApiError 400 for a list that is too long */
+export const nestedQuery = (query: string): Parameters => readParameters(query)
 
 /** What decides which rows a list has; drafts unless asked otherwise. @throws ApiError 400 for a locale that is not there */
 export async function rowsOf(

@@ -6,7 +6,7 @@ import type { Grants } from '../../grants.js'
 import { fullAccess } from '../../grants.js'
 import type { ContentType } from '../../model/types.js'
 import type { ReadRequest } from '../../query/request.js'
-import { type Parameters, parseParameters } from '../../query/rest/parameters.js'
+import { type Parameters, readParameters } from '../../query/rest/parameters.js'
 import type { ReadContext, Wanted } from '../../query/rest/read.js'
 import { readRequest } from '../../query/rest/read.js'
 import { elapsed } from '../../runtime/clock.js'
@@ -94,7 +94,7 @@ export function openDocumentReads(
   /** Reads with the policies and hooks of the project around it. */
   async function findWithin(around: AroundReads, asker: Asker, grants: Grants, wanted: Find): Promise<ReadAnswer> {
     const { type, query, identity, envelope, isGone, format = 'flat' } = wanted
-    const given = parseParameters(query)
+    const given = readParameters(query, context.pages.arrayLimit)
     const asked = askedOf(asker, grants, wanted, addDefaults === null ? given : addDefaults(type, given))
     const parameters = await around.before(asked)
     // The answer contains what the code of the project wrote or saw.
@@ -134,7 +134,7 @@ export function openDocumentReads(
       const { plan, values, identityAt } = plans.forQueryString(
         text,
         () => {
-          const given = parseParameters(query)
+          const given = readParameters(query, context.pages.arrayLimit)
           return readRequest(context, caller, wanted, addDefaults === null ? given : addDefaults(type, given))
         },
         envelope,

@@ -141,7 +141,7 @@ function compare(
   }
 }
 
-const taken = { one: 'a value', two: 'two values', many: 'a list of at most 100 values', flag: 'true or false' } as const
+const taken = { one: 'a value', two: 'two values', many: 'a list of values', flag: 'true or false' } as const
 
 function compareOne(reading: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown): Filter {
   if (operand === null && operator === '$eq') return { kind: 'compare', attribute, operator: '$null', values: [] }

@@ -10,6 +10,8 @@ export interface PageLimits {
   readonly defaultLimit: number
   readonly maxLimit: number
   readonly withCount: boolean
+  /** Members of one list in the query string; absent: 100. */
+  readonly arrayLimit?: number
 }
 
 const paginationError = (message: string): ApiError => new ApiError('PaginationError', message)

@@ -1,12 +1,40 @@
-// The query string becomes nested plain data. Bounds as Strapi's: depth 20, lists up to index 99, 1000 parameters.
+// The query string becomes nested plain data. Bounds as Strapi's: depth 20, lists of 100 members unless the settings say otherwise, 1000 parameters.
 import qs from 'qs'
+import { mostMembers } from '../../config/limits.js'
+import { type ApiError, validationError } from '../../errors/errors.js'
 
 export type Parameters = Readonly<Record<string, unknown>>
 
-/** Parses `a[b][c]=d&e[0]=f`; deeper keys stay literal, later parameters are dropped. Never throws. */
-export function parseParameters(query: string): Parameters {
+/** Parses `a[b][c]=d&e[0]=f`; deeper keys stay literal, later parameters are dropped, longer lists become objects. Never throws. */
+export function parseParameters(query: string, arrayLimit = 100): Parameters {
   if (query === '') return {}
-  return qs.parse(query, { strictNullHandling: true, arrayLimit: 100, depth: 20, parameterLimit: 1000 })
+  return qs.parse(query, { strictNullHandling: true, arrayLimit, depth: 20, parameterLimit: mostMembers })
+}
+
+/** The same for a request. @throws ApiError 400 for a list of more members than `arrayLimit` */
+export function readParameters(query: string, arrayLimit = 100): Parameters {
+  const parameters = parseParameters(query, arrayLimit)
+  for (const name of withLists) refuseLongLists(parameters[name], [name], arrayLimit)
+  return parameters
+}
+
+/** The parameters that lists belong to; others are not of this service. */
+const withLists = ['filters', 'sort', 'fields', 'populate', 'locale']
+
+function refuseLongLists(value: unknown, path: readonly string[], most: number): void {
+  if (typeof value !== 'object' || value === null) return
+  const entries = Object.entries(value)
+  if (entries.length > most && entries.every(([key]) => /^\d+$/.test(key))) throw tooLong(path, entries.length, most)
+  for (const [key, inner] of entries) refuseLongLists(inner, [...path, key], most)
+}
+
+function tooLong(path: readonly string[], members: number, most: number): ApiError {
+  const [param = '', ...rest] = path
+  const message =
+    path.at(-1) === 'populate'
+      ? `Too many populate entries (${members}). The maximum number of populate entries when using array notation is ${most}. Consider using object notation (populate[field]=true), nested population, or reducing the number of fields.`
+      : `Too many members in ${param}${rest.map((key) => `[${key}]`).join('')} (${members}). A list in a query string has at most ${most} members (api.rest.arrayLimit).`
+  return validationError(message, { source: 'query', param })
 }
 
 /** True for an object of parameters, false for lists, strings and null. */
