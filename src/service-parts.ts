@@ -190,7 +190,7 @@ const identificationOf = (
 const uploadsOf = (config: Config, { main, writes }: Database, logger: Logger, metrics: Metrics | null): ReturnType<typeof openUploads> =>
   openUploads(config, main, writes, newDocumentId, {
     cleanupFailed: (error) => logger.error({ err: error }, 'cleanup of leftover upload files failed; will retry'),
-    storageFailed: (error) => logger.error({ err: error }, 'the file storage rejected a request'),
+    storageFailed: (error) => logger.error({ err: error }, 'a request to the file storage failed'),
     imageProcessed: (seconds) => metrics?.imageProcessed(seconds),
   })
 

@@ -78,7 +78,7 @@ function slowPicture(): Buffer {
 }
 
 rule(
-  'uploads.20',
+  'uploads.21',
   'callers take turns, quick pictures pass, and who has most in line gives way',
   async () => {
     const limits = { imageConcurrency: 2, imageQueue: 3, imageWork: 3_000 }

@@ -17,6 +17,8 @@ export interface S3Server {
   readonly origin: string
   /** What the door does with requests of a method; `all` where it is not named. */
   trouble: { all: Trouble; GET?: Trouble; PUT?: Trouble; DELETE?: Trouble }
+  /** The door refuses ACLs, as new buckets of Amazon's do. */
+  refusesAcls: boolean
   /** Requests that came to the door, as method and path. */
   readonly seen: string[]
   /** Keys of the objects in the bucket. */
@@ -38,10 +40,14 @@ export async function startS3(): Promise<S3Server> {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-s3-'))
   const behind = new S3rver({ address: '127.0.0.1', port: 0, silent: true, directory: folder, configureBuckets: [{ name: bucket }] })
   const { port } = await behind.run()
-  const served: Pick<S3Server, 'trouble' | 'seen'> = { trouble: { all: 'none' }, seen: [] }
+  const served: Pick<S3Server, 'trouble' | 'seen' | 'refusesAcls'> = { trouble: { all: 'none' }, seen: [], refusesAcls: false }
   const door = createServer((asked, answer) => {
     served.seen.push(`${asked.method} ${asked.url}`)
     const trouble = served.trouble[asked.method as 'PUT'] ?? served.trouble.all
+    if (served.refusesAcls && asked.headers['x-amz-acl'] !== undefined) {
+      answer.writeHead(400).end('<Error><Code>AccessControlListNotSupported</Code></Error>')
+      return asked.resume()
+    }
     if (trouble === 'none') return pass(asked, answer, port)
     if (trouble === 'pieces' || trouble === 'ceases') return pass(asked, answer, port, trouble)
     if (typeof trouble === 'object') return void answer.writeHead(302, trouble).end()

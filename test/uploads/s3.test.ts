@@ -14,6 +14,7 @@ beforeAll(async () => {
 afterAll(() => s3.close())
 afterEach(() => {
   s3.trouble = { all: 'none' }
+  s3.refusesAcls = false
 })
 
 const cover = [
@@ -43,6 +44,16 @@ describe('a public bucket', () => {
     expect(s3.metadata(`root/here/${hash}.jpg`)).toMatchObject({ 'content-type': 'image/jpeg' })
     expect([stored(served), leftovers(served)]).toEqual([before, []])
     expect((await served.ask(`/api/upload/files/${body[0].id}`, { token: tokens.full! })).body).toEqual(body[0])
+  })
+
+  test('a bucket that refuses ACLs gets files without one, replaced ones too, and the log says so once', async () => {
+    s3.refusesAcls = true
+    const refused = await serveGolden(storedAt(s3))
+    const first = await send(refused, [file('one', 'one.txt')])
+    const second = await send(refused, [file('two', 'two.txt')], { path: `/api/upload?id=${first.body[0]?.id}` })
+    const warned = refused.log.filter((line) => line.includes('The bucket refuses ACLs'))
+    await refused.close()
+    expect([first.status, second.status, warned.length]).toEqual([201, 200, 1])
   })
 
   test('what a browser could run is to be downloaded', async () => {

@@ -24,6 +24,8 @@ interface StorageRequest {
   readonly method: 'PUT' | 'DELETE' | 'HEAD' | 'GET'
   readonly name: string
   readonly headers: OutgoingHttpHeaders
+  /** Send the ACL of new objects too. */
+  readonly withAcl?: boolean
   /** A file of the local disk to send. */
   readonly file?: { readonly path: string; readonly bytes: number }
 }
@@ -37,7 +39,18 @@ interface StorageResponse {
 export function openS3Storage(config: S3Config, limits: StorageLimits, report: (error: unknown) => void): Storage {
   const client = openClient(config, limits)
   const { root } = bucketOf(config)
-  const acl = config.acl === 'none' ? {} : { 'X-Amz-Acl': config.acl }
+  let acl: OutgoingHttpHeaders = config.acl === 'none' ? {} : { 'X-Amz-Acl': config.acl }
+
+  /** Buckets made since April 2023 refuse every request with an ACL, unless that is turned on. Their policy says who may read. */
+  function leaveOutAcl(): void {
+    if (Object.keys(acl).length > 0)
+      report(
+        new Error(
+          "The bucket refuses ACLs, so files are stored without one and its policy decides who reads them. Set uploads.storage.acl to 'none'",
+        ),
+      )
+    acl = {}
+  }
 
   /**
    * Sends a request, with retries after temporary failures. Statuses in `accepted` count as success. Returns the status.
@@ -47,12 +60,18 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
     let failure: unknown
     for (const wait of [0, ...retryDelays]) {
       if (wait > 0) await pause(wait)
-      const outcome = await client.attempt(what).catch((error: unknown) => {
-        failure = error
-        return null
-      })
+      const outcome = await client
+        .attempt(what.withAcl === true ? { ...what, headers: { ...what.headers, ...acl } } : what)
+        .catch((error: unknown) => {
+          failure = error
+          return null
+        })
       if (outcome !== null) {
         const { status, text } = outcome
+        if (status === 400 && what.withAcl === true && codeIn(text) === 'AccessControlListNotSupported') {
+          leaveOutAcl()
+          return send({ ...what, withAcl: false }, accepted)
+        }
         if (accepted.includes(status) || (status < 300 && !text.includes('<Error>'))) return status
         failure = new Error(`S3 responded to ${what.method} with ${status}: ${codeIn(text)}`)
         if (status >= 300 && status < 500 && status !== 429) break
@@ -69,14 +88,14 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
     put: async (file, name, mime) => {
       const { size } = await stat(file)
       const attached = isSafeInBrowsers(mime) ? {} : { 'Content-Disposition': 'attachment' }
-      const headers = { 'Content-Type': mime, 'Content-Length': size, ...attached, ...acl }
-      await send({ method: 'PUT', name, headers, file: { path: file, bytes: size } })
+      const headers = { 'Content-Type': mime, 'Content-Length': size, ...attached }
+      await send({ method: 'PUT', name, headers, withAcl: true, file: { path: file, bytes: size } })
     },
     has: async (name) => (await send({ method: 'HEAD', name, headers: {} }, [404])) !== 404,
     read: (name, options = {}) => readObject(client, config, name, options),
     move: async (from, to) => {
       const source = { 'X-Amz-Copy-Source': `/${config.bucket}/${root}${encodeURIComponent(from)}` }
-      await send({ method: 'PUT', name: to, headers: { ...source, ...acl, 'Content-Length': 0 } }, [404])
+      await send({ method: 'PUT', name: to, headers: { ...source, 'Content-Length': 0 }, withAcl: true }, [404])
       await send({ method: 'DELETE', name: from, headers: {} }, [404])
     },
     remove: async (name) => void (await send({ method: 'DELETE', name, headers: {} }, [404])),
