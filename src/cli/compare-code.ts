@@ -13,9 +13,11 @@ export async function filesFor(
 ): Promise<ReadonlyMap<Group, readonly string[]>> {
   if (groups.length === 0 || codeFilesOf(folder).length === 0) return new Map()
   const attributes = [...new Set([...shapes.values()].flatMap((shape) => Object.keys(shape.attributes)))]
-  const { lines } = await readProjectCode({ folder, attributes, configured: { defaults: {}, selections: [], routes: [] } }).catch(
-    (): ProjectCode => ({ lines: [], suggestions: [] }),
-  )
+  const { lines } = await readProjectCode({
+    folder,
+    attributes,
+    configured: { defaults: {}, selections: [], routes: [], contentRoutes: {} },
+  }).catch((): ProjectCode => ({ lines: [], suggestions: [] }))
   // What runs on every request is the less likely cause.
   const inOrder = [...lines].sort((one, other) => Number(isOnAll(one)) - Number(isOnAll(other)))
   return new Map(groups.map((group) => [group, inOrder.flatMap((line) => textOf(line, group.subject))]))

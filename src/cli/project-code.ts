@@ -2,7 +2,8 @@
 // shows, and the defaults for octavo.config that take the place of constant ones.
 import type { Logger } from 'pino'
 import type { Config } from '../config/config.js'
-import { dependsOnStrapi } from '../config/files.js'
+import { signOfStrapi } from '../config/files.js'
+import { actionsAt, type LeftOutRoutes, leftOutRoutes } from '../config/type-routes.js'
 import type { Model } from '../model/types.js'
 import { codeFilesOf } from '../project-code/code-files.js'
 import type { Configured, SuggestedDefaults } from '../project-code/code-report.js'
@@ -13,7 +14,7 @@ import type { Service } from '../service.js'
 const mostLines = 200
 
 /** Whether a project has code, so that a thread to read it is worth its while. */
-const hasCode = (folder: string): boolean => dependsOnStrapi(folder) || codeFilesOf(folder).length > 0
+const hasCode = (folder: string): boolean => signOfStrapi(folder) !== null || codeFilesOf(folder).length > 0
 
 /** Logs the code of a project: one line per file, then the defaults that the service accepts. */
 export async function reportProjectCode(
@@ -23,7 +24,7 @@ export async function reportProjectCode(
 ): Promise<void> {
   const { folder } = config
   if (!hasCode(folder)) return
-  const input = { folder, attributes: attributesOf(model), configured: configuredIn(config) }
+  const input = { folder, attributes: attributesOf(model), configured: configuredIn(config, model) }
   const found = await readProjectCode(input).catch((error: Error) => {
     logger.warn({ err: error }, 'the code of the project, which is not run, could not be read')
     return null
@@ -59,8 +60,21 @@ const attributesOf = ({ types, components }: Model): readonly string[] => [
   ...new Set([...types.values(), ...components.values()].flatMap(({ attributes }) => [...attributes.keys()])),
 ]
 
-const configuredIn = ({ types, routes }: Pick<Config, 'types' | 'routes'>): Configured => ({
+const configuredIn = ({ types, routes }: Pick<Config, 'types' | 'routes'>, model: Model): Configured => ({
+  contentRoutes: contentRoutesOf(model, leftOutRoutes(types)),
   defaults: Object.fromEntries(Object.entries(types).map(([uid, { defaults = {} }]) => [uid, Object.keys(defaults)])),
   selections: Object.entries(types).flatMap(([uid, type]) => (type.routes === undefined ? [] : [uid])),
   routes: routes.map(({ method, path }) => `${method} ${path}`),
 })
+
+/** The routes of content-types that exist, by method and path. */
+const contentRoutesOf = ({ paths }: Model, leftOut: LeftOutRoutes | null): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    [...paths].flatMap(([name, type]) =>
+      (type.singleType ? [false] : [false, true]).flatMap((hasId) =>
+        Object.entries(actionsAt(type, hasId))
+          .filter(([, action]) => leftOut?.(type.uid, action) !== true)
+          .map(([method]) => [`${method} /${name}${hasId ? '/:' : ''}`, type.uid]),
+      ),
+    ),
+  )

@@ -31,6 +31,8 @@ export interface Configured {
   readonly selections: readonly string[]
   /** Custom routes: `GET /films/now-showing`. */
   readonly routes: readonly string[]
+  /** The routes of content-types, `GET /films/:`, with their uids. */
+  readonly contentRoutes: Readonly<Record<string, string>>
 }
 
 const messages: Readonly<Record<FoundCode['kind'], string>> = {
@@ -52,8 +54,7 @@ const messages: Readonly<Record<FoundCode['kind'], string>> = {
 /** Lines in the order of the files; pieces of one file that do the same are one line. */
 export function linesOf(found: readonly FoundCode[], configured: Configured): readonly CodeLine[] {
   const lines = new Map<string, CodeLine>()
-  for (const code of found) {
-    const line = lineOf(code, configured)
+  for (const line of found.flatMap((code) => linesOfCode(code, configured))) {
     const key = JSON.stringify([line.path, line.message, line.does])
     const known = lines.get(key)
     lines.set(
@@ -66,8 +67,28 @@ export function linesOf(found: readonly FoundCode[], configured: Configured): re
   return [...lines.values()]
 }
 
+function linesOfCode(code: FoundCode, configured: Configured): readonly CodeLine[] {
+  const { path, routes } = code
+  if (routes === undefined) return [lineOf(code, configured)]
+  const isContent = ({ name }: FoundRoute): boolean => configured.contentRoutes[keyOf(name)] !== undefined
+  const others = routes.filter((route) => !isContent(route))
+  return [
+    ...routes.filter(isContent).map((route) => lineInPlace(path, route, configured)),
+    ...(others.length === 0 ? [] : [lineOfRoutes(path, others, configured)]),
+  ]
+}
+
+/** A custom route at a path of a content-type: Octavo serves the content-type there, also where the code refuses requests. */
+function lineInPlace(path: string, { name, isOpen }: FoundRoute, { contentRoutes }: Configured): CodeLine {
+  return {
+    path,
+    does: [`has ${name}${isOpen ? ' (auth: false)' : ''}`],
+    message: `custom route in the place of one of ${contentRoutes[keyOf(name)]}, which Octavo serves there, without the code, the policies and the middlewares of the custom one: types.<uid>.routes of octavo.config leaves the route out, policies and scope protect it`,
+    isSettled: false,
+  }
+}
+
 function lineOf(code: FoundCode, configured: Configured): CodeLine {
-  if (code.routes !== undefined) return lineOfRoutes(code.path, code.routes, configured)
   const { path, kind, places, selected } = code
   const does = phrasesOf(code)
   const isUnused = places !== null && places.length === 0
@@ -97,6 +118,12 @@ function lineOfRoutes(path: string, routes: readonly FoundRoute[], configured: C
 
 /** A route without the names of its parameters, which may be others in octavo.config. */
 const withoutNames = (route: string): string => route.replace(/:\w+/g, ':')
+
+/** The same, as the routes of content-types are called. */
+const keyOf = (route: string): string => {
+  const [method = '', path = ''] = withoutNames(route).split(' ')
+  return `${method} ${path.toLowerCase().replace(/\/$/, '')}`
+}
 
 /** Whether all that the code does is changes of queries that octavo.config has as defaults, or routes that it selects. */
 function isReplaced({ selected, changes, response, notes, places }: FoundCode, configured: Configured): boolean {

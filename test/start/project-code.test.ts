@@ -272,6 +272,11 @@ test('custom routes that octavo.config has as well are no warning, and those tha
       { method: 'POST', path: '/pages/later', handler: 'page.later' },
     ] }`,
     'src/api/article/routes/own.js': `module.exports = { routes: [{ method: 'GET', path: '/articles/now', handler: 'article.now', config: { auth: false } }] }`,
+    'src/api/article/routes/place.js': `module.exports = { routes: [
+      { method: 'GET', path: '/articles', handler: 'article.mine', config: { auth: false, policies: ['own'] } },
+      { method: 'PUT', path: '/articles/:key', handler: 'article.change' },
+      { method: 'PATCH', path: '/articles/:key', handler: 'article.change' },
+    ] }`,
     'octavo.config.mjs': `export default { routes: [
       { method: 'GET', path: '/pages/now/:documentId', action: 'api::page.page.now', handle: () => 1 },
       { method: 'GET', path: '/articles/now', auth: false, handle: () => 1 },
@@ -283,5 +288,12 @@ test('custom routes that octavo.config has as well are no warning, and those tha
   ])
   expect(of('src/api/article/routes/own.js')).toEqual([
     [30, ['has GET /articles/now (auth: false)'], 'custom routes that octavo.config has as well'],
+  ])
+  // Octavo has a route there, without what protects it in Strapi.
+  const inPlace = expect.stringContaining('custom route in the place of one of api::article.article, which Octavo serves there, without')
+  expect(of('src/api/article/routes/place.js')).toEqual([
+    [40, ['has GET /articles (auth: false)'], inPlace],
+    [40, ['has PUT /articles/:key'], inPlace],
+    [40, ['has PATCH /articles/:key'], expect.stringContaining('custom routes that do not exist')],
   ])
 })
