@@ -23,6 +23,7 @@ import { holding, openInstallations } from './installation/installations.js'
 import { loadBuilder, openContentTypeBuilder } from './live-model/builder-request.js'
 import { secondsToLoad } from './model/load.js'
 import type { Model } from './model/types.js'
+import { withContractOfDatabase } from './project-contract.js'
 import type { ContentService } from './public/content-service.js'
 import type { ContentEvent } from './public/events.js'
 import { type Closers, openClosers } from './runtime/closers.js'
@@ -63,7 +64,7 @@ export async function createService(config: Config, logger?: Logger): Promise<Se
   refuseUnfinishedRestore(config)
   const opened = openClosers()
   try {
-    return await open(config, logger ?? ownLog(config, opened), opened)
+    return await open(await withContractOfDatabase(config), logger ?? ownLog(config, opened), opened)
   } catch (error) {
     // Only the first failure is reported; the others follow from it.
     await opened.close(0).catch(() => {})

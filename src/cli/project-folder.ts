@@ -7,6 +7,7 @@ import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import { filesOnDisk } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
+import { withContractOfDatabase } from '../project-contract.js'
 import { openFields } from '../project-fields.js'
 import { commandLine } from '../runtime/command-line.js'
 import { refuseUnfinishedRestore } from '../uploads/unfinished-restore.js'
@@ -56,7 +57,7 @@ export async function readProjectFolder(
   check: (config: Config, folder: string) => void | Promise<void>,
   load: (folder: string) => Promise<Config> = loadConfig,
 ): Promise<ProjectFiles> {
-  const config = await load(folder)
+  const config = await withContractOfDatabase(await load(folder))
   checkProject(config.folder)
   refuseUnfinishedRestore(config)
   await check(config, folder)

@@ -1,6 +1,6 @@
 // Opens a project for a command that reads or writes a few rows, possibly while a service runs on the same database.
 import type { Config } from '../config/config.js'
-import { dependsOnStrapi } from '../config/files.js'
+import { signOfStrapi } from '../config/files.js'
 import type { DatabaseView, MainConnection, WriteDatabase } from '../database/database.js'
 import { hasColumns } from '../database/has-columns.js'
 import { driverOf } from '../database/open.js'
@@ -99,8 +99,10 @@ export async function checkPrepared(view: DatabaseView, config: Config, folder: 
 }
 
 /** Evidence, other than Octavo's own files, that a project without a database had one; null if there is none. */
-export const strapiEvidence = (folder: string): string | null =>
-  dependsOnStrapi(folder) ? 'package.json depends on @strapi/strapi, so the project has one' : null
+export function strapiEvidence(folder: string): string | null {
+  const sign = signOfStrapi(folder)
+  return sign === null ? null : `${sign}, so the project has one`
+}
 
 /** Prints a line to standard output, or several. */
 export const print = (line: string): void => void process.stdout.write(`${terminalLines(line)}\n`)

@@ -22,6 +22,7 @@ import { dotEnvOf, generatedSecretsLine, readDotEnv } from '../config/files.js'
 import type { DatabaseLock } from '../database/database.js'
 import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
+import { withoutMark } from '../runtime/byte-order-mark.js'
 
 const privateFile = 0o600
 /** Bits of a mode. */
@@ -81,7 +82,7 @@ async function checkTokens(lock: DatabaseLock): Promise<void> {
 function addToDotEnv(folder: string, values: Readonly<Record<string, string>>): void {
   const path = existsSync(dotEnvOf(folder)) ? realpathSync(dotEnvOf(folder)) : dotEnvOf(folder)
   try {
-    replaceFile(path, withValues(existsSync(path) ? readFileSync(path, 'utf8') : '', values))
+    replaceFile(path, withValues(existsSync(path) ? withoutMark(readFileSync(path, 'utf8')) : '', values))
   } catch (error) {
     throw new ConfigError(
       `Cannot write .env (${(error as Error).message}). Make it writable, or set ${Object.keys(values).join(' and ')} in the environment.`,

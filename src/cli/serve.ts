@@ -5,6 +5,7 @@ import { driverOf } from '../database/open.js'
 import { ConfigError } from '../errors/errors.js'
 import { loadModel } from '../model/load.js'
 import type { Model } from '../model/types.js'
+import { withContractOfDatabase } from '../project-contract.js'
 import { adaptYoungGeneration, profileOf } from '../runtime/gc.js'
 import { logLine, openLog } from '../runtime/log.js'
 import { createService, type Service } from '../service.js'
@@ -129,7 +130,7 @@ function say(production: boolean, text: string, fields: Readonly<Record<string, 
 /** Generates missing secrets only after the schemas were loaded, so that a start that fails leaves no files behind. */
 async function open(given: Config, logger: Logger): Promise<{ readonly config: Config; readonly service: Service }> {
   if (Object.keys(given.missingSecrets).length > 0) await loadModel(given.folder, given.privateAttributes)
-  const saved = await ensureSecrets(given)
+  const saved = await ensureSecrets(await withContractOfDatabase(given))
   const created = reportCreated(saved).trimEnd()
   if (created !== '') say(saved.config.production, created)
   return { config: saved.config, service: await createService(saved.config, logger) }

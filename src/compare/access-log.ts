@@ -1,4 +1,5 @@
 // Reads requests from access logs: the common and combined formats of nginx and Apache, Strapi's log, and JSON lines of other loggers.
+import { withoutMark } from '../runtime/byte-order-mark.js'
 import { type ComparedRequest, get, isBelow, isRead, pathOfTarget } from './request.js'
 
 /** The requests of a log, and the lines that were left out, by reason. */
@@ -90,7 +91,7 @@ function lineOfText(text: string): Line | null {
 function lineOfJson(text: string): Line | null {
   let line: unknown
   try {
-    line = JSON.parse(text)
+    line = JSON.parse(withoutMark(text))
   } catch {
     return null
   }

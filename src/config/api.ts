@@ -1,6 +1,6 @@
 // Settings of the REST API: from octavo.config, and from Strapi's `config/api` where octavo.config does not override it.
 import * as z from 'zod'
-import { dependsOnStrapi } from './files.js'
+import { dependsOnOctavo, signOfStrapi } from './files.js'
 import { mostMembers } from './limits.js'
 
 const rest = () =>
@@ -53,6 +53,8 @@ export interface ApiConfig {
   readonly contract: 'specification' | 'strapi'
   /** Why this contract was chosen; printed at the start. */
   readonly contractReason: string
+  /** Nothing says the contract so far: a database of Strapi may. */
+  readonly isContractGuessed: boolean
   readonly rest: Readonly<Required<Omit<z.output<ReturnType<typeof rest>>, 'contract'>>>
   /** Attributes of these names are private in every type and component. */
   readonly privateAttributes: readonly string[]
@@ -75,9 +77,15 @@ export function apiOf(
   root: string,
   { rest: { contract, ...options }, responses, documents }: z.output<ReturnType<typeof apiSettings>>,
 ): ApiConfig {
-  const settings = { rest: options, privateAttributes: responses.privateAttributes, strictRelations: documents.strictRelations }
+  const settings = {
+    isContractGuessed: false,
+    rest: options,
+    privateAttributes: responses.privateAttributes,
+    strictRelations: documents.strictRelations,
+  }
   if (contract !== undefined) return { contract, contractReason: 'set in octavo.config', ...settings }
-  return dependsOnStrapi(root)
-    ? { contract: 'strapi', contractReason: 'package.json depends on @strapi/strapi', ...settings }
-    : { contract: 'specification', contractReason: 'the default', ...settings }
+  const sign = signOfStrapi(root)
+  if (sign !== null) return { contract: 'strapi', contractReason: sign, ...settings }
+  const contractReason = dependsOnOctavo(root) ? 'package.json depends on octavo' : 'the default'
+  return { contract: 'specification', contractReason, ...settings, isContractGuessed: !dependsOnOctavo(root) }
 }

@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { parseEnv } from 'node:util'
 import { ApiError, ConfigError } from '../errors/errors.js'
 import { grantsOf } from '../grants.js'
+import { withoutMark } from '../runtime/byte-order-mark.js'
 import { type Environment, setOnly } from './environment.js'
 import { mostMembers } from './limits.js'
 
@@ -20,7 +21,7 @@ export function readDotEnv(root: string): Environment {
 function textOfDotEnv(root: string): string {
   const path = dotEnvOf(root)
   try {
-    return existsSync(path) ? readFileSync(path, 'utf8') : ''
+    return existsSync(path) ? withoutMark(readFileSync(path, 'utf8')) : ''
   } catch (error) {
     throw new ConfigError(`Cannot read .env (${(error as Error).message}).`)
   }
@@ -179,16 +180,30 @@ export async function readListLimit(root: string, environment: Environment): Pro
   }
 }
 
-/** True if the package.json of a project depends on @strapi/strapi. @throws ConfigError for invalid JSON */
-export function dependsOnStrapi(root: string): boolean {
+/** What a package.json depends on; nothing without one. @throws ConfigError for invalid JSON */
+function dependenciesOf(root: string): Readonly<Record<string, string>> {
   const path = join(root, 'package.json')
-  if (!existsSync(path)) return false
+  if (!existsSync(path)) return {}
   try {
-    const { dependencies = {} } = JSON.parse(readFileSync(path, 'utf8')) as { dependencies?: Record<string, string> }
-    return dependencies['@strapi/strapi'] !== undefined
+    const { dependencies = {} } = JSON.parse(withoutMark(readFileSync(path, 'utf8'))) as { dependencies?: Record<string, string> }
+    return dependencies
   } catch {
     throw new ConfigError('package.json is not valid JSON.')
   }
+}
+
+/** Whether a project was made for Octavo. @throws ConfigError for invalid JSON */
+export const dependsOnOctavo = (root: string): boolean => dependenciesOf(root).octavo !== undefined
+
+/**
+ * What says in the folder of a project that Strapi serves it, as the end of a sentence; null: nothing does. In a workspace, the package.json
+ * of the project may not name Strapi; one that names Octavo is not a project of Strapi.
+ */
+export function signOfStrapi(root: string): string | null {
+  const dependencies = dependenciesOf(root)
+  if (dependencies['@strapi/strapi'] !== undefined) return 'package.json depends on @strapi/strapi'
+  const admin = dependencies.octavo === undefined && existsSync(join(root, 'src', 'api')) ? fileOf(root, 'config/admin') : null
+  return admin === null ? null : `${admin} and src/api are there, as in a project of Strapi`
 }
 
 function fileOf(root: string, path: string): string | null {
@@ -200,7 +215,7 @@ async function read(root: string, name: string, isStrapiConfig = false): Promise
   const path = join(root, name)
   if (name.endsWith('.json')) {
     try {
-      return JSON.parse(readFileSync(path, 'utf8'))
+      return JSON.parse(withoutMark(readFileSync(path, 'utf8')))
     } catch (error) {
       throw new ConfigError(`${name} is not valid JSON: ${(error as Error).message}.`)
     }

@@ -2,7 +2,7 @@
 import { basename, join, relative, sep } from 'node:path'
 import toKebabCase from 'lodash/kebabCase.js'
 import * as z from 'zod'
-import { dependsOnStrapi } from '../config/files.js'
+import { signOfStrapi } from '../config/files.js'
 import { builtinSchemas } from './builtin.js'
 import { checkSchemas, type SchemaFile } from './check.js'
 import { corrected } from './corrected.js'
@@ -82,7 +82,7 @@ async function load(folder: string, { privateAttributes, files, findFields }: Lo
   const builtin = builtinSchemas.map((schema) => extended.find(({ schema: { uid } }) => uid === schema.uid)?.schema ?? schema)
   const own = [...types, ...components]
   const read = [...builtin, ...own.map(({ schema }) => schema)]
-  const isStrapis = dependsOnStrapi(folder)
+  const isStrapis = signOfStrapi(folder) !== null
   const found = [...checkSchemas([...own, ...extended], read, isStrapis), ...extended.flatMap(({ warnings }) => warnings)]
   const warnings = found.map((warning) => warning.replace(`${folder}/`, ''))
   const untyped = isStrapis && found.length > 0 ? allCorrected(read) : read

@@ -1,6 +1,7 @@
 // Where schema files are read from: the disk, or the disk with changes that are not written yet.
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
+import { withoutMark } from '../runtime/byte-order-mark.js'
 
 /** A name in a folder. */
 export interface FolderEntry {
@@ -9,7 +10,7 @@ export interface FolderEntry {
 }
 
 /** Parses the text of a schema file, which may begin with a byte order mark. @throws SyntaxError */
-export const parseSchemaFile = (text: string): unknown => JSON.parse(text.replace(/^\uFEFF/, ''))
+export const parseSchemaFile = (text: string): unknown => JSON.parse(withoutMark(text))
 
 /** Reads folders and files by absolute paths. */
 export interface SchemaFiles {

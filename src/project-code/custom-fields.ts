@@ -1,6 +1,7 @@
 // The custom fields that a project's code registers: `strapi.customFields.register({ name, plugin, type })` in src/index and src/plugins.
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { withoutMark } from '../runtime/byte-order-mark.js'
 import { codeFilesOf } from './code-files.js'
 import { evaluate, type Location, propertyOf, resolve, unknown } from './constants.js'
 import { openModules } from './module-reader.js'
@@ -27,7 +28,7 @@ function pluginOf(folder: string, path: string): string {
   const [name = ''] = path.slice('src/plugins/'.length).split('/')
   try {
     const file = join(folder, 'src', 'plugins', name, 'package.json')
-    const { strapi } = JSON.parse(existsSync(file) ? readFileSync(file, 'utf8').replace(/^\uFEFF/, '') : '{}') as {
+    const { strapi } = JSON.parse(existsSync(file) ? withoutMark(readFileSync(file, 'utf8')) : '{}') as {
       strapi?: { name?: unknown }
     }
     return typeof strapi?.name === 'string' ? strapi.name : name

@@ -8,6 +8,7 @@ import { makeUploadsFolder, onUploadsFolder } from '../config/uploads-folder.js'
 import { quoted } from '../database/schema/table.js'
 import { bulkInsert } from '../database/sqlite/bulk-insert.js'
 import type { Model } from '../model/types.js'
+import { withoutMark } from '../runtime/byte-order-mark.js'
 import { type SeedAccess, seedAccess, seedAccessFile } from './access.js'
 import { type SeedContent, seedContent, seedContentFile } from './content.js'
 import { type SeedFile, seedFileRows, seedFilesFile } from './files.js'
@@ -81,7 +82,7 @@ async function readJson<Shape>(file: string, shape: z.ZodType<Shape>): Promise<S
   const text = await readFile(file, 'utf8')
   let json: unknown
   try {
-    json = JSON.parse(text)
+    json = JSON.parse(withoutMark(text))
   } catch (error) {
     throw new Error(`${file} is not valid JSON: ${(error as Error).message}`)
   }

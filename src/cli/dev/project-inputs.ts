@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { parseEnv } from 'node:util'
+import { withoutMark } from '../../runtime/byte-order-mark.js'
 import { followImports } from './imports.js'
 
 /** One state of the inputs of a project. */
@@ -32,7 +33,7 @@ export function readInputs(root: string): ProjectInputs {
   const texts = [...[...schemas, join(root, 'package.json')].map((file) => [file, textOf(file)] as const), ...files]
   return {
     files: new Map(texts.flatMap(([file, text]) => (text === null ? [] : [[path(file), text]]))),
-    variables: parseEnv(textOf(join(root, '.env')) ?? ''),
+    variables: parseEnv(withoutMark(textOf(join(root, '.env')) ?? '')),
     importFolders: new Set([...files.keys(), ...missing].map((file) => dirname(file))),
   }
 }

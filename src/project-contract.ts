@@ -1,0 +1,32 @@
+// The contract of a project whose folder does not say it: the database may be one of Strapi.
+import { sql } from 'kysely'
+import type { Config } from './config/config.js'
+import { driverOf } from './database/open.js'
+
+/**
+ * The configuration with the contract that the database speaks for, where nothing in the folder says one. A database that cannot be reached
+ * says nothing; whoever opens it reports why.
+ */
+export async function withContractOfDatabase(config: Config): Promise<Config> {
+  if (!config.isContractGuessed || !(await isMadeByStrapi(config).catch(() => false))) return config
+  return Object.freeze({
+    ...config,
+    contract: 'strapi' as const,
+    contractReason: 'the database is one of Strapi, which has stored its schema there',
+    isContractGuessed: false,
+    database: { ...config.database, nullsFirst: false },
+  })
+}
+
+/** Whether Strapi has stored its schema: Octavo makes the table, and leaves it empty. */
+async function isMadeByStrapi(config: Config): Promise<boolean> {
+  const driver = await driverOf(config)
+  if (!driver.exists(config)) return false
+  const view = await driver.lookInto(config)
+  try {
+    if (!(await view.tables()).has('strapi_database_schema')) return false
+    return (await view.main.rows(sql`select id from strapi_database_schema limit 1`)).length > 0
+  } finally {
+    await view.close()
+  }
+}

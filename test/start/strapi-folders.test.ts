@@ -1,0 +1,83 @@
+// What a folder and its database say about a project: which contract holds, files with a byte order mark, hooks that would never run.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, expect } from 'vitest'
+import { contentType } from '../spec/library.js'
+import { isOnServer } from '../support/databases.js'
+import { rule } from '../support/rule.js'
+import { serveBeside, serveProject } from '../support/serve.js'
+import { octavo, project, removeProjects } from './command.js'
+
+afterAll(removeProjects)
+
+const note = contentType('note', { title: { type: 'string' } })
+const said = async (files: Readonly<Record<string, unknown>>) => {
+  const { out, err } = await octavo(['start', project({ ...note, ...files }), '--new'], { NODE_ENV: 'development' })
+  return /contract: (.+?); docs/.exec(out)?.[1] ?? err
+}
+
+rule('projects.20', 'the folder says the contract, and the start says why', async () => {
+  const admin = { 'config/admin.ts': 'export default {}' }
+  const [inWorkspace, ofOctavo, plain, configured] = await Promise.all([
+    said({ ...admin, 'package.json': { name: 'cms', dependencies: {} } }),
+    said({ ...admin, 'package.json': { dependencies: { octavo: '1.0.0' } } }),
+    said({}),
+    said({ ...admin, 'octavo.config.json': { api: { rest: { contract: 'specification' } } } }),
+  ])
+  expect(inWorkspace).toBe('strapi, config/admin.ts and src/api are there, as in a project of Strapi')
+  expect(ofOctavo).toBe('specification, package.json depends on octavo')
+  expect(plain).toBe('specification, the default')
+  expect(configured).toBe('specification, set in octavo.config')
+})
+
+rule('projects.20', 'a database in which Strapi has stored its schema says the contract where the folder does not', async () => {
+  const served = await serveProject({
+    ...note,
+    ...contentType('page', { pic: { type: 'media' } }),
+    'seed/access.json': { roles: { public: ['api::page.page.find'] } },
+  })
+  // Only the contract strapi takes media in filters.
+  const ask = async (at: typeof served) => (await at.ask('/api/pages?filters[pic][name]=a')).status
+  expect(await ask(served)).toBe(400)
+  await served.service.close()
+  await served.sql("insert into strapi_database_schema (id, hash) values (1, 'abc')")
+  const again = await serveBeside(served)
+  expect(await ask(again)).toBe(200)
+  await again.service.close()
+  if (!isOnServer) {
+    const { out } = await octavo(['start', served.folder])
+    expect(out).toContain('"contract":"strapi"')
+    expect(out).toContain('the database is one of Strapi, which has stored its schema there')
+  }
+  await served.close()
+})
+
+rule('projects.21', 'files may begin with a byte order mark', async () => {
+  const mark = '\uFEFF'
+  const file = 'src/api/note/content-types/note/schema.json'
+  const folder = project({
+    [file]: mark + JSON.stringify(note[file]),
+    'package.json': `${mark}{"dependencies":{"@strapi/strapi":"5.54.0"}}`,
+    'octavo.config.json': `${mark}{"port":0}`,
+    'seed/access.json': `${mark}{"roles":{"public":["api::note.note.find"]}}`,
+    '.env': `${mark}JWT_SECRET=of-windows-and-long-enough-to-be-kept\r\nAPI_TOKEN_SALT=salt\r\n`,
+  })
+  const { out, err } = await octavo(['start', folder, '--new'], { LOG_LEVEL: 'warn' })
+  expect(err).toBe('')
+  expect(out).toContain('"contract":"strapi"')
+  expect(out).not.toContain('Generated')
+  expect(out).not.toContain('has no effect')
+  const text = readFileSync(join(folder, '.env'), 'utf8')
+  expect(text.match(/JWT_SECRET/g)).toHaveLength(1)
+  // An empty value in the first line is the place of a secret that is made.
+  writeFileSync(join(folder, '.env'), `${mark}JWT_SECRET=\r\nAPI_TOKEN_SALT=salt\r\n`)
+  expect((await octavo(['start', folder])).out).toContain('Generated JWT_SECRET')
+  expect(readFileSync(join(folder, '.env'), 'utf8')).toMatch(/^JWT_SECRET=\w+/)
+})
+
+rule('projects.22', 'a hook on a type that hooks never run for ends the start', async () => {
+  const hooks = [{ name: 'greet', types: ['plugin::users-permissions.user'], after: () => {} }] as never
+  await expect(serveProject(note, { code: { hooks } })).rejects.toThrow(
+    /greet: hooks run for content-types of the project alone, never for plugin::users-permissions\.user/,
+  )
+})
