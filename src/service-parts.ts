@@ -36,7 +36,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
   const { measuring } = management
   const tracing = await prepareTracing(config, version, logger)
   const watching = (all: Database, purpose?: DatabasePurpose) => measuring.database(tracedOf(config, all, tracing, purpose), purpose)
-  const mail = openMailer(config.mail, config.logsEmails, logger)
+  const mail = openMailer(config.mail, config.logsEmails, logger, config.limits)
   opened.add(mail.close)
   const signing = signingOf(config)
   const audit = await auditOf(config, logger, opened)

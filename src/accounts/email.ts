@@ -2,23 +2,38 @@
 
 import type { RowReader } from '../database/database.js'
 import { storedSetting } from '../documents/store/settings.js'
+import { ApiError } from '../errors/errors.js'
 import { onceDone } from '../runtime/once-done.js'
+import { openQueue } from '../runtime/queue.js'
+import { isEmailAddress } from './input.js'
 
 /** The section `mail` of the configuration. */
 export interface MailSettings {
   /** `smtp://user:password@host:port` or `smtps://…`; null: no e-mails are sent. */
   readonly url: string | null
-  /** Overrides the sender in the template. */
+  /** The sender of e-mails that have none of their own. */
   readonly from: string | null
 }
 
-/** A rendered e-mail. */
+/** An e-mail that can be sent. Contents are texts: anything else could name a file or a URL. */
 export interface Email {
-  readonly to: string
-  readonly from: string
-  readonly replyTo?: string
+  readonly to: string | readonly string[]
+  readonly cc?: readonly string[]
+  readonly bcc?: readonly string[]
+  /** Null: the sender of the configuration. */
+  readonly from: string | null
+  readonly replyTo?: string | readonly string[]
   readonly subject: string
-  readonly html: string
+  readonly text?: string
+  readonly html?: string
+}
+
+/** Limits of e-mails. */
+export interface MailLimits {
+  readonly mailConcurrency: number
+  readonly mailQueue: number
+  /** Milliseconds. */
+  readonly mailTimeout: number
 }
 
 /** Sends e-mails in the background. */
@@ -28,6 +43,11 @@ export interface Mailer {
    * that there was an e-mail at all.
    */
   post(email: Email): void
+  /**
+   * Sends an e-mail now. Without a mail server it is logged in development.
+   * @throws ApiError 501 without a mail server; 503 if the server does not take it in time, or too many are being sent
+   */
+  send(email: Email): Promise<void>
   /** Sends the waiting e-mails and closes the connection. */
   close(): Promise<void>
 }
@@ -43,8 +63,22 @@ interface MailLog {
 const maxDelay = 1_000
 const closeTimeout = 5_000
 
+/** The sender of a project that has configured none. */
+export const placeholderSender = 'no-reply@example.com'
+
+/** An e-mail as a line of the log. */
+const printedEmail = ({ to, subject, html, text }: Email): string =>
+  `E-mail is not configured (SMTP_URL). E-mail "${subject}" to ${[to].flat().join(', ')}: ${html ?? text ?? ''}`
+
+/** The sender of a project that did not choose one. */
+const isPlaceholder = /@example\.(com|net|org)>?$/i
+
+/** Says that mail servers will reject a sender. */
+const sentenceOn = (sender: string): string =>
+  `E-mails leave as ${sender}, which mail servers reject: set the sender of the project (MAIL_FROM)`
+
 /** Opens a mailer. `logsEmails`: without an SMTP server, the whole e-mail with its code is logged. */
-export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: MailLog): Mailer {
+export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: MailLog, limits: MailLimits): Mailer {
   // Nodemailer is loaded where there is a server to send to.
   const opening = async () => (await import('nodemailer')).createTransport(url!)
   let opened: Awaited<ReturnType<typeof opening>> | null = null
@@ -52,35 +86,69 @@ export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log
     opened = await opening()
     return opened
   })
+  const sender = from ?? placeholderSender
+  if (url !== null && isPlaceholder.test(sender)) log.warn(sentenceOn(sender))
   const waiting = new Map<NodeJS.Timeout, Email>()
+  const { run } = openQueue(limits.mailConcurrency, limits.mailQueue, 'Too many e-mails are being sent')
 
-  async function send(email: Email): Promise<void> {
+  async function transmit(email: Email): Promise<void> {
+    // Contents of files and URLs are never sent.
+    const own = { from: email.from ?? sender, disableFileAccess: true, disableUrlAccess: true }
+    const { to, cc = [], bcc = [], replyTo = [], ...content } = email
+    const addresses = { to: [to].flat(), cc: [...cc], bcc: [...bcc], replyTo: [replyTo].flat() }
+    await (await transport()).sendMail({ ...content, ...addresses, ...own })
+  }
+
+  async function sendLetter(email: Email): Promise<void> {
     try {
-      if (url !== null) {
-        await (await transport()).sendMail({ ...email, from: from ?? email.from })
-      } else if (logsEmails) {
-        log.info(`E-mail is not configured (SMTP_URL). E-mail "${email.subject}" to ${email.to}: ${email.html}`)
-      } else log.warn(`E-mail is not configured (SMTP_URL); the e-mail "${email.subject}" was not sent`)
+      if (url !== null) await transmit(email)
+      else if (logsEmails) log.info(printedEmail(email))
+      else log.warn(`E-mail is not configured (SMTP_URL); the e-mail "${email.subject}" was not sent`)
     } catch (error) {
       log.error({ err: error }, 'could not send an e-mail')
     }
   }
 
+  async function send(email: Email): Promise<void> {
+    if (url === null) {
+      if (!logsEmails) throw new ApiError('NotImplementedError', 'E-mail is not configured (SMTP_URL)')
+      return log.info(printedEmail(email))
+    }
+    await run(() => inTime(transmit(email), limits.mailTimeout)).catch((error: unknown) => {
+      if (error instanceof ApiError) throw error
+      log.error({ err: error }, 'could not send an e-mail')
+      throw new ApiError('ServiceUnavailableError', 'The mail server did not take the e-mail')
+    })
+  }
+
   return {
+    send,
     post: (email) => {
       const timer = setTimeout(() => {
         waiting.delete(timer)
-        void send(email)
+        void sendLetter(email)
       }, Math.random() * maxDelay)
       waiting.set(timer, email)
     },
     close: async () => {
       for (const timer of waiting.keys()) clearTimeout(timer)
-      const last = [...waiting.values()].map(send)
+      const last = [...waiting.values()].map(sendLetter)
       await Promise.race([Promise.all(last), new Promise((resolve) => setTimeout(resolve, closeTimeout).unref())])
       opened?.close()
     },
   }
+}
+
+/** Waits for work, at most so many milliseconds. @throws ApiError 503 beyond them */
+async function inTime(work: Promise<void>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const end = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new ApiError('ServiceUnavailableError', 'The mail server did not take the e-mail in time')),
+      milliseconds,
+    )
+  })
+  await Promise.race([work, end]).finally(() => clearTimeout(timer))
 }
 
 /** The e-mails with templates in Strapi's admin panel, by their key. */
@@ -105,15 +173,42 @@ export async function renderEmail(
   const stored = (await storedSetting(database, 'plugin_users-permissions_email')) ?? {}
   const templates = stored as Readonly<Partial<Record<EmailKind, Template>>>
   const { from, response_email = '', object = '', message = '' } = templates[kind]?.options ?? {}
-  const name = (from?.name ?? '').replaceAll(/["\r\n\\]/g, '')
-  const address = from?.email ?? 'no-reply@example.com'
+  const html = fillIn(message, values, escapeHtml)
   return {
     to,
-    from: name === '' ? address : `"${name}" <${address}>`,
+    from: senderOf(from),
     ...(response_email === '' ? {} : { replyTo: response_email }),
     subject: fillIn(object, values, (value) => value.replaceAll(/[\r\n]/g, ' ')),
-    html: fillIn(message, values, escapeHtml),
+    text: textOfHtml(html),
+    html,
   }
+}
+
+/** The senders that templates have before somebody writes another one. */
+const firstSenders: readonly string[] = [placeholderSender, 'no-reply@strapi.io']
+
+/** The sender of a template; null if nobody has chosen one. */
+function senderOf(from: { readonly name?: string; readonly email?: string } | undefined): string | null {
+  const address = from?.email ?? ''
+  if (!isEmailAddress(address) || firstSenders.includes(address.toLowerCase())) return null
+  const name = (from?.name ?? '').replaceAll(/["\r\n\\]/g, '')
+  return name === '' ? address : `"${name}" <${address}>`
+}
+
+const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' }
+
+/** The text of a simple HTML page: paragraphs as lines, the address of a link behind its text. */
+export function textOfHtml(html: string): string {
+  const withAddresses = html.replaceAll(
+    /<a\s[^>]{0,200}?href="([^"]{1,2000})"[^>]{0,200}>([^<]*)<\/a>/gi,
+    (_, address: string, text: string) => (text.trim() === address ? address : `${text} (${address})`),
+  )
+  const lines = withAddresses.replaceAll(/<(?:br|\/p|\/div|\/li|\/h\d|\/tr)\b[^>]{0,200}>/gi, '\n').replaceAll(/<[^>]{0,2000}>/g, '')
+  return lines
+    .replaceAll(/&(lt|gt|quot|#39|nbsp|amp);/g, (_, name: string) => entities[name]!)
+    .replaceAll(/[ \t]+\n/g, '\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim()
 }
 
 /** Replaces each `<%= NAME %>` by its value; unknown names are removed. */

@@ -35,9 +35,13 @@ async function sendReset(accounts: AccountContext, email: string): Promise<void>
     'USER.username': user?.username ?? '',
     'USER.email': email,
     SERVER_URL: accounts.publicUrl,
+    ADMIN_URL: `${accounts.publicUrl}/admin`,
   }
   const message = await renderEmail(accounts.database, 'reset_password', email, values)
-  if (user !== null) accounts.mail.post(message)
+  if (user === null) return
+  if (resetUrl === null)
+    accounts.log.warn('A letter for a new password leads to no page. Set one: npx octavo settings set reset-page <url>')
+  accounts.mail.post(message)
 }
 
 /** Creates a code for a letter. An event tells of it, as in Strapi, which stores the code in the user. */

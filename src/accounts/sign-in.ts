@@ -104,6 +104,7 @@ export function confirmationEmail(accounts: AccountContext, email: string, usern
     'USER.username': username,
     'USER.email': email,
     SERVER_URL: accounts.publicUrl,
+    ADMIN_URL: `${accounts.publicUrl}/admin`,
   })
 }
 

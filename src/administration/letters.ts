@@ -36,8 +36,9 @@ export function letterOf(administration: Pick<Administration, 'config'>, kind: k
   const link = escapeHtml(pageOf(administration, kind, code))
   return {
     to,
-    from: administration.config.mail.from ?? 'no-reply@example.com',
+    from: null,
     subject,
+    text: [...sentences, pageOf(administration, kind, code)].join('\n\n'),
     html: [...sentences, `<a href="${link}">${link}</a>`].map((sentence) => `<p>${sentence}</p>`).join('\n'),
   }
 }

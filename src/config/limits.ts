@@ -150,6 +150,12 @@ const administrationLimits = () => ({
   authRateLimit: z.int().min(0).max(most).default(10),
   /** Such attempts per IP address with all identities, at least `authRateLimit`; 0 means no limit. */
   authAddressRateLimit: z.int().min(0).max(most).default(60),
+  /** Recipients of one e-mail that a caller or code of the project sends. */
+  mailRecipients: z.int().positive().max(10_000).default(50),
+  /** Such e-mails that are sent concurrently, and that may wait; milliseconds for the mail server to take one. */
+  mailConcurrency: z.int().positive().max(100).default(5),
+  mailQueue: z.int().positive().max(most).default(100),
+  mailTimeout: z.int().positive().max(longest).default(20_000),
   /** Acts of administrators that are kept; the oldest are deleted first. */
   activityEntries: z.int().positive().max(most).default(100_000),
   /** Milliseconds for the checks of `/admin/api/doctor`. */

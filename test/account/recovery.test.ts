@@ -203,8 +203,77 @@ test('letters are sent over SMTP where it is configured', async () => {
   expect(heard).toContain('RCPT TO:<erin@example.test>')
   expect(heard).toContain('MAIL FROM:<post@example.test>')
   expect(heard.join('\n')).toContain('Subject: Reset password')
+  expect(heard.join('\n')).toContain('multipart/alternative')
+  expect(heard.join('\n')).toContain('text/plain')
   await mailing.close()
   close()
+})
+
+rule('email.2', 'a template has its own sender once somebody chose one, the address of the administration, and a text', async () => {
+  const { url, heard, close } = await listenForMail()
+  const mailing = await serveAccounts({
+    config: { url: 'https://api.example.test' },
+    environment: { SMTP_URL: url, MAIL_FROM: 'Magazine <post@example.test>', NODE_ENV: 'production' },
+  })
+  await changeSetting(mailing, 'plugin_users-permissions_email', ({ reset_password: { options } }) => {
+    options.from = { name: 'My Shop', email: 'shop@example.test' }
+    options.message = '<p>Hi &amp; <%= ADMIN_URL %></p><p><a href="<%= SERVER_URL %>/x">here</a></p>'
+  })
+  await post(mailing, '/api/auth/forgot-password', { email: 'erin@example.test' })
+  for (let tries = 0; tries < 300 && !heard.includes('.'); tries++) await new Promise((resolve) => setTimeout(resolve, 30))
+  const all = heard.join('\n')
+  expect(heard).toContain('MAIL FROM:<shop@example.test>')
+  expect(mailing.log.join('\n')).toContain('leads to no page')
+  expect(all).toContain('From: My Shop <shop@example.test>')
+  expect(all).toContain('Hi & https://api.example.test/admin')
+  expect(all).toContain('here (https://api.example.test/x)')
+
+  heard.length = 0
+  const { full } = goldenTokens()
+  const sent = await post(
+    mailing,
+    '/api/email',
+    { to: 'a@example.test, B <b@example.test>', subject: 'Hello', text: 't', html: '<b>h</b>' },
+    full,
+  )
+  expect([sent.status, sent.body]).toEqual([200, {}])
+  expect(heard).toContain('RCPT TO:<b@example.test>')
+  expect(heard).toContain('MAIL FROM:<post@example.test>')
+  close()
+  await mailing.close()
+})
+
+rule('email.1', 'e-mails are sent by who may, and have addresses and texts alone', async () => {
+  const { full } = goldenTokens()
+  const mail = { to: 'x@example.test', subject: 's', text: 't' }
+  expect((await post(served, '/api/email', mail)).status).toBe(403)
+  expect((await post(served, '/api/email', mail, full)).body).toEqual({})
+  expect((await letters(served, 1))[0]).toMatchObject({ to: 'x@example.test', text: 't' })
+  const refused: readonly (readonly [object, string])[] = [
+    [{}, 'to'],
+    [{ ...mail, to: 'nobody' }, 'to'],
+    [{ ...mail, to: { address: 'x@example.test' } }, 'to'],
+    [{ ...mail, to: Array.from({ length: 51 }, (_, index) => `x${index}@example.test`) }, 'to'],
+    [{ ...mail, bcc: 'x@example.test\r\nX-Evil: 1' }, 'bcc'],
+    [{ ...mail, subject: 'a\r\nBcc: y@example.test' }, 'subject'],
+    [{ ...mail, html: { path: '/etc/passwd' } }, 'html'],
+    [{ ...mail, attachments: [{ path: '/etc/passwd' }] }, 'attachments'],
+    [{ to: mail.to, subject: 's' }, 'text'],
+  ]
+  for (const [body, field] of refused) {
+    const answer = await post(served, '/api/email', body, full)
+    expect([field, answer.status, answer.body.error.details.errors[0].path]).toEqual([field, 400, [field]])
+  }
+  const unnamed = await serveAccounts({ environment: { SMTP_URL: 'smtp://127.0.0.1:1', NODE_ENV: 'production' } })
+  expect(unnamed.log.join('\n')).toContain('E-mails leave as no-reply@example.com')
+  expect((await post(unnamed, '/api/email', mail, full)).status).toBe(503)
+  await unnamed.close()
+  const quiet = await serveAccounts({ environment: { NODE_ENV: 'production' } })
+  expect((await post(quiet, '/api/email', mail, full)).body.error).toMatchObject({
+    status: 501,
+    message: 'E-mail is not configured (SMTP_URL)',
+  })
+  await quiet.close()
 })
 
 test('in production without mail, no code gets into the log', async () => {

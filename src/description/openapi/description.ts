@@ -111,6 +111,7 @@ function tagsOf({ types }: Model, operations: readonly ApiOperation[]): readonly
 
 const plugins: Readonly<Record<string, string>> = {
   'users-permissions': 'Users, sign-in and roles',
+  email: 'E-mails',
   upload: 'Media library',
   i18n: 'Locales',
   'content-type-builder': 'The model',

@@ -2,6 +2,7 @@
 import type { Route } from '../request-context.js'
 import { authenticationRoutes } from './authentication.js'
 import { contentTypeBuilderRoutes } from './content-type-builder.js'
+import { emailRoutes } from './email.js'
 import { fileRoutes } from './files.js'
 import { localeRoutes } from './locales.js'
 import { oauthRoutes } from './oauth.js'
@@ -11,6 +12,7 @@ export const routes: readonly Route[] = [
   ...usersAndRolesRoutes,
   ...authenticationRoutes,
   ...oauthRoutes,
+  ...emailRoutes,
   ...fileRoutes,
   ...localeRoutes,
   ...contentTypeBuilderRoutes,

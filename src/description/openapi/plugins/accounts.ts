@@ -21,6 +21,14 @@ const attempt = (
   errors: [429],
 })
 
+/** Sending an e-mail. */
+const sending: ApiOperation = {
+  ...{ method: 'post', path: '/email', action: 'plugin::email.email.send', tag: 'email', summary: 'Sends an e-mail' },
+  parameters: [],
+  body: jsonBody(object({ to: text, cc: text, bcc: text, from: text, replyTo: text, subject: text, text, html: text }, ['to', 'subject'])),
+  success: { status: 200, description: 'The mail server has taken it.', schema: object({}) },
+}
+
 /** Sessions exist only with `auth.jwtManagement: 'refresh'`. */
 export function accountOperations(context: SchemaContext, hasSessions: boolean): readonly ApiOperation[] {
   const user = shapeRef(context, context.view.model.types.get(userType)!)
@@ -30,6 +38,7 @@ export function accountOperations(context: SchemaContext, hasSessions: boolean):
   const signedIn = { status: 200, description: 'The user, and the token for further requests.', schema: session }
   const done = { status: 200, description: 'The request was accepted.', schema: object({ ok: { const: true } }, ['ok']) }
   return [
+    sending,
     {
       ...attempt('post', '/auth/local', 'callback', 'Signs in'),
       body: jsonBody(
