@@ -4,7 +4,6 @@ import type { IncomingMessage } from 'node:http'
 import qs from 'qs'
 import { ApiError, validationError } from '../errors/errors.js'
 import { type BodyLimits, type ReadForm, readRawBody } from './body-parser.js'
-import { parseJson } from './json-body.js'
 
 /** The limits of a body that may be a form. */
 export interface FormBodyLimits extends BodyLimits {
@@ -15,14 +14,22 @@ export interface FormBodyLimits extends BodyLimits {
 type FormField = readonly [name: string, text: string]
 
 /**
- * Reads a multipart form as a body. `data` may also be one field with a JSON object.
- * @throws what `readRawBody` throws; ApiError 400 for a malformed form, for one with files, and for invalid JSON; 413 for too many fields
+ * Reads a multipart form as a body. A field is a text: `data` with JSON is not an object, as in Strapi 5.
+ * @throws what `readRawBody` throws; ApiError 400 for a malformed form and for one with files; 413 for too many fields
  */
 export const readForm: ReadForm<FormBodyLimits> = async (request, incoming, limits) => {
   const bytes = await readRawBody(request, incoming, limits)
-  const body = nestedFields(await fieldsOf(request, bytes, limits))
-  const { data } = body
-  return typeof data === 'string' && data.trimStart().startsWith('{') ? { ...body, data: await parseJson(Buffer.from(data), limits) } : body
+  const { fields, file } = await partsOf(request, bytes, limits)
+  const body = nestedFields(fields)
+  // A text in `data` is refused as such.
+  if (file !== null && typeof body.data !== 'string') throw filesRefused(file)
+  return body
+}
+
+/** The parts of a form: its fields, and the field of a file, if there is one. */
+interface FormParts {
+  readonly fields: readonly FormField[]
+  readonly file: string | null
 }
 
 /** Makes objects and lists of fields whose names have brackets, as in a query string. A repeated field is a list. */
@@ -45,10 +52,11 @@ export function refuseUnread(request: IncomingMessage, body: unknown): void {
 
 const malformed = (): ApiError => new ApiError('BadRequestError', 'Malformed multipart body')
 
-async function fieldsOf({ headers }: IncomingMessage, bytes: Buffer, limits: FormBodyLimits): Promise<readonly FormField[]> {
+async function partsOf({ headers }: IncomingMessage, bytes: Buffer, limits: FormBodyLimits): Promise<FormParts> {
   const { Busboy } = (await import('@fastify/busboy')).default
   const { uploadFields: most, bodyBytes } = limits
   const fields: FormField[] = []
+  let file: string | null = null
   return new Promise((resolve, reject) => {
     try {
       const parser = new Busboy({
@@ -60,14 +68,14 @@ async function fieldsOf({ headers }: IncomingMessage, bytes: Buffer, limits: For
         stream.on('error', () => {})
         stream.resume()
         // A browser sends an empty file name if no file was chosen.
-        if (filename) reject(filesRefused(name))
+        if (filename) file ??= name ?? ''
       })
       parser.on('field', (name = '', value) => fields.push([name, value]))
       const tooMany = () => reject(new ApiError('PayloadTooLargeError', `A form must not have more than ${most} fields`))
       parser.on('fieldsLimit', tooMany)
       parser.on('partsLimit', tooMany)
       parser.on('error', () => reject(malformed()))
-      parser.on('finish', () => resolve(fields))
+      parser.on('finish', () => resolve({ fields, file }))
       parser.end(bytes)
     } catch {
       reject(malformed())
