@@ -1,6 +1,6 @@
 // Which schemas own rows of the tables between rows: links of relations, polymorphic links, entries of components.
 import { fileType } from './link.js'
-import type { ContentType, LinkStorage, Model, MorphTo, Relation, Schema } from './types.js'
+import type { Attribute, ContentType, LinkStorage, Model, MorphTo, Relation, Schema } from './types.js'
 
 /** A relation that names a link table, and the schema whose rows own the links. */
 export interface OwnedLink {
@@ -56,3 +56,13 @@ export function ownedMorphs(model: Model): readonly OwnedMorph[] {
 /** Every schema whose rows hold components. */
 export const componentHolders = (model: Model): readonly ComponentHolder[] =>
   schemasOf(model).flatMap((shape) => (shape.componentTable === null ? [] : [{ shape, componentTable: shape.componentTable }]))
+
+/** A relation that is a column of its own table, as a schema asks for it. */
+export type ColumnRelation = Relation & { readonly storage: Extract<Relation['storage'], { readonly kind: 'column' }> }
+
+/** Whether a relation is such a column; who created and changed a row is not. */
+export const isColumnRelation = (attribute: Attribute): attribute is ColumnRelation =>
+  attribute.kind === 'relation' && attribute.storage.kind === 'column' && attribute.source.useJoinTable === false
+
+/** Those of some attributes that are columns. */
+export const columnRelations = (attributes: readonly Attribute[]): readonly ColumnRelation[] => attributes.filter(isColumnRelation)

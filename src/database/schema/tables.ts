@@ -2,7 +2,7 @@
 // What Strapi keeps beside its content-types stands in system-tables.ts.
 import { attributeTypes } from '../../model/attributes.js'
 import * as names from '../../model/names.js'
-import { schemasOf } from '../../model/owners.js'
+import { type ColumnRelation, schemasOf } from '../../model/owners.js'
 import type { Attribute, AttributeSource, Model, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import { columnsAfterLocale, systemTables } from './system-tables.js'
@@ -63,11 +63,10 @@ function withLocaleBefore(columns: readonly Column[], before: string | undefined
   return [...others.slice(0, place), column('locale', 'varchar(255)'), ...others.slice(place)]
 }
 
-type Pointer = Relation & { readonly storage: Extract<Relation['storage'], { readonly kind: 'column' }> }
+const isPointer = (attribute: Attribute): attribute is ColumnRelation =>
+  attribute.kind === 'relation' && attribute.storage.kind === 'column'
 
-const isPointer = (attribute: Attribute): attribute is Pointer => attribute.kind === 'relation' && attribute.storage.kind === 'column'
-
-function pointer(shape: Schema, { storage, target }: Pointer, model: Model): ForeignKey {
+function pointer(shape: Schema, { storage, target }: ColumnRelation, model: Model): ForeignKey {
   const name = names.columnIndexName(shape.table, storage.column, 'fk')
   return foreignKey(name, storage.column, model.types.get(target)!.table, 'SET NULL', storage.references)
 }

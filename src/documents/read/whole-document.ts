@@ -1,6 +1,7 @@
 // Reads of a whole row, with what hides it from callers left out: to check it, to compare it, to tell whether it has changed.
 import type { ReadAnswer, Transaction } from '../../database/database.js'
 import { fileType, isPolymorphicTarget } from '../../model/link.js'
+import { isColumnRelation } from '../../model/owners.js'
 import type { Attribute, ContentType, Model, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
 import type { Filter, Populated, ReadRequest, Selection } from '../../query/request.js'
 import type { Plans } from './plans.js'
@@ -181,5 +182,6 @@ const morphOf = (model: Model, attribute: MorphTo): Populated => ({
 /** The type that links of a relation lead to, or that of files; null for what keeps no links. */
 export function linkedType(model: Model, attribute: Attribute): ContentType | null {
   if (attribute.kind === 'media') return model.types.get(fileType)!
-  return attribute.kind === 'relation' && attribute.storage.kind === 'link' ? model.types.get(attribute.target)! : null
+  if (attribute.kind !== 'relation') return null
+  return attribute.storage.kind === 'link' || isColumnRelation(attribute) ? model.types.get(attribute.target)! : null
 }

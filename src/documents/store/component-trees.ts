@@ -46,7 +46,8 @@ export function holdsRelations(model: Model, attribute: Attribute, above: readon
 export const relationsOf = ({ attributes }: Component): readonly Relation[] =>
   [...attributes.values()].filter(
     (attribute): attribute is Relation =>
-      attribute.kind === 'relation' && (attribute.storage.kind === 'link' || attribute.storage.kind === 'column'),
+      attribute.kind === 'relation' &&
+      (attribute.storage.kind === 'link' || (attribute.storage.kind === 'column' && attribute.storage.references === 'id')),
   )
 
 /** Reads the components that a row holds by these attributes. */

@@ -22,6 +22,7 @@ import type { ComponentInput, Input } from '../input/types.js'
 import { copyInverses, writeInverse } from './inverse-polymorphic.js'
 import { copyMedia, fileLinks, removeMedia, writeMedia } from './media.js'
 import { copyLinks, dropPendingLinks } from './pending-links.js'
+import { copyPointers, writeColumn } from './pointers.js'
 import { copyPolymorphic, writePolymorphic } from './polymorphic.js'
 import type { Owner } from './relations.js'
 import { writeRelation } from './relations.js'
@@ -37,8 +38,9 @@ export async function writeBelow(writing: RowContext, owner: Owner, input: Input
   else made.delete(keyOf(owner))
   for (const [attribute, entries] of [...input.components, ...input.zones]) await writeEntries(writing, owner, attribute, entries, isNew)
   for (const [relation, change] of input.relations) {
-    if (relation.kind === 'relation') await writeRelation(writing, owner, relation, change, isNew)
-    else if (relation.kind === 'morphTo') await writePolymorphic(transaction, model, owner, relation, change, resolving)
+    if (relation.kind === 'relation') {
+      if (!(await writeColumn(writing, owner, relation, change))) await writeRelation(writing, owner, relation, change, isNew)
+    } else if (relation.kind === 'morphTo') await writePolymorphic(transaction, model, owner, relation, change, resolving)
     else await writeInverse(writing, owner, relation, change)
   }
   for (const [media, change] of input.media) await writeMedia(transaction, files(model), owner, media, change, resolving, isNew)
@@ -225,6 +227,7 @@ export async function copyBelow(
     insertRows(transaction, to.shape.componentTable!, copies)
   }
   copyMedia(transaction, from, to, linked.filter(isMedia), replaces)
+  copyPointers(writing, from, to, attributes)
   copyLinks(writing, from, to, linked.filter(isRelation), { isNew: !replaces, isFromNew: given !== undefined })
   // These replace what `to` has, so they are copied where there is nothing to copy too.
   await copyPolymorphic(writing, from, to, attributes.filter(isMorph))

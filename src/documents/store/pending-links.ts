@@ -8,6 +8,7 @@ import { ownedLinks } from '../../model/owners.js'
 import type { Attribute, ContentType, LinkStorage, Model, Relation, Schema } from '../../model/types.js'
 import { lastPlaceInOther, placeInOther } from './copied-positions.js'
 import { markModifiedWhere } from './modified-drafts.js'
+import { keepPointers } from './pointers.js'
 import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
 import type { Owner } from './relations.js'
 import { hasOneOwner, localesOf, takeAway } from './relations.js'
@@ -302,4 +303,5 @@ export function keepPendingLinks(transaction: Transaction, model: Model, type: C
     )
   }
   keepPendingTargets(transaction, model, type, version)
+  keepPointers(transaction, model, type, version)
 }

@@ -35,13 +35,6 @@ export async function writeRelation(
   const { storage } = relation
   if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
   const target = model.types.get(relation.target)!
-  if (storage.kind === 'column') {
-    const [last] = (await resolveSet(transaction, target, input.set ?? input.connect, input.besideSet, resolving)).slice(-1)
-    transaction.follow(
-      sql`update ${sql.table(owner.shape.table)} set ${sql.id(storage.column)} = ${last?.rows[0] ?? null} where id = ${owner.id}`,
-    )
-    return
-  }
   if (storage.kind !== 'link') return
   const present = isNew ? new Map<number, number>() : await linkedRows(transaction, storage, owner.id)
   const asked = await wantedRows(transaction, target, relation, isNew ? null : [...present.keys()], input, resolving)

@@ -2,7 +2,8 @@
 // order the targets come. Filters, sort and populate all go through here.
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
-import type { Schema } from '../../model/types.js'
+import { same } from '../../database/fragments.js'
+import type { ContentType, Schema } from '../../model/types.js'
 import { assertNever } from '../../model/types.js'
 import type { PathAttribute } from '../request.js'
 
@@ -111,13 +112,16 @@ function relationPairs(owner: Schema, attribute: PathAttribute & { kind: 'relati
       return {
         tables: [table(owner.table, link), table(target.table, as)],
         owner: column(link, 'id'),
-        conditions: [equal(column(as, storage.references), column(link, storage.column))],
+        conditions: pointed(owner, target, storage, as, link),
         order: [column(as, 'id')],
         tie: column(as, 'id'),
       }
     case 'inverseColumn': {
       const id = column(as, 'id')
-      return { tables: [table(target.table, as)], owner: column(as, storage.column), conditions: [], order: [id], tie: id }
+      if (!hasVersions(owner))
+        return { tables: [table(target.table, as)], owner: column(as, storage.column), conditions: [], order: [id], tie: id }
+      const conditions = isVersionNamed(target, owner, as, storage.column, link)
+      return { tables: [table(target.table, as), table(owner.table, link)], owner: column(link, 'id'), conditions, order: [id], tie: id }
     }
     case 'localizations':
       return {
@@ -130,6 +134,32 @@ function relationPairs(owner: Schema, attribute: PathAttribute & { kind: 'relati
     default:
       return assertNever(storage)
   }
+}
+
+const hasVersions = (shape: Schema): shape is ContentType => shape.kind === 'contentType' && shape.draftAndPublish
+
+/** A column leads to the row that it names; with drafts to the version of that document which the owner's row shows. */
+function pointed(
+  owner: Schema,
+  target: Schema,
+  { column: name, references }: { readonly column: string; readonly references: string },
+  as: string,
+  link: string,
+): readonly Expression[] {
+  if (references !== 'id' || !hasVersions(target)) return [equal(column(as, references), column(link, name))]
+  return isVersionNamed(owner, target, link, name, as)
+}
+
+/** True where `shown` is a version of the document that the column of `row` names: in the state of `row`, if that has one. */
+function isVersionNamed(owner: Schema, target: ContentType, row: string, name: string, shown: string): readonly Expression[] {
+  const named = (what: string) =>
+    sql`(select ${column(`${shown}_n`, what)} from ${table(target.table, `${shown}_n`)} where ${column(`${shown}_n`, 'id')} = ${column(row, name)})`
+  const state = (alias: string) => sql`(${column(alias, 'published_at')} is null)`
+  return [
+    equal(column(shown, 'document_id'), named('document_id')),
+    ...(target.localized ? [same(column(shown, 'locale'), named('locale'))] : []),
+    ...(hasVersions(owner) ? [equal(state(shown), state(row))] : []),
+  ]
 }
 
 /** Joins conditions with AND; true where there are none. */

@@ -3,6 +3,7 @@
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import { andSameLocale, concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
+import { type ColumnRelation, columnRelations } from '../../model/owners.js'
 import type { Attribute, ContentType, LinkStorage, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
 
 type Linked = Relation & { readonly storage: LinkStorage }
@@ -80,7 +81,24 @@ const isFromBothSides =
 
 function valuesDiffer(within: Within, shape: Schema, draft: string, live: string): readonly Expression[] {
   const scalars = [...shape.attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar')
-  return scalars.filter(({ system }) => !system).map((scalar) => valueDiffers(within, scalar, draft, live))
+  return [
+    ...scalars.filter(({ system }) => !system).map((scalar) => valueDiffers(within, scalar, draft, live)),
+    ...columnRelations([...shape.attributes.values()]).map((pointer) => pointerDiffers(within, pointer, draft, live)),
+  ]
+}
+
+/** Columns name the same document. */
+function pointerDiffers(within: Within, { storage, target: uid }: ColumnRelation, draft: string, live: string): Expression {
+  const target = within.model.types.get(uid)!
+  const versions = target.draftAndPublish || (within.isAcross === true && target.localized)
+  const named = (row: string) => column(row, storage.column)
+  if (storage.references !== 'id' || !versions) return within.dialect.differs(named(draft), named(live))
+  const document = (row: string) => {
+    const alias = within.nextAlias()
+    const text = within.isAcross ? column(alias, 'document_id') : documentOf(target, alias)
+    return sql`(select ${text} from ${sql.table(target.table)} as ${sql.id(alias)} where ${column(alias, 'id')} = ${named(row)})`
+  }
+  return differs(document(draft), document(live))
 }
 
 /** What a row owns besides its columns, without the relations that are compared anyway. */
