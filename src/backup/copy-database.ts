@@ -16,6 +16,7 @@ import { giveAccess, ownerOnly } from './ownership.js'
 const leftOut: readonly string[] = [
   ...['octavo_leases', 'octavo_rate_limits', 'octavo_file_swaps', 'octavo_one_time_tokens', 'strapi_sessions'],
   ...['octavo_write_turns', 'octavo_write_outcomes', 'octavo_preparation', 'octavo_copy_progress', 'octavo_server_epoch', 'octavo_commits'],
+  'octavo_time_zone',
 ]
 
 const isLeftOut = (name: string): boolean => leftOut.includes(name.split(/[ .]/)[0]!)

@@ -61,6 +61,8 @@ export interface Dialect {
   first(value: Expression, descending: boolean, nullsFirst: boolean): Expression
   /** True where two values of a `timestamp` attribute differ, as Strapi's publication reads them. */
   timestampsDiffer(one: Expression, other: Expression): Expression
+  /** Whether the columns of moments give one back as it was written; absent: every one. */
+  readonly keepsMoment?: (milliseconds: number) => boolean
   /** Whether a comparison of a column with a text follows the column's collation, which may ignore case, accents and spaces at the end. */
   readonly collates: boolean
   /** True where two values of one type are not the same, or one is null; texts by character, whatever else compares them otherwise. */

@@ -3,6 +3,7 @@ import { sql } from 'kysely'
 import type { BoundType, Dialect, Expression } from '../dialect.js'
 import { differs, type Found, type Listed, selectAll } from '../fragments.js'
 import type { Parameter } from '../plan.js'
+import { showsMoment } from '../server/wall-clock.js'
 import { commitRow, turnTable } from './create-tables.js'
 import { writeMysqlSql } from './words.js'
 
@@ -97,6 +98,7 @@ const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
   equalsIgnoringCase: (column, value, folding) =>
     folding === 'unicode' ? isSameText(folded(column), folded(value)) : sql<boolean>`lower(${column}) = lower(${value})`,
   collates: true,
+  keepsMoment: showsMoment,
   listed: (list, as) => sql`json_table(${list}, '$[*]' columns (value bigint path '$')) as ${sql.id(as)}`,
   rowCount: (value) => value,
   readsSkippedRows: true,

@@ -14,6 +14,7 @@ import { serverActivity } from '../server/activity.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
+import { checkTimeZone } from '../server/time-zone.js'
 import { carryOutOnMysql, takeBackOnMysql } from './carry-out.js'
 import { readCatalog } from './catalog.js'
 import { describeMysqlStep } from './describe-step.js'
@@ -51,7 +52,7 @@ async function prepareAndWarn(
   config: Config,
   model: Model,
   reached: MysqlReached,
-  logger: Pick<Logger, 'warn' | 'info'>,
+  logger: Pick<Logger, 'warn' | 'info' | 'error'>,
   fill: FillRows,
 ): Promise<void> {
   if (reached.isGalera)
@@ -62,6 +63,8 @@ async function prepareAndWarn(
   if (notUnique.length > 0)
     logger.warn({ indexes: notUnique }, 'unique indexes of tables of the service are missing, because rows have the same values')
   if (!isNew) warnOfDifferences(logger, added, await onClient(reached.small, (client) => findSchemaMismatches(client, model)))
+  const ask = (statement: string) => onClient(reached.small, async (client) => (await client.query(statement)).rows[0]?.[0] ?? null)
+  await checkTimeZone(ask, logger, new Date())
 }
 
 /** Changes tables, and learns their columns anew. */

@@ -14,6 +14,7 @@ import {
   type ValueKind,
 } from '../rows.js'
 import { quoted } from '../schema/table.js'
+import { zoneTable } from '../server/time-zone.js'
 import { fromWallClock } from '../server/wall-clock.js'
 import { type MysqlQueryable, readCatalog } from './catalog.js'
 import { driverTables, octavoTable } from './create-tables.js'
@@ -45,7 +46,7 @@ async function tablesOf(client: MysqlQueryable): Promise<readonly RowTable[]> {
   const { tables, ownTables } = await readCatalog(client)
   const keys = await keysOf(client)
   const structures = await jsonColumnsOf(client)
-  const left = new Set([progressTable, ...driverTables])
+  const left = new Set([progressTable, zoneTable, ...driverTables])
   const names = ownTables.filter((name) => !left.has(name)).sort()
   return names.map((name) => ({
     name,

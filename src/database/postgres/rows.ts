@@ -17,6 +17,7 @@ import {
 } from '../rows.js'
 import { storedName } from '../schema/stored-name.js'
 import { quoted } from '../schema/table.js'
+import { zoneTable } from '../server/time-zone.js'
 import type { Queryable } from './catalog.js'
 import { encodeParameter, parserOf } from './codec.js'
 import { commitTable, epochTable } from './create-tables.js'
@@ -58,7 +59,7 @@ async function tablesOf(client: Queryable): Promise<readonly RowTable[]> {
      from pg_class c join pg_namespace n on n.oid = c.relnamespace
      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
      left join pg_index i on i.indrelid = c.oid and i.indisprimary
-     where ${inSchema} and c.relname not in ('${progressTable}', '${epochTable}', '${commitTable}') order by c.relname collate "C", a.attnum`,
+     where ${inSchema} and c.relname not in ('${progressTable}', '${epochTable}', '${commitTable}', '${zoneTable}') order by c.relname collate "C", a.attnum`,
   )
   const tables = new Map<string, { columns: RowColumn[]; key: [string, number][] }>()
   for (const [table, name, type, place] of rows as [string, string, string, string | null][]) {

@@ -297,6 +297,7 @@ const otherOctavoTables: readonly string[] = [
   'octavo_counters',
   ...formerTables.map(({ from }) => from),
   ...['octavo_write_turns', 'octavo_server_epoch', 'octavo_commits', 'octavo_write_outcomes', 'octavo_preparation', 'octavo_copy_progress'],
+  'octavo_time_zone',
 ]
 
 const allOctavoTables: ReadonlySet<string> = new Set([...octavoTables.map(({ name }) => name), ...otherOctavoTables])

@@ -18,6 +18,17 @@ export function wallClockOf(milliseconds: number): WallClock {
   return { year: moment.getFullYear(), rest: `${day} ${time}` }
 }
 
+/**
+ * Whether the clock of this process shows a moment as no other: in the hour that comes twice at the end of summer time, the first of two
+ * moments or the second is read as the other one.
+ */
+export function showsMoment(milliseconds: number): boolean {
+  const shown = new Date(milliseconds)
+  const read = new Date(2000, 0, 1)
+  read.setFullYear(shown.getFullYear(), shown.getMonth(), shown.getDate())
+  return read.setHours(shown.getHours(), shown.getMinutes(), shown.getSeconds(), shown.getMilliseconds()) === milliseconds
+}
+
 const text = /^(\d+)-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?( BC)?$/
 
 /** The moment that a wall clock shows in the zone of this process; what is finer than milliseconds is cut off. Null: it shows none. */

@@ -2,6 +2,7 @@
 import { takenMessage } from '../../errors/unique-conflict.js'
 import { type Pattern, patternOf } from '../../model/patterns.js'
 import type { Scalar, ScalarType } from '../../model/types.js'
+import { readValue } from '../../query/rest/values.js'
 import { checkBlocks } from './blocks.js'
 import { toBoolean, toList, toNumber, toText } from './casts.js'
 import { attributeError, choiceError, typeError, whole } from './messages.js'
@@ -74,6 +75,23 @@ const wholeNumber = (value: unknown) =>
     ? null
     : 'must be a valid integer'
 
+/** What is no moment is refused when it is stored. */
+function keptMoment(value: unknown, attribute: Scalar, { keepsMoment }: Checking): string | null {
+  if (keepsMoment === undefined || (typeof value !== 'string' && typeof value !== 'number')) return null
+  const moment = momentOf(attribute, value)
+  if (moment === null || keepsMoment(moment)) return null
+  return "cannot be stored: the clock in the server's time zone (TZ) shows another moment in the same way"
+}
+
+function momentOf(attribute: Scalar, value: string | number): number | null {
+  try {
+    const moment = readValue(attribute, String(value))
+    return typeof moment === 'number' && Number.isInteger(moment) ? moment : null
+  } catch {
+    return null
+  }
+}
+
 const uidPattern = patternOf('^[A-Za-z0-9-_.~]*$')!
 const anyText = patternOf('^')!
 function matches(value: string, pattern: Pattern, { trials }: Checking): string | Untried | null {
@@ -116,14 +134,14 @@ const rows: Readonly<Record<ScalarType, Row>> = {
   boolean: { cast: toBoolean, type: 'boolean', nullable: true, rules: [] },
   date: anything,
   time: anything,
-  datetime: anything,
-  timestamp: anything,
+  datetime: { ...anything, rules: [keptMoment] },
+  timestamp: { ...anything, rules: [keptMoment] },
   json: anything,
   blocks: { cast: toList, type: 'array', nullable: false, rules: [] },
 }
 
 /** What no column can hold is wrong in attributes that are hidden, too. */
-const ofColumns: ReadonlySet<Rule> = new Set<Rule>([integer, finite, wholeNumber])
+const ofColumns: ReadonlySet<Rule> = new Set<Rule>([integer, finite, wholeNumber, keptMoment])
 const rulesOf = ({ isHidden }: Checking, { rules }: Row): readonly Rule[] =>
   isHidden === true ? [...rules.filter((rule) => ofColumns.has(rule)), columnLength] : rules
 

@@ -62,6 +62,8 @@ export interface InputContext {
   readonly contract: Contract
   /** Required relations and files are enforced (`api.documents.strictRelations`); absent: they are not. */
   readonly strictRelations?: boolean
+  /** Whether the database gives a moment back as it was written; absent: every one. */
+  readonly keepsMoment?: ((milliseconds: number) => boolean) | undefined
   /** Patterns that need a deadline, over all checks of one request; absent: over one check. */
   readonly trials?: PatternChecks
   /** Called for a value in place of `blocks` that is written as null, because the contract says so; `uid`: the type that is written. */

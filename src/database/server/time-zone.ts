@@ -1,0 +1,65 @@
+// The time zone of a database. Strapi's columns keep what a clock shows, so every process has to read it by a clock of the same zone: that
+// of the first start is kept, and another one is warned of.
+import { createHash } from 'node:crypto'
+
+/** Has one row: the zone by which the moments of this database were written. */
+export const zoneTable = 'octavo_time_zone'
+
+/** Runs a statement; resolves to the first value of its first row, or null. */
+export type AskZone = (statement: string) => Promise<unknown>
+
+/** The part of the log that is used. */
+interface ZoneLog {
+  warn(message: string): void
+  error(message: string): void
+}
+
+/** The years whose offsets tell zones apart; names do not, because one zone has many. */
+const [firstYear, lastYear] = [1990, 2040]
+
+/** The offsets of the zone of this process, in minutes, twice a month. */
+const offsetsOf = (from: number, to: number): readonly number[] =>
+  Array.from({ length: (to - from + 1) * 24 }, (_, index) =>
+    new Date(Date.UTC(from, Math.floor(index / 2), 1 + 14 * (index % 2))).getTimezoneOffset(),
+  )
+
+/** `Europe/Zurich 1f3a…`: the name of this process's zone, and a digest of its offsets. */
+export function ownZone(): string {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+  const digest = createHash('sha256').update(offsetsOf(firstYear, lastYear).join()).digest('hex').slice(0, 16)
+  return `${timeZone.replaceAll(/[^\w+/-]/g, '')} ${digest}`
+}
+
+/** Whether the clocks of the zone are changed in these years. */
+const changesClocks = (year: number): boolean => new Set(offsetsOf(year, year + 1)).size > 1
+
+/** Keeps the zone of the first start, and warns of another one, and of a zone in which an hour comes twice. */
+export async function checkTimeZone(ask: AskZone, log: ZoneLog, now: Date): Promise<void> {
+  const own = ownZone()
+  const [name = 'UTC', digest] = own.split(' ')
+  const kept = await keptZone(ask, own).catch((error: Error) => {
+    log.warn(`The time zone of the database cannot be kept (${error.message}): every process has to run with the same TZ`)
+    return own
+  })
+  const [keptName, keptDigest] = kept.split(' ')
+  if (keptDigest !== digest && keptName !== name)
+    log.error(
+      `The moments of this database were written in the time zone ${keptName}, and this process runs in ${name}: all of them are shown wrong, and tokens expire at another time. Start every process with TZ=${keptName}. If ${name} is right, empty the table ${zoneTable} while none runs`,
+    )
+  if (changesClocks(now.getFullYear()))
+    log.warn(
+      `In the time zone ${name} (TZ) one hour of the year comes twice: in it createdAt and updatedAt are not exact, and a moment that cannot be told from another one is refused. TZ=UTC has no such hour; a database keeps the zone that it was written in`,
+    )
+}
+
+async function keptZone(ask: AskZone, own: string): Promise<string> {
+  const read = async () => (await ask(`select zone from ${zoneTable} where id = 1`)) as string | null
+  const known = await read().catch(async () => {
+    await ask(`create table if not exists ${zoneTable} (id integer primary key, zone varchar(200) not null)`)
+    return read()
+  })
+  if (known !== null) return known
+  // Another process may have been faster.
+  await ask(`insert into ${zoneTable} (id, zone) values (1, '${own}')`).catch(() => {})
+  return (await read()) ?? own
+}
