@@ -72,6 +72,13 @@ function paginationOf({ content }: Half): Readonly<Record<string, unknown>> {
   return isRecord(meta) && isRecord(meta.pagination) ? meta.pagination : {}
 }
 
+/** A value of another type, of an attribute that is a custom field; where the model does not tell, a text that is the JSON of the other value. */
+const isOfOtherType: Match = ({ kind, path, strapi, octavo }, { addressed }) => {
+  if (kind !== 'value' || typeof strapi === typeof octavo || strapi === null || octavo === null) return false
+  const attribute = addressed?.type?.attributes[String(path.at(-1))]
+  return typeof attribute?.customField === 'string' || (typeof octavo === 'string' && octavo === JSON.stringify(strapi))
+}
+
 const pageSizeOf = (half: Half): unknown => paginationOf(half).pageSize ?? paginationOf(half).limit
 const isPagination = ({ pattern }: Difference): boolean => /^meta\.pagination\.(?!total$)/.test(pattern)
 
@@ -103,6 +110,14 @@ export const causes: readonly Cause[] = [
     title: 'A file differs',
     advice: 'Compare the folders of uploads (UPLOADS_DIR), and what stands in front of Strapi.',
     matches: (_, { path }) => path.startsWith('/uploads/'),
+  },
+  {
+    name: 'schema drift',
+    title: 'Octavo does not find a table or column of the content model',
+    advice: 'npx octavo doctor names what is missing in the database, and the log has the name that the request needed. Please report it.',
+    matches: (difference, pair, model) =>
+      statuses((strapi, octavo) => octavo === 503 && strapi < 500)(difference, pair, model) &&
+      messageOf(pair.octavo).includes('(schema drift)'),
   },
   {
     name: 'octavo fails',
@@ -281,6 +296,13 @@ export const causes: readonly Cause[] = [
     advice: 'Code of the project adds them: types["{uid}"].reads.after of octavo.config takes its place.',
     elsewhere: `Code of the project adds them. ${ofPlugins}`,
     matches: ({ kind, pattern }) => kind === 'missing' && !pattern.startsWith('error.'),
+  },
+  {
+    name: 'custom field',
+    title: 'Octavo takes the values of a custom field for another type',
+    advice:
+      'The type is in the code of a plugin. Say it in octavo.config by the uid of the field: "customFields": { "plugin::name.field": "json" }',
+    matches: isOfOtherType,
   },
   {
     name: 'changed',

@@ -34,6 +34,8 @@ const table: readonly (readonly [string, Response, Response, string])[] = [
   ['/api/a4/x', error(404, 'NotFoundError', 'Not Found'), ok({ data: named('x')[0], meta: {} }), 'found'],
   ['/api/a5', ok({ anything: 1 }), error(404, 'NotFoundError', 'Not Found'), 'custom route'],
   ['/api/a6', list(named('x')), error(500, 'InternalServerError', 'Internal Server Error'), 'octavo fails'],
+  ['/api/a0', list(named('x')), error(503, 'ServiceUnavailableError', 'The tables do not fit the model (schema drift)'), 'schema drift'],
+  ['/api/e3', list([{ id: 1, place: { lat: 1 } }]), list([{ id: 1, place: '{"lat":1}' }]), 'custom field'],
   ['/api/a7', error(500, 'InternalServerError', 'Internal Server Error'), list(named('x')), 'strapi fails'],
   ['/api/a8', list(named('x')), error(400, 'ValidationError', 'Invalid key colour'), 'query refused'],
   ['/api/a9', error(404, 'NotFoundError', 'Not Found'), error(403, 'ForbiddenError', 'Forbidden'), 'refused by both'],
