@@ -63,8 +63,10 @@ async function holds(
   const key = JSON.stringify(scope)
   const found = known.get(key)
   if (found !== undefined) return found
-  const parameters = { ...inLocale(locale), status: 'draft', filters: scope, fields: ['documentId'] }
-  const row = await findVersions({ documents, grants: projectAccess }, { type, mode: 'first', documentId, parameters })
+  // As a scope, it may compare what no request may.
+  const grants = { ...projectAccess, scopes: new Map([[type.uid, scope]]) }
+  const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'] }
+  const row = await findVersions({ documents, grants }, { type, mode: 'first', documentId, parameters })
   known.set(key, row !== null)
   return row !== null
 }

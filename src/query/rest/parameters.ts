@@ -1,6 +1,5 @@
 // The query string becomes nested plain data. Bounds as Strapi's: depth 20, lists of 100 members unless the settings say otherwise, 1000 parameters.
 import qs from 'qs'
-import { mostMembers } from '../../config/limits.js'
 import { type ApiError, validationError } from '../../errors/errors.js'
 
 export type Parameters = Readonly<Record<string, unknown>>
@@ -8,7 +7,7 @@ export type Parameters = Readonly<Record<string, unknown>>
 /** Parses `a[b][c]=d&e[0]=f`; deeper keys stay literal, later parameters are dropped, longer lists become objects. Never throws. */
 export function parseParameters(query: string, arrayLimit = 100): Parameters {
   if (query === '') return {}
-  return qs.parse(query, { strictNullHandling: true, arrayLimit, depth: 20, parameterLimit: mostMembers })
+  return qs.parse(query, { strictNullHandling: true, arrayLimit, depth: 20, parameterLimit: 1000 })
 }
 
 /** The same for a request. @throws ApiError 400 for a list of more members than `arrayLimit` */
