@@ -1,7 +1,6 @@
 // Parses the JSON of a body. Its structure is checked first, so that a small text cannot cause disproportionate work.
 
 import { ApiError } from '../errors/errors.js'
-import { withoutMark } from '../runtime/byte-order-mark.js'
 import { nextTurn } from '../runtime/event-loop.js'
 import { checkStructure, type JsonLimits } from '../runtime/json-structure.js'
 
@@ -22,7 +21,7 @@ export async function parseJson(bytes: Buffer, limits: JsonLimits): Promise<unkn
   const text = bytes.toString('utf8')
   let value: unknown
   try {
-    value = JSON.parse(withoutMark(text))
+    value = JSON.parse(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text)
   } catch (error) {
     throw syntaxError((error as Error).message)
   }

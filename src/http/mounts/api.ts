@@ -114,15 +114,14 @@ async function serveContent(
   request: FastifyRequest,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { config, backend } = parts
   const { name, documentId } = request.params as { name: string; documentId?: string }
   const type =
-    typeAt(backend.installations.model(), name, documentId !== undefined) ?? (await newTypeAt(backend, name, documentId !== undefined))
+    typeAt(parts.backend.installations.model(), name, documentId !== undefined) ??
+    (await newTypeAt(parts.backend, name, documentId !== undefined))
   const methods = methodsOf(type, documentId !== undefined)
-  const isOptions = request.method === 'OPTIONS'
-  if (isOptions || !methods.includes(request.method)) {
-    const allowed = allowedAt(type, methods, custom(pathOf(request).slice(config.rest.prefix.length)))
-    return isOptions ? allowedMethods(reply, allowed) : methodNotAllowed(reply, allowed)
+  if (!methods.includes(request.method)) {
+    const allowed = allowedAt(type, methods, custom(pathOf(request).slice(parts.config.rest.prefix.length)))
+    return request.method === 'OPTIONS' ? allowedMethods(reply, allowed) : methodNotAllowed(reply, allowed)
   }
   // Of a route that is left out, only the reads come as far as this.
   if (type === null || leftOut?.(type.uid, actionsAt(type, documentId !== undefined)[request.method]!) === true) throw notFound()
