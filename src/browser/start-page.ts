@@ -1,6 +1,7 @@
 // The script of the start page: sends its requests and shows the responses beside them. Without it the page is a list of links.
 import { countDocuments } from './counts.js'
 import { jsonTree } from './json-tree.js'
+import { bareToken, keepToken, keptToken } from './token.js'
 
 const find = <Kind extends HTMLElement>(selector: string): Kind => document.querySelector<Kind>(selector)!
 
@@ -35,8 +36,7 @@ async function send(path: string): Promise<void> {
   }
 }
 
-const headers = (): Record<string, string> =>
-  token === null || token.value === '' ? {} : { authorization: `Bearer ${token.value.trim()}` }
+const headers = (): Record<string, string> => (hasToken() ? { authorization: `Bearer ${bareToken(token!.value)}` } : {})
 
 function show(path: string, response: Response, text: string, milliseconds: number): void {
   const bytes = new Blob([text]).size
@@ -110,7 +110,7 @@ const forms: Readonly<Record<string, (url: string) => string>> = {
     `const response = await fetch(${JSON.stringify(url)}${hasToken() ? ', { headers: { authorization: `Bearer ${token}` } }' : ''})\nconst { data, meta, error } = await response.json()`,
 }
 
-const hasToken = (): boolean => token !== null && token.value !== ''
+const hasToken = (): boolean => token !== null && bareToken(token.value) !== ''
 
 /** Copies text; without permission to, or on a page without HTTPS, by selecting it. */
 async function copy(text: string, button: HTMLElement): Promise<void> {
@@ -152,6 +152,14 @@ form.addEventListener('submit', (event) => {
   else fail('This page sends requests to its own service only.')
 })
 
+if (token !== null) {
+  token.value = keptToken()
+  token.addEventListener('input', () => keepToken(bareToken(token.value)))
+  // The page may come back from the history, after another one changed the token.
+  addEventListener('pageshow', (event) => {
+    if (event.persisted) token.value = keptToken()
+  })
+}
 document.documentElement.classList.add('scripted')
 countDocuments(document.querySelectorAll<HTMLElement>('[data-list]'))
 const first = document.querySelector('a[data-request]')?.getAttribute('href')

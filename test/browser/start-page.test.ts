@@ -104,6 +104,25 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
     await expect.poll(copied).toBe(`curl -g -H "Authorization: Bearer $TOKEN" '${development.origin}/api/pitches?fields=title'`)
   })
 
+  rule('start-page.5', 'a token is known to /docs, and what is entered there is known here', async () => {
+    const page = await open(development)
+    expect(await page.locator('#token').inputValue()).toBe('full')
+    await page.getByRole('link', { name: 'API documentation' }).click()
+    await page.getByText('Showing operations of your token').waitFor()
+    await page.getByRole('button', { name: 'Forget' }).click()
+    await page.getByText('Showing public operations').waitFor()
+    await page.getByRole('link', { name: 'Start page' }).click()
+    await page.locator('#status b').waitFor()
+    expect(await page.locator('#token').inputValue()).toBe('')
+    await page.goto(`${development.origin}/docs`)
+    await page.locator('#token').fill('Bearer full')
+    await page.getByRole('button', { name: 'Use' }).click()
+    await page.getByText('Showing operations of your token').waitFor()
+    await open(development)
+    expect(await page.locator('#token').inputValue()).toBe('full')
+    await page.locator('#token').fill('')
+  })
+
   rule('start-page.8', 'text has enough contrast, in light and dark', async () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await browser.page.emulateMedia({ colorScheme })

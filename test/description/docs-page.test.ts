@@ -117,7 +117,7 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
     await page.waitForSelector('.send')
-    expect(await page.locator('h2').textContent()).toBe('Lists stories')
+    expect(await page.locator('h2').textContent()).toBe('List stories')
     await page.getByRole('button', { name: 'pages', exact: true }).first().click()
     await page.getByRole('button', { name: 'Add a condition' }).click()
     await page.getByLabel('Attribute').fill('title')
@@ -182,7 +182,8 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
   rule('openapi.12', 'texts read well: no title twice, and names in responses are code', async () => {
     const { page } = opened
     await visit()
-    expect([await page.locator('h1').textContent(), await page.locator('h2').textContent()]).toEqual(['API', 'Overview'])
+    expect([await page.locator('h1').textContent(), await page.locator('h2').textContent()]).toEqual(['Octavo', 'Overview'])
+    expect(await page.title()).toBe('API · Octavo')
     await visit(`#${encodeURIComponent('story/get/stories')}`)
     await page.waitForSelector('.responses')
     const responses = (await page.locator('.responses').textContent())!
@@ -206,10 +207,10 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
     await page.getByRole('button', { name: 'Send GET' }).click()
     await page.waitForSelector('.console .good')
     expect(await page.locator('.console pre').nth(1).textContent()).toContain('Second <img src=x')
-    expect([await page.locator('img').count(), await page.title()]).toEqual([0, expect.not.stringMatching(/^run$/)])
+    expect([await page.locator('main img, nav img').count(), await page.title()]).toEqual([0, expect.not.stringMatching(/^run$/)])
     await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true")
     await page.waitForSelector('.tree code')
-    expect(await page.locator('img').count()).toBe(0)
+    expect(await page.locator('main img, nav img').count()).toBe(0)
     expect(troubles()).toEqual([])
   })
 

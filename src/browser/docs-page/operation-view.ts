@@ -145,7 +145,7 @@ function bodyOf(description: ApiDescription, { body }: ShownOperation, changed: 
     changed()
   }
   const members = membersView(description, json)
-  const described = members === null ? null : h('details', {}, h('summary', {}, 'Members of the body'), members)
+  const described = members === null ? null : h('details', {}, h('summary', {}, 'Body fields'), members)
   return {
     element: h('div', { class: 'field' }, h('label', {}, h('span', { class: 'name' }, 'Body (JSON)'), area), problem, described),
     value: () => area.value,

@@ -1,4 +1,5 @@
 // The page at /docs: reads the description of the API as the visitor may see it, shows it, and sends requests.
+import { bareToken, keepToken, keptToken as token } from '../token.js'
 import { type ApiDescription, readDescription, type SchemaObject } from './description.js'
 import { byId, fill, h, prose } from './elements.js'
 import { hrefOf, moveFocus, showNavigation } from './navigation.js'
@@ -16,9 +17,6 @@ const [tokenInput, tokenState] = [byId('token') as HTMLInputElement, byId('token
 
 /** Where there is no room beside the contents, the list is folded. */
 const isNarrow = matchMedia('(max-width: 50rem)')
-/** The token lasts as long as the tab. */
-const tokenKey = 'octavo-docs-token'
-const token = (): string => sessionStorage.getItem(tokenKey) ?? ''
 let description: ApiDescription | null = null
 let send: (() => void) | null = null
 let shownId: string | null = null
@@ -26,7 +24,7 @@ let shownId: string | null = null
 /** Reads the description with the visitor's token, and shows it. */
 async function load(): Promise<void> {
   const given = token()
-  fill(tokenState, given === '' ? 'You see what is public.' : 'You see what your token may do.')
+  fill(tokenState, given === '' ? 'Showing public operations' : 'Showing operations of your token')
   byId('forget').hidden = given === ''
   try {
     const response = await fetch(source, { credentials: 'omit', headers: given === '' ? {} : { authorization: `Bearer ${given}` } })
@@ -58,13 +56,13 @@ function show(): void {
   if (operation === undefined) {
     send = null
     fill(main, overview(description))
-    document.title = 'API'
+    document.title = 'API · Octavo'
     return
   }
   const view = operationView(description, operation, { prefix, token, useToken })
   send = view.send
   fill(main, view.element)
-  document.title = `${operation.summary} · API`
+  document.title = `${operation.summary} · API · Octavo`
 }
 
 function overview({ groups, about }: ApiDescription): HTMLElement {
@@ -84,25 +82,19 @@ function overview({ groups, about }: ApiDescription): HTMLElement {
     count === 0
       ? h('p', {}, prose('Nothing is public. Enter a token above, or allow something: `npx octavo roles grant public <action>`.'))
       : h('ul', { class: 'cards' }, groups.map(card)),
-    h(
-      'p',
-      {},
-      h('a', { href: source }, 'openapi.json'),
-      ' is the same for programs; `npx octavo openapi` writes it to a file.'.replaceAll('`', ''),
-    ),
+    h('p', {}, 'Machine-readable: ', h('a', { href: source }, 'openapi.json'), prose(', or `npx octavo openapi --out openapi.json`.')),
   )
 }
 
 function useToken(value: string): void {
-  if (value === '') sessionStorage.removeItem(tokenKey)
-  else sessionStorage.setItem(tokenKey, value)
+  keepToken(value)
   tokenInput.value = ''
   void load()
 }
 
 tokenForm.addEventListener('submit', (event) => {
   event.preventDefault()
-  useToken(tokenInput.value.trim().replace(/^Bearer\s+/i, ''))
+  useToken(bareToken(tokenInput.value))
 })
 byId('forget').addEventListener('click', () => useToken(''))
 search.addEventListener('input', () => {

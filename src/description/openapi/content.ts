@@ -50,7 +50,7 @@ function ofCollectionType(context: SchemaContext, type: ContentType, pages: Page
   const publication = type.draftAndPublish ? publicationParameters(context) : []
   return [
     {
-      ...{ method: 'get', path, action: `${type.uid}.find`, tag, summary: `Lists ${many}` },
+      ...{ method: 'get', path, action: `${type.uid}.find`, tag, summary: `List ${many}` },
       parameters: [
         ...shown,
         filtersParameter(context, type),
@@ -64,20 +64,20 @@ function ofCollectionType(context: SchemaContext, type: ContentType, pages: Page
       success: { status: 200, description: 'A page of documents.', schema: listSchema(context, document) },
     },
     {
-      ...{ method: 'post', path, action: `${type.uid}.create`, tag, summary: `Creates ${noun}` },
+      ...{ method: 'post', path, action: `${type.uid}.create`, tag, summary: `Create ${noun}` },
       parameters: [...version, idempotencyKey(context)],
       body: body(),
       success: { status: 201, description: 'The new document.', schema: data },
       errors: [409, 413, 422],
     },
     {
-      ...{ method: 'get', path: one, action: `${type.uid}.findOne`, tag, summary: `Returns ${noun}` },
+      ...{ method: 'get', path: one, action: `${type.uid}.findOne`, tag, summary: `Return ${noun}` },
       parameters: [id, ...version, filtersParameter(context, type)],
       success: found,
       errors: [404],
     },
     {
-      ...{ method: 'put', path: one, action: `${type.uid}.update`, tag, summary: `Changes ${noun}` },
+      ...{ method: 'put', path: one, action: `${type.uid}.update`, tag, summary: `Change ${noun}` },
       description: 'Attributes that are absent stay as they are; null clears them.',
       parameters: [id, ...version],
       body: body(),
@@ -85,7 +85,7 @@ function ofCollectionType(context: SchemaContext, type: ContentType, pages: Page
       errors: [404, 413],
     },
     {
-      ...{ method: 'delete', path: one, action: `${type.uid}.delete`, tag, summary: `Deletes ${noun}` },
+      ...{ method: 'delete', path: one, action: `${type.uid}.delete`, tag, summary: `Delete ${noun}` },
       parameters: [id, ...localeOf(localesParameter(context)), filtersParameter(context, type)],
       success: { status: 204, description: 'There is no such document any more.' },
     },
@@ -98,13 +98,13 @@ function ofSingleType(context: SchemaContext, type: ContentType): readonly ApiOp
   const path = `/${type.singularName}`
   return [
     {
-      ...{ method: 'get', path, action: `${type.uid}.find`, tag, summary: `Returns ${name}` },
+      ...{ method: 'get', path, action: `${type.uid}.find`, tag, summary: `Return ${name}` },
       parameters: [...version, filtersParameter(context, type)],
       success: { status: 200, description: 'The document.', schema: data },
       errors: [404],
     },
     {
-      ...{ method: 'put', path, action: `${type.uid}.update`, tag, summary: `Changes or creates ${name}` },
+      ...{ method: 'put', path, action: `${type.uid}.update`, tag, summary: `Change or create ${name}` },
       description: 'Attributes that are absent stay as they are; null clears them.',
       parameters: version,
       body: body(),
@@ -112,7 +112,7 @@ function ofSingleType(context: SchemaContext, type: ContentType): readonly ApiOp
       errors: [413],
     },
     {
-      ...{ method: 'delete', path, action: `${type.uid}.delete`, tag, summary: `Deletes ${name}` },
+      ...{ method: 'delete', path, action: `${type.uid}.delete`, tag, summary: `Delete ${name}` },
       parameters: localeOf(localesParameter(context)),
       success: { status: 204, description: 'There is no document any more.' },
     },
@@ -121,9 +121,9 @@ function ofSingleType(context: SchemaContext, type: ContentType): readonly ApiOp
 }
 
 const acts = [
-  { act: 'publish', summary: (noun: string) => `Publishes the draft of ${noun}`, returns: 'The published version.' },
-  { act: 'unpublish', summary: (noun: string) => `Removes the published version of ${noun}`, returns: 'The draft.' },
-  { act: 'discard', summary: (noun: string) => `Replaces the draft of ${noun} by its published version`, returns: 'The draft.' },
+  { act: 'publish', summary: (noun: string) => `Publish the draft of ${noun}`, returns: 'The published version.' },
+  { act: 'unpublish', summary: (noun: string) => `Remove the published version of ${noun}`, returns: 'The draft.' },
+  { act: 'discard', summary: (noun: string) => `Replace the draft of ${noun} by its published version`, returns: 'The draft.' },
 ] as const
 
 /** Where a document is, how sentences name it, and the parameters that its path has. */

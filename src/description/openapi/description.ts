@@ -60,7 +60,7 @@ export function describe(described: DescriptionSource, reader: DescriptionReader
 }
 
 const about =
-  'What you may do with the credentials that this description was requested with. Query strings use brackets: `filters[title][$containsi]=tea`, `populate[author][fields][0]=name`.'
+  'Operations available to you. Query strings use brackets: `filters[title][$containsi]=tea`, `populate[author][fields][0]=name`.'
 
 /** All operations that the reader may call. */
 function operationsOf(

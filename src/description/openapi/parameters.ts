@@ -16,7 +16,7 @@ const quoted = (name: string): string => name.replaceAll(/[^\w]/g, '\\$&')
 /** `fields` of a type. */
 export const fieldsParameter = (context: SchemaContext, type: ContentType): DescribedParameter =>
   context.components.ref('parameters', `${nameOf(context, type)}Fields`, () =>
-    inQuery('fields', 'The attributes to return. `id` and `documentId` always come.', fieldsSchema(type)),
+    inQuery('fields', 'The attributes to return. `id` and `documentId` are always included.', fieldsSchema(type)),
   )
 
 const fieldsSchema = (shape: DescribedShape): DescriptionObject =>

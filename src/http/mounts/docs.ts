@@ -11,7 +11,7 @@ import { type Mount, readMethods } from './mount.js'
 const [script, style] = ['page.js', 'page.css']
 
 /** The parts of the configuration that the page depends on. */
-type DocsConfig = Pick<Config, 'rest' | 'responseHeaders'>
+type DocsConfig = Pick<Config, 'rest' | 'responseHeaders' | 'startPage'>
 
 /** The page of a project's API. */
 export const docsMount = (config: DocsConfig): Mount => ({
@@ -27,7 +27,7 @@ function addTo(app: FastifyInstance, config: DocsConfig): void {
   const addressOf = async (name: string): Promise<string> => `${docsPath}/${name}?${(await assetNamed(asset(name))).version}`
   app.get(docsPath, async (_request, reply) => {
     const page = docsPage({
-      ...{ prefix, description: prefix + descriptionPath },
+      ...{ prefix, description: prefix + descriptionPath, hasStartPage: config.startPage },
       ...{ script: await addressOf(script), style: await addressOf(style) },
     })
     return reply.type('text/html; charset=utf-8').headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' }).send(page)

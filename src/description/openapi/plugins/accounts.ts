@@ -23,7 +23,7 @@ const attempt = (
 
 /** Sending an e-mail. */
 const sending: ApiOperation = {
-  ...{ method: 'post', path: '/email', action: 'plugin::email.email.send', tag: 'email', summary: 'Sends an e-mail' },
+  ...{ method: 'post', path: '/email', action: 'plugin::email.email.send', tag: 'email', summary: 'Send an e-mail' },
   parameters: [],
   body: jsonBody(object({ to: text, cc: text, bcc: text, from: text, replyTo: text, subject: text, text, html: text }, ['to', 'subject'])),
   success: { status: 200, description: 'The mail server has taken it.', schema: object({}) },
@@ -40,14 +40,14 @@ export function accountOperations(context: SchemaContext, hasSessions: boolean):
   return [
     sending,
     {
-      ...attempt('post', '/auth/local', 'callback', 'Signs in'),
+      ...attempt('post', '/auth/local', 'callback', 'Sign in'),
       body: jsonBody(
         object({ identifier: { ...text, description: 'An e-mail address or a username.' }, password: secret }, ['identifier', 'password']),
       ),
       success: signedIn,
     },
     {
-      ...attempt('post', '/auth/local/register', 'register', 'Registers a user'),
+      ...attempt('post', '/auth/local/register', 'register', 'Register a user'),
       body: jsonBody(object({ username: text, email, password: secret }, ['username', 'email', 'password'])),
       success: {
         ...{ status: 200, description: 'The new user; without a token if the e-mail address must be confirmed first.' },
@@ -55,17 +55,17 @@ export function accountOperations(context: SchemaContext, hasSessions: boolean):
       },
     },
     {
-      ...attempt('post', '/auth/forgot-password', 'forgotPassword', 'Sends a code to reset a password'),
+      ...attempt('post', '/auth/forgot-password', 'forgotPassword', 'Send a code to reset a password'),
       body: jsonBody(object({ email }, ['email'])),
       success: done,
     },
     {
-      ...attempt('post', '/auth/reset-password', 'resetPassword', 'Sets a password with a code'),
+      ...attempt('post', '/auth/reset-password', 'resetPassword', 'Set a password with a code'),
       body: jsonBody(object({ code: text, password: secret, passwordConfirmation: secret }, ['code', 'password', 'passwordConfirmation'])),
       success: signedIn,
     },
     {
-      ...attempt('post', '/auth/change-password', 'changePassword', 'Changes the own password'),
+      ...attempt('post', '/auth/change-password', 'changePassword', 'Change the own password'),
       body: jsonBody(
         object({ currentPassword: secret, password: secret, passwordConfirmation: secret }, [
           'currentPassword',
@@ -76,12 +76,12 @@ export function accountOperations(context: SchemaContext, hasSessions: boolean):
       success: signedIn,
     },
     {
-      ...attempt('get', '/auth/email-confirmation', 'emailConfirmation', 'Confirms an e-mail address'),
+      ...attempt('get', '/auth/email-confirmation', 'emailConfirmation', 'Confirm an e-mail address'),
       parameters: [inQuery('confirmation', 'The code of the e-mail.', text)],
       success: { status: 302, description: 'Leads to the configured page.' },
     },
     {
-      ...attempt('post', '/auth/send-email-confirmation', 'sendEmailConfirmation', 'Sends the e-mail that confirms an address'),
+      ...attempt('post', '/auth/send-email-confirmation', 'sendEmailConfirmation', 'Send the e-mail that confirms an address'),
       body: jsonBody(object({ email }, ['email'])),
       success: { status: 200, description: 'The request was accepted.', schema: object({ email: text, sent: yesOrNo }) },
     },
@@ -94,23 +94,23 @@ function sessionOperations(): readonly ApiOperation[] {
   const session = object({ id: text, deviceId: text, current: yesOrNo, loginAt: text, lastActiveAt: text }, ['id', 'deviceId', 'current'])
   return [
     {
-      ...attempt('post', '/auth/refresh', 'refresh', 'Returns the next pair of tokens'),
+      ...attempt('post', '/auth/refresh', 'refresh', 'Return the next pair of tokens'),
       body: jsonBody(object({ refreshToken: text }), false),
       success: { status: 200, description: 'New tokens.', schema: object({ jwt: text, refreshToken: text }, ['jwt']) },
     },
     {
-      ...attempt('post', '/auth/logout', 'logout', 'Ends sessions of the own user'),
+      ...attempt('post', '/auth/logout', 'logout', 'End sessions of the own user'),
       body: jsonBody(object({ scope: { const: 'all' }, deviceId: text }), false),
       success: { status: 200, description: 'The sessions have ended.', schema: object({ ok: { const: true } }, ['ok']) },
       errors: [],
     },
     {
-      ...attempt('get', '/auth/sessions', 'getSessions', 'Lists the sessions of the own user'),
+      ...attempt('get', '/auth/sessions', 'getSessions', 'List the sessions of the own user'),
       success: { status: 200, description: 'The sessions.', schema: object({ data: list(session) }, ['data']) },
       errors: [],
     },
     {
-      ...attempt('delete', '/auth/sessions/{sessionId}', 'revokeSession', 'Ends a session of the own user'),
+      ...attempt('delete', '/auth/sessions/{sessionId}', 'revokeSession', 'End a session of the own user'),
       parameters: [inPath('sessionId', 'The id of the session.')],
       success: { status: 200, description: 'The session has ended.', schema: object({ data: { type: 'object' } }, ['data']) },
       errors: [404],
@@ -122,18 +122,18 @@ function providerOperations(signedIn: ApiOperation['success']): readonly ApiOper
   const provider = inPath('provider', 'The name of the provider, such as `github`.')
   return [
     {
-      ...attempt('get', '/connect/{provider}', 'connect', 'Begins to sign in with a provider'),
+      ...attempt('get', '/connect/{provider}', 'connect', 'Begin signing in with a provider'),
       parameters: [provider, inQuery('callback', 'The page to return to, if it is allowed.', text)],
       success: { status: 302, description: 'Leads to the provider.' },
     },
     {
-      ...attempt('get', '/connect/{provider}/callback', 'connect', 'Receives the browser from a provider'),
+      ...attempt('get', '/connect/{provider}/callback', 'connect', 'Receive the browser from a provider'),
       parameters: [provider],
       success: { status: 302, description: 'Leads to the page that completes the sign-in.' },
       errors: [],
     },
     {
-      ...attempt('get', '/auth/{provider}/callback', 'callback', 'Completes to sign in with a provider'),
+      ...attempt('get', '/auth/{provider}/callback', 'callback', 'Complete signing in with a provider'),
       parameters: [provider, inQuery('access_token', 'The code of the redirect.', text)],
       success: signedIn,
     },

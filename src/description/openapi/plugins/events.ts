@@ -13,7 +13,7 @@ export function eventOperations(context: SchemaContext, path: string | null, { m
   const states = uids.some(context.showsDrafts) ? ['published', 'draft'] : ['published']
   return [
     {
-      ...{ method: 'get', path, tag: 'events', summary: 'Streams events about documents' },
+      ...{ method: 'get', path, tag: 'events', summary: 'Stream events about documents' },
       // One type that needs no credentials is enough to follow without them.
       action: `${uids.find((uid) => isOpen(`${uid}.find`)) ?? uids[0]}.find`,
       description:

@@ -29,25 +29,25 @@ export function fileOperations(context: SchemaContext, pages: Pages): readonly A
   const tag = 'upload'
   return [
     {
-      ...{ method: 'get', path: '/upload/files', action: fileAction('find'), tag, summary: 'Lists files' },
+      ...{ method: 'get', path: '/upload/files', action: fileAction('find'), tag, summary: 'List files' },
       parameters: [...criteria, ...rangeParameters(context)],
       success: { status: 200, description: 'The files.', schema: list(file) },
     },
     {
-      ...{ method: 'get', path: '/upload/files/page', action: fileAction('findPage'), tag, summary: 'Lists a page of files' },
+      ...{ method: 'get', path: '/upload/files/page', action: fileAction('findPage'), tag, summary: 'List a page of files' },
       parameters: [...criteria, paginationParameter(context, pages)],
       success: { status: 200, description: 'A page of files.', schema: listSchema(context, file) },
     },
     {
-      ...{ method: 'get', path: '/upload/files/{id}', action: fileAction('findOne'), tag, summary: 'Returns a file' },
+      ...{ method: 'get', path: '/upload/files/{id}', action: fileAction('findOne'), tag, summary: 'Return a file' },
       ...{ parameters: [id, ...(populate === null ? [] : [populate])], success: one, errors: [404] },
     },
     {
-      ...{ method: 'delete', path: '/upload/files/{id}', action: fileAction('destroy'), tag, summary: 'Deletes a file' },
+      ...{ method: 'delete', path: '/upload/files/{id}', action: fileAction('destroy'), tag, summary: 'Delete a file' },
       ...{ parameters: [id], success: { ...one, description: 'The file as it was.' }, errors: [404] },
     },
     {
-      ...{ method: 'post', path: '/upload', action: fileAction('upload'), tag, summary: 'Uploads files, or changes one' },
+      ...{ method: 'post', path: '/upload', action: fileAction('upload'), tag, summary: 'Upload files, or change one' },
       description: 'With `id`, changes what is said about a file, or replaces its content; the response then is the file, with status 200.',
       parameters: [inQuery('id', 'The file to change.', integer)],
       body: {
@@ -80,7 +80,7 @@ const uploadForm = (): DescriptionObject =>
 /** The locales of the installation. */
 export const localeOperations = (): readonly ApiOperation[] => [
   {
-    ...{ method: 'get', path: '/i18n/locales', action: 'plugin::i18n.locales.listLocales', tag: 'i18n', summary: 'Lists the locales' },
+    ...{ method: 'get', path: '/i18n/locales', action: 'plugin::i18n.locales.listLocales', tag: 'i18n', summary: 'List the locales' },
     success: {
       ...{ status: 200, description: 'The locales.' },
       schema: list(
@@ -110,12 +110,12 @@ export function modelOperations(): readonly ApiOperation[] {
   ] as const
   return pairs.flatMap(([segment, controller, all, single, many, one]): ApiOperation[] => [
     {
-      ...{ method: 'get', path: `/content-type-builder/${segment}`, tag, summary: `Lists the ${many} of the project` },
+      ...{ method: 'get', path: `/content-type-builder/${segment}`, tag, summary: `List the ${many} of the project` },
       action: `plugin::content-type-builder.${controller}.${all}`,
       success: { status: 200, description: `The ${many}.`, schema: object({ data: list(entry) }, ['data']) },
     },
     {
-      ...{ method: 'get', path: `/content-type-builder/${segment}/{uid}`, tag, summary: `Returns ${one} of the project` },
+      ...{ method: 'get', path: `/content-type-builder/${segment}/{uid}`, tag, summary: `Return ${one} of the project` },
       action: `plugin::content-type-builder.${controller}.${single}`,
       parameters: [uid],
       success: { status: 200, description: `It is ${one}.`.replace('It is a', 'The'), schema: object({ data: entry }, ['data']) },
@@ -142,7 +142,7 @@ export function modelChangeOperations(): readonly ApiOperation[] {
   const agree = { name: 'octavo-agree', in: 'header', required: false, description: 'Names of `details.losses`.', schema: text } as const
   return [
     {
-      ...{ method: 'put', path: '/content-type-builder/schemas', action, tag, summary: 'Creates, replaces and deletes schemas' },
+      ...{ method: 'put', path: '/content-type-builder/schemas', action, tag, summary: 'Create, replace and delete schemas' },
       description: 'All schemas are one change, which is in force with the response. Content is only hidden if `octavo-agree` names it.',
       parameters: [agree],
       body: jsonBody(asked),
@@ -153,20 +153,20 @@ export function modelChangeOperations(): readonly ApiOperation[] {
       errors: [409, 412],
     },
     {
-      ...{ method: 'post', path: '/content-type-builder/plan', action, tag, summary: 'Plans a change of the model, and does nothing' },
+      ...{ method: 'post', path: '/content-type-builder/plan', action, tag, summary: 'Plan a change of the model without making it' },
       body: jsonBody(asked),
       success: { status: 200, description: 'What the change would do.', schema: object({ data: object(plan, ['version']) }, ['data']) },
       errors: [409, 412],
     },
     {
-      ...{ method: 'post', path: '/content-type-builder/undo', action, tag, summary: 'Undoes a change of the model' },
+      ...{ method: 'post', path: '/content-type-builder/undo', action, tag, summary: 'Undo a change of the model' },
       parameters: [agree],
       body: jsonBody(object({ data: object({ change: integer }, []) }, [])),
       success: { status: 200, description: 'The change is undone.', schema: object({ data: object(plan, ['version']) }, ['data']) },
       errors: [404, 409],
     },
     {
-      ...{ method: 'get', path: '/content-type-builder/changes', action, tag, summary: 'Lists the changes of the model' },
+      ...{ method: 'get', path: '/content-type-builder/changes', action, tag, summary: 'List the changes of the model' },
       success: { status: 200, description: 'The changes, oldest first.', schema: object({ data: list(change) }, ['data']) },
     },
   ]

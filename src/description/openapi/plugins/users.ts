@@ -21,34 +21,34 @@ export function userOperations(context: SchemaContext): readonly ApiOperation[] 
   const body = jsonBody(inputRef(context, type))
   return [
     {
-      ...{ method: 'get', path: '/users', action: `${userType}.find`, tag, summary: 'Lists users' },
+      ...{ method: 'get', path: '/users', action: `${userType}.find`, tag, summary: 'List users' },
       parameters: [...shown, filters, sortParameter(context, type), ...rangeParameters(context)],
       success: { status: 200, description: 'The users.', schema: list(user) },
     },
     {
-      ...{ method: 'post', path: '/users', action: `${userType}.create`, tag, summary: 'Creates a user' },
+      ...{ method: 'post', path: '/users', action: `${userType}.create`, tag, summary: 'Create a user' },
       ...{ body, success: { ...one, status: 201 } },
     },
     {
-      ...{ method: 'get', path: '/users/count', action: `${userType}.count`, tag, summary: 'Counts users' },
+      ...{ method: 'get', path: '/users/count', action: `${userType}.count`, tag, summary: 'Count users' },
       parameters: [filters],
       success: { status: 200, description: 'The number of users.', schema: integer },
     },
     {
-      ...{ method: 'get', path: '/users/me', action: `${userType}.me`, tag, summary: 'Returns the user of the token' },
+      ...{ method: 'get', path: '/users/me', action: `${userType}.me`, tag, summary: 'Return the user of the token' },
       ...{ parameters: shown, success: one },
     },
     {
-      ...{ method: 'get', path: '/users/{id}', action: `${userType}.findOne`, tag, summary: 'Returns a user' },
+      ...{ method: 'get', path: '/users/{id}', action: `${userType}.findOne`, tag, summary: 'Return a user' },
       description: 'A user that does not exist is 204.',
       ...{ parameters: [id, ...shown, filters], success: one },
     },
     {
-      ...{ method: 'put', path: '/users/{id}', action: `${userType}.update`, tag, summary: 'Changes a user' },
+      ...{ method: 'put', path: '/users/{id}', action: `${userType}.update`, tag, summary: 'Change a user' },
       ...{ parameters: [id], body, success: one, errors: [404] },
     },
     {
-      ...{ method: 'delete', path: '/users/{id}', action: `${userType}.destroy`, tag, summary: 'Deletes a user' },
+      ...{ method: 'delete', path: '/users/{id}', action: `${userType}.destroy`, tag, summary: 'Delete a user' },
       description: 'A user that does not exist is 204.',
       ...{ parameters: [id], success: { ...one, description: 'The user as it was.' } },
     },
@@ -79,27 +79,27 @@ function roleOperations({ components, view }: SchemaContext): readonly ApiOperat
   const one: DescriptionObject = object({ role }, ['role'])
   return [
     {
-      ...{ method: 'get', path: '/users-permissions/roles', action: `${roleType}.find`, tag, summary: 'Lists roles' },
+      ...{ method: 'get', path: '/users-permissions/roles', action: `${roleType}.find`, tag, summary: 'List roles' },
       success: { status: 200, description: 'The roles.', schema: object({ roles: list(role) }, ['roles']) },
     },
     {
-      ...{ method: 'post', path: '/users-permissions/roles', action: `${roleType}.createRole`, tag, summary: 'Creates a role' },
+      ...{ method: 'post', path: '/users-permissions/roles', action: `${roleType}.createRole`, tag, summary: 'Create a role' },
       ...{ body, success: done },
     },
     {
-      ...{ method: 'get', path: '/users-permissions/roles/{id}', action: `${roleType}.findOne`, tag, summary: 'Returns a role' },
+      ...{ method: 'get', path: '/users-permissions/roles/{id}', action: `${roleType}.findOne`, tag, summary: 'Return a role' },
       ...{ parameters: [id], success: { status: 200, description: 'The role with its permissions.', schema: one }, errors: [404] },
     },
     {
-      ...{ method: 'put', path: '/users-permissions/roles/{id}', action: `${roleType}.updateRole`, tag, summary: 'Changes a role' },
+      ...{ method: 'put', path: '/users-permissions/roles/{id}', action: `${roleType}.updateRole`, tag, summary: 'Change a role' },
       ...{ parameters: [id], body, success: done, errors: [404] },
     },
     {
-      ...{ method: 'delete', path: '/users-permissions/roles/{id}', action: `${roleType}.deleteRole`, tag, summary: 'Deletes a role' },
+      ...{ method: 'delete', path: '/users-permissions/roles/{id}', action: `${roleType}.deleteRole`, tag, summary: 'Delete a role' },
       ...{ parameters: [id], success: done, errors: [404] },
     },
     {
-      ...{ method: 'get', path: '/users-permissions/permissions', tag, summary: 'Returns all actions that can be granted' },
+      ...{ method: 'get', path: '/users-permissions/permissions', tag, summary: 'Return all actions that can be granted' },
       action: 'plugin::users-permissions.permissions.getPermissions',
       success: { status: 200, description: 'All actions.', schema: object({ permissions: tree }, ['permissions']) },
     },
