@@ -30,6 +30,7 @@ export type {
 } from './public/documents.js'
 export type { ContentEvent, EntryEvent, EntryEventName, EventListener, MediaEvent, MediaEventName } from './public/events.js'
 export type { AfterCall, AfterCallOf, BeforeCall, BeforeCallOf, Hook, HookOf } from './public/hooks.js'
+export type { Mail, MailAddresses, SendMail } from './public/mail.js'
 export type {
   BodyOf,
   CustomRoute,

@@ -8,6 +8,7 @@ import { openSharedCounters } from './access/rate-limit-store.js'
 import { updateLastUse } from './access/tokens.js'
 import type { AccountParts } from './accounts/context.js'
 import { type Mailer, openMailer } from './accounts/email.js'
+import { readEmail } from './accounts/given-email.js'
 import { openPasswords } from './accounts/passwords.js'
 import type { Config } from './config/config.js'
 import { type CacheCounts, openCacheCounts } from './database/cache/cache-counts.js'
@@ -20,6 +21,7 @@ import { prepareManagement } from './management/prepare.js'
 import type { Measuring } from './metrics/measuring.js'
 import { newDocumentId } from './model/document-id.js'
 import { openInForce } from './project-model.js'
+import type { Mail } from './public/mail.js'
 import { type Audit, auditedTransaction } from './runtime/audit.js'
 import { openAuditOutput } from './runtime/audit-output.js'
 import type { Closers } from './runtime/closers.js'
@@ -67,6 +69,8 @@ export async function openParts(config: Config, logger: Logger, version: string,
     uploads,
     library,
     accounts,
+    /** For code of the project. */
+    sendMail: async (given: Mail) => mail.send(readEmail(given, config.limits.mailRecipients)),
     tracing,
     audit,
   }

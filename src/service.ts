@@ -35,7 +35,7 @@ import { openParts } from './service-parts.js'
 import { openSourceMaps } from './source-maps/source-maps.js'
 import { refuseUnfinishedRestore } from './uploads/unfinished-restore.js'
 
-/** A project's service. `documents`, `transaction` and `upload` are for scripts: `service.documents('api::article.article').findMany()`. */
+/** A project's service. `documents`, `transaction`, `upload` and `mail` are for scripts: `service.documents('api::article.article').findMany()`. */
 export interface Service extends ContentService {
   /** The model in force. */
   readonly model: Model
@@ -79,7 +79,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const planCounts = newPlanCounts()
   const defaultLocale = async () => (await identification.access()).defaultLocale
   const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale(), true), work)
-  const services = openContentServices(config, { withInstallation, library, signsAddresses: signing !== null })
+  const services = openContentServices(config, parts.sendMail, { withInstallation, library, signsAddresses: signing !== null })
   const { scopes, ...code } = codeOf(config, services, logger)
   const installations = openInstallations({
     config,

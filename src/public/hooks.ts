@@ -6,7 +6,7 @@ import type { RowIn } from './content/results.js'
 import type { ContentService } from './content-service.js'
 import type { Data, Document, HookAction, KnownUid, OperationCaller } from './documents.js'
 
-/** `documents`, `transaction` and `upload` are without restrictions. A write by a hook is a separate operation with its own hooks. */
+/** `documents`, `transaction`, `upload` and `mail` are without restrictions. A write by a hook is a separate operation with its own hooks. */
 interface HookCall extends ContentService {
   readonly action: HookAction
   readonly uid: string

@@ -2,7 +2,7 @@
 import type { CodeLog } from './code-log.js'
 import type { ContentService } from './content-service.js'
 
-/** The argument of a scheduled function. `documents`, `transaction` and `upload` are without restrictions. */
+/** The argument of a scheduled function. `documents`, `transaction`, `upload` and `mail` are without restrictions. */
 export interface ScheduleCall extends ContentService {
   readonly name: string
   /** The time for which the function runs; it may start somewhat later. */
