@@ -1,10 +1,12 @@
 // Roles and their permissions: rows of up_roles and up_permissions. Changes take effect at the next request.
 import { sql } from 'kysely'
 import type { RowReader, Transaction, WriteDatabase } from '../database/database.js'
+import { linkLast } from '../database/last-link.js'
 import { insertRow, updateRow } from '../documents/store/rows.js'
 import { ApiError, notFound, validationError } from '../errors/errors.js'
 import { takenMessage } from '../errors/unique-conflict.js'
 import { newDocumentId } from '../model/document-id.js'
+import { linksOf } from '../model/owners.js'
 import type { Model } from '../model/types.js'
 import type { CustomRoute } from '../public/routes.js'
 import { readAccountSettings } from './account-settings.js'
@@ -51,7 +53,12 @@ function enabledActions(known: ReadonlySet<string>, permissions: unknown): reado
 }
 
 /** Creates a role. @throws ApiError 400 for a name that is missing or taken. */
-export async function createRole(writer: WriteDatabase, { name, description, actions = [] }: RoleInput, now: number): Promise<number> {
+export async function createRole(
+  writer: WriteDatabase,
+  model: Model,
+  { name, description, actions = [] }: RoleInput,
+  now: number,
+): Promise<number> {
   if (name === undefined || name.trim() === '') throw validationError('name is a required field')
   const type = typeOf(name)
   return writer.transaction(async (transaction) => {
@@ -67,18 +74,26 @@ export async function createRole(writer: WriteDatabase, { name, description, act
       type,
       ...dates,
     })
-    await setActions(transaction, id, actions, now)
+    await addActions(transaction, model, id, [...new Set(actions)], now)
     return id
   })
 }
 
 /** Changes the name, description or actions of a role. @throws ApiError 404 */
-export function updateRole(writer: WriteDatabase, id: number, { name, description, actions }: RoleInput, now: number): Promise<void> {
+export function updateRole(
+  writer: WriteDatabase,
+  model: Model,
+  id: number,
+  { name, description, actions }: RoleInput,
+  now: number,
+): Promise<void> {
   return writer.transaction(async (transaction) => {
     await existing(transaction, id)
     const changes = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
     await updateRow(transaction, 'up_roles', id, { ...changes, updated_at: now })
-    if (actions !== undefined) await setActions(transaction, id, actions, now)
+    if (actions === undefined) return
+    const missing = await keepActions(transaction, id, actions)
+    await addActions(transaction, model, id, missing, now)
   })
 }
 
@@ -93,7 +108,7 @@ export function deleteRole(writer: WriteDatabase, id: number): Promise<void> {
     if (publicRole !== undefined) {
       await transaction.run(sql`update up_users_role_lnk set role_id = ${publicRole.id} where role_id = ${id}`)
     }
-    await setActions(transaction, id, [], 0)
+    await keepActions(transaction, id, [])
     await transaction.run(sql`delete from up_roles where id = ${id}`)
   })
 }
@@ -104,8 +119,8 @@ async function existing(transaction: Transaction, id: number): Promise<{ readonl
   return role
 }
 
-/** Replaces the actions of a role. */
-async function setActions(transaction: Transaction, role: number, actions: readonly string[], now: number): Promise<void> {
+/** Takes all actions but these from a role, and returns those of them that it lacks. */
+async function keepActions(transaction: Transaction, role: number, actions: readonly string[]): Promise<readonly string[]> {
   const wanted = new Set(actions)
   const present = await transaction.rows<{ id: number; action: string }>(
     sql`select p.id, p.action from up_permissions p join up_permissions_role_lnk l on l.permission_id = p.id where l.role_id = ${role}`,
@@ -113,16 +128,22 @@ async function setActions(transaction: Transaction, role: number, actions: reado
   for (const { id, action } of present) {
     if (!wanted.delete(action)) await transaction.run(sql`delete from up_permissions where id = ${id}`)
   }
-  await addActions(transaction, role, [...wanted], now)
+  return [...wanted]
 }
 
 /** Adds actions to a role. */
-export async function addActions(transaction: Transaction, role: number, actions: readonly string[], now: number): Promise<void> {
+export async function addActions(
+  transaction: Transaction,
+  model: Model,
+  role: number,
+  actions: readonly string[],
+  now: number,
+): Promise<void> {
+  const links = linksOf(model, 'plugin::users-permissions.permission', 'role')
   for (const action of actions) {
     const dates = { created_at: now, updated_at: now, published_at: now }
     const permission = await insertRow(transaction, 'up_permissions', { document_id: newDocumentId(), action, ...dates })
-    await transaction.run(sql`insert into up_permissions_role_lnk (permission_id, role_id, permission_ord)
-      values (${permission}, ${role}, (select coalesce(max(permission_ord), 0) + 1 from up_permissions_role_lnk where role_id = ${role}))`)
+    await transaction.run(linkLast(links, permission, role))
   }
 }
 

@@ -36,7 +36,7 @@ export async function createApiRole(
 ): Promise<number> {
   checkGrantable(known, actions)
   const writer = notingWriter(administration, actor, (id: number) => actOn('create', id, name))
-  return withFieldPaths(() => createRole(writer, { name, description: description ?? '', actions }, administration.now()))
+  return withFieldPaths(() => createRole(writer, known.model, { name, description: description ?? '', actions }, administration.now()))
 }
 
 /** Changes a role. Actions that it has already may stay, whatever they are. @throws ApiError 400, 404 */
@@ -58,7 +58,7 @@ export async function changeApiRole(
     ...(actions === undefined ? {} : { actions }),
   }
   const writer = notingWriter(administration, actor, () => actOn('update', id, before.name, Object.keys(values)))
-  await updateRole(writer, id, values, administration.now())
+  await updateRole(writer, known.model, id, values, administration.now())
 }
 
 /** Deletes a role; its users get the public role. @throws ApiError 404; 400 for the public role */

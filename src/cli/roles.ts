@@ -27,7 +27,7 @@ export const createRoleCommand = orExplain(
       const actions = readActions(model, config, options.permissions)
       const same = (await listRoles(database)).find((role) => role.name === name || role.type === typeOf(name))
       if (same !== undefined) throw new ConfigError(`A role "${same.name}" of type ${same.type} already exists.`)
-      await createRole(writer, { name, description: options.description ?? '', actions }, Date.now())
+      await createRole(writer, model, { name, description: options.description ?? '', actions }, Date.now())
     })
     print(`Created role "${name}".`)
   },
@@ -50,7 +50,7 @@ export const grantCommand = orExplain(async (nameOrId: string, list: string, fol
     const wanted = readActions(project.model, project.config, list)
     if (wanted.length === 0) throw new ConfigError('Name at least one action.')
     const missing = wanted.filter((action) => !role.actions.includes(action))
-    await project.writer.transaction((transaction) => addActions(transaction, role.id, missing, Date.now()))
+    await project.writer.transaction((transaction) => addActions(transaction, project.model, role.id, missing, Date.now()))
     return missing
   })
   print(added.length === 0 ? `The role "${nameOrId}" already allows that.` : `The role "${nameOrId}" now allows ${added.join(', ')}.`)
@@ -63,7 +63,7 @@ export const revokeCommand = orExplain(async (nameOrId: string, list: string, fo
     const unwanted = namesOf(list)
     const isUnwanted = (action: string): boolean => unwanted.some((name) => standsFor(name, action))
     const actions = role.actions.filter((action) => !isUnwanted(action))
-    if (actions.length < role.actions.length) await updateRole(project.writer, role.id, { actions }, Date.now())
+    if (actions.length < role.actions.length) await updateRole(project.writer, project.model, role.id, { actions }, Date.now())
     return role.actions.filter(isUnwanted)
   })
   print(taken.length === 0 ? `The role "${nameOrId}" did not allow that.` : `The role "${nameOrId}" no longer allows ${taken.join(', ')}.`)

@@ -42,6 +42,13 @@ export function ownedLink(shape: Schema | undefined, name: string): LinkStorage 
   return attribute?.kind === 'relation' && attribute.storage.kind === 'link' && attribute.storage.owner ? attribute.storage : null
 }
 
+/** The link table of a relation of a plugin, which an extension of its schema may give other columns. @throws Error where it has none */
+export function linksOf({ types }: Model, uid: string, name: string): LinkStorage {
+  const found = ownedLink(types.get(uid), name)
+  if (found === null) throw new Error(`${uid}.${name} has no link table; Octavo needs that of the plugin`)
+  return found
+}
+
 /** Every polymorphic relation, except that of files, whose links are removed with the attributes that hold the files. */
 export function ownedMorphs(model: Model): readonly OwnedMorph[] {
   return schemasOf(model)

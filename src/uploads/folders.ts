@@ -2,7 +2,11 @@
 import { type RawBuilder, sql } from 'kysely'
 import type { RowReader, Transaction } from '../database/database.js'
 import { concat } from '../database/fragments.js'
+import { linkLast } from '../database/last-link.js'
 import { insertRow, updateRow } from '../documents/store/rows.js'
+import { fileType } from '../model/link.js'
+import { linksOf } from '../model/owners.js'
+import type { Model } from '../model/types.js'
 
 /** A folder as far as files depend on it. */
 export interface FolderPlace {
@@ -112,6 +116,7 @@ export interface NewFolder {
 /** Makes a folder; null where its path would be too long. */
 export async function insertFolder(
   tx: Transaction,
+  model: Model,
   { documentId, name, parent, createdBy }: NewFolder,
   now: number,
 ): Promise<FolderPlace | null> {
@@ -122,13 +127,12 @@ export async function insertFolder(
     ...{ document_id: documentId, name, path_id: next!.number, path },
     ...{ created_at: now, updated_at: now, published_at: now, created_by_id: createdBy, updated_by_id: createdBy },
   })
-  if (parent !== null) await linkToParent(tx, id, parent.id)
+  if (parent !== null) await linkToParent(tx, model, id, parent.id)
   return { id, path }
 }
 
-async function linkToParent(tx: Transaction, id: number, parent: number): Promise<void> {
-  await tx.run(sql`insert into upload_folders_parent_lnk (folder_id, inv_folder_id, folder_ord)
-    select ${id}, ${parent}, coalesce(max(folder_ord), 0) + 1 from upload_folders_parent_lnk where inv_folder_id = ${parent}`)
+async function linkToParent(tx: Transaction, model: Model, id: number, parent: number): Promise<void> {
+  await tx.run(linkLast(linksOf(model, 'plugin::upload.folder', 'parent'), id, parent))
 }
 
 /** Changes the name of a folder. */
@@ -142,7 +146,7 @@ export async function markFolder(tx: Transaction, id: number, by: number, now: n
 }
 
 /** Moves a folder with all that lies in it; false where a path would be too long. The caller knows that `to` does not lie in it. */
-export async function moveFolder(tx: Transaction, folder: FolderPlace, to: FolderPlace | null): Promise<boolean> {
+export async function moveFolder(tx: Transaction, model: Model, folder: FolderPlace, to: FolderPlace | null): Promise<boolean> {
   const own = folder.path.slice(folder.path.lastIndexOf('/'))
   const path = `${to?.path ?? ''}${own}`
   const [longest] = await tx.rows<{ length: number }>(
@@ -154,7 +158,7 @@ export async function moveFolder(tx: Transaction, folder: FolderPlace, to: Folde
   await tx.run(sql`update upload_folders set path = ${moved(sql`path`)} where ${below(sql`path`, folder)}`)
   await tx.run(sql`update files set folder_path = ${moved(sql`folder_path`)} where ${below(sql`folder_path`, folder)}`)
   await tx.run(sql`delete from upload_folders_parent_lnk where folder_id = ${folder.id}`)
-  if (to !== null) await linkToParent(tx, folder.id, to.id)
+  if (to !== null) await linkToParent(tx, model, folder.id, to.id)
   return true
 }
 
@@ -172,20 +176,17 @@ export async function folderOfFile(database: RowReader, file: number): Promise<F
 }
 
 /** Puts a file behind those that a folder has; null: it lies in none. */
-export async function putIntoFolder(tx: Transaction, file: number, folder: FolderPlace | null): Promise<void> {
-  if (folder === null) return
-  await tx.run(sql`
-    insert into files_folder_lnk (file_id, folder_id, file_ord)
-    select ${file}, ${folder.id}, coalesce(max(file_ord), 0) + 1 from files_folder_lnk where folder_id = ${folder.id}`)
+export async function putIntoFolder(tx: Transaction, model: Model, file: number, folder: FolderPlace | null): Promise<void> {
+  if (folder !== null) await tx.run(linkLast(linksOf(model, fileType, 'folder'), file, folder.id))
 }
 
 /** Moves files to a folder, in this order; null: to the root. */
-export async function moveFiles(tx: Transaction, ids: readonly number[], folder: FolderPlace | null): Promise<void> {
+export async function moveFiles(tx: Transaction, model: Model, ids: readonly number[], folder: FolderPlace | null): Promise<void> {
   if (ids.length === 0) return
   const listed = sql.join([...ids])
   await tx.run(sql`delete from files_folder_lnk where file_id in (${listed})`)
   await tx.run(sql`update files set folder_path = ${folder?.path ?? rootPath} where id in (${listed})`)
-  for (const id of ids) await putIntoFolder(tx, id, folder)
+  for (const id of ids) await putIntoFolder(tx, model, id, folder)
 }
 
 /** Notes who changed files. */

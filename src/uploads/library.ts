@@ -176,9 +176,9 @@ async function addFiles(
     transaction(parts, scope, async (tx) => {
       const now = Date.now()
       const { author } = scope
-      const folder = author === undefined ? await apiFolder(tx, newDocumentId, now) : await author.before(tx, [])
+      const folder = author === undefined ? await apiFolder(tx, scope.model, newDocumentId, now) : await author.before(tx, [])
       const ids: number[] = []
-      for (const row of rows) ids.push(await insertFile(tx, row, { folder, createdBy: author?.id ?? null, now }))
+      for (const row of rows) ids.push(await insertFile(tx, row, { model: scope.model, folder, createdBy: author?.id ?? null, now }))
       if (link !== null) {
         for (const row of await linkedRows(tx, scope.model, link)) {
           await linkFiles(tx, ids, { ...link, id: row })

@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { MainConnection, RowReader, Transaction, WriteDatabase } from '../database/database.js'
 import { notBefore } from '../database/fragments.js'
 import { storedSetting, writeSetting } from '../documents/store/settings.js'
-import type { Media, Schema } from '../model/types.js'
+import type { Media, Model, Schema } from '../model/types.js'
 import { type FolderPlace, insertFolder, putIntoFolder, readFolder, rootPath } from './folders.js'
 import type { ImageSettings } from './images/protocol.js'
 
@@ -140,19 +140,23 @@ export async function linkedRowExists(database: MainConnection, { shape: { table
   return (await database.rows(sql`select 1 from ${sql.table(table)} where id = ${id}`)).length > 0
 }
 
+/** Where and when a file is made. */
+export interface NewFilePlace {
+  readonly model: Model
+  readonly folder: FolderPlace | null
+  readonly createdBy: number | null
+  readonly now: number
+}
+
 /** Inserts a file and returns its id. `createdBy`: the row id of an administrator; null: nobody. */
-export async function insertFile(
-  tx: Transaction,
-  file: NewFile,
-  { folder, createdBy, now }: { readonly folder: FolderPlace | null; readonly createdBy: number | null; readonly now: number },
-): Promise<number> {
+export async function insertFile(tx: Transaction, file: NewFile, { model, folder, createdBy, now }: NewFilePlace): Promise<number> {
   const id = await tx.insert(sql`
     insert into files (document_id, name, alternative_text, caption, focal_point, width, height, formats, hash, ext, mime, size, url, provider,
       folder_path, created_at, updated_at, published_at, created_by_id, updated_by_id)
     values (${file.documentId}, ${file.name}, ${file.alternativeText}, ${file.caption}, ${json(file.focalPoint)}, ${file.width}, ${file.height},
       ${json(file.formats)}, ${file.hash}, ${file.ext}, ${file.mime}, ${file.size}, ${file.url}, ${file.provider}, ${folder?.path ?? rootPath}, ${now}, ${now}, ${now},
       ${createdBy}, ${createdBy})`)
-  await putIntoFolder(tx, id, folder)
+  await putIntoFolder(tx, model, id, folder)
   return id
 }
 
@@ -211,13 +215,13 @@ export async function linkFiles(
 const folderKey = 'plugin_upload_api-folder'
 
 /** Finds or creates the API's folder. */
-export async function apiFolder(tx: Transaction, newDocumentId: () => string, now: number): Promise<FolderPlace> {
+export async function apiFolder(tx: Transaction, model: Model, newDocumentId: () => string, now: number): Promise<FolderPlace> {
   const setting = (await storedSetting(tx, folderKey)) as { readonly id?: number } | null | undefined
   if (typeof setting?.id === 'number') {
     const folder = await readFolder(tx, setting.id)
     if (folder !== null) return folder
   }
-  const made = (await insertFolder(tx, { documentId: newDocumentId(), name: 'API Uploads', parent: null, createdBy: null }, now))!
+  const made = (await insertFolder(tx, model, { documentId: newDocumentId(), name: 'API Uploads', parent: null, createdBy: null }, now))!
   await writeSetting(tx, folderKey, { id: made.id })
   return made
 }

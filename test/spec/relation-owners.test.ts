@@ -61,12 +61,23 @@ const user = {
 }
 
 const token = 'for-everything'
+const permission = {
+  kind: 'collectionType',
+  collectionName: 'up_permissions',
+  info: { name: 'permission', description: '', singularName: 'permission', pluralName: 'permissions', displayName: 'Permission' },
+  attributes: {
+    action: { type: 'string', required: true },
+    role: { type: 'relation', relation: 'manyToOne', target: 'plugin::users-permissions.role' },
+  },
+}
+
 let served: Served
 beforeAll(async () => {
   served = await serveProject(
     {
       ...files,
       'src/extensions/users-permissions/content-types/user/schema.json': user,
+      'src/extensions/users-permissions/content-types/permission/schema.json': permission,
       'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } },
       'seed/access.json': {
         users: [{ username: 'first', email: 'first@example.com', password: 'a long password', role: 'authenticated' }],
@@ -178,4 +189,10 @@ rule('relations.20', 'the role of users without inversedBy has no order', async 
   const made = await ask('POST', 'users', { username: 'second', email: 'second@example.com', password: 'a long password', role: 1 })
   expect(made).toMatchObject({ status: 201, role: { id: 1 } })
   expect(await ask('PUT', `users/${made.id}`, { role: 2 })).toMatchObject({ status: 200, role: { id: 2 } })
+  const role = { name: 'readers', description: '', permissions: { 'api::shop': { controllers: { shop: { find: { enabled: true } } } } } }
+  expect((await ask('POST', 'users-permissions/roles', role)).status).toBe(200)
+  const granted = await served.sql(
+    "select l.* from up_permissions_role_lnk l join up_permissions p on p.id = l.permission_id where p.action = 'api::shop.shop.find'",
+  )
+  expect(granted.map((row) => Object.keys(row))).toEqual(Array(2).fill(['id', 'permission_id', 'role_id']))
 })

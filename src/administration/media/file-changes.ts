@@ -73,7 +73,7 @@ export function changeFile(access: MediaAccess, id: number, { folder, ...info }:
     const fields = [...Object.keys(given), ...(folder === undefined ? [] : ['folder'])]
     if (fields.length === 0) return [null, undefined]
     await updateInfo(transaction, id, { ...former, ...given }, now)
-    if (folder !== undefined) await moveFiles(transaction, [id], await folderOrRoot(transaction, folder, 'folder'))
+    if (folder !== undefined) await moveFiles(transaction, access.model, [id], await folderOrRoot(transaction, folder, 'folder'))
     await markFiles(transaction, [id], administrator.id, now)
     await watch?.happened(transaction, 'media.update', id)
     return [{ action: 'update', subject: 'file', id: String(id), name: former.name, fields }, undefined]

@@ -38,7 +38,12 @@ export function createFolder(
   return doAct(administration, actor, async (transaction, now) => {
     const place = await folderOrRoot(transaction, parent, 'parent')
     await checkName(transaction, parent, name, null)
-    const made = await insertFolder(transaction, { documentId: newDocumentId(), name, parent: place, createdBy: administrator.id }, now)
+    const made = await insertFolder(
+      transaction,
+      access.model,
+      { documentId: newDocumentId(), name, parent: place, createdBy: administrator.id },
+      now,
+    )
     if (made === null) throw tooDeep('parent')
     return [{ action: 'create', subject: 'folder', id: String(made.id), name }, made.id]
   })
@@ -72,17 +77,23 @@ export function changeFolder(access: MediaAccess, id: number, { name, parent }: 
     const to = parent === undefined ? folder.parent : parent
     await checkName(transaction, to, name ?? folder.name, id)
     if (name !== undefined) await renameFolder(transaction, id, name)
-    if (to !== folder.parent) await moveInto(transaction, folder, to, 'parent')
+    if (to !== folder.parent) await moveInto(access, transaction, folder, to, 'parent')
     await markFolder(transaction, id, administrator.id, now)
     return [{ action: 'update', subject: 'folder', id: String(id), name: folder.name, fields }, undefined]
   })
 }
 
 /** `field`: names the folder to move to. @throws ApiError 400 for a folder that lies in this one, or would lie too deep */
-async function moveInto(transaction: Transaction, folder: FolderRow, to: number | null, field: string): Promise<void> {
+async function moveInto(
+  { model }: MediaAccess,
+  transaction: Transaction,
+  folder: FolderRow,
+  to: number | null,
+  field: string,
+): Promise<void> {
   const place = await folderOrRoot(transaction, to, field)
   if (place !== null && isWithin(place, folder)) throw wrong(field, 'A folder cannot be moved into itself')
-  if (!(await moveFolder(transaction, folder, place))) throw tooDeep(field)
+  if (!(await moveFolder(transaction, model, folder, place))) throw tooDeep(field)
 }
 
 /** Files and folders that are moved or deleted together. */
@@ -102,7 +113,7 @@ export function moveMany(access: MediaAccess, { files, folders }: ManyMedia, to:
     checkSeesFolders(administrator)
     const moved: AdministratorAct[] = []
     for (const id of folders) moved.push(...(await moveOne(access, transaction, id, to)))
-    await moveFiles(transaction, files, await folderOrRoot(transaction, to, 'folder'))
+    await moveFiles(transaction, access.model, files, await folderOrRoot(transaction, to, 'folder'))
     await markFiles(transaction, files, administrator.id, now)
     for (const id of files) await watch?.happened(transaction, 'media.update', id)
     await noteAll(access, transaction, [...moved, ...actsOn('update', named, ['folder'])])
@@ -110,17 +121,13 @@ export function moveMany(access: MediaAccess, { files, folders }: ManyMedia, to:
 }
 
 /** Moves a folder. Resolves to what was done, nothing if it lies there already. */
-async function moveOne(
-  { administration, administrator }: MediaAccess,
-  transaction: Transaction,
-  id: number,
-  to: number | null,
-): Promise<readonly AdministratorAct[]> {
+async function moveOne(access: MediaAccess, transaction: Transaction, id: number, to: number | null): Promise<readonly AdministratorAct[]> {
+  const { administration, administrator } = access
   const folder = await existing(transaction, id)
   await checkChangeable(transaction, administrator, 'upload_folders', [id])
   if (folder.parent === to) return []
   await checkName(transaction, to, folder.name, id)
-  await moveInto(transaction, folder, to, 'folder')
+  await moveInto(access, transaction, folder, to, 'folder')
   await markFolder(transaction, id, administrator.id, administration.now())
   return [{ action: 'update', subject: 'folder', id: String(id), name: folder.name, fields: ['parent'] }]
 }

@@ -130,7 +130,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
     path: '/users-permissions/roles',
     action: `${roleType}.createRole`,
     handle: async ({ accounts, body, config }) => {
-      await createRole(accounts.writer, readRoleBody(accounts.model, config.routes, await body()), accounts.now())
+      await createRole(accounts.writer, accounts.model, readRoleBody(accounts.model, config.routes, await body()), accounts.now())
       return ok({ ok: true })
     },
   },
@@ -139,7 +139,13 @@ export const usersAndRolesRoutes: readonly Route[] = [
     path: '/users-permissions/roles/:id',
     action: `${roleType}.updateRole`,
     handle: async ({ accounts, body, params, config }) => {
-      await updateRole(accounts.writer, rowId(params.id!), readRoleBody(accounts.model, config.routes, await body()), accounts.now())
+      await updateRole(
+        accounts.writer,
+        accounts.model,
+        rowId(params.id!),
+        readRoleBody(accounts.model, config.routes, await body()),
+        accounts.now(),
+      )
       return ok({ ok: true })
     },
   },
