@@ -50,7 +50,12 @@ function withTwoOwners(shapes) {
   const contested = all
     .filter(({ path, one }) => all.filter(({ gives }) => gives === path).length + (isOwner(one) ? 1 : 0) > 1)
     .map(({ path }) => path)
-  return new Set(all.filter(({ path, gives }) => contested.includes(path) || contested.includes(String(gives))).map(({ name }) => name))
+  const given = all.filter(({ path }) => contested.includes(path)).map(({ gives }) => gives)
+  return new Set(
+    all
+      .filter(({ path, gives }) => [path, String(gives)].some((one) => contested.includes(one)) || given.includes(path))
+      .map(({ name }) => name),
+  )
 }
 
 /** The names of relations that are a column, and of their other sides. @param {readonly Shape[]} shapes */
