@@ -115,7 +115,7 @@ function checkRelation(schema: SchemaSource, name: string, source: AttributeSour
     ...checkOwner(name, source),
     ...(['mappedBy', 'inversedBy', 'morphBy'] as const).flatMap((side) => {
       const other = source[side]
-      return typeof other === 'string' ? checkOtherSide(schema, target, other, at(side)) : []
+      return typeof other === 'string' ? checkOtherSide(schema, target, other, at(side), source.useJoinTable === false) : []
     }),
   ]
 }
@@ -135,13 +135,14 @@ function checkOwner(name: string, { relation, inversedBy, mappedBy, useJoinTable
 }
 
 /** Checks the other side of a relation. `path`: where it is named. Strapi looks for all but `mappedBy`, and only at the type of `inversedBy`. */
-function checkOtherSide(schema: SchemaSource, target: SchemaSource, name: string, path: string): readonly Finding[] {
+function checkOtherSide(schema: SchemaSource, target: SchemaSource, name: string, path: string, isColumn: boolean): readonly Finding[] {
   const other = target.attributes[name]
   if (other === undefined) {
     const report = path.endsWith('mappedBy') ? careless : wrong
     return [report(path, `${target.uid} has no attribute ${shown(name)}`, { given: name, known: () => Object.keys(target.attributes) })]
   }
-  const report = path.endsWith('inversedBy') ? wrong : careless
+  // Strapi does not look at it where the relation is a column.
+  const report = path.endsWith('inversedBy') && !isColumn ? wrong : careless
   if (other.type !== 'relation') return [report(path, `"${name}" of ${target.uid} is of the type ${other.type}, not a relation`)]
   const isMorph = String(other.relation).startsWith('morphTo')
   if (path.endsWith('morphBy')) return isMorph ? [] : [careless(path, `"${name}" of ${target.uid} is neither morphToOne nor morphToMany`)]
