@@ -72,14 +72,16 @@ export function storeRelations(schemas: readonly SchemaSource[], sources: Schema
   const of = (path: string): RelationPlace | null => counting.get(path) ?? shown.get(path) ?? null
   const spare = made.filter(({ uid, name, storage }) => {
     const used = of(`${uid}.${name}`)!.storage
-    return used.kind !== 'link' || used.table !== storage.table
+    return used.kind !== 'link' || used.table !== storage.table || used.here !== storage.here
   })
   return {
     of: (uid, name) => withInverse(byPath.get(`${uid}.${name}`), of),
     spare,
     remarks: [
       ...sides.filter((side) => of(pathOf(side)) === null).map(withoutTable),
-      ...spare.map((link) => unused(link, of, byPath)),
+      ...spare
+        .filter(({ uid, name, storage }) => placeOf(of(`${uid}.${name}`)!.storage) !== storage.table)
+        .map((link) => unused(link, of, byPath)),
       ...sides.flatMap((side) => unseen(side, of, byPath)),
     ],
   }

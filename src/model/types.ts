@@ -68,7 +68,7 @@ export type RelationStorage =
 /** The columns of a link table, seen from one side of it. */
 export type LinkStorage = Extract<RelationStorage, { readonly kind: 'link' }>
 
-/** A link table that a relation makes, while another one keeps it from using it. */
+/** A link table that a relation makes, and does not use from this side: another one keeps it from using it, or it is its own other side. */
 export interface SpareLink {
   readonly uid: string
   readonly name: string
@@ -184,7 +184,7 @@ export interface Model {
   readonly components: ReadonlyMap<string, Component>
   /** Types by the lower-case name in the path: the plural name of collection types, the singular name of single types. */
   readonly paths: ReadonlyMap<string, ContentType>
-  /** Link tables that Strapi makes and no relation uses. */
+  /** Link tables that Strapi makes and no relation uses from the side that makes them. */
   readonly spareLinks: readonly SpareLink[]
   /** Relations without an owner, without a table or with two owners, as sentences; they are among the warnings, too. */
   readonly relationRemarks: readonly string[]

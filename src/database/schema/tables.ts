@@ -11,12 +11,15 @@ import { type Column, type ColumnType, column, type ForeignKey, foreignKey, type
 /** All tables of the model and of Strapi's bookkeeping. */
 export function describeTables(model: Model): readonly Table[] {
   const shapes = schemasOf(model)
+  const spare = model.spareLinks.flatMap((link) => linkTable((model.types.get(link.uid) ?? model.components.get(link.uid))!, link, model))
+  const made = new Set(spare.map(({ name }) => name))
+  const pairs = shapes.flatMap((shape) => [...shape.attributes.values()].flatMap((attribute) => pairsTable(shape, attribute, model)))
   return [
     ...systemTables,
     ...shapes.map((shape) => shapeTable(shape, model)),
     ...shapes.flatMap((shape) => (shape.componentTable === null ? [] : [entriesTable(shape, shape.componentTable)])),
-    ...shapes.flatMap((shape) => [...shape.attributes.values()].flatMap((attribute) => pairsTable(shape, attribute, model))),
-    ...model.spareLinks.flatMap((link) => linkTable((model.types.get(link.uid) ?? model.components.get(link.uid))!, link, model)),
+    ...pairs.filter(({ name }) => !made.has(name)),
+    ...spare,
   ]
 }
 
