@@ -274,10 +274,10 @@ function morphTo(schema: SchemaSource, base: RelationBase, relation: 'morphToOne
 export const fileType = fileUid
 
 /**
- * True for types whose rows decide who may do what: keys of tokens, permissions, sessions, roles of administrators. No relation shows
- * them or compares them, whoever asks, although a schema may name them as its target. Administrators themselves are shown as authors.
+ * True for types whose rows decide who may do what: keys of tokens, permissions, sessions. No relation shows
+ * them or compares them, whoever asks, although a schema may name them as its target. Administrators are shown as authors, and rights compare their roles.
  */
-export const isClosedType = (uid: string): boolean => uid.startsWith('admin::') && uid !== 'admin::user'
+export const isClosedType = (uid: string): boolean => uid.startsWith('admin::') && uid !== 'admin::user' && uid !== 'admin::role'
 
 /**
  * True if a polymorphic relation may refer to rows of this type: the project's types, files and users. Tokens, roles and users of the

@@ -10,7 +10,6 @@ const closed = {
   'admin::api-token-permission': ['action'],
   'admin::transfer-token': ['accessKey'],
   'admin::permission': ['action'],
-  'admin::role': ['code'],
   'admin::session': ['sessionId', 'userId'],
 } as const
 const kinds = ['oneToOne', 'oneToMany', 'manyToOne', 'manyToMany'] as const
