@@ -164,6 +164,16 @@ rule('accounts.29', 'an address is confirmed by the letter that a new account ge
   expect([again.status, again.body]).toEqual([200, { email: 'newcomer@example.test', sent: true }])
 })
 
+rule('accounts.10', 'where addresses must be confirmed, a new account has no token and cannot sign in yet', async () => {
+  await setAccounts(served, { email_confirmation: true })
+  const own = { username: 'later', email: 'later@example.test', password: 'secret-123' }
+  expect(Object.keys((await post(served, '/api/auth/local/register', own)).body)).toEqual(['user'])
+  expect((await logIn(served, 'later', 'secret-123')).status).toBe(400)
+  const [letter] = await letters(served, 1)
+  expect((await served.ask(`/api/auth/email-confirmation?confirmation=${letter!.code}`)).status).toBe(302)
+  expect((await logIn(served, 'later', 'secret-123')).status).toBe(200)
+})
+
 test('signing up can be switched off', async () => {
   await setAccounts(served, { allow_register: false })
   const answer = await post(served, '/api/auth/local/register', { username: 'late', email: 'late@example.test', password: 'secret-123' })
