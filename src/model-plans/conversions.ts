@@ -11,6 +11,7 @@ export type ConversionRule =
   | 'integer'
   | 'biginteger'
   | 'number'
+  | 'decimal'
   | 'boolean'
   | 'date'
   | 'time'
@@ -26,11 +27,23 @@ export interface Conversion {
   readonly rule: ConversionRule
 }
 
-type Kind = 'text' | 'password' | 'integer' | 'biginteger' | 'number' | 'boolean' | 'date' | 'time' | 'datetime' | 'json' | 'blocks'
+type Kind =
+  | 'text'
+  | 'password'
+  | 'integer'
+  | 'biginteger'
+  | 'number'
+  | 'decimal'
+  | 'boolean'
+  | 'date'
+  | 'time'
+  | 'datetime'
+  | 'json'
+  | 'blocks'
 
 /** What values of a type are, for conversions. */
 export function kindOf(type: ScalarType): Kind {
-  if (type === 'password' || type === 'integer' || type === 'blocks') return type
+  if (type === 'password' || type === 'integer' || type === 'decimal' || type === 'blocks') return type
   return attributeTypes[type].family
 }
 
@@ -39,7 +52,16 @@ const sameStorage = new Set(['integer>biginteger', 'integer>number', 'boolean>bo
 
 /** Pairs of kinds that convert, besides to text, json and blocks, which everything converts to but passwords. */
 const converting = new Set([
-  ...['integer', 'biginteger', 'number', 'boolean', 'date', 'time', 'datetime'].map((to) => `text>${to}`),
+  ...['integer', 'biginteger', 'number', 'decimal', 'boolean', 'date', 'time', 'datetime'].map((to) => `text>${to}`),
+  ...[
+    'integer>decimal',
+    'biginteger>decimal',
+    'number>decimal',
+    'boolean>decimal',
+    'decimal>integer',
+    'decimal>biginteger',
+    'decimal>number',
+  ],
   ...['integer>boolean', 'biginteger>integer', 'biginteger>number', 'biginteger>boolean', 'number>integer', 'number>biginteger'],
   ...['boolean>integer', 'boolean>biginteger', 'boolean>number'],
   ...['date>datetime', 'datetime>date', 'datetime>time'],
@@ -57,9 +79,12 @@ export function conversionOf(from: ScalarType, to: ScalarType): Conversion {
 
 /** Pairs of kinds in which every value converts and can be converted back. */
 const lossless = new Set([
-  ...['integer', 'biginteger', 'number', 'boolean', 'date', 'time', 'datetime', 'json'].flatMap((kind) => [`${kind}>text`, `${kind}>json`]),
-  ...['integer', 'biginteger', 'number', 'boolean', 'date', 'time', 'datetime', 'text'].map((kind) => `${kind}>blocks`),
-  ...['text>json', 'boolean>integer', 'boolean>biginteger', 'boolean>number', 'date>datetime'],
+  ...['integer', 'biginteger', 'number', 'decimal', 'boolean', 'date', 'time', 'datetime', 'json'].flatMap((kind) => [
+    `${kind}>text`,
+    `${kind}>json`,
+  ]),
+  ...['integer', 'biginteger', 'number', 'decimal', 'boolean', 'date', 'time', 'datetime', 'text'].map((kind) => `${kind}>blocks`),
+  ...['text>json', 'decimal>number', 'boolean>decimal', 'boolean>integer', 'boolean>biginteger', 'boolean>number', 'date>datetime'],
 ])
 
 /** True if no value is lost or shortened by the conversion. */
@@ -71,6 +96,8 @@ export const isNarrowed = (from: ScalarType, to: ScalarType): boolean =>
   attributeTypes[to].column === 'varchar(255)' && ['text', 'json'].includes(attributeTypes[from].column)
 
 const [leastInteger, greatestInteger] = [-2_147_483_648, 2_147_483_647]
+/** Of ten digits, a decimal has two behind the point. */
+const leastBeyondDecimal = 100_000_000
 
 const trimmed = (value: unknown): string => String(value).trim()
 
@@ -86,7 +113,7 @@ const rules: Readonly<Record<ConversionRule, (value: string | number, from: Kind
   },
   json: (value, from) => {
     if (from === 'text') return isJsonText(value) ? String(value) : JSON.stringify(String(value))
-    if (from === 'integer' || from === 'number') return String(value)
+    if (from === 'integer' || from === 'number' || from === 'decimal') return String(value)
     if (from === 'boolean') return Number(value) === 1 ? 'true' : 'false'
     return JSON.stringify(from === 'datetime' ? isoOf(value) : String(value))
   },
@@ -95,7 +122,12 @@ const rules: Readonly<Record<ConversionRule, (value: string | number, from: Kind
     return number >= leastInteger && number <= greatestInteger ? number : undefined
   },
   biginteger: (value) => (/^-?\d{1,18}$/.test(trimmed(value)) ? trimmed(value) : undefined),
-  number: (value) => (/^-?\d{1,15}(\.\d{1,15})?$/.test(trimmed(value)) ? Number(value) : undefined),
+  number: (value, from) => (from === 'decimal' || /^-?\d{1,15}(\.\d{1,15})?$/.test(trimmed(value)) ? Number(value) : undefined),
+  decimal: (value, from) => {
+    const number = from === 'number' || /^-?\d{1,15}(\.\d{1,15})?$/.test(trimmed(value)) ? Number(value) : Number.NaN
+    const rounded = Math.round(number * 100) / 100
+    return Math.abs(rounded) < leastBeyondDecimal ? rounded : undefined
+  },
   boolean: (value) => {
     const text = trimmed(value).toLowerCase()
     return text === '1' || text === 'true' ? 1 : text === '0' || text === 'false' ? 0 : undefined
@@ -155,7 +187,10 @@ export function convertValue({ from, to, rule }: Conversion, value: string | num
 }
 
 /** Kinds whose values become those of another kind, but not always whole. */
-const shortening = new Set(['datetime>date', 'datetime>time', 'json>blocks', 'blocks>text'])
+const shortening = new Set([
+  ...['datetime>date', 'datetime>time', 'json>blocks', 'blocks>text'],
+  ...['text>decimal', 'integer>decimal', 'biginteger>decimal', 'number>decimal'],
+])
 
 /** True for conversions that may leave out a part of a value, or the whole, as only the values themselves can tell. */
 export const isShortening = ({ from, to }: Conversion): boolean => shortening.has(`${kindOf(from)}>${kindOf(to)}`)

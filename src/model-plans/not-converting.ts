@@ -73,8 +73,10 @@ export function notConverting(conversion: Conversion, column: string): { readonl
             where: sqlText`${present} and (${digits} not in ('', '-') or ${value} in ('', '-') or (${digits} = '-' and ${value} not like '-%') or substr(${value}, ${rule === 'integer' ? 10 : 19}, 1) <> '')`,
             exact: false,
           }
+    case 'decimal':
+      return null
     case 'number':
-      return kindOf(from) === 'boolean'
+      return kindOf(from) === 'boolean' || kindOf(from) === 'decimal'
         ? null
         : {
             where: sqlText`${present} and (${digits} not in ('', '-', '.', '-.') or ${value} in ('', '-', '.', '-.') or ${value} like '.%' or ${value} like '-.%' or ${value} like '%.' or (${digits} in ('-', '-.') and ${value} not like '-%') or substr(${value}, 16, 1) <> '')`,

@@ -266,6 +266,28 @@ rule('live-model.6', 'content is converted and moved: types of attributes, relat
   expect((await boxes('&status=draft')).body.data).toHaveLength(3)
 })
 
+rule('live-model.12', 'attributes of JSON are renamed and removed between reads, and come back', async () => {
+  const schema = (attributes: object) => ({ 'api::atlas.atlas': typeOf('atlas', 'atlases', attributes) })
+  const values = { map: { scale: [1, 2] }, legend: [{ type: 'paragraph', children: [{ type: 'text', text: 'rivers' }] }] }
+  await put(schema({ map: { type: 'json' }, legend: { type: 'blocks' } }))
+  expect((await write('/api/atlases', values)).status).toBe(201)
+  const shown = async () => (await read('/api/atlases')).body.data[0]
+  expect(await shown()).toMatchObject(values)
+  const renames = ['map', 'legend'].map((from) => ({ kind: 'attribute', schema: 'api::atlas.atlas', from, to: `${from}2` }))
+  const renamed = await send('schemas', { data: schema({ map2: { type: 'json' }, legend2: { type: 'blocks' } }), renames }, 'PUT')
+  expect(renamed.status, renamed.text).toBe(200)
+  expect(await shown()).toMatchObject({ map2: values.map, legend2: values.legend })
+  const removed = await put(schema({ legend2: { type: 'blocks' } }), { agree: 'api::atlas.atlas.map2' })
+  expect(removed.status, removed.text).toBe(200)
+  expect(await shown()).toMatchObject({ legend2: values.legend })
+  for (let undone = 0; undone < 2; undone++) {
+    const undo = await send('undo')
+    expect(undo.status, undo.text).toBe(200)
+    await shown()
+  }
+  expect(await shown()).toMatchObject(values)
+})
+
 rule('live-model.6', 'what rows lack by the new model is counted, and stays as it is', async () => {
   const schema = (attributes: object) => ({ 'api::lamp.lamp': typeOf('lamp', 'lamps', attributes) })
   await put(schema({ name: text, power: { type: 'integer' } }))

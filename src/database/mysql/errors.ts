@@ -25,6 +25,9 @@ export const numberOf = (error: unknown): number => {
  */
 export const isConflict = (error: unknown): boolean => [1020, 1213, 1412, 1467, 1615, 3572].includes(numberOf(error)) || isLockWait(error)
 
+/** A column is not known in a check, whose table is about to be changed. The clause is named so in every language. */
+export const isStaleCheck = (error: unknown): boolean => numberOf(error) === 1054 && /'CHECK'/.test((error as Error).message)
+
 /** A lock was not to be had in time. */
 export const isLockWait = (error: unknown): boolean => numberOf(error) === 1205
 

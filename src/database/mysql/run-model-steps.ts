@@ -15,6 +15,7 @@ import { renameInSettings, storeContentTypes } from '../model-settings.js'
 import { quoted } from '../schema/table.js'
 import { play, type ScriptRow, type ScriptWords } from '../step-script.js'
 import type { Client } from './client.js'
+import { isStaleCheck } from './errors.js'
 import { fillMysqlColumn } from './fill-column.js'
 import { isDeclaredInPlace, lookAt, type PresentTables, statementsLeft, type TableStep } from './model-steps.js'
 import { copyStatement, putBackStatement, reversalsLeft, someRow, tableOfCopies } from './reversing-steps.js'
@@ -102,7 +103,7 @@ export async function runReversingStep(
     case 'dropColumn':
     case 'putColumnBack':
     case 'addForeignKey':
-      for await (const statement of reversalsLeft(step, there)) await client.query(statement)
+      for await (const statement of reversalsLeft(step, there)) await alterTable(client, statement)
       await session.ask(done)
       return
     default:
@@ -134,11 +135,29 @@ async function changeTables(
 ): Promise<void> {
   const { client } = session
   await dropOwnIndexes(session, step, there)
-  for await (const statement of statementsLeft(step, there, later)) await client.query(statement)
+  for await (const statement of statementsLeft(step, there, later)) await alterTable(client, statement)
   if (step.kind === 'convertColumn') await fillMysqlColumn(client, { ...step, from: step.as, to: step.column.name })
   if (step.kind === 'declareColumn' && !isDeclaredInPlace(step))
     await fillMysqlColumn(client, { table: step.table, from: step.as, to: step.column.name, conversion: asItIs })
   await session.ask(done)
+}
+
+/** Tries of one statement. */
+const mostTries = 3
+
+/**
+ * Changes a table. Where a column of JSON is renamed, MariaDB may look for its new name in the check that the table has in the server's cache,
+ * and forgets the cached table with that error.
+ */
+async function alterTable(client: Client, statement: string): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await client.query(statement)
+      return
+    } catch (error) {
+      if (tries === mostTries || !isStaleCheck(error)) throw error
+    }
+  }
 }
 
 const asItIs: Conversion = { from: 'text', to: 'text', rule: 'same' }
