@@ -239,6 +239,23 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     }
   })
 
+  rule('writing.33', 'a link stays when its target gets or loses a locale', async () => {
+    const { documentId: menu } = await press.make('menus', { name: 'later' })
+    const { documentId: gone } = await press.make('menus', { name: 'goes' })
+    await press.change(`menus/${gone}?locale=fr`, { name: 'goes' })
+    const menus = [menu, known.all, gone]
+    const path = `pages/${(await press.make('pages', { title: 'English', hero: { label: 'hero', menus }, items: [{ label: 'item', menus }] })).documentId}`
+    await press.change(`${path}?locale=fr`, { title: 'Français' })
+    const english = await versions(path, ['en'])
+    await press.change(`menus/${menu}?locale=fr`, { name: 'later' })
+    await press.send('DELETE', `menus/${gone}?locale=fr`)
+    await press.change(`${path}?locale=fr`, { title: 'Français 2' })
+    await press.change(`${path}?locale=fr`, { hero: { label: 'hero', menus: [known.all] } })
+    await press.send('POST', `${path}/actions/publish?locale=fr`)
+    await press.send('POST', `${path}/actions/discard?locale=fr`)
+    expect(await versions(path, ['en'])).toEqual(english)
+  })
+
   test('random writes take no link from another locale', async () => {
     const random = chances(7)
     const locales = ['en', 'de', 'fr']
