@@ -38,9 +38,9 @@ export async function writeBelow(writing: RowContext, owner: Owner, input: Input
   else made.delete(keyOf(owner))
   for (const [attribute, entries] of [...input.components, ...input.zones]) await writeEntries(writing, owner, attribute, entries, isNew)
   for (const [relation, change] of input.relations) {
-    if (relation.kind === 'relation') {
-      if (!(await writeColumn(writing, owner, relation, change))) await writeRelation(writing, owner, relation, change, isNew)
-    } else if (relation.kind === 'morphTo') await writePolymorphic(transaction, model, owner, relation, change, resolving)
+    if (relation.kind === 'relation' && relation.storage.kind === 'link') await writeRelation(writing, owner, relation, change, isNew)
+    else if (relation.kind === 'relation') await writeColumn(writing, owner, relation, change)
+    else if (relation.kind === 'morphTo') await writePolymorphic(transaction, model, owner, relation, change, resolving)
     else await writeInverse(writing, owner, relation, change)
   }
   for (const [media, change] of input.media) await writeMedia(transaction, files(model), owner, media, change, resolving, isNew)
@@ -227,13 +227,14 @@ export async function copyBelow(
     insertRows(transaction, to.shape.componentTable!, copies)
   }
   copyMedia(transaction, from, to, linked.filter(isMedia), replaces)
-  copyPointers(writing, from, to, attributes)
+  if (attributes.some(isColumn)) copyPointers(writing, from, to, attributes)
   copyLinks(writing, from, to, linked.filter(isRelation), { isNew: !replaces, isFromNew: given !== undefined })
   // These replace what `to` has, so they are copied where there is nothing to copy too.
   await copyPolymorphic(writing, from, to, attributes.filter(isMorph))
   copyInverses(writing, from, to, attributes.filter(isInverse))
 }
 
+const isColumn = (attribute: Attribute) => attribute.kind === 'relation' && attribute.storage.kind === 'column'
 export const isHolder = (attribute: Attribute): attribute is ComponentAttribute | DynamicZone =>
   attribute.kind === 'component' || attribute.kind === 'dynamiczone'
 const isMorph = (attribute: Attribute): attribute is MorphTo => attribute.kind === 'morphTo'

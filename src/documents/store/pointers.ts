@@ -20,17 +20,12 @@ const versionsOf = ({ dialect }: Transaction, type: ContentType, rows: readonly 
   )
 }
 
-/**
- * Writes what `input` says about a relation that is a column, from the side that has it or from the other. False: it is no column.
- * @throws ApiError 400 for targets that do not exist
- */
-export async function writeColumn(writing: RowContext, owner: Owner, relation: Relation, input: RelationInput): Promise<boolean> {
+/** Writes what `input` says about a relation that is a column, from the side that has it or from the other. @throws ApiError 400 for targets that do not exist */
+export async function writeColumn(writing: RowContext, owner: Owner, relation: Relation, input: RelationInput): Promise<void> {
   const { storage } = relation
-  if (storage.kind !== 'column' && storage.kind !== 'inverseColumn') return false
-  if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return true
+  if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
   if (storage.kind === 'column') await writePointer(writing, owner, { ...relation, storage }, input)
-  else await writePointing(writing, owner, relation, storage.column, input)
-  return true
+  if (storage.kind === 'inverseColumn') await writePointing(writing, owner, relation, storage.column, input)
 }
 
 async function writePointer(
