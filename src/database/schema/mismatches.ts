@@ -59,7 +59,7 @@ export function compareWithModel(
 
 /** Logs what a database lacked, and where it and the model contradict each other. */
 export function warnOfDifferences(
-  logger: Pick<Logger, 'warn'>,
+  logger: Pick<Logger, 'warn' | 'info'>,
   added: readonly string[],
   { types, columns, tables }: SchemaMismatches,
 ): void {
