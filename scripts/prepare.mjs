@@ -1,5 +1,5 @@
 // Makes a fresh clone ready to run: installs the dependencies when they are missing, builds when the sources are newer.
-// The product builds without the tools of its tests (the workspace test/); --tools installs those too.
+// The product builds without the tools of its tests (the workspace test/tools); --tools installs those too.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'

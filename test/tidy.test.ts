@@ -306,7 +306,7 @@ test('every file opens with one to three lines that say what it is for', () => {
 
 test('every package that is imported is named in package.json; the product needs none that is neither installed with it nor bundled', () => {
   const { name: self, dependencies, devDependencies } = JSON.parse(textOf(join(root, 'package.json')))
-  const { devDependencies: tools } = JSON.parse(textOf(join(root, 'test', 'package.json')))
+  const { devDependencies: tools } = JSON.parse(textOf(join(root, 'test', 'tools', 'package.json')))
   const packagesOf = (file: string) =>
     [...textOf(file).matchAll(/(?:^(?:import|\}) .*from |^import |\bimport\()'((?:@[\w.-]+\/)?[\w.-]+)(?:\/[^']*)?'/gm)]
       .map(([, found]) => found!)

@@ -35,22 +35,24 @@ interface StorageResponse {
   readonly text: string
 }
 
+/** The ACL of new objects, until the bucket refuses it: those made since April 2023 do, and their policy says who may read. */
+function openAcl({ acl }: S3Config, report: (error: unknown) => void) {
+  let headers: OutgoingHttpHeaders = acl === 'none' ? {} : { 'X-Amz-Acl': acl }
+  const advice = "its policy decides who reads them. Set uploads.storage.acl to 'none'"
+  return {
+    added: (what: StorageRequest): StorageRequest => (what.withAcl === true ? { ...what, headers: { ...what.headers, ...headers } } : what),
+    leaveOut: (): void => {
+      if (Object.keys(headers).length > 0) report(new Error(`The bucket refuses ACLs, so files are stored without one and ${advice}`))
+      headers = {}
+    },
+  }
+}
+
 /** Opens the storage. `report` is called with the cause if the service rejects a request. */
 export function openS3Storage(config: S3Config, limits: StorageLimits, report: (error: unknown) => void): Storage {
   const client = openClient(config, limits)
   const { root } = bucketOf(config)
-  let acl: OutgoingHttpHeaders = config.acl === 'none' ? {} : { 'X-Amz-Acl': config.acl }
-
-  /** Buckets made since April 2023 refuse every request with an ACL, unless that is turned on. Their policy says who may read. */
-  function leaveOutAcl(): void {
-    if (Object.keys(acl).length > 0)
-      report(
-        new Error(
-          "The bucket refuses ACLs, so files are stored without one and its policy decides who reads them. Set uploads.storage.acl to 'none'",
-        ),
-      )
-    acl = {}
-  }
+  const acl = openAcl(config, report)
 
   /**
    * Sends a request, with retries after temporary failures. Statuses in `accepted` count as success. Returns the status.
@@ -60,16 +62,14 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
     let failure: unknown
     for (const wait of [0, ...retryDelays]) {
       if (wait > 0) await pause(wait)
-      const outcome = await client
-        .attempt(what.withAcl === true ? { ...what, headers: { ...what.headers, ...acl } } : what)
-        .catch((error: unknown) => {
-          failure = error
-          return null
-        })
+      const outcome = await client.attempt(acl.added(what)).catch((error: unknown) => {
+        failure = error
+        return null
+      })
       if (outcome !== null) {
         const { status, text } = outcome
         if (status === 400 && what.withAcl === true && codeIn(text) === 'AccessControlListNotSupported') {
-          leaveOutAcl()
+          acl.leaveOut()
           return send({ ...what, withAcl: false }, accepted)
         }
         if (accepted.includes(status) || (status < 300 && !text.includes('<Error>'))) return status
