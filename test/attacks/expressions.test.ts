@@ -20,6 +20,7 @@ const madeLater: Readonly<Record<string, { readonly example: string | null; read
     example: null,
     why: 'compiled only, to see whether it is a pattern',
   },
+  "browser/docs-page/example.ts: new RegExp(pattern, 'u')": { example: null, why: 'in the browser, held against short texts of the page' },
   'model/patterns.ts: new RegExp(source)': { example: null, why: "a schema's own pattern" },
   'documents/input/scalars.ts: new RegExp(source)': { example: null, why: "a schema's own pattern" },
   "cli/secrets.ts: new RegExp(`^([ \\\\t]*(?:export[ \\\\t]+)?${name}[ \\\\t]*=)[ \\\\t]*(?:(?:\"\"|'')[ \\\\t]*|#.*)?$`, 'm')": {

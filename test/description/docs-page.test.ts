@@ -224,6 +224,14 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
       await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth'), waiting).toBeLessThanOrEqual(0)
       expect(await page.evaluate(wider)).toEqual([])
     }
+    // Send is in reach at the top of the page, and what it brings is in sight.
+    const send = page.getByRole('button', { name: 'Send GET' })
+    expect(await page.evaluate('scrollY')).toBe(0)
+    expect((await send.boundingBox())!.y).toBeLessThan(740)
+    await send.click()
+    await page.waitForSelector('.console .good')
+    const top = async () => (await page.locator('.console .good').boundingBox())!.y
+    await expect.poll(top, waiting).toBeLessThan(740)
     await page.setViewportSize({ width: 1280, height: 900 })
   })
 })

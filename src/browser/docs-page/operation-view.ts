@@ -185,7 +185,15 @@ function consoleOf({ token, useToken }: Surroundings, send: HTMLElement) {
     print()
   }
   const copy = h('button', { type: 'button', click: () => copyText(code, copy) }, 'Copy')
-  const element = h('aside', { class: 'console' }, h('div', { class: 'tabs' }, send, tabs, copy), code, h('h3', {}, 'Response'), result)
+  const heading = h('h3', {}, 'Response')
+  const element = h(
+    'aside',
+    { class: 'console' },
+    h('div', { class: 'tabs' }, h('div', { class: 'bar' }, send), tabs, copy),
+    code,
+    heading,
+    result,
+  )
   let turn = 0
   return {
     element,
@@ -196,6 +204,8 @@ function consoleOf({ token, useToken }: Surroundings, send: HTMLElement) {
     async send(request: Request): Promise<void> {
       const mine = ++turn
       fill(result, h('p', { class: 'soft' }, 'Sending …'))
+      // Below the form, where the columns have no room beside each other, the response would not be seen.
+      if (getComputedStyle(element).position === 'static') heading.scrollIntoView({ behavior: 'smooth' })
       const view = await responseOf(request, token(), useToken)
       if (mine === turn) fill(result, view)
     },

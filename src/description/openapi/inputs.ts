@@ -5,7 +5,7 @@ import { assertNever } from '../../model/types.js'
 import type { DescribedShape } from '../view.js'
 import { mustBeGiven, type View, writableOf } from '../view.js'
 import type { SchemaContext } from './documents.js'
-import { inputScalar } from './scalars.js'
+import { inputScalar, isCount } from './scalars.js'
 import { type Components, type DescriptionObject, integer, list, object, orNull, text } from './schema.js'
 
 /** A reference to the schema of the data that a write of this type takes. Private attributes are not described. */
@@ -50,12 +50,26 @@ function attributeSchema(context: SchemaContext, attribute: Attribute): Descript
     case 'media':
       return mediaInput(components)
     case 'component':
-      if (attribute.repeatable) return emptiable(view, attribute, list(component(attribute.component)))
+      if (attribute.repeatable) return emptiable(view, attribute, bounded(attribute, list(component(attribute.component))))
       return isAlwaysRequired(attribute) ? component(attribute.component) : orNull(component(attribute.component))
     case 'dynamiczone':
-      return emptiable(view, attribute, list(oneOfSeveral(attribute.components.map((uid) => zoneEntry(component(uid), uid)))))
+      return emptiable(
+        view,
+        attribute,
+        bounded(attribute, list(oneOfSeveral(attribute.components.map((uid) => zoneEntry(component(uid), uid))))),
+      )
     default:
       return assertNever(attribute)
+  }
+}
+
+/** A list with the number of entries that it may have when it is published. One that is not required may also be empty. */
+const bounded = (attribute: Attribute, schema: DescriptionObject): DescriptionObject => {
+  const { min, max } = attribute.source
+  return {
+    ...schema,
+    ...(isCount(min) && isAlwaysRequired(attribute) && { minItems: min }),
+    ...(isCount(max) && { maxItems: max }),
   }
 }
 

@@ -19,7 +19,7 @@ const inputs: Readonly<Partial<Record<ScalarType, DescriptionObject>>> = {
   biginteger: { type: ['string', 'integer'], pattern: '^\\s*[+-]?\\d+\\s*$' },
   email: { type: 'string', format: 'email' },
   password: { type: 'string', format: 'password', writeOnly: true },
-  timestamp: { type: 'string' },
+  timestamp: { type: 'string', examples: ['2025-01-31T12:00:00.000Z'] },
 }
 
 function base({ contract }: View, components: Components, { type, source }: Scalar): DescriptionObject {
@@ -55,10 +55,12 @@ export function inputScalar(view: View, components: Components, attribute: Scala
     }),
     ...(isNumber && { ...(typeof min === 'number' && { minimum: min }), ...(typeof max === 'number' && { maximum: max }) }),
     ...(fallback !== undefined && type !== 'password' && { default: fallback }),
+    ...((source.unique === true || type === 'uid') && { description: 'Unique.' }),
   }
 }
 
-const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value) && value > 0
+/** True for a length that bounds something. */
+export const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value) && value > 0
 
 /** True for expressions that JSON Schema understands, which is stricter than JavaScript. */
 function isPattern(source: unknown): source is string {
@@ -72,8 +74,9 @@ function isPattern(source: unknown): source is string {
 }
 
 /** Nodes keep members that the editor adds. */
-const blocksSchema = (): DescriptionObject =>
-  list(
+const blocksSchema = (): DescriptionObject => ({
+  examples: [[{ type: 'paragraph', children: [{ type: 'text', text: 'Text' }] }]],
+  ...list(
     object(
       {
         type: { type: 'string', enum: ['paragraph', 'heading', 'quote', 'code', 'list', 'image'] },
@@ -85,7 +88,8 @@ const blocksSchema = (): DescriptionObject =>
       ['type', 'children'],
       { description: 'A block of rich text.', additionalProperties: true },
     ),
-  )
+  ),
+})
 
 const fileFormats = (components: Components): DescriptionObject => {
   const format = components.ref('schemas', 'file-format', () =>
