@@ -1,5 +1,6 @@
 // The script of the start page: sends its requests and shows the responses beside them. Without it the page is a list of links.
 import { countDocuments } from './counts.js'
+import { createByButton } from './first-type.js'
 import { jsonTree } from './json-tree.js'
 import { bareToken, keepToken, keptToken } from './token.js'
 
@@ -40,7 +41,7 @@ const headers = (): Record<string, string> => (hasToken() ? { authorization: `Be
 
 function show(path: string, response: Response, text: string, milliseconds: number): void {
   const bytes = new Blob([text]).size
-  status.replaceChildren(badge(response), ` ${Math.max(1, Math.round(milliseconds))} ms · ${sizeOf(bytes)}${sentAs(response, bytes)}`)
+  status.replaceChildren(badge(response), ` ${timesOf(response, milliseconds)} · ${sizeOf(bytes)}${sentAs(response, bytes)}`)
   const value = parsed(text)
   showHint(response.headers.get('octavo-hint') ?? hintOf(value))
   body.replaceChildren(value === undefined ? plainText(text) : jsonTree(value, (documentId) => pathOfDocument(path, documentId)))
@@ -57,6 +58,17 @@ function badge({ status: code, statusText }: Response): HTMLElement {
   element.className = code < 300 ? 'good' : 'bad'
   element.textContent = `${code} ${statusText}`.trim()
   return element
+}
+
+/** The time until the response was here, and the part of it that the service took. */
+function timesOf(response: Response, milliseconds: number): string {
+  const durations = [...(response.headers.get('server-timing') ?? '').matchAll(/;dur=([\d.]{1,12})/g)].map(([, duration]) =>
+    Number(duration),
+  )
+  const whole = `${Math.max(1, Math.round(milliseconds))} ms`
+  if (durations.length === 0) return whole
+  const served = durations.reduce((sum, duration) => sum + duration, 0)
+  return `${whole} (service: ${served < 10 ? served.toFixed(1) : Math.round(served)} ms)`
 }
 
 /** How many bytes were sent, where they were compressed. */
@@ -139,6 +151,8 @@ document.addEventListener('click', (event) => {
     send(link.getAttribute('href')!)
     if (getComputedStyle(answer).position === 'static') answer.scrollIntoView({ behavior: 'smooth' })
   }
+  const creating = target.closest<HTMLButtonElement>('.first button')
+  if (creating !== null) void createByButton(creating, showNewType)
   const button = target.closest<HTMLButtonElement>('button[data-copy]')
   const { copy: what = '' } = button?.dataset ?? {}
   if (button !== null)
@@ -160,6 +174,42 @@ if (token !== null) {
     if (event.persisted) token.value = keptToken()
   })
 }
+/** In development the list of types follows the model: it is read again when the window gets the focus. */
+async function followModel(): Promise<void> {
+  const response = await fetch('/').catch(() => null)
+  if (response?.ok !== true) return
+  const page = new DOMParser().parseFromString(await response.text(), 'text/html')
+  const [types, path] = [page.querySelector('nav')?.innerHTML, page.body.dataset.path]
+  if (types === undefined || types === served) return
+  served = types
+  find('nav').replaceChildren(...page.querySelector('nav')!.childNodes)
+  document.body.dataset.path = path
+  void countDocuments(document.querySelectorAll<HTMLElement>('[data-list]'))
+}
+/** Shows a new type, and where to go from there. */
+async function showNewType(file: string): Promise<void> {
+  await followModel()
+  document.querySelector('.type')?.setAttribute('open', '')
+  address.value = document.body.dataset.path ?? '/'
+  const next = document.createElement('p')
+  next.className = 'note'
+  const code = document.createElement('code')
+  code.textContent = file
+  next.append('Created ', code, '.')
+  if (document.querySelector('.links a[href="/docs"]') !== null) {
+    const link = document.createElement('a')
+    link.href = '/docs'
+    link.textContent = 'Write the first document'
+    next.append(' ', link, ' with a token of full access.')
+  }
+  find('nav').prepend(next)
+  status.textContent = `Created ${file}`
+}
+
+/** The list of types as it was sent. */
+let served = find('nav').innerHTML
+if (document.body.dataset.follows !== undefined) addEventListener('focus', () => void followModel())
+
 document.documentElement.classList.add('scripted')
 countDocuments(document.querySelectorAll<HTMLElement>('[data-list]'))
 const first = document.querySelector('a[data-request]')?.getAttribute('href')

@@ -4,7 +4,7 @@ import { addToken, secrets } from '../spec/callers.js'
 import { versions } from '../spec/magazine.js'
 import { noBrowser, type OpenBrowser, openBrowser } from '../support/browser.js'
 import { rule } from '../support/rule.js'
-import { type Served, serveMagazine } from '../support/serve.js'
+import { type Served, serveMagazine, serveProject } from '../support/serve.js'
 
 let development: Served
 let production: Served
@@ -36,7 +36,7 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
   rule('start-page.3', 'requests are answered in place, as a tree', async () => {
     const page = await open(development)
     const [first] = versions('article').toSorted((a, b) => (a.title < b.title ? -1 : 1))
-    expect(await page.locator('#status').textContent()).toMatch(/^200 OK \d+ ms · \d/)
+    expect(await page.locator('#status').textContent()).toMatch(/^200 OK \d+ ms \(service: [\d.]+ ms\) · \d/)
     expect(await page.locator('#body').textContent()).toContain(`title: "${first!.title}"`)
     await page.getByText('Three articles with their author').click()
     await page.locator('#address').filter({ visible: true }).waitFor()
@@ -147,6 +147,36 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
     await page.locator('summary > b', { hasText: 'Pitch' }).click()
     expect(await widths()).toEqual([360, 360])
     await browser.page.setViewportSize({ width: 1280, height: 900 })
+  })
+
+  rule('start-page.11', 'the page of an empty project creates the first type, and follows the model when it gets the focus', async () => {
+    const empty = await serveProject({ 'src/api/.gitkeep': '' }, { environment: { NODE_ENV: 'development' } })
+    const { page } = browser
+    await page.setViewportSize({ width: 390, height: 844 })
+    await page.goto(empty.origin)
+    await page.getByText('Paste a schema').click()
+    await page.locator('#schema').fill('{ "info": {} }')
+    await page.getByRole('button', { name: 'Create the type' }).click()
+    await page.getByRole('alert').getByText('info.singularName must be').waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await page.getByRole('button', { name: 'Article title, slug' }).click()
+    await page.getByText('Created src/api/article').first().waitFor()
+    expect(await page.locator('.type').count()).toBe(1)
+    expect(await page.locator('.type .command > code').textContent()).toContain('roles grant public api::article.article.find,')
+    expect(await page.getByRole('link', { name: 'Write the first document' }).getAttribute('href')).toBe('/docs')
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
+    await empty.ask('/_octavo/content-types', {
+      ...{ method: 'POST', headers: { 'content-type': 'application/json', origin: empty.origin } },
+      body: JSON.stringify({
+        kind: 'collectionType',
+        info: { singularName: 'bird', pluralName: 'birds', displayName: 'Bird' },
+        attributes: {},
+      }),
+    })
+    await page.evaluate("dispatchEvent(new Event('focus'))")
+    await page.locator('.type b', { hasText: 'Bird' }).waitFor()
+    await page.setViewportSize({ width: 1280, height: 900 })
+    await empty.close()
   })
 
   rule('start-page.7', 'nothing that the page does violates its policy', async () => {

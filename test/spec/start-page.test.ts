@@ -1,7 +1,10 @@
 // docs/spec/start-page.md, as far as the page itself says it: what it names, links and loads.
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
-import { type Served, serveMagazine } from '../support/serve.js'
+import { type Served, serveMagazine, serveProject } from '../support/serve.js'
 import { grant, revoke } from './callers.js'
 
 let development: Served
@@ -35,12 +38,15 @@ rule(
   'in development closed types have the command that opens them; in production nothing says that they are there',
   async () => {
     const [here, there] = [(await development.ask('/')).text, (await production.ask('/')).text]
-    const words = ['pitch', 'editorNote', '<dt>Contract', '<dt>Version', 'Closed to the public', 'id="token"', 'private']
+    const words = ['pitch', 'editorNote', '<dt>Version', 'Closed to the public', 'id="token"', 'private']
     for (const word of words) expect([word, here.includes(word), there.includes(word)]).toEqual([word, true, false])
     expect(here).toContain(
       `<code>npx octavo roles grant public api::pitch.pitch.find,<wbr>api::pitch.pitch.findOne ${development.folder}</code>`,
     )
     expect(there).toContain('<b>en</b>, de')
+    // The contract is a word of projects of Strapi.
+    for (const page of [here, there])
+      expect(['<dt>Contract', '<meta name="description"'].map((word) => page.includes(word))).toEqual([false, true])
   },
 )
 
@@ -97,4 +103,82 @@ rule('start-page.10', 'there is a picture, and browsers that ask for another one
   const picture = await production.ask('/favicon.svg')
   expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
   expect((await production.ask('/favicon.ico')).status).toBe(204)
+})
+
+const schema = (singularName: string, more: object = {}) => ({
+  ...{ kind: 'collectionType', info: { singularName, pluralName: `${singularName}s`, displayName: 'New' } },
+  attributes: { title: { type: 'string' } },
+  ...more,
+})
+
+/** Sends a schema as a program would that may set every header; resolves to the status. */
+function sendSchema(served: Served, body: unknown, headers: Readonly<Record<string, string>> = {}): Promise<number> {
+  const own = { origin: served.origin, 'content-type': 'application/json' }
+  return new Promise((resolve, reject) => {
+    const sent = request(`${served.origin}/_octavo/content-types`, { method: 'POST', headers: { ...own, ...headers } }, (response) => {
+      response.resume().on('end', () => resolve(response.statusCode!))
+    })
+    sent.on('error', reject).end(typeof body === 'string' ? body : JSON.stringify(body))
+  })
+}
+
+rule('start-page.11', 'in development the page of a project creates a content-type, whose file is checked as every schema is', async () => {
+  const served = await serveProject({ 'src/api/.gitkeep': '' }, { environment: { NODE_ENV: 'development' } })
+  const api = join(served.folder, 'src', 'api')
+  expect((await served.ask('/')).text).toContain('Create the first content-type')
+  for (const [body, status] of [
+    [schema('../outside'), 400],
+    [schema('a/b'), 400],
+    [schema('Upper'), 400],
+    [schema('user'), 400],
+    [schema('made', { attributes: { x: { type: 'strnig' } } }), 400],
+    [schema('made', { attributes: { x: { type: 'relation', relation: 'oneToOne', target: 'api::gone.gone' } } }), 400],
+    [schema('made', { kind: 'component' }), 400],
+    [[], 400],
+    ['{', 400],
+    ['', 400],
+    [' '.repeat(1_100_000), 413],
+  ] as const)
+    expect([body, await sendSchema(served, body)]).toEqual([body, status])
+  expect(readdirSync(api)).toEqual(['.gitkeep'])
+  expect(await sendSchema(served, schema('made'))).toBe(201)
+  const file = join(api, 'made', 'content-types', 'made', 'schema.json')
+  expect([readdirSync(join(api, 'made')), JSON.parse(readFileSync(file, 'utf8'))]).toEqual([['content-types'], schema('made')])
+  expect((await served.ask('/')).text).toContain('api::made.made.find')
+  expect((await served.ask('/api/mades')).status).toBe(403)
+  // Nothing is written over, also where a folder has no schema.
+  mkdirSync(join(api, 'taken'))
+  for (const name of ['made', 'taken']) expect(await sendSchema(served, schema(name, { attributes: {} }))).toBe(409)
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual(schema('made'))
+  await served.close()
+})
+
+rule('start-page.12', 'only the page itself creates types, in a browser of this machine, and none in production', async () => {
+  const { port } = new URL(development.origin)
+  for (const [headers, status] of [
+    [{ origin: 'http://elsewhere.example' }, 403],
+    [{ origin: 'null' }, 403],
+    [{ origin: '' }, 403],
+    [{ origin: `http://localhost:${port}` }, 403],
+    [{ host: `elsewhere.example:${port}`, origin: `http://elsewhere.example:${port}` }, 403],
+    [{ host: `localhost.elsewhere.example:${port}`, origin: `http://localhost.elsewhere.example:${port}` }, 403],
+    [{ 'x-forwarded-for': '203.0.113.7' }, 403],
+    [{ forwarded: 'for=203.0.113.7' }, 403],
+    [{ 'sec-fetch-site': 'cross-site' }, 403],
+    [{ 'content-type': 'text/plain' }, 415],
+    [{ 'content-type': 'application/x-www-form-urlencoded' }, 415],
+  ] as const)
+    expect([headers, await sendSchema(development, schema('made'), headers)]).toEqual([headers, status])
+  expect(await sendSchema(production, schema('made'))).toBe(405)
+  const unset = await serveProject({ 'src/api/.gitkeep': '' }, { environment: { NODE_ENV: '' } })
+  const locked = await serveProject(
+    { 'src/api/.gitkeep': '' },
+    { environment: { NODE_ENV: 'development' }, config: { admin: { model: 'never' } } },
+  )
+  for (const served of [unset, locked]) {
+    expect(await sendSchema(served, schema('made'))).toBe(405)
+    expect((await served.ask('/')).text).not.toContain('Create the first content-type')
+    expect(existsSync(join(served.folder, 'src', 'api', 'made'))).toBe(false)
+    await served.close()
+  }
 })

@@ -11,13 +11,15 @@ import { policyOfPage } from '../headers-and-cors.js'
 import { assetNamed, sendAsset } from './assets.js'
 import { hasDocsPage } from './docs-page.js'
 import { pageLinks } from './links.js'
+import { addNewTypeRoute, canCreateTypes } from './new-type-route.js'
 import { startPage, startPagePolicy } from './start-page.js'
 
 const [script, style] = ['start-page.js', 'start-page.css']
 const folder = '/_octavo'
 
 /** Adds the routes of the start page. */
-export function addStartPage(app: FastifyInstance, { config, backend }: MountContext): void {
+export function addStartPage(app: FastifyInstance, parts: MountContext): void {
+  const { config, backend } = parts
   const policy = policyOfPage(config, startPagePolicy)
   const leftOut = leftOutRoutes(config.types)
   let last: { readonly key: string; readonly html: () => Promise<string> } | null = null
@@ -27,8 +29,9 @@ export function addStartPage(app: FastifyInstance, { config, backend }: MountCon
     const addressOf = async (name: string) => `${folder}/${name}?${(await assetNamed(name)).version}`
     return startPage({
       ...{ model, visitor, leftOut, prefix: rest.prefix, showsAll: !production, folder: project, links: pageLinks(hasDocsPage(config)) },
+      creates: canCreateTypes(config),
       version: production ? null : backend.version,
-      contract: production ? null : contract,
+      contract: production || contract !== 'strapi' ? null : contract,
       locales: !production || visitor.may('plugin::i18n.locales.listLocales') ? locales : null,
       script: await addressOf(script),
       style: await addressOf(style),
@@ -48,5 +51,6 @@ export function addStartPage(app: FastifyInstance, { config, backend }: MountCon
       .send(await last.html())
   })
   for (const name of [script, style]) app.get(`${folder}/${name}`, (_request, reply) => sendAsset(reply, name))
+  if (canCreateTypes(config)) addNewTypeRoute(app, parts)
   app.get('/favicon.svg', (_request, reply) => sendAsset(reply, 'favicon.svg'))
 }

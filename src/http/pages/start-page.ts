@@ -3,6 +3,7 @@ import type { ContentType } from '../../model/types.js'
 import { commandLine } from '../../runtime/command-line.js'
 import { escapeHtml } from './escape-html.js'
 import { openTypes } from './examples.js'
+import { firstTypeHtml } from './first-type.js'
 import { closedType, commandHtml, openType, type ShownTypes } from './start-page-types.js'
 
 /** What the start page shows. */
@@ -13,6 +14,8 @@ export interface StartPageContent extends ShownTypes {
   readonly contract: string | null
   /** Codes, the default one first; null: not shown. */
   readonly locales: readonly string[] | null
+  /** The page may create content-types. */
+  readonly creates: boolean
   /** Further pages of the service. */
   readonly links: readonly PageLink[]
   /** Addresses of the script and the style, with their versions. */
@@ -41,9 +44,9 @@ export const startPagePolicy =
 export function startPage(content: StartPageContent): string {
   const { script, style } = content
   return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Octavo</title>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><meta name="description" content="The content-types of this service, with requests to try."><title>Octavo</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml"><link rel="stylesheet" href="${style}"><script type="module" src="${script}"></script></head>
-<body data-path="${escapeHtml(firstPath(content))}"><header><h1><img src="/favicon.svg" alt="" width="32" height="32">Octavo</h1>${factsHtml(content)}</header>
+<body data-path="${escapeHtml(firstPath(content))}"${content.showsAll ? ' data-follows' : ''}><header><h1><img src="/favicon.svg" alt="" width="32" height="32">Octavo</h1>${factsHtml(content)}</header>
 <main><nav aria-label="Content-types">${typesHtml(content)}</nav>${answerHtml(content)}</main></body></html>`
 }
 
@@ -86,9 +89,9 @@ function typesHtml(content: StartPageContent): string {
   return `${open.length === 0 ? nothingPublic(closed[0]?.[1], content) : ''}${shown.join('')}`
 }
 
-function nothingPublic(type: ContentType | undefined, { showsAll, folder }: StartPageContent): string {
+function nothingPublic(type: ContentType | undefined, { showsAll, folder, creates }: StartPageContent): string {
   if (!showsAll) return '<p class="note">No content is public. Send an API token, or sign in.</p>'
-  if (type === undefined) return '<p class="note">There are no content-types yet. Add one below <code>src/api</code> and restart.</p>'
+  if (type === undefined) return firstTypeHtml(creates)
   return `<p class="note">No content is public yet. Open a type to everybody, or send an API token:</p>${commandHtml(commandLine(`roles grant public ${type.uid}.find`, folder))}`
 }
 

@@ -1,0 +1,87 @@
+// Creates a content-type for the start page, in development and for browsers of this machine alone: it needs no credentials.
+import { lstat } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Config } from '../../config/config.js'
+import { ApiError, validationError } from '../../errors/errors.js'
+import type { ChangeableModel, ChangeRequest } from '../../live-model/change.js'
+import type { MountContext } from '../backend.js'
+import { readBody } from '../body-parser.js'
+
+/** The path of the route. */
+export const newTypePath = '/_octavo/content-types'
+
+/** Whether there is the route: only in development, and where the model may be changed while serving. */
+export const canCreateTypes = ({ hints, modelChanges }: Pick<Config, 'hints' | 'modelChanges'>): boolean => hints && modelChanges
+
+/** Adds the route. */
+export function addNewTypeRoute(app: FastifyInstance, { config, backend, bodies }: MountContext): void {
+  app.post(newTypePath, async (request, reply) => {
+    refuseOthers(request)
+    const schema = await readBody(request.raw, request.ip, bodies, config.limits)
+    const name = nameIn(schema)
+    const file = `src/api/${name}/content-types/${name}/schema.json`
+    await backend.modelChanges.live.change((inForce) => preparedChange(config, inForce, { schema, name, file }))
+    return reply
+      .status(201)
+      .header('cache-control', 'no-store')
+      .send({ data: { uid: `api::${name}.${name}`, file } })
+  })
+}
+
+/** What says that a request has come through another program. */
+const forwarding = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip']
+const ownAddress = /^(?:::ffff:)?127(?:\.\d{1,3}){3}$|^::1$/
+const ownNames = ['localhost', '127.0.0.1', '[::1]']
+
+/**
+ * Refuses all requests but those that the page of this service sends from a browser of this machine: other sites may not write files, and
+ * neither may names that lead here.
+ * @throws ApiError 403, 415
+ */
+function refuseOthers({ raw: { socket }, headers }: FastifyRequest): void {
+  const { host = '', origin = '' } = headers
+  const isHere = ownAddress.test(socket.remoteAddress ?? '') && forwarding.every((name) => headers[name] === undefined)
+  const isOwnPage = ownNames.includes(host.replace(/:\d{1,5}$/, '')) && origin === `http://${host}`
+  const site = headers['sec-fetch-site']
+  if (!isHere || !isOwnPage || (site !== undefined && site !== 'same-origin'))
+    throw new ApiError('ForbiddenError', 'Only the start page can create content-types here, in a browser of this machine')
+  if (headers['content-type'] !== 'application/json') throw new ApiError('UnsupportedMediaTypeError', 'The schema must be application/json')
+}
+
+/** Names of folders below src/api: no character leads elsewhere. */
+const typeName = /^[a-z][a-z0-9]*(?:-[a-z0-9]+)*$/
+
+/** The singularName of a schema. @throws ApiError 400 */
+function nameIn(schema: unknown): string {
+  const { info } = (schema ?? {}) as { readonly info?: { readonly singularName?: unknown } | null }
+  const name = info?.singularName
+  if (typeof name === 'string' && typeName.test(name)) return name
+  throw validationError('info.singularName must be a name of small letters, digits and single hyphens, such as "article"')
+}
+
+interface NewType {
+  readonly schema: unknown
+  readonly name: string
+  /** The place of its schema. */
+  readonly file: string
+}
+
+/** The change that adds the type. @throws ApiError 400 as changes of the model by other requests, 409 if the project has one of this name */
+async function preparedChange(
+  { folder, contract }: Config,
+  inForce: ChangeableModel,
+  { schema, name, file }: NewType,
+): Promise<ChangeRequest> {
+  const uid = `api::${name}.${name}`
+  const isThere = await lstat(join(folder, 'src', 'api', name)).then(
+    () => true,
+    () => false,
+  )
+  if (isThere || inForce.model.types.has(uid) || inForce.unwritten.has(file))
+    throw new ApiError('ConflictError', `There is something at src/api/${name} already; nothing was written`)
+  const { readSchemaRequest } = await import('../../live-model/schema-request.js')
+  const change = await readSchemaRequest(folder, inForce, { data: { [uid]: schema } }, new Set())
+  // Strapi serves no type without its code; this service does.
+  return contract === 'strapi' ? change : { ...change, files: new Map([...change.files].filter(([path]) => path === file)) }
+}
