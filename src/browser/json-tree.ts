@@ -45,6 +45,7 @@ function branch(key: string | null, value: object, level: number, pathOf: PathOf
   const summary = element('summary')
   summary.append(
     ...named(key),
+    ...(isList ? [] : thumbnailOf(value)),
     element('span', 'mark', begin),
     element('span', 'closed', ` ${what} ${end} ${isList ? '' : labelOf(value)}`),
   )
@@ -60,6 +61,19 @@ function branch(key: string | null, value: object, level: number, pathOf: PathOf
   details.open = level <= openLevels && (level < openLevels || entries.length <= longEntry)
   make()
   return details
+}
+
+/** The small picture of a file, if this service has it: the page loads nothing from elsewhere. */
+function thumbnailOf(value: object): readonly (HTMLElement | string)[] {
+  const { mime, formats, alternativeText } = value as Readonly<Record<string, unknown>>
+  const { thumbnail } = (formats ?? {}) as { readonly thumbnail?: { readonly url?: unknown } }
+  const url = thumbnail?.url
+  if (typeof mime !== 'string' || !mime.startsWith('image/') || typeof url !== 'string' || !/^\/(?!\/)/.test(url)) return []
+  const picture = element('img', 'thumbnail')
+  picture.loading = 'lazy'
+  picture.alt = typeof alternativeText === 'string' ? alternativeText : ''
+  picture.src = url
+  return [picture, ' ']
 }
 
 /** What tells a closed object from its neighbours. */

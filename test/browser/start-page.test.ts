@@ -38,6 +38,10 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
     const [first] = versions('article').toSorted((a, b) => (a.title < b.title ? -1 : 1))
     expect(await page.locator('#status').textContent()).toMatch(/^200 OK \d+ ms \(service: [\d.]+ ms\) · \d/)
     expect(await page.locator('#body').textContent()).toContain(`title: "${first!.title}"`)
+    // Files that have a small picture show it.
+    await expect
+      .poll(() => page.evaluate("[...document.querySelectorAll('#body img')].filter((one) => one.naturalWidth > 0).length"))
+      .toBeGreaterThan(0)
     await page.getByText('Three articles with their author').click()
     await page.locator('#address').filter({ visible: true }).waitFor()
     await expect.poll(() => page.locator('#address').inputValue()).toContain('populate[0]=author')
@@ -63,7 +67,9 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
   rule('start-page.3', 'requests are copied as curl and fetch', async () => {
     const page = await open(development)
     await page.getByRole('button', { name: 'curl' }).click()
-    await expect.poll(copied).toBe(`curl -g '${development.origin}/api/articles?fields[0]=title&sort=title&pagination[pageSize]=5'`)
+    await expect
+      .poll(copied)
+      .toBe(`curl -g '${development.origin}/api/articles?fields[0]=title&populate[0]=cover&sort=title&pagination[pageSize]=5'`)
     await page.getByRole('button', { name: 'fetch' }).click()
     await expect.poll(copied).toContain(`await fetch("${development.origin}/api/articles?fields[0]=title`)
   })

@@ -87,7 +87,7 @@ rule('start-page.7', 'the page loads its own files alone, and all is small', asy
 
 rule('start-page.8', 'long queries break before a parameter', async () => {
   const { text } = await production.ask('/')
-  expect(text).toContain('?fields[0]=title<wbr>&#38;sort=title<wbr>&#38;pagination[pageSize]=5')
+  expect(text).toContain('?fields[0]=title<wbr>&#38;populate[0]=cover<wbr>&#38;sort=title<wbr>&#38;pagination[pageSize]=5')
 })
 
 rule('start-page.9', 'the page can be turned off', async () => {

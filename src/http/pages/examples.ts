@@ -48,11 +48,16 @@ export function examplesOfType(type: ContentType, visitor: Grants, href: string)
     ]
   const text = shown.find((attribute) => attribute.kind === 'scalar' && attribute.type === 'string' && !attribute.system)
   const many = type.pluralName
+  const media = shown.find(({ kind }) => kind === 'media')
+  const picture = media === undefined ? '' : `&populate[0]=${media.name}`
   return [
     ...(text === undefined
       ? [{ href: `${href}?pagination[pageSize]=5`, what: `Five ${many}` }]
       : [
-          { href: `${href}?fields[0]=${text.name}&sort=${text.name}&pagination[pageSize]=5`, what: `Five ${many}, by ${text.name}` },
+          {
+            href: `${href}?fields[0]=${text.name}${picture}&sort=${text.name}&pagination[pageSize]=5`,
+            what: `Five ${many}, by ${text.name}`,
+          },
           {
             href: `${href}?filters[${text.name}][$containsi]=a&fields[0]=${text.name}`,
             what: `${capitalized(many)} whose ${text.name} contains "a"`,
