@@ -46,7 +46,7 @@ export async function countLostValues(
           where id > ${last} and ${sql.id(column)} is not null order by id limit ${sql.lit(batch)}`,
     )
     for (const row of rows) {
-      const [value, before] = [plain(row.value)!, plain(row.former)]
+      const [value, before] = [plain(row.value)!, timed(plain(row.former))]
       const comesBack = restores !== undefined && before !== null && isSame(timed(convertValue(restores.conversion, before)), timed(value))
       if (!comesBack && losesOf(conversion, value)) lost++
     }

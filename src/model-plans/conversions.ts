@@ -208,8 +208,15 @@ export const isSame = (one: string | number | null, other: string | number | nul
 
 function jsonOf(value: string | number): string {
   try {
-    return JSON.stringify(JSON.parse(String(value)))
+    // No number holds every whole one.
+    if (/^-?\d{16,}$/.test(String(value))) return String(value)
+    return JSON.stringify(JSON.parse(String(value)), (_, inner: unknown) => (isObject(inner) ? sorted(inner) : inner))
   } catch {
     return String(value)
   }
 }
+
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** PostgreSQL keeps the keys of an object in an order of its own. */
+const sorted = (value: object): object => Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))

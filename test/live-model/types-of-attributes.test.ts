@@ -46,7 +46,7 @@ const isOfType: Readonly<Record<string, (value: unknown) => boolean>> = {
   decimal: (value) => typeof value === 'number',
   boolean: (value) => typeof value === 'boolean',
   date: (value) => typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value),
-  time: (value) => typeof value === 'string' && /^\d\d:\d\d:\d\d\.\d{3}$/.test(value),
+  time: (value) => typeof value === 'string' && /^\d\d:\d\d:\d\d(?:\.\d{3})?$/.test(value),
   datetime: isMoment,
   timestamp: (value) => isMoment(value) || (typeof value === 'string' && /^\d+$/.test(value)),
   json: (value) => value !== undefined,

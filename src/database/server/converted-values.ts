@@ -1,5 +1,5 @@
 // Values of a column as another column has them that takes their place after a change of the content model.
-import { type Conversion, convertValue } from '../../model-plans/conversions.js'
+import { type Conversion, convertValue, isSame } from '../../model-plans/conversions.js'
 import type { RowColumn, RowValue } from '../rows.js'
 import type { Fitter } from './fitting.js'
 
@@ -50,7 +50,7 @@ function rowConverter({ conversion, restores }: Filling, { from, to, former }: F
   return (value: RowValue, before: RowValue): RowValue => {
     if (restores !== undefined && former !== null && before !== null && value !== null) {
       const result = converted(restores.conversion, former, before, from, fitFrom)
-      if (result !== null && plain(from, result) === plain(from, value)) return before
+      if (result !== null && isSame(plain(from, result), plain(from, value))) return before
     }
     return converted(conversion, from, value, to, fitTo)
   }
