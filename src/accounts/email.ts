@@ -197,18 +197,39 @@ function senderOf(from: { readonly name?: string; readonly email?: string } | un
 
 const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' }
 
+/** Tags after which a line ends. */
+const lineEnds = /^(?:br|\/p|\/div|\/li|\/h\d|\/tr)$/
+
 /** The text of a simple HTML page: paragraphs as lines, the address of a link behind its text. */
 export function textOfHtml(html: string): string {
-  const withAddresses = html.replaceAll(
-    /<a\s[^>]{0,200}?href="([^"]{1,2000})"[^>]{0,200}>([^<]*)<\/a>/gi,
-    (_, address: string, text: string) => (text.trim() === address ? address : `${text} (${address})`),
-  )
-  const lines = withAddresses.replaceAll(/<(?:br|\/p|\/div|\/li|\/h\d|\/tr)\b[^>]{0,200}>/gi, '\n').replaceAll(/<[^>]{0,2000}>/g, '')
+  let text = ''
+  let link: { readonly address: string; readonly start: number } | null = null
+  const [begin = '', ...pieces] = html.split('<')
+  text += begin
+  for (const piece of pieces) {
+    const close = piece.indexOf('>')
+    const tag = piece.slice(0, Math.max(0, close))
+    const name = (/^\/?\w{1,20}/.exec(tag)?.[0] ?? '').toLowerCase()
+    if (name === 'a') link = { address: hrefOf(tag), start: text.length }
+    if (name === '/a' && link !== null) {
+      if (link.address !== '' && text.slice(link.start).trim() !== link.address) text += ` (${link.address})`
+      link = null
+    }
+    if (lineEnds.test(name)) text += '\n'
+    text += piece.slice(close + 1)
+  }
+  const lines = text.replaceAll(/&(lt|gt|quot|#39|nbsp|amp);/g, (_, name: string) => entities[name]!).split('\n')
   return lines
-    .replaceAll(/&(lt|gt|quot|#39|nbsp|amp);/g, (_, name: string) => entities[name]!)
-    .replaceAll(/[ \t]+\n/g, '\n')
+    .map((line) => line.trimEnd())
+    .join('\n')
     .replaceAll(/\n{3,}/g, '\n\n')
     .trim()
+}
+
+/** The address in the tag of a link; empty without one. */
+function hrefOf(tag: string): string {
+  const start = tag.toLowerCase().indexOf('href="')
+  return start === -1 ? '' : tag.slice(start + 6).split('"', 1)[0]!
 }
 
 /** Replaces each `<%= NAME %>` by its value; unknown names are removed. */

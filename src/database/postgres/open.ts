@@ -54,7 +54,7 @@ async function prepareAndWarn(
   config: Config,
   model: Model,
   reached: Reached,
-  logger: Pick<Logger, 'warn' | 'error'>,
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>,
   fill: FillRows,
 ): Promise<void> {
   const { isNew, added } = await prepare(config, model, reached, fill, config.limits.startWait)
