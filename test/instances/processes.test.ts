@@ -178,7 +178,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
   })
 
   rule('instances.13', 'one that never serves is ended after its time, and those before it serve until a start succeeds', async () => {
-    const folder = project(withGate(notes('limits: { drainDelay: 100, processStart: 2_500 }')))
+    const folder = project(withGate(notes('limits: { drainDelay: 100, processStart: 8_000 }')))
     const child = run(folder, { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
     const before = childrenOf(child)
@@ -186,7 +186,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     child.signal('SIGHUP')
     await vi.waitFor(() => expect(lines(child, /those before it serve on/)).toHaveLength(1), patience)
     const pid = Number(readFileSync(join(folder, 'held'), 'utf8'))
-    expect(JSON.parse(lines(child, /does not serve in time/)[0]!)).toMatchObject({ level: 50, pid, milliseconds: 2_500 })
+    expect(JSON.parse(lines(child, /does not serve in time/)[0]!)).toMatchObject({ level: 50, pid, milliseconds: 8_000 })
     expect([childrenOf(child), isRunning(pid)]).toEqual([before, false])
     expect((await askAnew(origin, '/api/notes')).status).toBe(200)
     rmSync(join(folder, 'gate'))
@@ -252,7 +252,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
   })
 
   rule('instances.6', 'attempts to sign in count together', async () => {
-    const child = run(project(notes()), { OCTAVO_PROCESSES: '2' })
+    const child = run(project(notes('limits: { authAddressRateLimit: 10 },')), { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
     const statuses: number[] = []
     for (let index = 0; index < 12; index++) {

@@ -207,7 +207,7 @@ describeInstances('several instances', (database) => {
 
 describeServers('instances on several machines', (server) => {
   rule('accounts.15', 'attempts count together, whatever the clocks of the machines show and however long they are up', async () => {
-    const folder = project(notes('auth: { sharedLimits: true }, trustProxy: 1,'))
+    const folder = project(notes('auth: { sharedLimits: true }, trustProxy: 1, limits: { authAddressRateLimit: 10 },'))
     const environment = environmentOf(await server().createDatabase())
     const days = 86_400_000
     const long = run(folder, { ...environment, ...shiftedBy(3 * days, 100 * days) })
