@@ -113,7 +113,8 @@ function openReservations(counters: Counters) {
     if (most === 0) return work()
     await reserve(key, most, minute)
     const result = await work().catch(async (error: unknown) => {
-      if (isServiceFailure(error)) await counters.add(key, -1, minute)
+      // An attempt that another limit refused did no work.
+      if (isServiceFailure(error) || isRefusal(error)) await counters.add(key, -1, minute)
       throw error
     })
     if (counted === 'failures') await counters.add(key, -1, minute)
@@ -180,6 +181,8 @@ const hashOf = (identity: string): string => createHash('sha256').update(identit
 
 /** True if the service failed, not the caller. */
 const isServiceFailure = (error: unknown): boolean => !(error instanceof ApiError) || error.status >= 500
+
+const isRefusal = (error: unknown): boolean => error instanceof ApiError && error.name === 'RateLimitError'
 
 const tooMany = ({ remaining }: Counted): ApiError =>
   new ApiError('RateLimitError', 'Too many requests, please try again later.', {}, Math.max(1, Math.ceil(remaining / 1000)))

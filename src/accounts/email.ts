@@ -80,7 +80,8 @@ const sentenceOn = (sender: string): string =>
 /** Opens a mailer. `logsEmails`: without an SMTP server, the whole e-mail with its code is logged. */
 export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: MailLog, limits: MailLimits): Mailer {
   // Nodemailer is loaded where there is a server to send to.
-  const opening = async () => (await import('nodemailer')).createTransport(url!)
+  const times = { connectionTimeout: limits.mailTimeout, greetingTimeout: limits.mailTimeout, socketTimeout: limits.mailTimeout }
+  const opening = async () => (await import('nodemailer')).createTransport({ url: url!, ...times })
   let opened: Awaited<ReturnType<typeof opening>> | null = null
   const transport = onceDone(async () => {
     opened = await opening()

@@ -32,21 +32,27 @@ export function readEmail(body: unknown, recipients: number): Email {
     const value = given[name]
     if (value === undefined || value === null || value === '') return []
     const all: readonly unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [value]
-    if (all.length <= recipients && !all.every(isMailbox)) wrong(name, `${name} must be an e-mail address, or several`)
-    return all.map((one) => String(one).trim())
+    if (all.length > recipients) {
+      wrong(name, `${name} has more than ${recipients} addresses (limits.mailRecipients)`)
+      return []
+    }
+    if (all.every(isMailbox)) return all.map((one) => one.trim())
+    wrong(name, `${name} must be an e-mail address, or several`)
+    return []
   }
   const text = (name: string): string | undefined => {
     const value = given[name]
     if (value === undefined || value === null) return undefined
-    if (typeof value !== 'string') wrong(name, `${name} must be a text`)
-    return String(value)
+    if (typeof value === 'string') return value
+    wrong(name, `${name} must be a text`)
+    return undefined
   }
   const [to, cc, bcc, replyTo, from] = [list('to'), list('cc'), list('bcc'), list('replyTo'), list('from')]
   const [subject = '', plain, html] = [text('subject'), text('text'), text('html')]
-  if (to.length === 0) wrong('to', 'to is a required field')
+  if (to.length === 0 && !errors.some(({ path }) => path[0] === 'to')) wrong('to', 'to is a required field')
   if (to.length + cc.length + bcc.length > recipients) wrong('to', `An e-mail has at most ${recipients} recipients (limits.mailRecipients)`)
   if (from.length > 1) wrong('from', 'from must be one e-mail address')
-  if (subject === '') wrong('subject', 'subject is a required field')
+  if (subject === '' && !errors.some(({ path }) => path[0] === 'subject')) wrong('subject', 'subject is a required field')
   if (subject.length > longestSubject || controls.test(subject))
     wrong('subject', `subject must be one line of at most ${longestSubject} characters`)
   if (plain === undefined && html === undefined) wrong('text', 'text or html is a required field')

@@ -237,5 +237,20 @@ function parseUrl(text: string): URL | null {
   }
 }
 
-/** Hides the password in a URL. */
-export const withoutPassword = (url: string): string => url.replace(/:[^:@/]*@/, ':…@')
+/** Parameters of a URL that have a secret. */
+const secretParameters = /([?&;][\w.-]*(?:pass|secret|token|key)[\w.-]*=)[^&;,\s]*/gi
+
+/** Hides all passwords in a text with URLs, also in a list of them, and in texts that are not quite URLs. */
+export const withoutPassword = (text: string): string =>
+  text
+    .split(',')
+    .map((part) => {
+      const [, scheme = '', rest = part] = /^([^/]*:\/\/)(.*)$/s.exec(part) ?? []
+      const end = rest.lastIndexOf('@')
+      // A name without a password may be a key.
+      const named = /^[^:@/]*/.exec(rest)![0]
+      const shown =
+        end === -1 ? rest : `${rest[named.length] === ':' ? named : '…'}${rest[named.length] === ':' ? ':…' : ''}${rest.slice(end)}`
+      return `${scheme}${shown}`.replaceAll(secretParameters, '$1…')
+    })
+    .join(',')

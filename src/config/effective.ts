@@ -1,6 +1,8 @@
 // The settings that are in force in a project, each with its source, for `octavo config`. Secrets are masked.
 import { variableNames, withoutPassword } from './checks.js'
 import { type Config, readConfig, type SettingSources } from './config.js'
+import { databaseVariables } from './database-server.js'
+import { storageVariables } from './storage.js'
 
 /** A setting in force. */
 export interface EffectiveSetting {
@@ -70,7 +72,7 @@ export async function effectiveSettings(folder: string): Promise<readonly Effect
     return { name, value: shown(name, value), source: isSet ? sourceOfVariable(variable, read) : sourceOf(name, read) }
   })
   const taken = new Set(Object.values(variables))
-  const others = [...variableNames, ...Object.keys(read.environment).filter((name) => /^(?:DATABASE|AWS|CDN)_/.test(name))]
+  const others = [...variableNames, ...[...databaseVariables, ...storageVariables]]
   const alone = [...new Set(others)]
     .filter((name) => !taken.has(name) && name !== 'OCTAVO_CONFIG' && read.environment[name] !== undefined)
     .map((name) => ({ name, value: shown(name, read.environment[name]), source: sourceOfVariable(name, read) }))

@@ -84,3 +84,6 @@ const variables = {
   baseUrl: ['CDN_URL'],
   rootPath: ['CDN_ROOT_PATH'],
 }
+
+/** The environment variables of the storage. */
+export const storageVariables: readonly string[] = Object.values(variables).flat()

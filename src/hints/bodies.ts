@@ -9,6 +9,7 @@ export const unreadBody: Hint = (exchange) => {
   const { asked, error, headers, method } = exchange
   if (error?.status !== 400 || asked?.body === null || asked === null || asked.body.value !== undefined) return null
   if (method !== 'POST' && method !== 'PUT') return null
+  if (headers['content-type']?.startsWith('multipart/form-data')) return null
   const isEmpty =
     headers['content-length'] === '0' || (headers['content-length'] === undefined && headers['transfer-encoding'] === undefined)
   const type = headers['content-type']

@@ -32,10 +32,13 @@ interface FormParts {
   readonly file: string | null
 }
 
+/** A text without halves of surrogate pairs, which have no encoding. */
+const wellFormed = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, '\ufffd')
+
 /** Makes objects and lists of fields whose names have brackets, as in a query string. A repeated field is a list. */
 export function nestedFields(fields: readonly FormField[]): Readonly<Record<string, unknown>> {
-  const text = fields.map((field) => field.map(encodeURIComponent).join('=')).join('&')
-  return qs.parse(text, { depth: 20, arrayLimit: 100, parameterLimit: Number.POSITIVE_INFINITY })
+  const text = fields.map((field) => field.map((part) => encodeURIComponent(wellFormed(part))).join('=')).join('&')
+  return qs.parse(text, { depth: 20, arrayLimit: fields.length, parameterLimit: Number.POSITIVE_INFINITY })
 }
 
 /** True if a request announces a body. */

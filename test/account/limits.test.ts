@@ -33,6 +33,14 @@ rule('accounts.15', 'S074 the eleventh attempt of a minute is refused, however i
   expect((await post(served, '/api/auth/forgot-password', { email: 'a@example.test' })).status).toBe(200)
 })
 
+rule('accounts.15', 'who tries one name too often takes no attempts from others of the same address', async () => {
+  served = await serveAccounts()
+  const statuses = new Set<number>()
+  for (let attempt = 0; attempt < 80; attempt++) statuses.add((await logIn(served, 'nobody-here', 'wrong')).status)
+  expect([...statuses]).toEqual([400, 429])
+  expect((await logIn(served, 'nobody-else', 'wrong')).status).toBe(400)
+})
+
 test('S074 guesses made at the same time are no way around', async () => {
   served = await serveAccounts(tenPerAddress)
   const answers = await Promise.all(Array.from({ length: 30 }, (_, index) => logIn(served, `somebody${index}`, 'wrong')))

@@ -267,6 +267,9 @@ rule('email.1', 'e-mails are sent by who may, and have addresses and texts alone
     [{ ...mail, bcc: 'x@example.test\r\nX-Evil: 1' }, 'bcc'],
     [{ ...mail, subject: 'a\r\nBcc: y@example.test' }, 'subject'],
     [{ ...mail, html: { path: '/etc/passwd' } }, 'html'],
+    [{ ...mail, replyTo: Array.from({ length: 60 }, () => 'junk <a@b.co> , x@y.co, \r\nBcc: z@z.co') }, 'replyTo'],
+    [{ ...mail, to: { toString: 1 } }, 'to'],
+    [{ ...mail, subject: { toString: 1, valueOf: 1 } }, 'subject'],
     [{ ...mail, attachments: [{ path: '/etc/passwd' }] }, 'attachments'],
     [{ to: mail.to, subject: 's' }, 'text'],
   ]

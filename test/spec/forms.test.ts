@@ -107,6 +107,14 @@ rule('forms.1', 'a document is written by a form with fields in brackets; data a
     const { status: is, body } = await send('/api/tags', fields)
     expect([fields[0]![0], is, body.error.message]).toEqual([fields[0]![0], status, expect.stringContaining(message)])
   }
+  const surrogate = `--b\r\ncontent-disposition: form-data; name="identifier"\r\ncontent-type: text/plain; charset=utf-16le\r\n\r\n`
+  const halves = Buffer.concat([Buffer.from(surrogate), Buffer.from([0, 0xd8, 0x61, 0]), Buffer.from('\r\n--b--\r\n')])
+  const half = await served.ask('/api/auth/local', {
+    method: 'POST',
+    headers: { 'content-type': 'multipart/form-data; boundary=b' },
+    body: halves as never,
+  })
+  expect(half.status).toBe(400)
   const bare = await served.ask('/api/tags', {
     method: 'POST',
     token: 'full',

@@ -6,7 +6,17 @@ import { octavo, project, removeProjects } from './command.js'
 
 afterAll(removeProjects)
 
-const hidden = ['hunter2-in-a-url', 'hunter2-of-a-provider', 'hunter2-of-a-header', 'hunter2-of-s3-hunter2', 'hunter2-signs-tokens']
+const hidden = [
+  'hunter2-in-a-url',
+  'hunter2-of-a-provider',
+  'hunter2-of-a-header',
+  'hunter2-of-s3-hunter2',
+  'hunter2-signs-tokens',
+  'hunter2-of-a',
+  'hunter2-of-b',
+  'hunter2-in-a-query',
+  'hunter2-in-no-variable',
+]
 const folder = project({
   ...contentType('note', { name: { type: 'string' } }),
   '.env': `JWT_SECRET=${hidden[4]}\nAPI_TOKEN_SALT=${hidden[4]}\nSMTP_URL=smtp://desk:${hidden[0]}@mail.example.org\n`,
@@ -17,7 +27,13 @@ const folder = project({
     limits: { bodyBytes: 5 },
   },
 })
-const environment = { AWS_ACCESS_SECRET: hidden[3]!, OCTAVO_CONFIG: '{"limits":{"bodyBytes":2000}}', PORT: '1400' }
+const urls = {
+  DATABASE_REPLICA_URLS: `postgres://u:${hidden[5]}@a/db,postgres://u:${hidden[6]}@b/db`,
+  DATABASE_CLIENT: 'postgres',
+  DATABASE_URL: `postgres://a/db?user=u&password=${hidden[7]}`,
+  DATABASE_PASS: hidden[8]!,
+}
+const environment = { AWS_ACCESS_SECRET: hidden[3]!, ...urls, OCTAVO_CONFIG: '{"limits":{"bodyBytes":2000}}', PORT: '1400' }
 const print = (...flags: readonly string[]) => octavo(['config', folder, ...flags], environment)
 
 rule('running.12', 'octavo config names each setting in force and its source', async () => {
