@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { Config } from '../config/config.js'
 import type { DatabaseView } from '../database/database.js'
 import { type SchemaTexts, storedSchemas } from '../live-model/stored-schemas.js'
-import { loadModel } from '../model/load.js'
+import { loadFormerModel, loadModel } from '../model/load.js'
 import { filesOnDisk, filesWithChanges, noting, parseSchemaFile } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import { openFields } from '../project-fields.js'
@@ -32,7 +32,7 @@ export async function schemasOfDatabase(view: DatabaseView): Promise<SchemaTexts
 export const modelOf = (config: Config, texts: SchemaTexts, onDisk: SchemaTexts, database: Config = config): Promise<Model> => {
   const { folder, privateAttributes } = config
   const removed = [...onDisk.keys()].filter((path) => !texts.has(path)).map((path) => [path, null] as const)
-  return loadModel(
+  return loadFormerModel(
     folder,
     privateAttributes,
     filesWithChanges(folder, new Map<string, string | null>([...removed, ...texts])),

@@ -41,7 +41,7 @@ function unlinked(changed: readonly ProjectSchema[], after: Schemas): readonly M
     checkSchemas(
       changed.map(({ uid, path }) => ({ file: path ?? uid, schema: sources.get(uid)! })),
       [...sources.values()],
-      true,
+      ['wrong'],
     )
     linkModel([...sources.values()])
     return []

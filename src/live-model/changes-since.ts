@@ -1,6 +1,6 @@
 // The changes since one of them, each with the models before and after it: the files of the model in force, taken back one change after the other.
 import { ApiError } from '../errors/errors.js'
-import { loadModel } from '../model/load.js'
+import { loadFormerModel } from '../model/load.js'
 import { filesWithChanges } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
 import { inCommon, type MadeChange } from '../model-plans/followed.js'
@@ -36,7 +36,7 @@ export async function changesSince(
   async function modelOf(files: SchemaTexts, id: number): Promise<Model> {
     try {
       const changes = new Map([...unwritten, ...differencesOf(texts, files)])
-      return await loadModel(config.folder, config.privateAttributes, filesWithChanges(config.folder, changes), findFields)
+      return await loadFormerModel(config.folder, config.privateAttributes, filesWithChanges(config.folder, changes), findFields)
     } catch (error) {
       throw new ApiError('ConflictError', `The model before change ${id} cannot be read any more: ${plain(error, config.folder)}`)
     }

@@ -3,7 +3,7 @@ import { ApiError, ConfigError } from '../errors/errors.js'
 import { finishInSteps } from './carry-out.js'
 import type { InForce, LiveModelOptions } from './change.js'
 import { changesAfter, lastChange, noteFiled, unfinishedChange } from './change-log.js'
-import { filesOf, loadWith, noteWritten, putInForce } from './in-force.js'
+import { filesOf, loadFormerWith, loadWith, noteWritten, putInForce } from './in-force.js'
 import { plain } from './refusals.js'
 import { stageFiles } from './write-files.js'
 
@@ -26,7 +26,7 @@ const notFollowed = (why: string): ApiError => new ApiError('ServiceUnavailableE
  */
 export async function follow(options: LiveModelOptions, inForce: InForce, writesFiles = true): Promise<void> {
   const { config, database } = options
-  await finishInSteps(options, inForce.installations, async (files) => (await loadWith(options, inForce, files)).model)
+  await finishInSteps(options, inForce.installations, async (files) => (await loadFormerWith(options, inForce, files)).model)
   const changes = await changesAfter(database.main, inForce.change)
   const last = changes.at(-1)
   if (last === undefined) return writesFiles ? writeAgain(options, inForce) : undefined

@@ -1,5 +1,5 @@
 // The model in force in this process: how it is loaded, put in force, and stored with its schema files.
-import { loadModel } from '../model/load.js'
+import { loadFormerModel, loadModel } from '../model/load.js'
 import { type FileChanges, filesWithChanges, noting } from '../model/schema-files.js'
 import type { InForce, LiveModelOptions } from './change.js'
 import { differencesOf, storeSchemas } from './stored-schemas.js'
@@ -12,10 +12,15 @@ export async function loadWith(
   { config, findFields }: Pick<LiveModelOptions, 'config' | 'findFields'>,
   { unwritten }: Pick<InForce, 'unwritten'>,
   files: FileChanges,
+  load: typeof loadModel = loadModel,
 ): Promise<LoadedModel> {
   const read = noting(config.folder, filesWithChanges(config.folder, new Map([...unwritten, ...files])))
-  return { model: await loadModel(config.folder, config.privateAttributes, read, findFields), texts: read.texts }
+  return { model: await load(config.folder, config.privateAttributes, read, findFields), texts: read.texts }
 }
+
+/** The same for files that were in force. */
+export const loadFormerWith = (...[options, inForce, files]: Parameters<typeof loadWith>): Promise<LoadedModel> =>
+  loadWith(options, inForce, files, loadFormerModel)
 
 /** The files as several changes, one after the other, leave them. */
 export const filesOf = (changes: readonly { readonly files: FileChanges }[]): FileChanges =>

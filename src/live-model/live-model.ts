@@ -14,7 +14,7 @@ import { changeColumns, type ListedChange, lastChange, listChanges, noteFiled, u
 import { type CountedPlan, countedPlan, onlyAdds } from './counted-plan.js'
 import { type DescribedPlan, describedPlan } from './described-plan.js'
 import { follow, reload } from './follow.js'
-import { filesOf, type LoadedModel, loadWith, noteWritten, putInForce, store } from './in-force.js'
+import { filesOf, type LoadedModel, loadFormerWith, loadWith, noteWritten, putInForce, store } from './in-force.js'
 import { refuseLosses, refuseNames, unloadable } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
 import { requestToUndo, type UndoDecisions } from './undo.js'
@@ -92,7 +92,7 @@ async function modelInForce(options: LiveModelOptions): Promise<InForce> {
   const hasFinished = await finishInSteps(
     options,
     null,
-    async (files) => (await loadWith(options, { unwritten: start.behind }, files)).model,
+    async (files) => (await loadFormerWith(options, { unwritten: start.behind }, files)).model,
   )
   if (hasFinished && start.former !== null)
     throw asOutrun(

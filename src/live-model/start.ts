@@ -12,7 +12,7 @@ import type { ChangeRequest, LiveModelOptions, StartDecisions, StartOfModel } fr
 import { changesAfter, lastChange, unfiledChanges } from './change-log.js'
 import type { CountedContent } from './counted-plan.js'
 import { refuseForeignDatabase } from './foreign-database.js'
-import { filesOf, loadWith } from './in-force.js'
+import { filesOf, loadFormerWith, loadWith } from './in-force.js'
 import { filesBehind, onlyAddsTo } from './older-files.js'
 import { named, renameText } from './refusals.js'
 import { differencesOf, storedSchemas } from './stored-schemas.js'
@@ -45,7 +45,8 @@ export async function readStart({ config, findFields, isCommand }: StartingProje
     if (config.modelChanges || onlyAddsTo(model, newer.model)) ({ model, texts } = newer)
     else behind = new Map()
   }
-  const { model: former } = await load(new Map([...behind, ...stored, ...differencesOf(texts, stored)]))
+  const formerFiles = new Map([...behind, ...stored, ...differencesOf(texts, stored)])
+  const { model: former } = await loadFormerWith({ config, findFields }, { unwritten: unfiled }, formerFiles)
   const isAnother = former.version !== model.version && (await isModelOf(view!.main, former))
   return { model, texts, stored, change, former: isAnother ? former : null, behind }
 }

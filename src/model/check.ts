@@ -1,6 +1,7 @@
 // Checks the schemas of a project before the model is built. Each error names its path in the file and, if possible, a correction.
 import { nameCharacters, uidCharacters } from '../config/limits.js'
 import { closest, didYouMean } from '../errors/did-you-mean.js'
+import { ConfigError } from '../errors/errors.js'
 import { checkAttribute, checkColumns } from './check-attributes.js'
 import { careless, type Finding, shown, unlikely, wrong } from './finding.js'
 import { snake } from './names.js'
@@ -43,25 +44,28 @@ const maxShown = 3
 const maxGuessed = 20
 
 /**
- * Checks the project's own schemas; `all` also contains the built-in ones. `isStrapis`: Strapi serves the project too, so mistakes that it
- * serves are warnings.
+ * Checks the project's own schemas; `all` also contains the built-in ones. `ending`: the kinds of findings that are errors; others are warnings.
  * @returns warnings about likely mistakes, as sentences
- * @throws Error with a sentence that names the first errors, each with its file and path
+ * @throws ConfigError with a sentence that names the first errors, each with its file and path
  */
-export function checkSchemas(files: readonly SchemaFile[], all: readonly SchemaSource[], isStrapis: boolean): readonly string[] {
+export function checkSchemas(
+  files: readonly SchemaFile[],
+  all: readonly SchemaSource[],
+  ending: readonly Finding['kind'][],
+): readonly string[] {
   const sources = new Map(all.map((schema) => [schema.uid, schema]))
   let guessed = 0
   const completed = ({ message, guess }: Finding): string =>
     guess === null || ++guessed > maxGuessed ? message : `${message}${didYouMean(guess.given, guess.known())}`
   const found = files.flatMap(({ file, schema }) =>
     findings(schema, sources).map((finding) => ({
-      isError: finding.kind === 'wrong' || (finding.kind === 'careless' && !isStrapis),
+      isError: ending.includes(finding.kind),
       mistake: { file, path: finding.path, message: completed(finding) },
     })),
   )
   const mistakes = found.filter(({ isError }) => isError).map(({ mistake }) => mistake)
   if (mistakes.length > 0) {
-    const error = new Error(sentenceOf(mistakes, fileAndPath))
+    const error = new ConfigError(sentenceOf(mistakes, fileAndPath))
     mistakesOfErrors.set(error, mistakes)
     throw error
   }

@@ -1,4 +1,5 @@
 // Lays the schema of an extension (src/extensions) over that of a built-in type, key by key, as Strapi does. A file may have only some keys.
+import { ConfigError } from '../errors/errors.js'
 import { builtinSchemas } from './builtin.js'
 import type { AttributeSource, SchemaSource } from './types.js'
 
@@ -32,19 +33,21 @@ const ownUse = /^plugin::(?:users-permissions|upload|i18n)\./
 
 /**
  * Lays extensions over the built-in types; those of other plugins are left out. `attributes` is replaced as a whole, including the order. What
- * the file lacks of the plugin's attributes stays, since Octavo uses it; in users it is private. The table keeps its name.
- * @throws Error with a sentence that names the file if an attribute that Octavo uses is something else
+ * the file lacks of the plugin's attributes stays, since Octavo uses it; in users it is private. The table keeps its name. `wereInForce`: an
+ * attribute that Octavo uses may be something else.
+ * @throws ConfigError with a sentence that names the file if an attribute that Octavo uses is something else
  */
-export const extendBuiltin = (extensions: readonly ExtensionFile[]): readonly Extended[] =>
+export const extendBuiltin = (extensions: readonly ExtensionFile[], wereInForce: boolean): readonly Extended[] =>
   extensions.flatMap(({ file, schema }) => {
     const builtin = builtinSchemas.find(({ uid }) => uid === schema.uid)
-    return builtin === undefined ? [] : [extended(builtin, schema, file)]
+    if (builtin === undefined) return []
+    if (!wereInForce) refuseOthers(builtin, schema.attributes ?? {}, file)
+    return [extended(builtin, schema, file)]
   })
 
 function extended(builtin: SchemaSource, { uid, ...given }: ExtensionSource, file: string): Extended {
   const own = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   const { attributes = builtin.attributes } = given
-  refuseOthers(builtin, attributes, file)
   const lacking = Object.entries(builtin.attributes).filter(([name]) => attributes[name] === undefined)
   const isHidden = uid === users
   const kept = lacking.map(([name, source]) => [name, isHidden ? { ...source, private: true, searchable: false } : source] as const)
@@ -75,6 +78,6 @@ function refuseOthers({ uid, attributes: needed }: SchemaSource, given: Readonly
     const isSame = (source.type === 'relation') === (type === 'relation') && source.target === target
     if (isSame && !['component', 'dynamiczone', 'media'].includes(source.type)) continue
     const words = type === 'relation' ? `a relation to ${String(target ?? 'any type')}` : `of the type ${type}`
-    throw new Error(`${file}: attributes.${name} has to be ${words}, as in ${uid} of Strapi, which Octavo uses`)
+    throw new ConfigError(`${file}: attributes.${name} has to be ${words}, as in ${uid} of Strapi, which Octavo uses`)
   }
 }

@@ -1,5 +1,6 @@
 // Builds the Model from schema sources: resolves every name to its column or table, and every relation to both its sides.
 import { createHash } from 'node:crypto'
+import { ConfigError } from '../errors/errors.js'
 import { attributeTypes, isScalarType } from './attributes.js'
 import * as names from './names.js'
 import { linkName, ownTable, type StoredRelations, storeRelations } from './relation-storage.js'
@@ -24,7 +25,7 @@ const fileUid = 'plugin::upload.file'
 
 /**
  * Builds the model from all schemas of a project, built-in ones included.
- * @throws Error with a sentence if a schema refers to a missing type or component, or if two types have the same path.
+ * @throws ConfigError with a sentence if a schema refers to a missing type or component, or if two types have the same path.
  */
 export function linkModel(schemas: readonly SchemaSource[], warnings: readonly string[] = []): Model {
   const sources = new Map(schemas.map((schema) => [schema.uid, schema]))
@@ -46,7 +47,7 @@ export function linkModel(schemas: readonly SchemaSource[], warnings: readonly s
     if (!type.exposed) continue
     const path = (type.singleType ? type.singularName : type.pluralName).toLowerCase()
     const other = paths.get(path)
-    if (other !== undefined) throw new Error(`${type.uid} and ${other.uid} would both be served at /api/${path}`)
+    if (other !== undefined) throw new ConfigError(`${type.uid} and ${other.uid} would both be served at /api/${path}`)
     paths.set(path, type)
   }
   const version = createHash('sha256').update(JSON.stringify(schemas)).digest('base64url').slice(0, 12)
@@ -77,7 +78,8 @@ function linkComponent(schema: SchemaSource, linking: RelationLinking): Componen
 
 function linkType(schema: SchemaSource, linking: RelationLinking): ContentType {
   const { singularName, pluralName } = schema.info
-  if (singularName === undefined || pluralName === undefined) throw new Error(`${schema.uid} needs info.singularName and info.pluralName`)
+  if (singularName === undefined || pluralName === undefined)
+    throw new ConfigError(`${schema.uid} needs info.singularName and info.pluralName`)
   const localized = schema.pluginOptions?.i18n?.localized === true
   const attributes = new Map<string, Attribute>([
     ['id', systemScalar('id', 'integer', 'id')],
@@ -208,7 +210,7 @@ function linkAttribute(schema: SchemaSource, name: string, source: AttributeSour
     }
     default: {
       const type = source.type === 'customField' ? (source[fieldType] ?? 'text') : source.type
-      if (typeof type !== 'string' || !isScalarType(type)) throw new Error(`${where} has the unknown type "${String(type)}"`)
+      if (typeof type !== 'string' || !isScalarType(type)) throw new ConfigError(`${where} has the unknown type "${String(type)}"`)
       const column = (source.column as { name?: string } | undefined)?.name ?? names.columnName(name)
       const searchable = source.searchable !== false && attributeTypes[type].search !== null
       return { ...base, kind: 'scalar', type, column, unique: source.unique === true || type === 'uid', searchable, system: false }
@@ -217,7 +219,7 @@ function linkAttribute(schema: SchemaSource, name: string, source: AttributeSour
 }
 
 function known(sources: SchemaSources, uid: unknown, where: string): string {
-  if (typeof uid !== 'string' || !sources.has(uid)) throw new Error(`${where} refers to "${String(uid)}", which does not exist`)
+  if (typeof uid !== 'string' || !sources.has(uid)) throw new ConfigError(`${where} refers to "${String(uid)}", which does not exist`)
   return uid
 }
 
@@ -238,7 +240,7 @@ function linkRelation(schema: SchemaSource, base: RelationBase, { sources, store
     const by = String(source.morphBy)
     const other = target.attributes[by]
     if (other === undefined || !String(other.relation).startsWith('morphTo'))
-      throw new Error(`${where} is morphed by ${target.uid}.${by}, which is not a polymorphic relation`)
+      throw new ConfigError(`${where} is morphed by ${target.uid}.${by}, which is not a polymorphic relation`)
     const theirs = morphTo(target, { ...base, name: by, source: other }, other.relation as 'morphToOne' | 'morphToMany')
     return { ...base, kind: 'morphFrom', many: relation === 'morphMany', target: target.uid, by, storage: theirs.storage }
   }

@@ -3,6 +3,7 @@ import { basename, join, relative, sep } from 'node:path'
 import toKebabCase from 'lodash/kebabCase.js'
 import * as z from 'zod'
 import { signOfStrapi } from '../config/files.js'
+import { ConfigError } from '../errors/errors.js'
 import { builtinSchemas } from './builtin.js'
 import { checkSchemas, type SchemaFile } from './check.js'
 import { corrected } from './corrected.js'
@@ -52,7 +53,7 @@ export const secondsToLoad = (model: Model): number => loadTimes.get(model) ?? 0
 /**
  * Loads the model of the project in `folder`, from the disk unless `files` says otherwise. Attributes named in `privateAttributes` are
  * private in every type. `findFields`: finds the types of custom fields.
- * @throws Error with a sentence that names the file if a schema cannot be read, is invalid or contradicts another one.
+ * @throws ConfigError with a sentence that names the file if a schema cannot be read, is invalid or contradicts another one.
  */
 export async function loadModel(
   folder: string,
@@ -61,29 +62,37 @@ export async function loadModel(
   findFields: FindFields = unknownFields,
 ): Promise<Model> {
   const started = performance.now()
-  const model = await load(folder, { privateAttributes, files, findFields })
+  const model = await load(folder, { privateAttributes, files, findFields, wereInForce: false })
   loadTimes.set(model, (performance.now() - started) / 1000)
   return model
 }
+
+/** The same for files that were in force: they may have mistakes that their service did not look for, or that Strapi serves. */
+export const loadFormerModel: typeof loadModel = (folder, privateAttributes = [], files = filesOnDisk, findFields = unknownFields) =>
+  loadModel(folder, privateAttributes, files, findFields).catch(() =>
+    load(folder, { privateAttributes, files, findFields, wereInForce: true }),
+  )
 
 interface Loading {
   readonly privateAttributes: readonly string[]
   readonly files: SchemaFiles
   readonly findFields: FindFields
+  readonly wereInForce: boolean
 }
 
-async function load(folder: string, { privateAttributes, files, findFields }: Loading): Promise<Model> {
+async function load(folder: string, { privateAttributes, files, findFields, wereInForce }: Loading): Promise<Model> {
   const [types, components, extensions] = await Promise.all([
     loadTypes(files, join(folder, 'src', 'api')),
     loadComponents(files, join(folder, 'src', 'components')),
     loadExtensions(files, join(folder, 'src', 'extensions')),
   ])
-  const extended = extendBuiltin([...extensions.values()])
+  const extended = extendBuiltin([...extensions.values()], wereInForce)
   const builtin = builtinSchemas.map((schema) => extended.find(({ schema: { uid } }) => uid === schema.uid)?.schema ?? schema)
   const own = [...types, ...components]
   const read = [...builtin, ...own.map(({ schema }) => schema)]
-  const isStrapis = signOfStrapi(folder) !== null
-  const found = [...checkSchemas([...own, ...extended], read, isStrapis), ...extended.flatMap(({ warnings }) => warnings)]
+  const isStrapis = wereInForce || signOfStrapi(folder) !== null
+  const ending = wereInForce ? [] : isStrapis ? (['wrong'] as const) : (['wrong', 'careless'] as const)
+  const found = [...checkSchemas([...own, ...extended], read, ending), ...extended.flatMap(({ warnings }) => warnings)]
   const warnings = found.map((warning) => warning.replace(`${folder}/`, ''))
   const untyped = isStrapis && found.length > 0 ? allCorrected(read) : read
   const hasFields = fieldsIn(untyped).length > 0
@@ -200,12 +209,12 @@ async function readSchema(files: SchemaFiles, file: string, form: z.ZodType = sc
   try {
     json = parseSchemaFile(text)
   } catch (error) {
-    throw new Error(`${file} is not valid JSON: ${(error as Error).message}`)
+    throw new ConfigError(`${file} is not valid JSON: ${(error as Error).message}`)
   }
   const parsed = form.safeParse(json)
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!
-    throw new Error(`${file} is not a content-type or component: ${path.join('.') || 'the file'}: ${message}`)
+    throw new ConfigError(`${file} is not a content-type or component: ${path.join('.') || 'the file'}: ${message}`)
   }
   return parsed.data
 }
