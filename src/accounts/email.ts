@@ -77,11 +77,13 @@ const isPlaceholder = /@example\.(com|net|org)>?$/i
 const sentenceOn = (sender: string): string =>
   `E-mails leave as ${sender}, which mail servers reject: set the sender of the project (MAIL_FROM)`
 
+/** The times after which a connection to the mail server ends. */
+const timesOf = ({ mailTimeout: time }: MailLimits) => ({ connectionTimeout: time, greetingTimeout: time, socketTimeout: time })
+
 /** Opens a mailer. `logsEmails`: without an SMTP server, the whole e-mail with its code is logged. */
 export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: MailLog, limits: MailLimits): Mailer {
   // Nodemailer is loaded where there is a server to send to.
-  const times = { connectionTimeout: limits.mailTimeout, greetingTimeout: limits.mailTimeout, socketTimeout: limits.mailTimeout }
-  const opening = async () => (await import('nodemailer')).createTransport({ url: url!, ...times })
+  const opening = async () => (await import('nodemailer')).createTransport({ url: url!, ...timesOf(limits) })
   let opened: Awaited<ReturnType<typeof opening>> | null = null
   const transport = onceDone(async () => {
     opened = await opening()

@@ -237,8 +237,11 @@ function parseUrl(text: string): URL | null {
   }
 }
 
-/** Parameters of a URL that have a secret. */
-const secretParameters = /([?&;][\w.-]*(?:pass|secret|token|key)[\w.-]*=)[^&;,\s]*/gi
+/** Hides the value of a parameter that has a secret, such as `password=x`. */
+function withoutSecret(pair: string): string {
+  const end = pair.indexOf('=')
+  return end !== -1 && /pass|secret|token|key/i.test(pair.slice(0, end)) ? `${pair.slice(0, end)}=…` : pair
+}
 
 /** Hides all passwords in a text with URLs, also in a list of them, and in texts that are not quite URLs. */
 export const withoutPassword = (text: string): string =>
@@ -251,6 +254,9 @@ export const withoutPassword = (text: string): string =>
       const named = /^[^:@/]*/.exec(rest)![0]
       const shown =
         end === -1 ? rest : `${rest[named.length] === ':' ? named : '…'}${rest[named.length] === ':' ? ':…' : ''}${rest.slice(end)}`
-      return `${scheme}${shown}`.replaceAll(secretParameters, '$1…')
+      return `${scheme}${shown}`
+        .split('&')
+        .map((pair) => pair.split('?').map(withoutSecret).join('?'))
+        .join('&')
     })
     .join(',')
