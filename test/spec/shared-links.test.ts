@@ -203,6 +203,85 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     },
   )
 
+  describe('a link that a draft takes away before it is published', () => {
+    const item = (label: string, topics: readonly string[], menus: readonly string[] = []) => ({ label, topics, menus })
+    const found = async (path: string, locale: string) => {
+      const [draft, published] = (await versions(path, [locale])) as Document[]
+      const itemsOf = ({ items }: Document) => items.map(({ label, menus, topics }: Document) => ({ label, menus, topics }))
+      return { draft: itemsOf(draft), published: itemsOf(published) }
+    }
+    /** Published in both languages. */
+    const both = async (...items: object[]) => {
+      const path = `pages/${(await press.make('pages', { title: 'English', items })).documentId}`
+      await press.change(`${path}?locale=de`, { title: 'Deutsch' })
+      return path
+    }
+    const idsOf = async (path: string, locale: string): Promise<number[]> =>
+      (await press.read(`${path}?locale=${locale}&status=draft&populate[items]=true`)).items.map(({ id }: Document) => id)
+    const publications: [string, (path: string, locale: string, data: object) => Promise<unknown>][] = [
+      ['publish action', (path, locale) => press.send('POST', `${path}/actions/publish?locale=${locale}`)],
+      ['PUT', (path, locale, data) => press.change(`${path}?locale=${locale}`, data)],
+      ['PUT of another attribute', (path, locale) => press.change(`${path}?locale=${locale}`, { title: 'later' })],
+    ]
+    let s1: string
+    let s2: string
+    beforeAll(async () => {
+      s1 = known.topic
+      s2 = (await press.make('topics', { name: 'second' })).documentId
+    })
+
+    rule('writing.33', 'goes from the published versions of other locales, with each kind of publication', async () => {
+      for (const [name, publish] of publications) {
+        const path = await both(item('h', [s1, s2]))
+        const data = { items: [{ id: (await idsOf(path, 'en'))[0], label: 'h', topics: [s1] }] }
+        await press.change(`${path}?status=draft`, data)
+        expect(await found(path, 'de'), name).toEqual({ draft: [item('h', [s1])], published: [item('h', [s1, s2])] })
+        await publish(path, 'en', data)
+        expect(await found(path, 'de'), name).toEqual({ draft: [item('h', [s1])], published: [item('h', [s1])] })
+      }
+    })
+
+    rule('writing.33', 'goes with a component that another one takes the place of', async () => {
+      for (const [name, publish] of publications) {
+        const path = await both(item('old', [s1, s2]))
+        const data = { items: [{ label: 'new' }] }
+        await press.change(`${path}?status=draft`, data)
+        await publish(path, 'en', data)
+        expect(await found(path, 'de'), name).toEqual({ draft: [item('new', [])], published: [item('new', [])] })
+      }
+    })
+
+    rule('writing.33', 'goes alone: the links stay that other locales alone have', async () => {
+      for (const [name, publish] of publications) {
+        const path = await both(item('a', [s1, s2], [known.en, known.all]), {
+          ...item('b', [s2]),
+          leaf: item('leaf', [s1, s2], [known.en]),
+        })
+        const [a, b] = await idsOf(path, 'de')
+        const { items } = await press.read(`${path}?locale=de&status=draft&populate[items][populate]=leaf`)
+        const leaf = { id: items[1].leaf.id, label: 'changed', topics: [s2] }
+        const data = { items: [{ id: b, leaf }, { id: a, label: 'renamed', topics: [s1], menus: [] }, { label: 'new' }] }
+        await press.change(`${path}?locale=de&status=draft`, data)
+        await press.change(`${path}?locale=de&status=draft`, { title: 'Noch nicht' })
+        await publish(path, 'de', data)
+        const expected = [item('b', [s2]), item('renamed', [s1], [known.en]), item('new', [])]
+        expect(await found(path, 'en'), name).toEqual({ draft: expected, published: expected })
+        for (const version of (await versions(path, ['en'])) as Document[])
+          expect(version.items[0].leaf, name).toMatchObject(item('changed', [s2], [known.en]))
+      }
+    })
+
+    rule('writing.33', 'leaves what another locale has changed in its draft alone unpublished there', async () => {
+      const path = await both(item('h', [s1, s2], [known.en]))
+      const own = await idsOf(path, 'en')
+      await press.change(`${path}?status=draft`, { items: [{ id: own[0], menus: [known.two] }] })
+      const data = { items: [{ id: (await idsOf(path, 'de'))[0], topics: [s1] }] }
+      await press.change(`${path}?locale=de&status=draft`, data)
+      await press.change(`${path}?locale=de`, data)
+      expect(await found(path, 'en')).toEqual({ draft: [item('h', [s1], [known.two])], published: [item('h', [s1], [known.en])] })
+    })
+  })
+
   rule('writing.33', 'links that wait for a publication wait on in every locale', async () => {
     const { documentId: topic } = await press.make('topics?status=draft', { name: 'later' })
     const { documentId: target } = await press.make('pages?status=draft', { title: 'later' })

@@ -33,20 +33,49 @@ export interface SharedWrite {
   readonly given: readonly Attribute[]
   /** What the row had before; null: it is new. */
   readonly before: ComponentTrees | null
+  /** What its locale had published before, with the ids of `before` where an entry is the same. */
+  readonly published: ComponentTrees | null
 }
 
-/** Reads, before a write, what the row has by the attributes that are given. `current`: the row; null: a new one. */
+/** The rows of a locale that a write changes, as they were before. */
+export interface SharedRows {
+  /** The draft, or the only row of a type without drafts; null: a new one. */
+  readonly current: StoredVersion | null
+  /** The published row that the write overwrites, where it may differ from the draft; null: there is none. */
+  readonly published: StoredVersion | null
+}
+
+/** Reads, before a write, what its rows have by the attributes that are given. */
 export async function sharedWriteOf(
   { transaction, model }: RowContext,
   type: ContentType,
   versions: readonly StoredVersion[],
-  current: StoredVersion | null,
+  { current, published }: SharedRows,
   touched: ReadonlySet<Attribute>,
 ): Promise<SharedWrite> {
   const isAlone = !type.localized || versions.every(({ locale }) => locale === current?.locale)
   const given = isAlone ? [] : sharedHolders(model, type).filter((attribute) => touched.has(attribute))
-  if (current === null || given.length === 0) return { given, before: current === null ? null : new Map() }
-  return { given, before: await readComponents(transaction, model, { shape: type, id: current.id }, given) }
+  const read = async (row: StoredVersion | null) => {
+    if (row === null || given.length === 0) return row === null ? null : new Map()
+    return readComponents(transaction, model, { shape: type, id: row.id }, given)
+  }
+  const before = await read(current)
+  const had = await read(published)
+  return { given, before, published: had === null ? before : withIdsOf(before ?? new Map(), had) }
+}
+
+/** What a row has, each entry with the id of what takes its place in another row, at every depth. */
+function withIdsOf(other: ComponentTrees, trees: ComponentTrees): ComponentTrees {
+  return new Map(
+    [...trees].map(([field, list]) => {
+      const places = placesOf(list, other.get(field) ?? [])
+      const renamed = (tree: ComponentTree): ComponentTree => {
+        const match = places.get(tree)
+        return match === undefined ? tree : { ...tree, id: match.id, below: withIdsOf(match.below, tree.below) }
+      }
+      return [field, list.map(renamed)]
+    }),
+  )
 }
 
 /** A row as it is compared. */
@@ -67,9 +96,10 @@ export interface SharedSource {
 export async function shareComponents(
   writing: RowContext,
   type: ContentType,
-  { id, locale, write: { given, before } }: SharedSource,
+  { id, locale, write }: SharedSource,
   others: readonly StoredVersion[],
 ): Promise<readonly StoredVersion[]> {
+  const { given } = write
   if (given.length === 0 || others.length === 0) return []
   const { transaction, model } = writing
   const from = { shape: type, id }
@@ -78,9 +108,11 @@ export async function shareComponents(
   for (const other of others) {
     const to = { shape: type, id: other.id }
     const theirs = { locale: other.locale, trees: await readComponents(transaction, model, to, given) }
+    const targetSide = !type.draftAndPublish ? 'same' : other.published_at === null ? 'draft' : 'published'
+    // A draft may have changed since its publication: what was published loses what was taken away since then.
+    const before = targetSide === 'published' ? write.published : write.before
     if (await hasAll(writing, source, before, theirs)) continue
     await removeBelow(writing, type, [other.id], given)
-    const targetSide = !type.draftAndPublish ? 'same' : other.published_at === null ? 'draft' : 'published'
     await copyBelow({ ...writing, targetSide, targetLocale: other.locale }, from, to, given)
     const copied = await readComponents(transaction, model, to, given)
     for (const kept of pairsOf(source.trees, before, theirs.trees, copied)) await keepLinks(writing, locale, kept)
