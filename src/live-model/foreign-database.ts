@@ -1,12 +1,49 @@
-// Refuses a database that is not that of the project before anything opens it to write.
+// Refuses a database that is not that of the project before anything opens it to write, and a change that would take a table of another program.
 import type { Config } from '../config/config.js'
-import type { DatabaseView } from '../database/database.js'
-import { refuseForeign } from '../database/schema/foreign-tables.js'
+import type { Database, DatabaseView } from '../database/database.js'
+import { hasColumns } from '../database/has-columns.js'
+import { type FoundTables, foreignTables, refuseForeign, sentenceOf } from '../database/schema/foreign-tables.js'
+import { describeTables } from '../database/schema/tables.js'
 import type { Model } from '../model/types.js'
+import { refusedName } from './refusals.js'
 
 /** @throws ConfigError with a sentence that says what to do */
-export async function refuseForeignDatabase({ database: { client, server } }: Config, view: DatabaseView, model: Model): Promise<void> {
+export async function refuseForeignDatabase(config: Config, view: DatabaseView, model: Model): Promise<void> {
+  refuseForeign(model, await foundTables(config, view))
+}
+
+/** What is in the database of a project. */
+async function foundTables(config: Config, view: DatabaseView): Promise<FoundTables> {
   const [{ has }, declared] = [await view.tables(), await view.declaredColumns()]
-  const hasColumn = (table: string, column: string): boolean => declared(table, column) !== null
-  refuseForeign(model, { has, hasColumn, schema: client === 'postgres' ? (server?.schema ?? null) : null })
+  return { has, hasColumn: (table, column) => declared(table, column) !== null, schema: schemaOf(config) }
+}
+
+const schemaOf = ({ database: { client, server } }: Config): string | null => (client === 'postgres' ? (server?.schema ?? null) : null)
+
+/**
+ * Refuses a change of the model that needs a table which another program has made. `path`: where schemas are in the request.
+ * @throws ApiError 400
+ */
+export async function refuseForeignTables(
+  config: Config,
+  database: Database,
+  { from, to }: { readonly from: Model; readonly to: Model },
+  path: readonly string[],
+): Promise<void> {
+  const former = new Set(describeTables(from).map(({ name }) => name))
+  const added = describeTables(to).filter(({ name }) => !former.has(name))
+  if (added.length === 0) return
+  const others = new Set((await database.mismatches(from)).tables)
+  const found = new Map<string, ReadonlySet<string>>()
+  for (const { name, columns } of added.filter((table) => others.has(table.name))) {
+    const there = new Set<string>()
+    for (const column of columns) if (await hasColumns(database.main, name, [column.name])) there.add(column.name)
+    found.set(name, there)
+  }
+  const [foreign] = foreignTables(to, {
+    has: (table) => found.has(table),
+    hasColumn: (table, column) => found.get(table)!.has(column),
+    schema: schemaOf(config),
+  })
+  if (foreign !== undefined) throw refusedName(to, foreign.name, null, sentenceOf(foreign), path)
 }

@@ -14,6 +14,7 @@ import { changeColumns, type ListedChange, lastChange, listChanges, noteFiled, u
 import { type CountedPlan, countedPlan, onlyAdds } from './counted-plan.js'
 import { type DescribedPlan, describedPlan } from './described-plan.js'
 import { follow, reload } from './follow.js'
+import { refuseForeignTables } from './foreign-database.js'
 import { filesOf, type LoadedModel, loadFormerWith, loadWith, noteWritten, putInForce, store } from './in-force.js'
 import { refuseLosses, refuseNames, unloadable } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
@@ -255,7 +256,9 @@ async function checkedModel(options: LiveModelOptions, inForce: PlannedFrom, req
   const loaded = await loadWith(options, inForce, files).catch((error: unknown) => {
     throw unloadable(error, options.config.folder, request)
   })
-  refuseNames(inForce.model, loaded.model, options.database.names, path)
+  const models = { from: inForce.model, to: loaded.model }
+  refuseNames(models.from, models.to, options.database.names, path)
+  await refuseForeignTables(options.config, options.database, models, path)
   await options.check(loaded.model).catch((error: unknown) => {
     if (error instanceof ConfigError) throw new ApiError('ValidationError', `The code of the project does not fit: ${error.message}`)
     throw error

@@ -31,7 +31,7 @@ export function refuseNames(from: Model, to: Model, names: DatabaseNames, path: 
 }
 
 /** The refusal of a table, or of a column of it, with the place of the schema or attribute that has it. */
-function refusedName(model: Model, table: string, column: string | null, message: string, path: readonly string[]): ApiError {
+export function refusedName(model: Model, table: string, column: string | null, message: string, path: readonly string[]): ApiError {
   const schema = schemasOf(model).findLast((each) => each.table === table)
   if (schema === undefined) return new ApiError('ValidationError', message)
   const attribute = [...schema.attributes.values()].find((each) => each.kind === 'scalar' && each.column === column)

@@ -109,3 +109,31 @@ const newType = (name: string) => ({
     attributes: { notes: { type: 'relation', relation: 'oneToMany', target: 'api::note.note' } },
   },
 })
+
+rule('live-model.21', 'a change that needs the table of another program is 400, and leaves everything as it is', async () => {
+  await served.sql('create table invoices (id integer primary key, total varchar(20))')
+  await served.sql("insert into invoices (id, total) values (1, 'a')")
+  const heading = { kind: 'attribute', schema: 'api::note.note', from: 'title', to: 'heading' }
+  const [type] = Object.values(newType('invoice'))
+  const invoice = { 'api::invoice.invoice': { ...type, collectionName: 'invoices' } }
+  for (const [data, renames, uid] of [
+    [invoice, [], 'api::invoice.invoice'],
+    [{ ...note({ heading: text }), ...invoice }, [heading], 'api::invoice.invoice'],
+    [note({ title: text }, { collectionName: 'invoices' }), [], 'api::note.note'],
+  ] as const) {
+    const refused = await change(data, renames)
+    expect(refused.status, refused.text).toBe(400)
+    const { message, details } = refused.body.error
+    expect(message).toMatch(new RegExp(`invoices does not belong to this project: .+ of ${uid}, and lacks document_id\\.`))
+    expect(details.errors[0].path).toEqual(['data', uid, 'collectionName'])
+  }
+  expect(await columnsOf('invoices')).toEqual(['id', 'total'])
+  expect(await served.sql('select id from octavo_model_history where is_made <> 1')).toEqual([])
+  expect((await send('POST', '/api/notes', { data: { title: 'goes on' } })).status).toBe(201)
+  // Changes without it are made and undone.
+  const made = await change(note({ title: text, more: text }))
+  expect(made.status, made.text).toBe(200)
+  expect((await send('POST', '/api/content-type-builder/undo', {})).status).toBe(200)
+  expect((await change(newType('other'))).status).toBe(200)
+  await (await serveBeside(served, secrets)).service.close()
+})

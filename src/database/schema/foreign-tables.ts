@@ -25,18 +25,38 @@ const since5 = 'document_id'
 const everywhere = ['files', 'up_users', 'up_roles', 'up_permissions', 'i18n_locale', 'admin_users', 'admin_roles']
 
 /** @throws ConfigError with a sentence that says what to do; nothing was changed so far */
-export function refuseForeign(model: Model, { has, hasColumn, schema }: FoundTables): void {
+export function refuseForeign(model: Model, found: FoundTables): void {
+  refuseStrapi4(found)
+  const [first] = foreignTables(model, found)
+  if (first !== undefined) throw new ConfigError(sentenceOf(first))
+}
+
+/** @throws ConfigError with a sentence that says what to do about a database of Strapi 4 */
+export function refuseStrapi4({ has, hasColumn }: FoundTables): void {
   const known = has(firstTable) ? everywhere.filter(has) : []
   if (known.length > 0 && !known.some((table) => hasColumn(table, since5)))
     throw new ConfigError(
       `The database is one of Strapi 4: its table ${known[0]} has no column ${since5}. Make a backup, and start the project once with Strapi 5, which migrates the database. Octavo has changed nothing in it.`,
     )
+}
+
+/** A table that has the name of a table of the project, and is not one. */
+export interface ForeignTable {
+  readonly name: string
+  /** The content-type or component; undefined: a table that belongs to several. */
+  readonly uid: string | undefined
+  readonly lacking: readonly string[]
+  readonly schema: string | null
+}
+
+/** The tables that do not belong to the project. */
+export function foreignTables(model: Model, { has, hasColumn, schema }: FoundTables): readonly ForeignTable[] {
   const uids = new Map(schemasOf(model).map(({ uid, table }) => [table, uid]))
   const panel = adminTables(model)
-  for (const { name, columns } of describeTables(model)) {
+  return describeTables(model).flatMap(({ name, columns }) => {
     const lacking = panel.has(name) || !has(name) ? [] : lackingOf(columns, (column) => hasColumn(name, column))
-    if (lacking.length > 0) throw foreign({ name, uid: uids.get(name), lacking, schema })
-  }
+    return lacking.length === 0 ? [] : [{ name, uid: uids.get(name), lacking, schema }]
+  })
 }
 
 /** What a table lacks that is not one of the project: columns of every row, or all columns that a table between rows has. */
@@ -46,22 +66,13 @@ function lackingOf(columns: readonly Column[], hasColumn: (name: string) => bool
   return names.some(hasColumn) ? [] : names
 }
 
-interface ForeignTable {
-  readonly name: string
-  /** The content-type or component; undefined: a table that belongs to several. */
-  readonly uid: string | undefined
-  readonly lacking: readonly string[]
-  readonly schema: string | null
-}
-
-function foreign({ name, uid, lacking, schema }: ForeignTable): ConfigError {
+/** What is wrong with a table that does not belong to the project, and what to do. */
+export function sentenceOf({ name, uid, lacking, schema }: ForeignTable): string {
   const table = schema === null ? name : `${schema}.${name}`
   const place =
     schema === null
       ? 'Use another database for the project'
       : 'Set DATABASE_SCHEMA to a schema for the project alone, or use another database'
   const rename = uid === undefined ? '' : `, or give ${uid} another collectionName`
-  return new ConfigError(
-    `The table ${table} does not belong to this project: it has the name of a table of ${uid ?? 'the project'}, and lacks ${lacking.join(' and ')}. ${place}${rename}. Octavo has changed nothing in it.`,
-  )
+  return `The table ${table} does not belong to this project: it has the name of a table of ${uid ?? 'the project'}, and lacks ${lacking.join(' and ')}. ${place}${rename}. Octavo has changed nothing in it.`
 }
