@@ -73,7 +73,7 @@ describe('a database that cannot be read', () => {
     writeFileSync(file(), bytes())
     const report = await doctor(folder, '--links')
     expect(report.status).toBe(1)
-    expect(report.all).toMatch(/cannot be read|found problems/)
+    expect(report.all).toMatch(/cannot be read|found problems|is empty\. Start the service once/)
     expect(report.all).not.toMatch(/^\s+at /m)
   })
 

@@ -109,7 +109,7 @@ describePostgres('names longer than 63 bytes', (server) => {
     const file = join(emptyFolder(), 'copy.db')
     const copy = (from: string, to: string, ...options: readonly string[]) =>
       run(['copy', served.folder, '--from', from, '--to', to, ...options], environmentOf(url))
-    expect(await copy(url, file)).toMatchObject({ status: 0, out: expect.stringMatching(/^Copied [^\n]*\n$/) })
+    expect(await copy(url, file)).toMatchObject({ status: 0, out: expect.stringMatching(/^Copied [^\n]*\nNext, [^\n]*\n$/) })
 
     const links = `components_${'a'.repeat(30)}_made_lnk`
     const database = new Database(file)
