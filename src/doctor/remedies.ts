@@ -11,7 +11,7 @@ export const remedies: Readonly<Record<string, string>> = {
   'foreign keys reference existing rows':
     'Rows reference others that do not exist, so populate leaves them out. Save the documents that own them again, or delete the rows.',
   'a document has at most one draft and one published row per locale':
-    'Lists show them several times. Make a backup and PUT {"data":{}} to each document with ?status=draft, and its locale if it has locales: that keeps the first row, with the newest values and the links of all.',
+    'Lists show them several times. Make a backup and PUT {"data":{}} to each document with ?status=draft, and its locale if it has locales: of copies that keeps the first row, with the newest values and the links of all. Rows that are still named then are not copies: they differ in locale or state (draft or published), on a type without locales or drafts. They stay as they are but for the first, which reads of the document show and writes change; switching localization (i18n) or draftAndPublish on in the schema shows them again. A draft older than its published row is replaced by a copy of it then, and kept aside.',
   'every row has a document id':
     'Clients cannot request these documents individually. Give each row a document id of 24 letters, or delete it.',
   'every published row has its draft':

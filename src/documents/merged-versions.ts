@@ -1,5 +1,6 @@
 // Several rows of one version become one. Strapi and earlier releases of Octavo leave them behind where several processes publish a document
-// at once, or where rows of a type without locales have one in their column.
+// at once, or where rows of a type without locales have one in their column. Rows that a type keeps of the locales or drafts that it once had
+// are not copies: they stay.
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../database/database.js'
 import { updateFrom } from '../database/fragments.js'
@@ -19,7 +20,7 @@ interface Copies {
   readonly newestFirst: readonly StoredVersion[]
 }
 
-/** Those of the versions that a write is about which have several rows. */
+/** Of each version that a write is about, the row that reads show and its copies, where it has some. */
 function severalOf({ everywhere, locale, write: { type } }: WriteOperation, versions: readonly StoredVersion[]): readonly Copies[] {
   if (versions.length < 2) return []
   const groups = new Map<string, StoredVersion[]>()
@@ -27,9 +28,20 @@ function severalOf({ everywhere, locale, write: { type } }: WriteOperation, vers
     const name = `${type.draftAndPublish && version.published_at !== null} ${version.locale ?? ''}`
     groups.set(name, [...(groups.get(name) ?? []), version])
   }
-  const several = [...groups.values()].filter((rows) => rows.length > 1)
+  const several = [...groups.values()].map(copiesOfFirst).filter((rows) => rows.length > 1)
   const byAge = (one: StoredVersion, other: StoredVersion) => (other.updated_at ?? 0) - (one.updated_at ?? 0) || other.id - one.id
   return several.map((rows) => ({ kept: rows[0]!, newestFirst: rows.toSorted(byAge) }))
+}
+
+/**
+ * The first row and its copies. Types that had drafts or locales once may have drafts and published rows, or rows of two locales: these are
+ * not copies. A row without a locale counts to the others if they have only one.
+ */
+function copiesOfFirst(rows: readonly StoredVersion[]): readonly StoredVersion[] {
+  const [first] = rows
+  const alike = rows.filter(({ published_at }) => (published_at === null) === (first!.published_at === null))
+  const locales = new Set(alike.flatMap(({ stored_locale }) => stored_locale ?? []))
+  return locales.size < 2 ? alike : alike.filter(({ stored_locale }) => stored_locale === first!.stored_locale)
 }
 
 /**

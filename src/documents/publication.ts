@@ -102,14 +102,20 @@ async function unpublishOne(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
-  { published }: LocaleVersions,
+  { published, versions }: LocaleVersions,
 ): Promise<Entry | null> {
   const { type } = operation.write
   if (published === null) return null
   const entry = await showEntry(context, transaction, operation, published)
   await context.outbox?.entry(transaction, 'entry.unpublish', type, published, operation.now)
-  keepPendingLinks(transaction, context.read.model, type, published)
-  await removeRows(writingOf(context, transaction, operation, null), type, [published.id])
+  // Of a type that has lost its locales there may be several. Reads would show the next one.
+  const gone = versions.filter(({ published_at, locale }) => published_at !== null && locale === published.locale)
+  for (const version of gone) keepPendingLinks(transaction, context.read.model, type, version)
+  await removeRows(
+    writingOf(context, transaction, operation, null),
+    type,
+    gone.map(({ id }) => id),
+  )
   return entry
 }
 

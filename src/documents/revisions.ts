@@ -24,14 +24,11 @@ function replacesOthers({ data, write: { type } }: WriteOperation): boolean {
 const isChangeOfLinks = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !('set' in value) && ('connect' in value || 'disconnect' in value)
 
-/** Of each locale that a write is about, the row that its revision is that of: the draft, or the published row where there is none. */
+/** Of each locale that a write is about, the row that its revision is that of, the first: the draft, or the published row where there is none. */
 function revised({ everywhere, locale, write: { type } }: WriteOperation, versions: readonly StoredVersion[]): readonly StoredVersion[] {
   const concerned = versions.filter((version) => everywhere || !type.localized || version.locale === locale)
   const locales = [...new Set(concerned.map((version) => version.locale))]
-  return locales.map((each) => {
-    const ofLocale = concerned.filter((version) => version.locale === each)
-    return ofLocale.find(({ published_at }) => published_at === null) ?? ofLocale[0]!
-  })
+  return locales.map((each) => concerned.find((version) => version.locale === each)!)
 }
 
 /**

@@ -183,7 +183,7 @@ async function writeVersion(context: WriteContext, writing: RowContext, change: 
 
 async function overwriteVersion(
   writing: RowContext,
-  { operation, published, input, publishes }: Change,
+  { operation, versions, published, input, publishes }: Change,
   row: StoredVersion,
 ): Promise<void> {
   const { transaction, hashPassword } = writing
@@ -195,12 +195,16 @@ async function overwriteVersion(
     ...(await scalarColumns(input, hashPassword)),
     updated_at: saved,
     // As in Strapi, a write publishes what has no drafts.
-    ...(type.draftAndPublish ? {} : { published_at: operation.now }),
+    ...(type.draftAndPublish || isFormerDraft(row, versions) ? {} : { published_at: operation.now }),
     ...operation.writers.changed,
   })
   await writeBelow(writing, { shape: type, id: row.id }, input, false)
   if (differs && row.drifted === 0) markModified(transaction, type, [row.id])
 }
+
+/** Whether a row is still the draft of another one: published too, both would count as copies of each other. */
+const isFormerDraft = (row: StoredVersion, versions: readonly StoredVersion[]): boolean =>
+  row.published_at === null && versions.some(({ published_at, locale }) => published_at !== null && locale === row.locale)
 
 /** Whether no other document changes. Relations are lists of other documents too, those that wait for a first publication included. */
 function touchesOneDocument({ operation, versions, target, published, input, touched, publishes }: Change): boolean {

@@ -34,6 +34,10 @@ const sibling = (type: ContentType, more: SqlText): SqlText =>
 const sameLocale = sqlText`coalesce(other.locale, '') = coalesce(row_.locale, '')`
 const isPublished = sqlText`other.published_at is not null and ${sameLocale}`
 
+/** The drafts whose document is published in their locale. */
+const draftsOfPublished = (type: ContentType): SqlText =>
+  sqlText`id in (select id from (select distinct row_.id as id from ${id(type.table)} as row_ where row_.published_at is null and ${sibling(type, isPublished)}) as found)`
+
 function removeRows(
   { pairs, kept, neverPublished }: ModelComparison,
   from: ContentType,
@@ -42,9 +46,7 @@ function removeRows(
 ): PlanFindings {
   const publishes = draftsGo && neverPublished === 'publish'
   // Rows that are to be published are found by what they lack, as long as published rows are there.
-  const drafts = publishes
-    ? sqlText`id in (select id from (select distinct row_.id as id from ${id(from.table)} as row_ where row_.published_at is null and ${sibling(from, isPublished)}) as found)`
-    : isDraft
+  const drafts = publishes ? draftsOfPublished(from) : isDraft
   const going = joinedText([...(draftsGo ? [drafts] : []), ...(localesGo ? [isElsewhere] : [])], ' or ')
   const belonging = belongings(pairs.from, from, sqlText`(select id from ${id(from.table)} where ${going})`)
   const all = [...belonging, { table: from.table, where: going }]
@@ -167,11 +169,16 @@ function removeStale(model: Model, kept: KeptNames, type: ContentType): PlanFind
   ]
 }
 
-/** Every row becomes the published version of its document, and gets a draft. */
+/** Every row becomes the published version of its document, and gets a draft; one that still is the draft of a published row stays it. */
 const makeDrafts = ({ pairs, kept, tableAfter }: ModelComparison, type: ContentType): PlanFindings => ({
   ...nothing,
   steps: [
-    setRows(type.table, 'published_at', sqlText`coalesce(updated_at, created_at)`, isDraft),
+    setRows(
+      type.table,
+      'published_at',
+      sqlText`coalesce(updated_at, created_at)`,
+      sqlText`${isDraft} and not (${draftsOfPublished(type)})`,
+    ),
     ...removeStale(pairs.to, kept, type),
     { phase: 'drafts', step: draftsOf(pairs.to, tableAfter, type) },
   ],

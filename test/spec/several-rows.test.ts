@@ -1,11 +1,12 @@
 // Rows of types without locales that have one in their column, and documents with several rows of one version: other programs, several
 // processes at once and earlier releases leave both behind.
 import { execFile } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
-import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { type Answer, removeProject, type Served, serveBeside, serveProject } from '../support/serve.js'
 import { addToken, insert, secrets } from './callers.js'
 import { openDesk } from './editorial-office.js'
 import { component, contentType } from './library.js'
@@ -293,6 +294,70 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     }
   })
 
+  rule('writing.30', 'a write changes the row that reads show, and leaves rows of other locales and states', async () => {
+    const past = Date.now() - 3_600_000
+    const documentOf = async (...rows: readonly object[]): Promise<string> => {
+      const id = await make('tags', { name: `apart ${contract} ${Math.random()}`, weight: 1 })
+      const [row] = await rowsOf('tags', id)
+      for (const [index, changes] of rows.entries())
+        await again('tags', row!, { name: `${index} ${id}`, published_at: row!.published_at, ...changes }, 60 + index)
+      await served.sql('DELETE FROM tags WHERE id = ?', row!.id as number)
+      return id
+    }
+    const [draft, live] = [{ published_at: null }, { published_at: past }]
+    const [en, de] = [{ locale: 'en' }, { locale: 'de' }]
+    for (const [rows, copies] of [
+      [[en, de], []],
+      [[de, en, de, {}], [2]],
+      [[{}, en, de], []],
+      [[draft, live], []],
+      [[live, draft, live], [2]],
+      [[{ ...draft, ...en }, { ...live, ...de }, draft], [2]],
+    ] as [object[], number[]][]) {
+      const id = await documentOf(...rows)
+      const before = await rowsOf('tags', id)
+      const others = before.filter((_, index) => index > 0 && !copies.includes(index))
+      for (const weight of [8, 9]) {
+        const name = `${copies[0] ?? 0} ${id}`
+        expect(await send('PUT', `tags/${id}`, { weight }), JSON.stringify(rows)).toMatchObject({ id: before[0]!.id, name, weight })
+        expect(await send('GET', `tags/${id}`)).toMatchObject({ id: before[0]!.id, name, weight })
+        const [first, ...rest] = await rowsOf('tags', id)
+        expect([rest, first!.locale]).toEqual([others, before[0]!.locale])
+        if (rest.some((row) => row.published_at !== null)) expect(first!.published_at === null).toBe(before[0]!.published_at === null)
+      }
+      await send('DELETE', `tags/${id}`)
+      expect(await rowsOf('tags', id)).toEqual([])
+    }
+    const ada = await openDesk(served, `ada.${contract}@apart.example`)
+    const id = await documentOf(live, draft)
+    const path = `/content/api::tag.tag/${id}`
+    const tag = { 'if-match': (await ada.get(path)).headers.get('etag') ?? '' }
+    expect((await ada.send('PATCH', path, { changes: { weight: 3 } }, tag)).status).toBeLessThan(300)
+    expect((await rowsOf('tags', id)).map(({ weight }) => weight)).toEqual([3, 1])
+    await send('DELETE', `tags/${id}`)
+  })
+
+  rule('writing.30', 'drafts and published rows of several locales stay, and unpublishing leaves none that is published', async () => {
+    const id = await make('articles', { title: 'english', rank: 1 })
+    await served.sql("UPDATE articles SET locale = 'en' WHERE document_id = ?", id)
+    for (const row of await rowsOf('articles', id)) await again('articles', row, { title: 'deutsch', locale: 'de' }, 60)
+    const german = async () => (await rowsOf('articles', id)).filter((row) => row.locale === 'de')
+    const before = await german()
+    expect(await send('PUT', `articles/${id}`, { rank: 9 })).toMatchObject({ title: 'english', rank: 9 })
+    await send('PUT', `articles/${id}?status=draft`, { title: 'draft' })
+    for (const [status, title] of [
+      ['draft', 'draft'],
+      ['published', 'english'],
+    ])
+      expect(await send('GET', `articles/${id}?status=${status}`)).toMatchObject({ title, rank: 9 })
+    await send('POST', `articles/${id}/actions/discard`)
+    expect(await send('GET', `articles/${id}?status=draft`)).toMatchObject({ title: 'english', rank: 9 })
+    expect(await german()).toEqual(before)
+    await send('POST', `articles/${id}/actions/unpublish`)
+    expect(await statusOf(`articles/${id}`)).toBe(404)
+    expect(await german()).toEqual(before.filter((row) => row.published_at === null))
+  })
+
   rule('writing.30', 'a link to a document with several rows of a version is one link, and goes as a whole', async () => {
     const topic = await make('topics', { name: 't' })
     for (const row of await rowsOf('topics', topic)) await again('topics', row, {}, 1)
@@ -326,8 +391,15 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     const { examples, remedy } = await found()
     for (const name of [`api::tag.tag ${tag}: 2 rows with the same status`, `api::page.page ${page} (de): 2 rows with the same status`])
       expect(examples).toContain(name)
-    expect(remedy).toContain('PUT {"data":{}}')
+    for (const part of ['PUT {"data":{}}', 'differ in locale or state', 'switching localization (i18n) or draftAndPublish on'])
+      expect(remedy).toContain(part)
     await send('PUT', `tags/${tag}?status=draft`, {})
+    const apart = await make('tags', { name: `apart ${contract}` })
+    await served.sql("UPDATE tags SET locale = 'en' WHERE document_id = ?", apart)
+    await again('tags', (await rowsOf('tags', apart))[0]!, { locale: 'de', name: `getrennt ${contract}` }, 60)
+    await send('PUT', `tags/${apart}`, {})
+    expect((await found()).examples).toContain(`api::tag.tag ${apart}: 2 rows with the same status`)
+    await send('DELETE', `tags/${apart}`)
     await send('PUT', `pages/${page}?status=draft&locale=de`, {})
     expect(await send('GET', `tags/${tag}`)).toMatchObject({ name: `newer ${contract}` })
     expect(await send('GET', `pages/${page}?locale=de&status=draft`)).toMatchObject({ title: 'newer' })
@@ -335,4 +407,37 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
     const { examples: rest } = await found()
     expect(rest.filter((example) => example.includes(tag) || example.includes(page))).toEqual([])
   })
+})
+
+rule('writing.30', 'rows that stay apart are shown again once the schema has locales and drafts', async () => {
+  const data = { title: { type: 'string', pluginOptions: { i18n: { localized: true } } } }
+  const served = await serveProject(contentType('note', data), { environment: secrets })
+  const id = 'n'.repeat(24)
+  const now = Date.now()
+  for (const [title, locale, published, updated] of [
+    ['draft', 'en', null, now + 1_000],
+    ['live', 'en', now, now],
+    ['entwurf', 'de', null, now + 1_000],
+    ['öffentlich', 'de', now, now],
+  ] as const)
+    await insert(served, 'notes', { document_id: id, title, locale, published_at: published, created_at: now, updated_at: updated })
+  await addToken(served, 'everything', { type: 'full-access' })
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify({ data: { title: 'changed' } })
+  const put = await served.ask(`/api/notes/${id}`, { method: 'PUT', token: 'everything', headers, body })
+  expect(put.body.data).toMatchObject({ title: 'changed' })
+  await served.service.close()
+  for (const [path, content] of Object.entries(contentType('note', data, { draftAndPublish: true, localized: true })))
+    writeFileSync(join(served.folder, path), JSON.stringify(content))
+  const again = await serveBeside(served, secrets)
+  try {
+    const shown = []
+    for (const query of ['locale=en&status=draft', 'locale=en', 'locale=de&status=draft', 'locale=de'])
+      shown.push((await again.ask(`/api/notes/${id}?${query}`, { token: 'everything' })).body.data?.title)
+    expect(shown).toEqual(['changed', 'live', 'entwurf', 'öffentlich'])
+    expect(await again.sql('SELECT id FROM notes')).toHaveLength(4)
+  } finally {
+    await again.close()
+    await removeProject(served.folder)
+  }
 })

@@ -13,6 +13,8 @@ export interface StoredVersion {
   readonly document_id: string
   /** Null on types without locales, whatever the column says. */
   readonly locale: string | null
+  /** What the column says, on every type. */
+  readonly stored_locale: string | null
   readonly published_at: number | null
   readonly created_at: number | null
   readonly updated_at: number | null
@@ -103,7 +105,7 @@ function selectVersions(
     type.draftAndPublish && type.localized
       ? sql`exists (select 1 from octavo_out_of_sync_locales u where u.type = ${type.uid} and u.document_id = v.document_id)`
       : sql`0`
-  return sql`select id, document_id, ${localeOf(type, 'v')} as locale, published_at, created_at, updated_at, ${drifted} as drifted,
+  return sql`select id, document_id, ${localeOf(type, 'v')} as locale, v.locale as stored_locale, published_at, created_at, updated_at, ${drifted} as drifted,
     ${modified} as modified, ${unequal} as unequal, ${seen} as seen from ${sql.table(type.table)} v
     where document_id = ${documentId} order by ${type.draftAndPublish ? sql`published_at is not null, id` : sql`id`}`
 }
