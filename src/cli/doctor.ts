@@ -6,7 +6,7 @@ import { examine } from '../doctor/examine.js'
 import { type PendingLink, pendingLinks } from '../doctor/pending-links.js'
 import { reportOf, verdictOf } from '../doctor/report.js'
 import type { ExaminedProject } from '../doctor/searches.js'
-import { refuseForeignDatabase } from '../live-model/foreign-database.js'
+import { foreignIn } from '../live-model/foreign-database.js'
 import type { Model } from '../model/types.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { linesOfFinding } from './finding-lines.js'
@@ -32,9 +32,9 @@ async function diagnose(config: Config, model: Model, folder: string, options: D
   const view = await driver.snapshotOf(config)
   try {
     await checkPrepared(view, config, folder)
-    await refuseForeignDatabase(config, view, model)
+    const foreign = await foreignIn(config, view, model)
     const project = { database: view, model }
-    const found = await examine(project, config.uploadsFolder)
+    const found = [belonging(foreign), ...(await examine(project, config.uploadsFolder))]
     const wrong = found.filter((result) => verdictOf(result) === 'wrong').length
     if (options.json === true) print(JSON.stringify(await jsonOf(found, options.links === true ? project : null), null, 2))
     else {
@@ -47,6 +47,12 @@ async function diagnose(config: Config, model: Model, folder: string, options: D
     await view.close()
   }
 }
+
+/** A start refuses the database for these tables; here they are one finding among others. */
+const belonging = (foreign: readonly string[]): CheckResult => ({
+  ...{ name: 'tables with names of the content model belong to the project', warning: false },
+  ...{ count: foreign.length, examples: foreign.slice(0, 5) },
+})
 
 async function pendingLinkReport(project: ExaminedProject): Promise<readonly string[]> {
   try {

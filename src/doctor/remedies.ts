@@ -6,6 +6,8 @@ export const remedies: Readonly<Record<string, string>> = {
     'Parts of the file cannot be read. Stop the service and restore a backup; sqlite3 FILE ".recover" may rescue some data.',
   'the tables can be read':
     'The list of tables cannot be read, so nothing else could be checked. Check the permissions of the file or the database user.',
+  'tables with names of the content model belong to the project':
+    'A start refuses the database. Another program may have made the table, or it was left over from Strapi 4: use another database or schema for the project, or rename the table. If it is one of the project, restore a backup.',
   'no change of the model is unfinished':
     'Its tables are those of neither model. A start, or npx octavo model apply, finishes the change, or takes it back where the database refuses it.',
   'foreign keys reference existing rows':

@@ -38,7 +38,11 @@ rule('running.22', 'a table of another program with the name of a table of the p
   )
   expect(await columnsOf('things')).toEqual(['id', 'foo'])
   const doctor = await octavo(['doctor', served.folder], { ...served.sameDatabase })
-  expect([doctor.status, doctor.err]).toEqual([1, expect.stringContaining(`The table ${name} does not belong`)])
+  // Its other checks go on.
+  const belonging = 'tables with names of the content model belong to the project'
+  expect([doctor.status, doctor.err]).toEqual([1, ''])
+  expect(doctor.out).toMatch(new RegExp(`WRONG +1 {2}${belonging}\\n +${name.replace('.', '\\.')} lacks document_id\\n +→ A start refuses`))
+  expect(doctor.out).toMatch(/checks found problems\./)
   await served.sql('drop table things')
   await served.sql('alter table things_before rename to things')
 })
@@ -56,3 +60,21 @@ rule('running.22', 'a database of Strapi 4 is refused with the way to go, and le
   expect(await refusal()).toBe('started')
   if (!isOnServer) expect(served.database).toContain('data.db')
 })
+
+rule(
+  'running.22',
+  'a table that Strapi 4 left of a plugin is named without advice to give the type of the plugin another table',
+  async () => {
+    await served.sql('alter table up_users rename column document_id to old_id')
+    const said = await refusal()
+    expect(said).toMatch(
+      /up_users does not belong .+ of plugin::users-permissions\.user, and lacks document_id\. .+ left over from Strapi 4/,
+    )
+    expect(said).not.toContain('collectionName')
+    const doctor = await octavo(['doctor', served.folder], { ...served.sameDatabase })
+    expect([doctor.status, doctor.err]).toEqual([1, ''])
+    expect(doctor.out).toMatch(/up_users lacks document_id/)
+    await served.sql('alter table up_users rename column old_id to document_id')
+    expect(await refusal()).toBe('started')
+  },
+)

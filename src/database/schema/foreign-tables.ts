@@ -47,6 +47,8 @@ export interface ForeignTable {
   readonly uid: string | undefined
   readonly lacking: readonly string[]
   readonly schema: string | null
+  /** Whether it may be left of a plugin that the project did not have when its database was migrated from Strapi 4. */
+  readonly mayBeLeft: boolean
 }
 
 /** The tables that do not belong to the project. */
@@ -55,7 +57,9 @@ export function foreignTables(model: Model, { has, hasColumn, schema }: FoundTab
   const panel = adminTables(model)
   return describeTables(model).flatMap(({ name, columns }) => {
     const lacking = panel.has(name) || !has(name) ? [] : lackingOf(columns, (column) => hasColumn(name, column))
-    return lacking.length === 0 ? [] : [{ name, uid: uids.get(name), lacking, schema }]
+    const uid = uids.get(name)
+    const mayBeLeft = uid?.startsWith('plugin::') === true && lacking.includes(since5) && has(firstTable)
+    return lacking.length === 0 ? [] : [{ name, uid, lacking, schema, mayBeLeft }]
   })
 }
 
@@ -66,13 +70,22 @@ function lackingOf(columns: readonly Column[], hasColumn: (name: string) => bool
   return names.some(hasColumn) ? [] : names
 }
 
+/** The name of a foreign table, with its schema where the database has several. */
+export const nameOf = ({ name, schema }: ForeignTable): string => (schema === null ? name : `${schema}.${name}`)
+
 /** What is wrong with a table that does not belong to the project, and what to do. */
-export function sentenceOf({ name, uid, lacking, schema }: ForeignTable): string {
-  const table = schema === null ? name : `${schema}.${name}`
+export function sentenceOf(table: ForeignTable): string {
+  const { uid, lacking } = table
+  return `The table ${nameOf(table)} does not belong to this project: it has the name of a table of ${uid ?? 'the project'}, and lacks ${lacking.join(' and ')}. ${adviceOn(table)}. Octavo has changed nothing in it.`
+}
+
+function adviceOn({ uid, schema, mayBeLeft }: ForeignTable): string {
+  if (mayBeLeft)
+    return 'It may be left over from Strapi 4, of a plugin that was not there when Strapi 5 migrated the database. Make a backup, and rename the table or drop it'
   const place =
     schema === null
       ? 'Use another database for the project'
       : 'Set DATABASE_SCHEMA to a schema for the project alone, or use another database'
-  const rename = uid === undefined ? '' : `, or give ${uid} another collectionName`
-  return `The table ${table} does not belong to this project: it has the name of a table of ${uid ?? 'the project'}, and lacks ${lacking.join(' and ')}. ${place}${rename}. Octavo has changed nothing in it.`
+  // The names of a plugin's tables are not for the project to choose.
+  return uid === undefined || uid.startsWith('plugin::') ? place : `${place}, or give ${uid} another collectionName`
 }
