@@ -2,7 +2,7 @@
 import { cpSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { idsOf, mistakes, send } from '../spec/mistakes.js'
 import { rule } from '../support/rule.js'
@@ -12,6 +12,9 @@ import { startMeasured } from './measure.js'
 
 const magazine = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'examples', 'magazine')
 const isOfHints = (file: string): boolean => file.startsWith('hints/') || file === 'http/hinting.ts'
+
+// It builds and starts the sources file by file, three times.
+vi.setConfig({ testTimeout: 300_000 })
 
 /** Makes every mistake; resolves to the files of hints that were loaded, and to those that ran. */
 async function filesOfHints(environment: Readonly<Record<string, string>>) {

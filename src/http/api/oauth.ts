@@ -22,7 +22,10 @@ const limited = (
   counted: 'failures' | 'all',
   code: string | null,
   work: () => Promise<Reply>,
-): Promise<Reply> => accounts.limiter.perIdentity({ route, address, counted }, async () => code, work)
+): Promise<Reply> =>
+  code === null
+    ? accounts.limiter.perAddress(route, address, counted, work)
+    : accounts.limiter.perIdentity({ route, address, counted }, async () => code, work)
 
 /** The routes for OAuth. */
 export const oauthRoutes: readonly Route[] = [
