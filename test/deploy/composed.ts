@@ -1,4 +1,4 @@
-// deploy/compose.yaml as it is, with the values of deploy/compose.env.example.
+// deploy/compose.yaml as it is, with the values of deploy/compose.env.example, whose published secrets are replaced.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
@@ -42,7 +42,7 @@ export function composition(): Composition {
   const filled = (_: string, name: string): string => {
     const value = values[name]
     if (value === undefined) throw new Error(`deploy/compose.env.example has no ${name}`)
-    return value
+    return value.replace(/^replace-this-/, 'replaced-by-')
   }
   // As Compose does, after the file was parsed: a value of digits stays a text.
   const fill = (_: string, value: unknown): unknown => (typeof value === 'string' ? value.replaceAll(/\$\{(\w+):\?\}/g, filled) : value)
