@@ -8,7 +8,9 @@ import { letters, logIn, post, serveAccounts } from './golden.js'
 let first: Served
 let second: Served
 beforeAll(async () => {
-  first = await serveAccounts({ config: { auth: { sharedLimits: true }, limits: { rateLimitKeys: 20 }, trustProxy: 1 } })
+  first = await serveAccounts({
+    config: { auth: { sharedLimits: true }, limits: { rateLimitKeys: 20, authAddressRateLimit: 10 }, trustProxy: 1 },
+  })
   second = await serveBeside(first, { NODE_ENV: 'development' })
 })
 afterAll(async () => {
