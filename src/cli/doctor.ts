@@ -34,7 +34,7 @@ async function diagnose(config: Config, model: Model, folder: string, options: D
     await checkPrepared(view, config, folder)
     const foreign = await foreignIn(config, view, model)
     const project = { database: view, model }
-    const found = [belonging(foreign), ...(await examine(project, config.uploadsFolder))]
+    const found = [...belonging(foreign), ...(await examine(project, config.uploadsFolder))]
     const wrong = found.filter((result) => verdictOf(result) === 'wrong').length
     if (options.json === true) print(JSON.stringify(await jsonOf(found, options.links === true ? project : null), null, 2))
     else {
@@ -48,11 +48,16 @@ async function diagnose(config: Config, model: Model, folder: string, options: D
   }
 }
 
-/** A start refuses the database for these tables; here they are one finding among others. */
-const belonging = (foreign: readonly string[]): CheckResult => ({
-  ...{ name: 'tables with names of the content model belong to the project', warning: false },
-  ...{ count: foreign.length, examples: foreign.slice(0, 5) },
-})
+/** A start refuses the database for these tables, so a service has none; here they are one finding among others. */
+const belonging = (foreign: readonly string[]): readonly CheckResult[] =>
+  foreign.length === 0
+    ? []
+    : [
+        {
+          ...{ name: 'tables with names of the content model belong to the project', warning: false },
+          ...{ count: foreign.length, examples: foreign.slice(0, 5) },
+        },
+      ]
 
 async function pendingLinkReport(project: ExaminedProject): Promise<readonly string[]> {
   try {
