@@ -14,9 +14,10 @@ import { serverActivity } from '../server/activity.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
-import { checkTimeZone } from '../server/time-zone.js'
+import { checkTimeZone, zoneColumns, zoneTable } from '../server/time-zone.js'
 import { carryOutOnMysql, takeBackOnMysql } from './carry-out.js'
 import { readCatalog } from './catalog.js'
+import { octavoTable } from './create-tables.js'
 import { describeMysqlStep } from './describe-step.js'
 import { createIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
@@ -64,7 +65,7 @@ async function prepareAndWarn(
     logger.warn({ indexes: notUnique }, 'unique indexes of tables of the service are missing, because rows have the same values')
   if (!isNew) warnOfDifferences(logger, added, await onClient(reached.small, (client) => findSchemaMismatches(client, model)))
   const ask = (statement: string) => onClient(reached.small, async (client) => (await client.query(statement)).rows[0]?.[0] ?? null)
-  await checkTimeZone(ask, logger, new Date())
+  await checkTimeZone(ask, octavoTable(zoneTable, zoneColumns), logger, new Date())
 }
 
 /** Changes tables, and learns their columns anew. */

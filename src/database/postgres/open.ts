@@ -17,7 +17,7 @@ import { serverActivity } from '../server/activity.js'
 import { openHealth } from '../server/health.js'
 import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
-import { checkTimeZone } from '../server/time-zone.js'
+import { checkTimeZone, zoneColumns, zoneTable } from '../server/time-zone.js'
 import { type CarryingOut, carryOutOnPostgres } from './carry-out.js'
 import { tryWritingLog } from './commit-log.js'
 import { loggingAccess, openCommitLogAccess } from './commit-log-access.js'
@@ -60,7 +60,7 @@ async function prepareAndWarn(
   const { isNew, added } = await prepare(config, model, reached, fill, config.limits.startWait)
   if (!isNew) warnOfDifferences(logger, added, await findSchemaMismatches(reached.small, model))
   const ask = async (statement: string) => Object.values((await reached.small.query(statement)).rows[0] ?? {})[0] ?? null
-  await checkTimeZone(ask, logger, new Date())
+  await checkTimeZone(ask, `create table if not exists ${zoneTable} (${zoneColumns.join(', ')})`, logger, new Date())
 }
 
 /** Creates missing indexes of our own, on connections that are closed afterwards. */

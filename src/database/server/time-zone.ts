@@ -5,6 +5,9 @@ import { createHash } from 'node:crypto'
 /** Has one row: the zone by which the moments of this database were written. */
 export const zoneTable = 'octavo_time_zone'
 
+/** The columns of that table. */
+export const zoneColumns: readonly string[] = ['id integer primary key', 'zone varchar(200) not null']
+
 /** Runs a statement; resolves to the first value of its first row, or null. */
 export type AskZone = (statement: string) => Promise<unknown>
 
@@ -33,11 +36,14 @@ export function ownZone(): string {
 /** Whether the clocks of the zone are changed in these years. */
 const changesClocks = (year: number): boolean => new Set(offsetsOf(year, year + 1)).size > 1
 
-/** Keeps the zone of the first start, and warns of another one, and of a zone in which an hour comes twice. */
-export async function checkTimeZone(ask: AskZone, log: ZoneLog, now: Date): Promise<void> {
+/**
+ * Keeps the zone of the first start, and warns of another one, and of a zone in which an hour comes twice. `createTable`: the statement
+ * that creates the table if it is missing.
+ */
+export async function checkTimeZone(ask: AskZone, createTable: string, log: ZoneLog, now: Date): Promise<void> {
   const own = ownZone()
   const [name = 'UTC', digest] = own.split(' ')
-  const kept = await keptZone(ask, own).catch((error: Error) => {
+  const kept = await keptZone(ask, createTable, own).catch((error: Error) => {
     log.warn(`The time zone of the database cannot be kept (${error.message}): every process has to run with the same TZ`)
     return own
   })
@@ -52,10 +58,10 @@ export async function checkTimeZone(ask: AskZone, log: ZoneLog, now: Date): Prom
     )
 }
 
-async function keptZone(ask: AskZone, own: string): Promise<string> {
+async function keptZone(ask: AskZone, createTable: string, own: string): Promise<string> {
   const read = async () => (await ask(`select zone from ${zoneTable} where id = 1`)) as string | null
   const known = await read().catch(async () => {
-    await ask(`create table if not exists ${zoneTable} (id integer primary key, zone varchar(200) not null)`)
+    await ask(createTable)
     return read()
   })
   if (known !== null) return known
