@@ -41,6 +41,7 @@ const pluginActions: Readonly<Record<string, string>> = {
   'GET /upload/files/:id': 'plugin::upload.content-api.findOne',
   'DELETE /upload/files/:id': 'plugin::upload.content-api.destroy',
   'POST /upload': 'plugin::upload.content-api.upload',
+  'POST /email': 'plugin::email.email.send',
   'GET /i18n/locales': 'plugin::i18n.locales.listLocales',
   'GET /content-type-builder/content-types': 'plugin::content-type-builder.content-types.getContentTypes',
   'GET /content-type-builder/content-types/:uid': 'plugin::content-type-builder.content-types.getContentType',
