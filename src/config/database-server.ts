@@ -53,13 +53,8 @@ const variables = () =>
     DATABASE_CONNECTION_TIMEOUT: whole(),
   })
 
-/** The environment variables of a database server. */
-export const databaseVariables: readonly string[] = [
-  ...['DATABASE_CLIENT', 'DATABASE_REPLICA_URLS', 'DATABASE_URL', 'DATABASE_HOST', 'DATABASE_PORT', 'DATABASE_NAME', 'DATABASE_USERNAME'],
-  ...['DATABASE_PASSWORD', 'DATABASE_SCHEMA', 'DATABASE_SSL', 'DATABASE_SSL_KEY', 'DATABASE_SSL_CERT', 'DATABASE_SSL_CA'],
-  ...['DATABASE_SSL_CAPATH', 'DATABASE_SSL_CIPHER', 'DATABASE_SSL_REJECT_UNAUTHORIZED', 'DATABASE_POOL_MIN', 'DATABASE_POOL_MAX'],
-  'DATABASE_CONNECTION_TIMEOUT',
-]
+/** The names of all environment variables of a database server. */
+export const databaseVariables = (): readonly string[] => ['DATABASE_CLIENT', 'DATABASE_REPLICA_URLS', ...Object.keys(variables().shape)]
 
 const ssl = () => z.union([z.boolean(), z.record(z.string(), z.unknown())]).optional()
 

@@ -72,7 +72,7 @@ export async function effectiveSettings(folder: string): Promise<readonly Effect
     return { name, value: shown(name, value), source: isSet ? sourceOfVariable(variable, read) : sourceOf(name, read) }
   })
   const taken = new Set(Object.values(variables))
-  const others = [...variableNames, ...[...databaseVariables, ...storageVariables]]
+  const others = [...variableNames, ...databaseVariables(), ...storageVariables]
   const alone = [...new Set(others)]
     .filter((name) => !taken.has(name) && name !== 'OCTAVO_CONFIG' && read.environment[name] !== undefined)
     .map((name) => ({ name, value: shown(name, read.environment[name]), source: sourceOfVariable(name, read) }))

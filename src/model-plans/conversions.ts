@@ -27,19 +27,8 @@ export interface Conversion {
   readonly rule: ConversionRule
 }
 
-type Kind =
-  | 'text'
-  | 'password'
-  | 'integer'
-  | 'biginteger'
-  | 'number'
-  | 'decimal'
-  | 'boolean'
-  | 'date'
-  | 'time'
-  | 'datetime'
-  | 'json'
-  | 'blocks'
+/** The stored form of a type. */
+type Kind = Exclude<ConversionRule, 'same' | 'none'> | 'password'
 
 /** What values of a type are, for conversions. */
 export function kindOf(type: ScalarType): Kind {
