@@ -158,11 +158,12 @@ function expectShape({ status, headers, body, text }: Answer): void {
 }
 
 describe.each(['specification', 'strapi'] as const)('with the contract %s', (contract) => {
+  const salt = 'a salt long enough for production'
   let served: Served
   let token: string
   beforeAll(async () => {
-    served = await serveFuzzed({ config: { api: { rest: { contract } } }, environment: { API_TOKEN_SALT: 'salt' } })
-    token = fullAccess(served, 'salt')
+    served = await serveFuzzed({ config: { api: { rest: { contract } } }, environment: { API_TOKEN_SALT: salt } })
+    token = fullAccess(served, salt)
   })
   afterAll(() => served.close())
 
