@@ -1,14 +1,20 @@
 // The contract of a project whose folder does not say it: the database may be one of Strapi.
 import { sql } from 'kysely'
 import type { Config } from './config/config.js'
+import { refuseShort } from './config/secrets.js'
 import { driverOf } from './database/open.js'
 
 /**
  * The configuration with the contract that the database speaks for, where nothing in the folder says one. A database that cannot be reached
  * says nothing; whoever opens it reports why.
+ * @throws ConfigError for short secrets in production where nothing says that the project is one of Strapi
  */
 export async function withContractOfDatabase(config: Config): Promise<Config> {
-  if (!config.isContractGuessed || !(await isMadeByStrapi(config).catch(() => false))) return config
+  if (!config.isContractGuessed) return config
+  if (!(await isMadeByStrapi(config).catch(() => false))) {
+    if (config.refusesShortSecrets) refuseShort(config)
+    return config
+  }
   return Object.freeze({
     ...config,
     contract: 'strapi' as const,

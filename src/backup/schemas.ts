@@ -11,9 +11,9 @@ import { openFields } from '../project-fields.js'
 import { type BackupManifest, isSchemaPath, projectName } from './manifest.js'
 
 /** Those of a project. @throws Error with a sentence if they cannot be loaded */
-export async function schemasOnDisk({ folder, privateAttributes }: Config): Promise<SchemaTexts> {
-  const files = noting(folder, filesOnDisk)
-  await loadModel(folder, privateAttributes, files)
+export async function schemasOnDisk(config: Config): Promise<SchemaTexts> {
+  const files = noting(config.folder, filesOnDisk)
+  await loadModel(config, files)
   return new Map([...files.texts].filter(([path]) => isSchemaPath(path)))
 }
 
@@ -30,12 +30,10 @@ export async function schemasOfDatabase(view: DatabaseView): Promise<SchemaTexts
  * configuration of the database whose columns say what custom fields are.
  */
 export const modelOf = (config: Config, texts: SchemaTexts, onDisk: SchemaTexts, database: Config = config): Promise<Model> => {
-  const { folder, privateAttributes } = config
   const removed = [...onDisk.keys()].filter((path) => !texts.has(path)).map((path) => [path, null] as const)
   return loadFormerModel(
-    folder,
-    privateAttributes,
-    filesWithChanges(folder, new Map<string, string | null>([...removed, ...texts])),
+    config,
+    filesWithChanges(config.folder, new Map<string, string | null>([...removed, ...texts])),
     openFields(config, { database }),
   )
 }

@@ -29,7 +29,7 @@ export async function findModel(servers: Servers, callers: readonly ComparedCall
   }
   try {
     checkProject(folder)
-    return ofProject(await loadModel(folder))
+    return ofProject(await loadModel({ folder }))
   } catch {
     return noModel
   }

@@ -62,7 +62,7 @@ export async function readProjectFolder(
   refuseUnfinishedRestore(config)
   await check(config, folder)
   const fields = openFields(config, { isOptional: check === anyDatabase })
-  return { config, model: await onDatabase(config, () => loadModel(config.folder, config.privateAttributes, filesOnDisk, fields)) }
+  return { config, model: await onDatabase(config, () => loadModel(config, filesOnDisk, fields)) }
 }
 
 /** Loads the configuration for a command that uses no secrets; those that are missing are made up. */

@@ -129,8 +129,9 @@ function say(production: boolean, text: string, fields: Readonly<Record<string, 
 
 /** Generates missing secrets only after the schemas were loaded, so that a start that fails leaves no files behind. */
 async function open(given: Config, logger: Logger): Promise<{ readonly config: Config; readonly service: Service }> {
-  if (Object.keys(given.missingSecrets).length > 0) await loadModel(given.folder, given.privateAttributes)
-  const saved = await ensureSecrets(await withContractOfDatabase(given))
+  const config = await withContractOfDatabase(given)
+  if (Object.keys(config.missingSecrets).length > 0) await loadModel(config)
+  const saved = await ensureSecrets(config)
   const created = reportCreated(saved).trimEnd()
   if (created !== '') say(saved.config.production, created)
   return { config: saved.config, service: await createService(saved.config, logger) }

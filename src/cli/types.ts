@@ -40,7 +40,7 @@ export async function typesOf(folder: string, { standalone }: Pick<TypesOptions,
 
 /** Returns the types of a new project with the schemas in `folder`: its configuration decides nothing about them. */
 export async function typesOfTemplate(folder: string): Promise<string> {
-  const view = viewOf(await loadModel(folder), contracts.specification, () => true)
+  const view = viewOf(await loadModel({ folder }), contracts.specification, () => true)
   return printFile(view, { defaults: {}, declarations: null })
 }
 

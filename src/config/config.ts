@@ -41,7 +41,7 @@ import { processesOf, processSettings } from './processes.js'
 import { httpSettings } from './response-headers.js'
 import { routesSettings } from './routes.js'
 import { scheduleSettings } from './schedules.js'
-import { type SecretsConfig, secretsOf, setSecrets } from './secrets.js'
+import { refuseShort, type SecretsConfig, secretsOf, setSecrets } from './secrets.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
 import { typeSettings } from './types.js'
 
@@ -109,6 +109,8 @@ export type UserConfig = z.input<ReturnType<typeof configFile>>
 /** The complete configuration of a project. */
 export interface Config extends ApiConfig, NetworkConfig, SecretsConfig {
   readonly folder: string
+  /** Short secrets end the start unless the project turns out to be one of Strapi. */
+  readonly refusesShortSecrets: boolean
   /** Production hides timings and is the default for an unknown NODE_ENV. */
   readonly production: boolean
   /** Write e-mails that cannot be sent to the log, including their codes: only if NODE_ENV is `development`. */
@@ -300,7 +302,9 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
   const api = apiOf(root, given.api)
   const database = databaseOf({ root, environment, given: given.database, strapi: strapiDatabase }, api.contract === 'specification')
   checkPublished(environment)
-  const secrets = secretsOf(environment, environment.NODE_ENV === 'production' && api.contract === 'specification', makeSecret)
+  const secrets = secretsOf(environment, makeSecret)
+  const refusesShortSecrets = environment.NODE_ENV === 'production' && api.contract === 'specification'
+  if (refusesShortSecrets && !api.isContractGuessed) refuseShort(secrets)
   const storage = storageFrom(given.uploads.storage, environment)
   const network = networkOf(environment, given)
   const processes = processesOf(environment, given.processes)
@@ -311,6 +315,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
     ...network,
     ...api,
     ...secrets,
+    refusesShortSecrets,
     database,
     auth: { ...given.auth, sharedLimits: given.auth.sharedLimits ?? processes > 1 },
     admin: given.admin,

@@ -32,12 +32,17 @@ export const setSecrets = (environment: Environment): Readonly<Record<string, st
     }),
   )
 
+/** @throws ConfigError for short secrets that were set. Strapi accepts them, so a project of Strapi starts with a warning instead. */
+export function refuseShort({ secrets, missingSecrets }: SecretsConfig): void {
+  for (const [key, name] of Object.entries(variables))
+    if (missingSecrets[name] === undefined) checkLength(name, secrets[key as keyof typeof variables])
+}
+
 /**
- * Returns the secrets, and generates those that are not set. `isStrict`: short ones are refused. Strapi accepts them, so a project of
- * Strapi's starts with a warning.
+ * Returns the secrets, and generates those that are not set.
  * @throws ConfigError for a secret that is easy to guess
  */
-export function secretsOf(environment: Environment, isStrict: boolean, makeSecret: () => string): SecretsConfig {
+export function secretsOf(environment: Environment, makeSecret: () => string): SecretsConfig {
   const missingSecrets: Record<string, string> = {}
   const secretOf = (name: string): string => {
     const value = environment[name]
@@ -46,7 +51,6 @@ export function secretsOf(environment: Environment, isStrict: boolean, makeSecre
       return missingSecrets[name]
     }
     checkSecret(name, value)
-    if (isStrict) checkLength(name, value)
     return value
   }
   const secrets = {

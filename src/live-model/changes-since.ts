@@ -36,7 +36,7 @@ export async function changesSince(
   async function modelOf(files: SchemaTexts, id: number): Promise<Model> {
     try {
       const changes = new Map([...unwritten, ...differencesOf(texts, files)])
-      return await loadFormerModel(config.folder, config.privateAttributes, filesWithChanges(config.folder, changes), findFields)
+      return await loadFormerModel(config, filesWithChanges(config.folder, changes), findFields)
     } catch (error) {
       throw new ApiError('ConflictError', `The model before change ${id} cannot be read any more: ${plain(error, config.folder)}`)
     }

@@ -15,7 +15,7 @@ export async function loadWith(
   load: typeof loadModel = loadModel,
 ): Promise<LoadedModel> {
   const read = noting(config.folder, filesWithChanges(config.folder, new Map([...unwritten, ...files])))
-  return { model: await load(config.folder, config.privateAttributes, read, findFields), texts: read.texts }
+  return { model: await load(config, read, findFields), texts: read.texts }
 }
 
 /** The same for files that were in force. */

@@ -50,37 +50,44 @@ const loadTimes = new WeakMap<Model, number>()
 /** The seconds that loading a model took. */
 export const secondsToLoad = (model: Model): number => loadTimes.get(model) ?? 0
 
+/** A project whose model is loaded: its configuration, or its folder alone. */
+export interface ModelProject {
+  readonly folder: string
+  /** Attributes that are private in every type. */
+  readonly privateAttributes?: readonly string[]
+  /** The contract `strapi` takes mistakes that Strapi serves, as a folder with signs of Strapi does. */
+  readonly contract?: string
+}
+
 /**
- * Loads the model of the project in `folder`, from the disk unless `files` says otherwise. Attributes named in `privateAttributes` are
- * private in every type. `findFields`: finds the types of custom fields.
+ * Loads the model of a project, from the disk unless `files` says otherwise. `findFields`: finds the types of custom fields.
  * @throws ConfigError with a sentence that names the file if a schema cannot be read, is invalid or contradicts another one.
  */
 export async function loadModel(
-  folder: string,
-  privateAttributes: readonly string[] = [],
+  project: ModelProject,
   files: SchemaFiles = filesOnDisk,
   findFields: FindFields = unknownFields,
 ): Promise<Model> {
   const started = performance.now()
-  const model = await load(folder, { privateAttributes, files, findFields, wereInForce: false })
+  const model = await load(project, { files, findFields, wereInForce: false })
   loadTimes.set(model, (performance.now() - started) / 1000)
   return model
 }
 
 /** The same for files that were in force: they may have mistakes that their service did not look for, or that Strapi serves. */
-export const loadFormerModel: typeof loadModel = (folder, privateAttributes = [], files = filesOnDisk, findFields = unknownFields) =>
-  loadModel(folder, privateAttributes, files, findFields).catch(() =>
-    load(folder, { privateAttributes, files, findFields, wereInForce: true }),
-  )
+export const loadFormerModel: typeof loadModel = (project, files = filesOnDisk, findFields = unknownFields) =>
+  loadModel(project, files, findFields).catch(() => load(project, { files, findFields, wereInForce: true }))
 
 interface Loading {
-  readonly privateAttributes: readonly string[]
   readonly files: SchemaFiles
   readonly findFields: FindFields
   readonly wereInForce: boolean
 }
 
-async function load(folder: string, { privateAttributes, files, findFields, wereInForce }: Loading): Promise<Model> {
+async function load(
+  { folder, privateAttributes = [], contract }: ModelProject,
+  { files, findFields, wereInForce }: Loading,
+): Promise<Model> {
   const [types, components, extensions] = await Promise.all([
     loadTypes(files, join(folder, 'src', 'api')),
     loadComponents(files, join(folder, 'src', 'components')),
@@ -90,7 +97,7 @@ async function load(folder: string, { privateAttributes, files, findFields, were
   const builtin = builtinSchemas.map((schema) => extended.find(({ schema: { uid } }) => uid === schema.uid)?.schema ?? schema)
   const own = [...types, ...components]
   const read = [...builtin, ...own.map(({ schema }) => schema)]
-  const isStrapis = wereInForce || signOfStrapi(folder) !== null
+  const isStrapis = wereInForce || contract === 'strapi' || signOfStrapi(folder) !== null
   const ending = wereInForce ? [] : isStrapis ? (['wrong'] as const) : (['wrong', 'careless'] as const)
   const found = [...checkSchemas([...own, ...extended], read, ending), ...extended.flatMap(({ warnings }) => warnings)]
   const warnings = found.map((warning) => warning.replace(`${folder}/`, ''))

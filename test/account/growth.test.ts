@@ -87,7 +87,7 @@ function watched(): { readonly transaction: Transaction; readonly scans: string[
 }
 
 async function useEverything(transaction: Transaction): Promise<void> {
-  const model = await loadModel(goldenProject)
+  const model = await loadModel({ folder: goldenProject })
   const type = model.types.get('plugin::users-permissions.user')!
   const now = Date.now()
   const limits = { longest: 1e6, idle: 1e5 }
@@ -125,7 +125,7 @@ test('without the indexes of our own these look-ups read whole tables', async ()
 })
 
 test('with them none does', async () => {
-  createIndexes(database, describeIndexes(await loadModel(goldenProject)), () => {})
+  createIndexes(database, describeIndexes(await loadModel({ folder: goldenProject })), () => {})
   const { transaction, scans } = watched()
   await useEverything(transaction)
   expect(scans).toEqual([])

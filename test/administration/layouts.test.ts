@@ -11,7 +11,7 @@ import { loadModel } from '../../src/model/load.js'
 import { goldenProject } from '../support/serve.js'
 
 test('the settings of a type or component that has none are those that Strapi gives it', async () => {
-  const model = await loadModel(goldenProject)
+  const model = await loadModel({ folder: goldenProject })
   const database = new Database(gunzipSync(readFileSync(join(goldenProject, 'content.db.gz'))))
   const rows = database
     .prepare(
@@ -31,7 +31,7 @@ test('the settings of a type or component that has none are those that Strapi gi
 })
 
 test('the settings that Strapi gives a type or component are accepted as they are', async () => {
-  const model = await loadModel(goldenProject)
+  const model = await loadModel({ folder: goldenProject })
   const schemas = [...model.types.values(), ...model.components.values()]
   expect(schemas.length).toBeGreaterThan(30)
   for (const schema of schemas) expect(checkLayout(model, schema, defaultLayout(model, schema)), schema.uid).toEqual([])

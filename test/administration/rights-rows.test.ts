@@ -21,7 +21,7 @@ const all = { locales: null }
 
 let model: Model
 beforeAll(async () => {
-  model = await loadModel(project)
+  model = await loadModel({ folder: project })
 })
 
 const row = (action: string, subject: string, properties: unknown = all, conditions: unknown = []): PermissionRow => ({

@@ -8,7 +8,7 @@ import type { Answer, Served } from '../support/serve.js'
 import { goldenProject, goldenTokens, serveGolden } from '../support/serve.js'
 import { cutDrafts, requestsFrom, rewriteDrafts, rootsOf } from './closed-drafts.js'
 
-const model = await loadModel(goldenProject)
+const model = await loadModel({ folder: goldenProject })
 const { readonly, alice, full } = goldenTokens() as { readonly: string; alice: string; full: string }
 
 describe.each(['strapi', 'specification'] as const)('with the contract %s', { timeout: 600_000 }, (contract) => {

@@ -8,7 +8,7 @@ import type { Served } from '../support/serve.js'
 import { goldenProject, goldenTokens, serveGolden } from '../support/serve.js'
 import { requestsFrom, rewriteRows, rootsOf } from './closed-drafts.js'
 
-const model = await loadModel(goldenProject)
+const model = await loadModel({ folder: goldenProject })
 const { readonly, alice, full } = goldenTokens() as { readonly: string; alice: string; full: string }
 
 /** Documents with an id from here on are outside of everybody's scope, but of that of full-access tokens. */

@@ -20,7 +20,7 @@ export type Caller = (typeof callers)[number]
 const initiated: readonly Caller[] = ['alice', 'bob', 'dan', 'full', 'readonly']
 
 export const secrets = parseEnv(readFileSync(join(goldenProject, '.env'), 'utf8')) as Readonly<Record<string, string>>
-export const model: Model = await loadModel(goldenProject)
+export const model: Model = await loadModel({ folder: goldenProject })
 
 /** A JWT as the service itself would sign it, with another header, payload or secret where the attack wants one. */
 export function jwt(payload: object, header: object = { alg: 'HS256', typ: 'JWT' }, secret = secrets.JWT_SECRET!): string {

@@ -63,7 +63,7 @@ const readsOf = (connection: Connection.Database): ReadDatabase => ({
 beforeAll(async () => {
   const filename = join(folder, 'data.db')
   writeFileSync(filename, gunzipSync(readFileSync(join(goldenProject, 'content.db.gz'))))
-  const model = await loadModel(goldenProject)
+  const model = await loadModel({ folder: goldenProject })
   const config = await loadConfig(goldenProject, { ...secrets, DATABASE_FILENAME: filename })
   database = await openProjectFile(config, model, pino({ level: 'silent' }), async () => {})
   reads = readsOf(database)

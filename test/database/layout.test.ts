@@ -59,7 +59,7 @@ function layoutOf(database: Database.Database): Record<string, Layout> {
 
 async function made(project: string): Promise<Database.Database> {
   const database = new Database(':memory:')
-  createTables(database, describeTables(await loadModel(project)))
+  createTables(database, describeTables(await loadModel({ folder: project })))
   return database
 }
 
@@ -87,7 +87,7 @@ describe('the golden project', () => {
 
   it('starts with the migrations done that Strapi has done', async () => {
     const database = await made(join(here, '../golden/project'))
-    insertInitialRows(database, await loadModel(join(here, '../golden/project')), first('en'))
+    insertInitialRows(database, await loadModel({ folder: join(here, '../golden/project') }), first('en'))
     const migrations = 'SELECT name FROM strapi_migrations_internal ORDER BY id'
     expect(database.prepare(migrations).all()).toEqual(golden.prepare(migrations).all())
     database.close()
@@ -95,7 +95,7 @@ describe('the golden project', () => {
 
   it('starts with Strapi’s settings, whose letters are its own', async () => {
     const database = await made(join(here, '../golden/project'))
-    insertInitialRows(database, await loadModel(join(here, '../golden/project')), first('en'))
+    insertInitialRows(database, await loadModel({ folder: join(here, '../golden/project') }), first('en'))
     const settings = (from: Database.Database) =>
       new Map(
         (
@@ -149,7 +149,7 @@ describe('a new database', () => {
   let database: Database.Database
   beforeAll(async () => {
     database = await made(join(here, '../golden/project'))
-    insertInitialRows(database, await loadModel(join(here, '../golden/project')), first('fr'))
+    insertInitialRows(database, await loadModel({ folder: join(here, '../golden/project') }), first('fr'))
   })
   afterAll(() => database.close())
 

@@ -26,7 +26,7 @@ interface Loaded {
 }
 
 async function empty(project: string): Promise<{ database: Database.Database; model: Model }> {
-  const model = await loadModel(project)
+  const model = await loadModel({ folder: project })
   const database = new Database(':memory:')
   database.pragma('foreign_keys = ON')
   createTables(database, describeTables(model))

@@ -175,7 +175,7 @@ beforeAll(async () => {
     ),
     ...access(reading('item', 'group', 'label'), [{ code: 'en', default: true }, { code: 'fr' }]),
   })
-  model = await loadModel(served.folder)
+  model = await loadModel({ folder: served.folder })
   write(served, (opened) => {
     opened.transaction(() => fill(opened))()
     createIndexes(opened, describeIndexes(model), () => {})

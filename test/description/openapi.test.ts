@@ -94,7 +94,7 @@ describe('who sees what', () => {
   rule('openapi.1', 'documents of whole projects are valid in both contracts, awkward names included', async () => {
     for (const folder of [goldenProject, 'examples/magazine', 'test/database/awkward'])
       for (const contract of Object.values(contracts)) {
-        const model = await loadModel(folder)
+        const model = await loadModel({ folder })
         const described = {
           model,
           contract,
@@ -165,7 +165,7 @@ describe('operations', () => {
   })
 
   rule('openapi.6', 'every built-in route is described, and needs the action that it is described with', async () => {
-    const model = await loadModel(served.folder)
+    const model = await loadModel({ folder: served.folder })
     const described = {
       model,
       contract: contracts.strapi,

@@ -33,7 +33,7 @@ interface Compared {
 const golden = join(dirname(fileURLToPath(import.meta.url)), '..', 'golden')
 let model: Model
 beforeAll(async () => {
-  model = await loadModel(join(golden, 'project'))
+  model = await loadModel({ folder: join(golden, 'project') })
 })
 
 const conversations = (file: string): readonly Conversation[] =>

@@ -30,7 +30,7 @@ async function openGolden() {
   writeFileSync(join(folder, '.tmp', 'data.db'), gunzipSync(readFileSync(join(golden, 'content.db.gz'))))
   const secrets = { API_TOKEN_SALT: 'a salt that is long enough', JWT_SECRET: 'a secret that is long enough' }
   const config = await loadConfig(folder, { ...process.env, ...secrets, DATABASE_FILENAME: join(folder, '.tmp', 'data.db') })
-  const model = await loadModel(folder, config.privateAttributes)
+  const model = await loadModel(config)
   const connection = new Connection(config.database.filename)
   defineFunctions(connection, () => {})
   const registered = new Set<PlanHandle>()
@@ -129,10 +129,10 @@ test('a request keeps its default locale while another is put in force, and its 
 })
 
 test('a model is replaced as a whole: requests under way end on the old one', async () => {
-  const { installations, folder, config, model, registered, close } = await openGolden()
+  const { installations, config, model, registered, close } = await openGolden()
   try {
     const before = await installations.enter('en')
-    const next = await loadModel(folder, config.privateAttributes)
+    const next = await loadModel(config)
     installations.replace(next, 1)
     expect(installations.model()).toBe(next)
     expect(before.installation.model).toBe(model)

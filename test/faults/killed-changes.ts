@@ -166,7 +166,7 @@ async function findingsOfCommand({ folder, environment }: Ground): Promise<reado
 /** What the checks of `octavo doctor` find wrong in the database. */
 async function findingsOfChecks({ folder, environment }: Ground): Promise<readonly string[]> {
   const config = await loadConfig(folder, environment)
-  const [driver, model] = [await driverOf(config), await loadModel(folder)]
+  const [driver, model] = [await driverOf(config), await loadModel({ folder })]
   const view = await driver.snapshotOf(config)
   try {
     const found = (await runChecks({ database: view, model })).map((check) => ({ ...check, isWrong: check.count > 0 && !check.warning }))

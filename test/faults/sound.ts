@@ -8,7 +8,7 @@ import { runChecks } from '../../src/doctor/checks.js'
 import { loadModel } from '../../src/model/load.js'
 import { goldenProject } from '../support/serve.js'
 
-const model = await loadModel(goldenProject)
+const model = await loadModel({ folder: goldenProject })
 
 /** What is wrong with a golden project's database and files; nothing where it is sound. */
 export async function findings(folder: string): Promise<readonly string[]> {

@@ -25,7 +25,7 @@ const accepts = process.env.OCTAVO_ACCEPT === '1'
 
 let model: Model
 beforeAll(async () => {
-  model = await loadModel(goldenProject)
+  model = await loadModel({ folder: goldenProject })
 })
 
 /** A request and its plan, as they stand in the files. */

@@ -27,7 +27,7 @@ import {
 const folder = mkdtempSync(join(tmpdir(), 'octavo-plans-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const project = unpackProject(folder)
-const from = await loadModel(project)
+const from = await loadModel({ folder: project })
 
 /** Why rows differ, and in which tables. Recordings that are not named here end as in Strapi. */
 const wanted: readonly { readonly rule: string; readonly applies: (change: RecordedChange) => boolean; readonly tables: RegExp }[] = [

@@ -94,7 +94,7 @@ export async function modelAfter(
     mkdirSync(dirname(join(copy, path)), { recursive: true })
     writeFileSync(join(copy, path), text)
   }
-  return loadModel(copy)
+  return loadModel({ folder: copy })
 }
 
 /** Runs the plan of a change on a copy of the project's database. */

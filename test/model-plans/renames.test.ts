@@ -12,7 +12,7 @@ import { contentOf, layoutIn, modelAfter, runPlan, unpackProject } from './recor
 const folder = mkdtempSync(join(tmpdir(), 'octavo-renames-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const project = unpackProject(folder)
-const from = await loadModel(project)
+const from = await loadModel({ folder: project })
 
 const schemas = (readdirSync(join(project, 'src'), { recursive: true, withFileTypes: true }) as { name: string; parentPath: string }[])
   .filter(({ name, parentPath }) => name === 'schema.json' || /components\/\w+$/.test(parentPath))

@@ -11,7 +11,7 @@ import { modelAfter, recordedChanges, runPlan, unpackProject } from './recorded.
 const folder = mkdtempSync(join(tmpdir(), 'octavo-settings-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const project = unpackProject(folder)
-const from = await loadModel(project)
+const from = await loadModel({ folder: project })
 
 const setting = (database: Database.Database, key: string) =>
   JSON.parse(database.prepare('select value from strapi_core_store_settings where key = ?').pluck().get(key) as string)

@@ -12,7 +12,7 @@ import { loadModel } from '../../src/model/load.js'
 import { describeMariadb, type TestServer } from '../servers/server.js'
 import { settingsOf } from './settings.js'
 
-const model = await loadModel(join(import.meta.dirname, '../golden/project'))
+const model = await loadModel({ folder: join(import.meta.dirname, '../golden/project') })
 const strapi = gunzipSync(readFileSync(join(import.meta.dirname, 'strapi-schema.sql.gz'))).toString('utf8')
 
 const pools: Pool[] = []

@@ -67,7 +67,7 @@ describePostgres('first rows on PostgreSQL', (server) => {
     const project = join(folder, 'magazine')
     cpSync(join(root, 'examples/magazine/src'), join(project, 'src'), { recursive: true })
     cpSync(join(root, 'examples/magazine/seed'), join(project, 'seed'), { recursive: true })
-    const model = await loadModel(project)
+    const model = await loadModel({ folder: project })
     const fill = seedLoader({ folder: project, uploadsFolder: join(folder, 'uploads') }, model, 'the magazine')
     const url = await server().createDatabase()
     const settings = {
@@ -98,7 +98,7 @@ describePostgres('copies', (server) => {
   let model: Model
   let sound: string
   beforeAll(async () => {
-    model = await loadModel(goldenProject)
+    model = await loadModel({ folder: goldenProject })
     mkdirSync(folder, { recursive: true })
     // What PostgreSQL cannot hold is the matter of other tests.
     const target = await server().createDatabase()

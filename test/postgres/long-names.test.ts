@@ -167,7 +167,7 @@ describePostgres('names longer than 63 bytes', (server) => {
       const file = join(changed.folder, 'src/api/writer/content-types/writer/schema.json')
       const schema = JSON.parse(readFileSync(file, 'utf8'))
       const model = (...words: readonly string[]) => run(['model', ...words, changed.folder], environmentOf(place))
-      const differences = async () => layoutDifferences(server(), place, await loadModel(changed.folder))
+      const differences = async () => layoutDifferences(server(), place, await loadModel({ folder: changed.folder }))
 
       // The tables between it and others are made anew. The former ones are kept aside under names that begin with the same 63 bytes otherwise.
       const table = 'ы'.repeat(27)

@@ -12,7 +12,7 @@ import { loadModel } from '../../src/model/load.js'
 import { describePostgres } from '../servers/server.js'
 import { catalogOf } from './catalog.js'
 
-const model = await loadModel(join(import.meta.dirname, '../golden/project'))
+const model = await loadModel({ folder: join(import.meta.dirname, '../golden/project') })
 
 const pools: pg.Pool[] = []
 afterEach(async () => {

@@ -17,7 +17,7 @@ describePostgres('tables on PostgreSQL', (server) => {
   it('are those that Strapi makes: columns, indexes, constraints and sequences', async () => {
     const [strapis, ours] = [await server().createDatabase(), await server().createDatabase()]
     await server().run(strapis, strapisStatements)
-    const model = await loadModel(join(here, '../golden/project'))
+    const model = await loadModel({ folder: join(here, '../golden/project') })
     await server().run(ours, createStatements(describeTables(model)).join(';\n'))
     const [expected, found] = [await catalogOf(server(), strapis), await catalogOf(server(), ours)]
     expect(expected.columns.length).toBeGreaterThan(700)
@@ -29,7 +29,7 @@ describePostgres('tables on PostgreSQL', (server) => {
 
   it('are created for a project of awkward names', async () => {
     const url = await server().createDatabase()
-    const tables = describeTables(await loadModel(join(here, '../database/awkward')))
+    const tables = describeTables(await loadModel({ folder: join(here, '../database/awkward') }))
     await server().run(url, createStatements(tables).join(';\n'))
     const rows = await server().run(url, "select tablename from pg_tables where schemaname = 'public'")
     expect(rows.map(({ tablename }) => tablename).sort()).toEqual(tables.map(({ name }) => storedName(name)).sort())

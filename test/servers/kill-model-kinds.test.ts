@@ -96,7 +96,7 @@ describeServers('killed at any step of a change', (server, kind) => {
   beforeAll(async () => {
     base = newBase()
     database = await server().createDatabase()
-    await copyRows(databaseOf(base), database, await loadModel(base))
+    await copyRows(databaseOf(base), database, await loadModel({ folder: base }))
   }, 120_000)
   afterAll(() => {
     removeProject(base)

@@ -21,7 +21,7 @@ import { describeMariadb } from './server.js'
 const folder = mkdtempSync(join(tmpdir(), 'octavo-model-back-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const project = unpackProject(folder)
-const from = await loadModel(project)
+const from = await loadModel({ folder: project })
 
 const [rich, withDraftsOff, exchanged] = [
   await richChange(project, folder, from, 'rich'),

@@ -10,7 +10,7 @@ import type { ServerClient } from './server.js'
 
 const [client, url, project] = process.argv.slice(2) as [ServerClient, string, string]
 const folder = mkdtempSync(join(tmpdir(), 'octavo-model-child-'))
-const { to, plan } = await richChange(project, folder, await loadModel(project), 'rich')
+const { to, plan } = await richChange(project, folder, await loadModel({ folder: project }), 'rich')
 const worker = await openWorker(client, url)
 await worker.carryOut(workOf(plan.steps, to, client === 'mysql' ? { progress: worker.progress } : {}))
 await worker.close()

@@ -16,7 +16,7 @@ import { describeServers, environmentOf } from './server.js'
 const folder = mkdtempSync(join(tmpdir(), 'octavo-model-database-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const project = unpackProject(folder)
-const from = await loadModel(project)
+const from = await loadModel({ folder: project })
 const secrets = { API_TOKEN_SALT: 'a salt that is long enough', JWT_SECRET: 'a secret that is long enough' }
 
 describeServers('the database of a service', (server, kind) => {

@@ -23,7 +23,7 @@ import { describeMariadb, describePostgres, describeServers, type ServerClient, 
 const folder = mkdtempSync(join(tmpdir(), 'octavo-model-ends-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const project = unpackProject(folder)
-const from = await loadModel(project)
+const from = await loadModel({ folder: project })
 const { to, plan } = await richChange(project, folder, from, 'rich')
 
 const isExecuted = ({ type }: ClientMessage): boolean => type === 'Q' || type === 'E'

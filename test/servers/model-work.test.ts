@@ -21,7 +21,7 @@ import { describeServers } from './server.js'
 const folder = mkdtempSync(join(tmpdir(), 'octavo-model-work-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const project = unpackProject(folder)
-const from = await loadModel(project)
+const from = await loadModel({ folder: project })
 
 /** The changes, each with its plan; of those that have the same steps for the same tables, the first. */
 async function plannedChanges() {

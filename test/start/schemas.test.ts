@@ -25,7 +25,7 @@ async function saidOf(
   files: Readonly<Record<string, unknown>>,
 ): Promise<{ readonly error: string | null; readonly warnings: readonly string[] }> {
   try {
-    return { error: null, warnings: (await loadModel(project(files))).warnings }
+    return { error: null, warnings: (await loadModel({ folder: project(files) })).warnings }
   } catch (error) {
     return { error: (error as Error).message, warnings: [] }
   }
@@ -243,7 +243,7 @@ describe('ends the start, but is told where Strapi serves the project too', () =
 
 test('the schemas of real projects, as Strapi takes them, pass without a word', async () => {
   for (const folder of [goldenProject, join(root, 'examples', 'magazine'), join(root, 'test', 'database', 'awkward')])
-    expect([folder, (await loadModel(folder)).warnings]).toEqual([folder, []])
+    expect([folder, (await loadModel({ folder })).warnings]).toEqual([folder, []])
 })
 
 test("Strapi's own database has nothing that the golden model does not", async () => {

@@ -1,6 +1,7 @@
 // What a folder and its database say about a project: which contract holds, files with a byte order mark, hooks that would never run.
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import Database from 'better-sqlite3'
 import { afterAll, expect } from 'vitest'
 import { contentType } from '../spec/library.js'
 import { isOnServer } from '../support/databases.js'
@@ -50,6 +51,28 @@ rule('projects.20', 'a database in which Strapi has stored its schema says the c
     expect(out).toContain('the database is one of Strapi, which has stored its schema there')
   }
   await served.close()
+})
+
+rule('projects.20', 'short secrets and mistakes that Strapi serves are warnings where the database alone says Strapi', async () => {
+  const mistaken = contentType('page', { kind: { type: 'enumeration', enum: ['a'], default: 'b' } })
+  const folder = project({ ...note, 'seed/access.json': { roles: {} } })
+  const short = { JWT_SECRET: 'a-short-one', API_TOKEN_SALT: 'a-salt' }
+  const start = () => octavo(['start', folder, '--new'], short)
+  expect((await octavo(['start', folder, '--new'])).out).toContain('Octavo serves')
+  expect((await start()).err).toContain('API_TOKEN_SALT has 6 characters; in production it needs at least 16')
+  for (const [path, text] of Object.entries(mistaken)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true })
+    writeFileSync(join(folder, path), JSON.stringify(text))
+  }
+  expect((await octavo(['start', folder])).err).toContain('"b" is not one of the values')
+  const database = new Database(join(folder, '.tmp', 'data.db'))
+  database.exec("insert into strapi_database_schema (id, hash) values (1, 'abc')")
+  database.close()
+  const { out, err } = await start()
+  expect(err).toBe('')
+  expect(out).toContain('"contract":"strapi"')
+  expect(out).toContain('is not one of the values')
+  expect(out).toContain('API_TOKEN_SALT')
 })
 
 rule('projects.21', 'files may begin with a byte order mark', async () => {

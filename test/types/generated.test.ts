@@ -105,7 +105,7 @@ rule('types.11', 'the collections and single types of Strapi’s client are type
 
 rule('types.2', 'what is required is there in every published version of the golden project', async () => {
   const served = await serveGolden()
-  const model = await loadModel(goldenProject)
+  const model = await loadModel({ folder: goldenProject })
   const token = goldenTokens().full!
   let looked = 0
   for (const [path, type] of model.paths) {
