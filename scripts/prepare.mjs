@@ -4,7 +4,9 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
+let hasRun = false
 const run = (command, args) => {
+  hasRun = true
   const { status } = spawnSync(command, args, { stdio: 'inherit', shell: process.platform === 'win32' })
   if (status !== 0) process.exit(status ?? 1)
 }
@@ -31,3 +33,4 @@ const newest = (folder) =>
     ),
   )
 if (!existsSync('dist/main.js') || newest('src') > statSync('dist/main.js').mtimeMs) run(process.execPath, ['scripts/build.mjs'])
+if (hasRun) console.log(`Installed and built in ${(performance.now() / 1000).toFixed(0)} s.`)
