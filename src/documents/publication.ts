@@ -87,7 +87,7 @@ async function publishOne(
   const row: DocumentVersion = { id: made, locale, published_at: now }
   if (context.read.contract.localesShareAlways) await equalizeLocales(writing, type, versions, row, now)
   else await shareWithLocales(writing, type, versions, { id: made, state: 'published', isWhole: true, now })
-  const source = { id: draft.id, locale, write: { given: [], before: null, published: null } }
+  const source = { id: draft.id, locale, write: { given: [], before: null, published: null, isFirst: false } }
   await shareHolders(writing, type, versions, source, { into: 'published', publishesAll: true, now })
   await context.outbox?.entry(transaction, 'entry.publish', type, row, now)
   return showEntry(context, transaction, operation, row)
@@ -142,7 +142,7 @@ async function discardOne(
   clearModified(transaction, type, [draft])
   await equalizeLocales(writing, type, versions, draft, now)
   if (!isEqual(before, await read())) {
-    const source = { id: draft.id, locale: draft.locale, write: { given, before, published: null } }
+    const source = { id: draft.id, locale: draft.locale, write: { given, before, published: null, isFirst: false } }
     await shareHolders(writing, type, versions, source, { into: 'drafts', publishesAll: false, now })
   }
   await context.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)

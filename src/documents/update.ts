@@ -77,7 +77,8 @@ export async function updateIn(context: WriteContext, transaction: Transaction, 
   // Before a new version is there, which its own relations may name.
   if (isNew) await checkTargetsExist(transaction, context.read.model, operation, type, operation.data, writing.resolving)
   const before = await sharedBefore(context, transaction, type, versions, isNew ? null : target.row, change.touched)
-  const rows = { current: isNew ? null : target.row, published: change.publishes === 'all' ? change.published : null }
+  const publishesAll = change.publishes === 'all'
+  const rows = { current: isNew ? null : target.row, published: publishesAll ? change.published : null, publishesAll }
   const shared = await sharedWriteOf(writing, type, versions, rows, change.touched)
   const id = await writeVersion(context, writing, change)
   if (!isMerged && touchesOneDocument(change)) transaction.history.touchesOneDocument()
@@ -274,7 +275,7 @@ interface WrittenRows {
 async function writeOtherLocales(
   context: WriteContext,
   writing: RowContext,
-  { operation, versions, target, published: former, touched, publishes }: Change,
+  { operation, versions, target, touched, publishes }: Change,
   { id, published, before, shared }: WrittenRows,
 ): Promise<void> {
   const { locale, now, write } = operation
@@ -291,7 +292,7 @@ async function writeOtherLocales(
   const differs = target.kind === 'newLocale' || mayDiffer(type, versions, touched)
   const reaches = differs && (await reachesOthers(context, writing.transaction, type, before, id))
   // The drafts may have got it by an earlier write: what is published has not.
-  if (!reaches && !(publishesAll && former !== null)) return
+  if (!reaches && !(publishesAll && target.kind === 'existing')) return
   const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'
   const isWhole = shared.given.length === sharedHolders(writing.model, type).length
   if (reaches) await shareWithLocales(writing, type, versions, { id: published ?? id, state, isWhole, now })

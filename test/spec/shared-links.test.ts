@@ -271,6 +271,40 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
       }
     })
 
+    rule('writing.33', 'goes as well where the publication is the first, or the first after the end of another one', async () => {
+      const beginnings: [string, (path: string) => Promise<unknown>][] = [
+        ['unpublished', (path) => press.send('POST', `${path}/actions/unpublish?locale=de`)],
+        [
+          'a draft again',
+          (path) => press.send('DELETE', `${path}?locale=de`).then(() => press.change(`${path}?locale=de&status=draft`, {})),
+        ],
+      ]
+      const given = () => ({ ...item('h', [s1, s2], [known.en, known.two, known.all]), leaf: item('leaf', [s1, s2], [known.en]) })
+      for (const [beginning, begin] of beginnings) {
+        for (const [name, publish] of publications) {
+          const path = await both(given())
+          if (name === 'PUT') {
+            // Linked in English alone, and by now in German too.
+            const { documentId: late } = await press.make('menus', { name: 'late' })
+            const [own] = await idsOf(path, 'en')
+            await press.change(path, { items: [{ id: own, menus: [known.en, known.all, late] }] })
+            await press.change(`menus/${late}?locale=de`, { name: 'late' })
+          }
+          await begin(path)
+          const { items } = await press.read(`${path}?locale=de&status=draft&populate[items][populate]=leaf`)
+          const data = { items: [{ id: items[0].id, topics: [s1], menus: [], leaf: { id: items[0].leaf.id, topics: [s2] } }] }
+          await press.change(`${path}?locale=de&status=draft`, data)
+          const drafted = (await found(path, 'en')).draft
+          await publish(path, 'de', { items: [{ id: items[0].id, topics: [s1], menus: [], leaf: { id: items[0].leaf.id } }] })
+          const stays = name !== 'PUT' ? [known.two] : beginning === 'unpublished' ? [expect.any(String)] : []
+          expect(await found(path, 'en'), `${beginning}, ${name}`).toEqual({ draft: drafted, published: drafted })
+          expect(drafted, `${beginning}, ${name}`).toMatchObject([{ topics: [s1], menus: [known.en, ...stays] }])
+          const [, published] = (await versions(path, ['en'])) as Document[]
+          expect(published.items[0].leaf, `${beginning}, ${name}`).toMatchObject(item('leaf', [s2], [known.en]))
+        }
+      }
+    })
+
     rule('writing.33', 'leaves what another locale has changed in its draft alone unpublished there', async () => {
       const path = await both(item('h', [s1, s2], [known.en]))
       const own = await idsOf(path, 'en')

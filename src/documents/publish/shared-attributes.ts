@@ -249,7 +249,7 @@ export async function shareHolders(
   const others = versions.filter(({ locale }) => locale !== source.locale)
   if (!type.localized || others.length === 0 || sharedHolders(writing.model, type).length === 0) return
   const isMeant = ({ published_at }: StoredVersion) => into === 'all' || (published_at === null) === (into === 'drafts')
-  const shared = await shareComponents(writing, type, source, others.filter(isMeant))
+  const shared = await shareComponents(writing, type, source, others, isMeant)
   const changed = publishesAll ? [...shared, ...(await publishShared(writing, type, source, others))] : shared
   for (const { id, locale, published_at } of changed) {
     updateRow(writing.transaction, type.table, id, { updated_at: now })

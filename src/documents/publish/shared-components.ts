@@ -35,6 +35,8 @@ export interface SharedWrite {
   readonly before: ComponentTrees | null
   /** What its locale had published before, with the ids of `before` where an entry is the same. */
   readonly published: ComponentTrees | null
+  /** A draft is published that has no published version: what it had lost before, the drafts of other locales tell. */
+  readonly isFirst: boolean
 }
 
 /** The rows of a locale that a write changes, as they were before. */
@@ -43,6 +45,8 @@ export interface SharedRows {
   readonly current: StoredVersion | null
   /** The published row that the write overwrites, where it may differ from the draft; null: there is none. */
   readonly published: StoredVersion | null
+  /** The write publishes all that the draft has. */
+  readonly publishesAll: boolean
 }
 
 /** Reads, before a write, what its rows have by the attributes that are given. */
@@ -50,7 +54,7 @@ export async function sharedWriteOf(
   { transaction, model }: RowContext,
   type: ContentType,
   versions: readonly StoredVersion[],
-  { current, published }: SharedRows,
+  { current, published, publishesAll }: SharedRows,
   touched: ReadonlySet<Attribute>,
 ): Promise<SharedWrite> {
   const isAlone = !type.localized || versions.every(({ locale }) => locale === current?.locale)
@@ -61,7 +65,8 @@ export async function sharedWriteOf(
   }
   const before = await read(current)
   const had = await read(published)
-  return { given, before, published: had === null ? before : withIdsOf(before ?? new Map(), had) }
+  const isFirst = publishesAll && published === null && current !== null
+  return { given, before, published: had === null ? before : withIdsOf(before ?? new Map(), had), isFirst }
 }
 
 /** What a row has, each entry with the id of what takes its place in another row, at every depth. */
@@ -92,33 +97,85 @@ export interface SharedSource {
   readonly write: SharedWrite
 }
 
-/** Gives the rows `others` the components that the write has given. Returns those that got some. */
+/** Gives rows among `others` the components that the write has given. Returns those that got some. */
 export async function shareComponents(
   writing: RowContext,
   type: ContentType,
   { id, locale, write }: SharedSource,
   others: readonly StoredVersion[],
+  isMeant: (other: StoredVersion) => boolean,
 ): Promise<readonly StoredVersion[]> {
   const { given } = write
-  if (given.length === 0 || others.length === 0) return []
+  const meant = others.filter(isMeant)
+  if (given.length === 0 || meant.length === 0) return []
   const { transaction, model } = writing
   const from = { shape: type, id }
-  const source = { locale, trees: await readComponents(transaction, model, from, given) }
+  const read = (row: number) => readComponents(transaction, model, { shape: type, id: row }, given)
+  const source = { locale, trees: await read(id) }
   const changed: StoredVersion[] = []
-  for (const other of others) {
+  for (const other of meant) {
     const to = { shape: type, id: other.id }
-    const theirs = { locale: other.locale, trees: await readComponents(transaction, model, to, given) }
+    const theirs = { locale: other.locale, trees: await read(other.id) }
     const targetSide = !type.draftAndPublish ? 'same' : other.published_at === null ? 'draft' : 'published'
+    const draft = others.find(({ locale: its, published_at }) => its === other.locale && published_at === null)
     // A draft may have changed since its publication: what was published loses what was taken away since then.
-    const before = targetSide === 'published' ? write.published : write.before
+    let before = targetSide === 'published' ? write.published : write.before
+    if (targetSide === 'published' && write.isFirst && before !== null && draft !== undefined)
+      before = await withLostLinks(writing, locale, before, theirs.trees, await read(draft.id))
     if (await hasAll(writing, source, before, theirs)) continue
     await removeBelow(writing, type, [other.id], given)
     await copyBelow({ ...writing, targetSide, targetLocale: other.locale }, from, to, given)
-    const copied = await readComponents(transaction, model, to, given)
+    const copied = await read(other.id)
     for (const kept of pairsOf(source.trees, before, theirs.trees, copied)) await keepLinks(writing, locale, kept)
     changed.push(other)
   }
   return changed
+}
+
+/** What a row had, with the links that another locale has published and its draft has lost, to what the row's locale has. */
+async function withLostLinks(
+  writing: RowContext,
+  locale: string | null,
+  before: ComponentTrees,
+  published: ComponentTrees,
+  draft: ComponentTrees,
+): Promise<ComponentTrees> {
+  const found = new Map<string, readonly ComponentTree[]>()
+  for (const [field, list] of before) {
+    const publishedPlaces = placesOf(list, published.get(field) ?? [])
+    const draftPlaces = placesOf(list, draft.get(field) ?? [])
+    const trees: ComponentTree[] = []
+    for (const tree of list) {
+      const [theirs, drafted] = [publishedPlaces.get(tree), draftPlaces.get(tree)]
+      if (theirs === undefined || drafted === undefined) {
+        trees.push(tree)
+        continue
+      }
+      const below = await withLostLinks(writing, locale, tree.below, theirs.below, drafted.below)
+      const links = new Map(tree.links)
+      for (const relation of relationsOf(tree.component)) {
+        const lost = await lostLinks(writing, locale, relation, theirs, drafted)
+        links.set(relation, [...(links.get(relation) ?? []), ...lost])
+      }
+      trees.push({ ...tree, links, below })
+    }
+    found.set(field, trees)
+  }
+  return found
+}
+
+/** The links of a published component that its draft lacks, to documents that a locale has. */
+async function lostLinks(
+  { transaction, model }: RowContext,
+  locale: string | null,
+  relation: Relation,
+  published: ComponentTree,
+  draft: ComponentTree,
+): Promise<readonly ComponentLink[]> {
+  const still = documentsOf(draft, relation)
+  const lost = documentsOf(published, relation).filter((document) => !still.includes(document))
+  const known = await inLocale(transaction, model.types.get(relation.target)!, lost, locale)
+  return (published.links.get(relation) ?? []).filter(({ document }) => lost.includes(document) && known.has(document))
 }
 
 /** Whether a row has all that it would get: then its components stay the rows that they are. */
