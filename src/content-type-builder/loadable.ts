@@ -1,8 +1,8 @@
 // The rules of a start, checked before anything is written: Strapi accepts some of these changes, and then cannot start or loses content.
 import { isDeepStrictEqual } from 'node:util'
-import slugify from '@sindresorhus/slugify'
 import snakeCase from 'lodash/snakeCase.js'
 import { checkSchemas } from '../model/check.js'
+import { faultOfValues } from '../model/enumeration-values.js'
 import { linkModel } from '../model/link.js'
 import { componentTable, linkTable, morphTable } from '../model/names.js'
 import type { SchemaSource } from '../model/types.js'
@@ -21,12 +21,19 @@ type Schemas = ReadonlyMap<string, ProjectSchema>
 export function unloadable(current: ProjectSchemas, after: Schemas): readonly Mistake[] {
   const changed = [...after.values()].filter((schema) => schema !== current.schemas.get(schema.uid))
   const names = namesIn(after)
-  const mistakes = [...changed.flatMap((schema) => takenNames(schema, names, current.schemas)), ...unstartable(current, after)]
+  const named = ({ path, ...mistake }: Mistake): Mistake => {
+    const [uid, name] = path
+    return { ...mistake, path, message: name === undefined ? mistake.message : `${uid}.${name}: ${mistake.message}` }
+  }
+  const mistakes = [...changed.flatMap((schema) => takenNames(schema, names, current.schemas)), ...unstartable(current, after).map(named)]
   return mistakes.length > 0 ? mistakes : unlinked(changed, after)
 }
 
-/** The same for what a service could serve, and Strapi could not: values of enumerations, custom fields, components in a circle. */
-export function unstartable(current: Pick<ProjectSchemas, 'schemas' | 'customFields'>, after: Schemas): readonly Mistake[] {
+/** What unchanged attributes are compared with, and what is known of the project. */
+type Known = Pick<ProjectSchemas, 'schemas' | 'customFields' | 'isStrapis'>
+
+/** The same for what a service could serve, and Strapi could not; messages about an attribute are ends of sentences. */
+export function unstartable(current: Known, after: Schemas): readonly Mistake[] {
   const changed = [...after.values()].filter((schema) => schema !== current.schemas.get(schema.uid))
   return changed.flatMap((schema) => [
     ...Object.keys(schema.content.attributes).flatMap((name) => wrongAttribute(current, after, schema, name)),
@@ -125,15 +132,10 @@ export const takenTypeNames = (uid: string, { info }: SchemaContent, types: Owne
     return taken === undefined ? [] : [{ path: [uid, key], message: `The ${key} "${name}" is already used by ${taken}`, value: name }]
   })
 
-function wrongAttribute(
-  current: Pick<ProjectSchemas, 'schemas' | 'customFields'>,
-  after: Schemas,
-  { uid }: ProjectSchema,
-  name: string,
-): readonly Mistake[] {
+function wrongAttribute(current: Known, after: Schemas, { uid }: ProjectSchema, name: string): readonly Mistake[] {
   const attribute = attributesOf(after, uid)[name]!
   if (isDeepStrictEqual(attribute, attributesOf(current.schemas, uid)[name])) return []
-  const mistake = (message: string): readonly Mistake[] => [{ path: [uid, name], message: `${uid}.${name}: ${message}` }]
+  const mistake = (message: string, ...option: readonly string[]): readonly Mistake[] => [{ path: [uid, name, ...option], message }]
   switch (attribute.type) {
     case 'component':
       return after.has(attribute.component as string) ? [] : mistake(`there is no component ${attribute.component}`)
@@ -142,11 +144,9 @@ function wrongAttribute(
       return unknown.length === 0 ? [] : mistake(`there is no component ${unknown.join(', ')}`)
     }
     case 'enumeration':
-      return enumerationMistake(listOf(attribute.enum)).flatMap(mistake)
+      return valueFault(current, listOf(attribute.enum)).flatMap((fault) => mistake(fault, 'enum'))
     case 'customField':
-      return current.customFields.has(attribute.customField as string)
-        ? []
-        : mistake(`the custom field ${attribute.customField ?? '(none)'} is not registered`)
+      return current.customFields.has(attribute.customField as string) ? [] : mistake(notRegistered(attribute.customField))
     case 'relation':
       return /^morph(One|Many)$/.test(attribute.relation as string) && typeof attribute.morphBy !== 'string'
         ? mistake(`a relation ${attribute.relation} needs morphBy, the polymorphic relation of ${attribute.target}`)
@@ -156,23 +156,19 @@ function wrongAttribute(
   }
 }
 
+const notRegistered = (field: unknown): string => {
+  const uid = typeof field === 'string' ? field : '(none)'
+  return `the custom field ${uid} is not registered; if a plugin brings it along, say its type in octavo.config: "customFields": { "${uid}": "string" }`
+}
+
 /** The texts of a list; what is none, the checks of schemas refuse. */
 const listOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
 
-/** Names of values in GraphQL, which Strapi demands at its start. */
-const normalized = (value: string): string => slugify(value, { separator: '_', lowercase: false, decamelize: false })
-
-function enumerationMistake(values: readonly string[]): readonly string[] {
-  const names = values.map(normalized)
-  const empty = values.filter((_, index) => names[index] === '')
-  if (empty.length > 0) return [`the values ${JSON.stringify(empty)} have no letter or digit`]
-  const digits = values.filter((_, index) => /^\d/.test(names[index]!))
-  if (digits.length > 0) return [`the values ${JSON.stringify(digits)} begin with a digit`]
-  const counts = new Map<string, number>()
-  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
-  const same = values.filter((_, index) => counts.get(names[index]!)! > 1)
-  return same.length === 0 ? [] : [`the values ${JSON.stringify(same)} are the same without special characters`]
+/** The checks of schemas report what is wrong for this service too. */
+function valueFault({ isStrapis }: Known, values: readonly string[]): readonly string[] {
+  const fault = isStrapis ? faultOfValues(values) : null
+  return fault?.kind === 'unstartable' ? [fault.message] : []
 }
 
 /** A component that contains itself, directly or through others, could never be read. */

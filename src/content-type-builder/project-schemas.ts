@@ -42,9 +42,11 @@ export interface ProjectSchemas {
    */
   readonly schemas: ReadonlyMap<string, ProjectSchema>
   readonly isTypeScript: boolean
+  /** Whether Strapi has to start with the schemas too. */
+  readonly isStrapis: boolean
   /** Every file below src/, relative to the project, with `/`. */
   readonly files: readonly string[]
-  /** The uids of registered custom fields (`plugin::color-picker.color`). */
+  /** The uids of known custom fields (`plugin::color-picker.color`). */
   readonly customFields: ReadonlySet<string>
   /** The uids of types whose table holds more than one row, for the older routes; a draft and its published version are two. */
   readonly typesWithSeveralRows: ReadonlySet<string>

@@ -26,8 +26,8 @@ export function openContentTypeBuilder(folder: string, database: MainConnection,
   return async (request, agreed) => {
     const [{ changeSchemas }, { readProjectSchemas }] = await loadBuilder()
     let response: BuilderResponse | null = null
-    await liveModel.change(async ({ model, unwritten }) => {
-      const result = changeSchemas(await readProjectSchemas({ folder, unwritten }, { model, database, request }), request)
+    await liveModel.change(async (inForce) => {
+      const result = changeSchemas(await readProjectSchemas(folder, inForce, { database, request }), request)
       response = { status: result.status, body: result.body }
       if (result.kind === 'refusal') return null
       const deleted = result.deleted.filter((path) => !path.endsWith('/')).map((path) => [path, null] as const)

@@ -36,8 +36,11 @@ export interface ChangeRequest {
 /** The statement that notes who makes a change. It is executed in the transaction that records the change. */
 export type NoteChange = (change: { readonly version: string; readonly summary: string }) => RawBuilder<unknown>
 
-/** What a change is prepared from: the model in force, and its files that are not on disk. */
-export type ChangeableModel = Pick<InForce, 'model' | 'unwritten'>
+/** What a change is prepared from: the model in force, its files that are not on disk, and what else is known of the project. */
+export interface ChangeableModel extends Pick<InForce, 'model' | 'unwritten'>, Pick<LiveModelOptions, 'findFields'> {
+  /** Whether Strapi has to start with the files too. */
+  readonly isStrapis: boolean
+}
 
 /** Returns a change from the project's files as they are when it is its turn, or null for none. */
 export type PrepareChange = (inForce: ChangeableModel) => Promise<ChangeRequest | null>

@@ -9,7 +9,7 @@ import { possibleRenames } from '../model-plans/possible-renames.js'
 import { commandLine } from '../runtime/command-line.js'
 import { openQueue } from '../runtime/queue.js'
 import { asOutrun, finishInSteps, isOutrun, makeChange } from './carry-out.js'
-import type { ChangeRequest, ChangeResult, InForce, LiveModelOptions, PlannedChange, PrepareChange } from './change.js'
+import type { ChangeableModel, ChangeRequest, ChangeResult, InForce, LiveModelOptions, PlannedChange, PrepareChange } from './change.js'
 import { changeColumns, type ListedChange, lastChange, listChanges, noteFiled, unfiledChanges } from './change-log.js'
 import { type CountedPlan, countedPlan, onlyAdds } from './counted-plan.js'
 import { type DescribedPlan, describedPlan } from './described-plan.js'
@@ -61,8 +61,12 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
       await follow(options, inForce)
       return work()
     })
+  const changeable = (): ChangeableModel => {
+    const { config, findFields } = options
+    return { model: inForce.model, unwritten: inForce.unwritten, findFields, isStrapis: config.contract === 'strapi' }
+  }
   const change = async (prepare: PrepareChange): Promise<ChangeResult> => {
-    const request = await prepare(inForce)
+    const request = await prepare(changeable())
     const plan = request === null ? null : await make(options, inForce, request)
     return { version: inForce.model.version, plan }
   }
@@ -78,7 +82,7 @@ export async function openLiveModel(options: LiveModelOptions): Promise<LiveMode
     },
     plan: (prepare) =>
       inLine(async () => {
-        const request = await prepare(inForce)
+        const request = await prepare(changeable())
         const plan = request === null ? null : await described(options, inForce, request)
         return { version: inForce.model.version, plan }
       }),

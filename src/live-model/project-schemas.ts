@@ -7,9 +7,11 @@ import { builtinTypes } from '../content-type-builder/builtin-types.js'
 import type { BuilderRequest, ProjectSchema, ProjectSchemas, SchemaContent } from '../content-type-builder/project-schemas.js'
 import type { MainConnection } from '../database/database.js'
 import { ApiError } from '../errors/errors.js'
+import { knownPluginFields } from '../model/custom-fields.js'
 import { schemaFilesOf } from '../model/load.js'
 import { type FileChanges, filesWithChanges, parseSchemaFile } from '../model/schema-files.js'
 import type { Model } from '../model/types.js'
+import type { ChangeableModel } from './change.js'
 import { plain } from './refusals.js'
 
 /** The files of a project: its folder, and what is in force and not written there. */
@@ -20,10 +22,12 @@ export interface FilesInForce {
 
 /** Reads the schema files of a project, and what else a request depends on. */
 export async function readProjectSchemas(
-  project: FilesInForce,
-  { model, database, request }: { readonly model: Model; readonly database: MainConnection; readonly request: BuilderRequest },
+  folder: string,
+  inForce: ChangeableModel,
+  { database, request }: { readonly database: MainConnection; readonly request: BuilderRequest },
 ): Promise<ProjectSchemas> {
-  const { folder, unwritten } = project
+  const { model, unwritten, isStrapis } = inForce
+  const project = { folder, unwritten }
   const schemas = new Map<string, ProjectSchema>(builtinTypes().map((schema) => [schema.uid, schema]))
   for (const [uid, path] of await schemaPlaces(project)) {
     const content = await contentOf(project, path, schemas.get(uid)?.content)
@@ -33,6 +37,7 @@ export async function readProjectSchemas(
   return {
     schemas,
     isTypeScript: existsSync(join(folder, 'tsconfig.json')),
+    isStrapis,
     files: [
       ...entries
         .filter((entry) => entry.isFile())
@@ -40,7 +45,7 @@ export async function readProjectSchemas(
         .filter((path) => !unwritten.has(path)),
       ...[...unwritten].filter(([, text]) => text !== null).map(([path]) => path),
     ],
-    customFields: usedCustomFields(schemas),
+    customFields: await customFieldsFor(request.body, schemas, inForce),
     typesWithSeveralRows: await typesWithSeveralRows(model, database, request),
   }
 }
@@ -59,13 +64,23 @@ async function contentOf({ folder, unwritten }: FilesInForce, path: string, buil
   return { ...others, info, attributes }
 }
 
-/** The custom fields that a schema uses: which plugins a Strapi would load is not known. */
-export const usedCustomFields = (schemas: ReadonlyMap<string, ProjectSchema>): ReadonlySet<string> =>
-  new Set(
-    [...schemas.values()].flatMap(({ content }) =>
-      Object.values(content.attributes).flatMap(({ customField }) => (typeof customField === 'string' ? [customField] : [])),
-    ),
+/**
+ * The custom fields that a request may name: those that schemas use, that octavo.config or the code of the project names, and, where Strapi
+ * does not have to start, those whose type is known. Which plugins a Strapi would load is not known.
+ */
+export async function customFieldsFor(
+  body: unknown,
+  schemas: ReadonlyMap<string, ProjectSchema>,
+  { findFields, isStrapis }: Pick<ChangeableModel, 'findFields' | 'isStrapis'>,
+): Promise<ReadonlySet<string>> {
+  const used = [...schemas.values()].flatMap(({ content }) =>
+    Object.values(content.attributes).flatMap(({ customField }) => (typeof customField === 'string' ? [customField] : [])),
   )
+  // Most requests have none, and need not look for what is known.
+  if (!JSON.stringify(body ?? null).includes('"customField"')) return new Set(used)
+  const { configured, registered } = await findFields()
+  return new Set([...used, ...Object.keys(configured), ...registered.keys(), ...(isStrapis ? [] : knownPluginFields)])
+}
 
 /** The type that a request names, if it has more than one row; only asked for where the request may make it a single type. */
 async function typesWithSeveralRows(

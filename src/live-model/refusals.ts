@@ -1,8 +1,9 @@
 // Refuses changes of the model: names that the database cannot give, and what hides content that nobody agreed to hide.
 import { relative, sep } from 'node:path'
 import type { DatabaseNames } from '../database/names.js'
+import type { Table } from '../database/schema/table.js'
 import { describeTables } from '../database/schema/tables.js'
-import { ApiError, mistakenInput, validationError } from '../errors/errors.js'
+import { ApiError, ConfigError, mistakenInput, validationError } from '../errors/errors.js'
 import { fileAndPath, mistakesOf, type SchemaMistake, sentenceOf } from '../model/check.js'
 import { schemasOf } from '../model/owners.js'
 import type { Model } from '../model/types.js'
@@ -10,33 +11,65 @@ import type { Rename } from '../model-plans/types.js'
 import type { ChangeRequest } from './change.js'
 import type { CountedContent } from './counted-plan.js'
 
+/** A table whose name the database cannot give, or the column that has it. */
+interface RefusedName {
+  readonly table: string
+  readonly column: string | null
+  readonly message: string
+}
+
+/** The first of `tables` that has the name of another one, or a new name that the database has for itself; null: none. */
+function refusedNameOf(
+  tables: readonly Table[],
+  former: ReadonlyMap<string, ReadonlySet<string>>,
+  names: DatabaseNames,
+): RefusedName | null {
+  const taken = new Set<string>()
+  for (const { name: table, columns } of tables) {
+    const key = names.tellCaseApart ? table : table.toLowerCase()
+    if (taken.has(key)) return { table, column: null, message: `The table ${table} is taken: two schemas or attributes would share it` }
+    taken.add(key)
+    const known = former.get(table)
+    if (known === undefined && names.isOwnTable(table))
+      return { table, column: null, message: `The table ${table} has a name that the database keeps for itself` }
+    const own = columns.find((column) => names.ownColumns.has(column.name) && known?.has(column.name) !== true)
+    if (own !== undefined)
+      return { table, column: own.name, message: `The column ${own.name} has a name that the database keeps for itself` }
+  }
+  return null
+}
+
 /**
  * Refuses names of a new model that the database cannot give: tables that two schemas would share, as Strapi would at its next start, and
  * new names that it has for itself. `path`: where schemas are in the request. @throws ApiError 400
  */
 export function refuseNames(from: Model, to: Model, names: DatabaseNames, path: readonly string[]): void {
   const former = new Map(describeTables(from).map(({ name, columns }) => [name, new Set(columns.map((column) => column.name))]))
-  const taken = new Set<string>()
-  for (const { name, columns } of describeTables(to)) {
-    const key = names.tellCaseApart ? name : name.toLowerCase()
-    if (taken.has(key)) throw refusedName(to, name, null, `The table ${name} is taken: two schemas or attributes would share it`, path)
-    taken.add(key)
-    const known = former.get(name)
-    if (known === undefined && names.ownTables.test(name))
-      throw refusedName(to, name, null, `The table ${name} has a name that the database keeps for itself`, path)
-    const own = columns.find((column) => names.ownColumns.has(column.name) && known?.has(column.name) !== true)
-    if (own !== undefined)
-      throw refusedName(to, name, own.name, `The column ${own.name} has a name that the database keeps for itself`, path)
-  }
+  const refused = refusedNameOf(describeTables(to), former, names)
+  if (refused !== null) throw refusedName(to, refused.table, refused.column, refused.message, path)
+}
+
+/** The same for the tables that a first start makes: those that the database lacks. @throws ConfigError */
+export function refuseNewNames(model: Model, names: DatabaseNames, has: (table: string) => boolean): void {
+  const lacking = describeTables(model).filter(({ name }) => !has(name))
+  const refused = refusedNameOf(lacking, new Map(), names)
+  if (refused === null) return
+  const place = placeOf(model, refused.table, refused.column)
+  throw new ConfigError(`${place === null ? '' : `${place.join('.')}: `}${refused.message}`)
 }
 
 /** The refusal of a table, or of a column of it, with the place of the schema or attribute that has it. */
 export function refusedName(model: Model, table: string, column: string | null, message: string, path: readonly string[]): ApiError {
+  const place = placeOf(model, table, column)
+  return place === null ? new ApiError('ValidationError', message) : mistakenInput([{ path: [...path, ...place], message }])
+}
+
+/** The schema and attribute that have a table or a column; null: a table that is no schema's own. */
+function placeOf(model: Model, table: string, column: string | null): readonly string[] | null {
   const schema = schemasOf(model).findLast((each) => each.table === table)
-  if (schema === undefined) return new ApiError('ValidationError', message)
+  if (schema === undefined) return null
   const attribute = [...schema.attributes.values()].find((each) => each.kind === 'scalar' && each.column === column)
-  const place = [...path, schema.uid, ...(attribute === undefined ? ['collectionName'] : ['attributes', attribute.name])]
-  return mistakenInput([{ path: place, message }])
+  return [schema.uid, ...(attribute === undefined ? ['collectionName'] : ['attributes', attribute.name])]
 }
 
 /** The message of an error without the folder of the project. */

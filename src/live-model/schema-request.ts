@@ -9,9 +9,9 @@ import { isBuiltin, type ProjectSchema, type SchemaContent } from '../content-ty
 import { excessOf, longUid } from '../content-type-builder/request-bounds.js'
 import { validationError } from '../errors/errors.js'
 import { schemaIndexes } from '../model/load.js'
-import type { Model } from '../model/types.js'
+import { oneNameForBoth } from '../model/schema-keys.js'
 import type { ChangeableModel, ChangeRequest } from './change.js'
-import { type FilesInForce, schemaPlaces, usedCustomFields } from './project-schemas.js'
+import { customFieldsFor, schemaPlaces } from './project-schemas.js'
 
 const apiUid = /^api::([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
 const componentUid = /^([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
@@ -19,10 +19,13 @@ const componentUid = /^([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a
 const reservedTable = /^(?:strapi|octavo)_/i
 
 const name = (pattern: RegExp, what: string) => z.string().regex(pattern, `must be ${what}`)
-const attributes = z.record(name(attributeName, 'a letter followed by letters, digits and _'), z.looseObject({ type: z.string() }))
+const attributes = z.record(
+  name(attributeName, 'a letter from A to Z followed by such letters, digits and _'),
+  z.looseObject({ type: z.string() }),
+)
 const info = z.looseObject({ displayName: z.string().min(1), description: z.string().optional() })
 const common = {
-  collectionName: name(categoryName, 'a name of a table').optional(),
+  collectionName: name(categoryName, 'a name of a table: a letter from A to Z followed by such letters, digits, - and _').optional(),
   options: z.looseObject({}).optional(),
   indexes: schemaIndexes.optional(),
   attributes,
@@ -62,7 +65,7 @@ type ComponentSchema = z.output<typeof component>
  */
 export async function readSchemaRequest(
   folder: string,
-  { model, unwritten }: ChangeableModel,
+  inForce: ChangeableModel,
   sent: unknown,
   agreed: ReadonlySet<string>,
 ): Promise<ChangeRequest> {
@@ -71,8 +74,8 @@ export async function readSchemaRequest(
   const { data, renames, neverPublished, version } = checked(schemaRequest, sent, [])
   const uids = Object.keys(data)
   if (uids.length === 0) throw invalid(['data'], 'must name a schema')
-  const { files, places } = await filesOfSchemas({ folder, unwritten }, data)
-  refuseUnstartable(model, data)
+  const { files, places } = await filesOfSchemas(folder, inForce, data)
+  await refuseUnstartable(inForce, data)
   return {
     ...{ summary: uids.join(', '), files, places, renames, choices: { neverPublished }, agreed, path: ['data'] },
     ...(version === undefined ? {} : { version }),
@@ -81,7 +84,8 @@ export async function readSchemaRequest(
 
 /** The files that schemas become, and which schema of the body each is of. @throws ApiError 400 */
 async function filesOfSchemas(
-  { folder, unwritten }: FilesInForce,
+  folder: string,
+  { unwritten, isStrapis }: ChangeableModel,
   data: Readonly<Record<string, object | null>>,
 ): Promise<Required<Pick<ChangeRequest, 'files' | 'places'>>> {
   const uids = Object.keys(data)
@@ -105,7 +109,7 @@ async function filesOfSchemas(
       for (const [path] of codeOf(uid)) if (isThere(path)) files.set(path, null)
       continue
     }
-    const text = textOf(uid, schema)
+    const text = textOf(uid, schema, isStrapis)
     files.set(place, text)
     places.set(place, ['data', uid])
     if (former === undefined) for (const [path, code] of codeOf(uid)) if (!isThere(path)) files.set(path, code)
@@ -114,7 +118,8 @@ async function filesOfSchemas(
 }
 
 /** Refuses what this service could serve, and what Strapi does not start with. @throws ApiError 400 */
-function refuseUnstartable(model: Model, data: Readonly<Record<string, object | null>>): void {
+async function refuseUnstartable(inForce: ChangeableModel, data: Readonly<Record<string, object | null>>): Promise<void> {
+  const { model, isStrapis } = inForce
   const schemaOf = (uid: string, content: SchemaContent): ProjectSchema => ({ uid, path: null, content })
   const schemas = new Map([...model.types, ...model.components].map(([uid, { source }]) => [uid, schemaOf(uid, source as SchemaContent)]))
   const after = new Map(schemas)
@@ -133,10 +138,10 @@ function refuseUnstartable(model: Model, data: Readonly<Record<string, object | 
     const [taken] = takenTypeNames(uid, content, names)
     if (taken !== undefined) throw invalid(['data', uid, 'info', ...taken.path.slice(1)], taken.message)
   }
-  const [mistake] = unstartable({ schemas, customFields: usedCustomFields(schemas) }, after)
+  const [mistake] = unstartable({ schemas, isStrapis, customFields: await customFieldsFor(data, schemas, inForce) }, after)
   if (mistake === undefined) return
   const [uid, ...attribute] = mistake.path
-  throw invalid(['data', uid!, ...attribute.flatMap((name) => ['attributes', name])], mistake.message)
+  throw invalid(['data', uid!, ...(attribute.length === 0 ? [] : ['attributes', ...attribute])], mistake.message)
 }
 
 /** The path of a new schema; null if there is none by this uid. */
@@ -147,7 +152,7 @@ function placeOf(uid: string): string | null {
 }
 
 /** The text of the file, with the keys in Strapi's order. */
-function textOf(uid: string, sent: object): string {
+function textOf(uid: string, sent: object, isStrapis: boolean): string {
   const path = ['data', uid]
   if (!uid.includes('::')) {
     const schema = checked(component, sent, path)
@@ -155,15 +160,15 @@ function textOf(uid: string, sent: object): string {
     return fileText(inOrder(schema, componentKeys))
   }
   const schema = checked(type, sent, path)
-  checkNames(uid, schema)
+  checkNames(uid, schema, isStrapis)
   return fileText(inOrder(schema, typeKeys))
 }
 
-function checkNames(uid: string, { info: { singularName, pluralName }, collectionName: table }: TypeSchema): void {
+function checkNames(uid: string, { info: { singularName, pluralName }, collectionName: table }: TypeSchema, isStrapis: boolean): void {
   const path = ['data', uid]
   const own = uid.slice(uid.indexOf('.') + 1)
   if (singularName !== own) throw invalid([...path, 'info', 'singularName'], `must be "${own}", as the uid says`)
-  if (singularName === pluralName) throw invalid([...path, 'info', 'pluralName'], 'must differ from singularName')
+  if (isStrapis && singularName === pluralName) throw invalid([...path, 'info', 'pluralName'], oneNameForBoth)
   if (uid.startsWith('plugin::')) return
   for (const one of [singularName, pluralName])
     if (isReservedType(one)) throw invalid([...path, 'info', one === singularName ? 'singularName' : 'pluralName'], `is reserved: ${one}`)

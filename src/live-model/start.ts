@@ -1,6 +1,7 @@
 // The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
 import type { DatabaseView, RowReader } from '../database/database.js'
 import { hasColumns } from '../database/has-columns.js'
+import { namesOf } from '../database/names.js'
 import { keptTables } from '../database/schema/admin-tables.js'
 import { describeTables } from '../database/schema/tables.js'
 import { ApiError, ConfigError } from '../errors/errors.js'
@@ -14,7 +15,7 @@ import type { CountedContent } from './counted-plan.js'
 import { refuseForeignDatabase } from './foreign-database.js'
 import { filesOf, loadFormerWith, loadWith } from './in-force.js'
 import { filesBehind, onlyAddsTo } from './older-files.js'
-import { named, renameText } from './refusals.js'
+import { named, refuseNewNames, renameText } from './refusals.js'
 import { differencesOf, storedSchemas } from './stored-schemas.js'
 
 /** Without a decision nothing is hidden or renamed. */
@@ -38,6 +39,7 @@ export async function readStart({ config, findFields, isCommand }: StartingProje
   const load = (files: FileChanges) => loadWith({ config, findFields }, { unwritten: unfiled }, files)
   let { model, texts } = await load(new Map())
   if (view !== null) await refuseForeignDatabase(config, view, model)
+  if (stored === null) refuseNewNames(model, namesOf[config.database.client], (table) => tables?.has(table) === true)
   if (stored === null || differencesOf(stored, texts).size === 0) return { model, texts, stored, change, former: null, behind: new Map() }
   let behind = filesBehind(config, isCommand, await changesAfter(view!.main, 0), { texts, stored })
   if (behind.size > 0) {

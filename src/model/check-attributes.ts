@@ -2,7 +2,8 @@
 import { attributeOptions, commonOptions, type OptionsByName, relationKinds } from './attribute-options.js'
 import { isScalarType } from './attributes.js'
 import { checkCondition } from './conditions.js'
-import { careless, type Finding, shown, unlikely, wrong } from './finding.js'
+import { faultOfValues } from './enumeration-values.js'
+import { careless, type Finding, shown, unlikely, unstartable, wrong } from './finding.js'
 import { columnName } from './names.js'
 import type { AttributeSource, SchemaSource, SchemaSources } from './types.js'
 
@@ -68,12 +69,15 @@ function checkEnumeration(name: string, { enum: values, default: chosen }: Attri
   const path = `attributes.${name}.enum`
   if (!Array.isArray(values)) return [wrong(path, 'must name at least one value')]
   if (values.length === 0) return [careless(path, 'must name at least one value')]
-  const seen = new Set<unknown>()
-  const twice = values.find((value) => seen.size === seen.add(value).size)
-  if (twice !== undefined) return [wrong(path, `has ${shown(twice)} twice`)]
-  if (typeof chosen !== 'string' || seen.has(chosen)) return []
+  // Another check reports what is not a text.
+  const texts = values.filter((value) => typeof value === 'string')
+  const fault = faultOfValues(texts)
+  if (fault?.kind === 'wrong') return [wrong(path, fault.message)]
   return [
-    careless(`attributes.${name}.default`, `${shown(chosen)} is not one of the values`, { given: chosen, known: () => values.map(String) }),
+    ...(fault === null ? [] : [unstartable(path, fault.message)]),
+    ...(typeof chosen !== 'string' || texts.includes(chosen)
+      ? []
+      : [careless(`attributes.${name}.default`, `${shown(chosen)} is not one of the values`, { given: chosen, known: () => texts })]),
   ]
 }
 

@@ -3,9 +3,17 @@ import { nameCharacters, uidCharacters } from '../config/limits.js'
 import { closest, didYouMean } from '../errors/did-you-mean.js'
 import { ConfigError } from '../errors/errors.js'
 import { checkAttribute, checkColumns } from './check-attributes.js'
-import { careless, type Finding, shown, unlikely, wrong } from './finding.js'
+import { careless, type Finding, shown, unlikely, unstartable, wrong } from './finding.js'
 import { snake } from './names.js'
-import { componentAttributes, documentAttributes, kebabCase, replacedAttributes, schemaKeys, schemaOptions } from './schema-keys.js'
+import {
+  componentAttributes,
+  documentAttributes,
+  kebabCase,
+  oneNameForBoth,
+  replacedAttributes,
+  schemaKeys,
+  schemaOptions,
+} from './schema-keys.js'
 import type { SchemaSource } from './types.js'
 
 /** A schema of the project with its file. */
@@ -44,7 +52,8 @@ const maxShown = 3
 const maxGuessed = 20
 
 /**
- * Checks the project's own schemas; `all` also contains the built-in ones. `ending`: the kinds of findings that are errors; others are warnings.
+ * Checks the project's own schemas; `all` also contains the built-in ones. `ending`: the kinds of findings that are errors; others are
+ * warnings, but for those in `unsaid`.
  * @returns warnings about likely mistakes, as sentences
  * @throws ConfigError with a sentence that names the first errors, each with its file and path
  */
@@ -52,16 +61,19 @@ export function checkSchemas(
   files: readonly SchemaFile[],
   all: readonly SchemaSource[],
   ending: readonly Finding['kind'][],
+  unsaid: readonly Finding['kind'][] = [],
 ): readonly string[] {
   const sources = new Map(all.map((schema) => [schema.uid, schema]))
   let guessed = 0
   const completed = ({ message, guess }: Finding): string =>
     guess === null || ++guessed > maxGuessed ? message : `${message}${didYouMean(guess.given, guess.known())}`
   const found = files.flatMap(({ file, schema }) =>
-    findings(schema, sources).map((finding) => ({
-      isError: ending.includes(finding.kind),
-      mistake: { file, path: finding.path, message: completed(finding) },
-    })),
+    findings(schema, sources)
+      .filter(({ kind }) => !unsaid.includes(kind))
+      .map((finding) => ({
+        isError: ending.includes(finding.kind),
+        mistake: { file, path: finding.path, message: completed(finding) },
+      })),
   )
   const mistakes = found.filter(({ isError }) => isError).map(({ mistake }) => mistake)
   if (mistakes.length > 0) {
@@ -102,7 +114,9 @@ function checkKind({ kind }: SchemaSource): readonly Finding[] {
 
 function checkNames({ kind, info }: SchemaSource): readonly Finding[] {
   if (kind === 'component') return []
-  return (['singularName', 'pluralName'] as const).flatMap((key) => {
+  const { singularName, pluralName } = info
+  const isSame = singularName !== undefined && singularName === pluralName
+  const wrongNames = (['singularName', 'pluralName'] as const).flatMap((key) => {
     const name = info[key]
     if (name === undefined || kebabCase.test(name)) return []
     const meant = name
@@ -112,6 +126,7 @@ function checkNames({ kind, info }: SchemaSource): readonly Finding[] {
       .replaceAll(/^-|-$/g, '')
     return [wrong(`info.${key}`, `is ${shown(name)}; it must be in kebab-case${kebabCase.test(meant) ? `, like "${meant}"` : ''}`)]
   })
+  return [...wrongNames, ...(isSame ? [unstartable('info.pluralName', oneNameForBoth)] : [])]
 }
 
 /** Names that are served although not every database stores them where they are named. */

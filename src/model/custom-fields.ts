@@ -41,6 +41,9 @@ const knownPlugins: Readonly<Record<string, ScalarType>> = {
   'plugin::video-field.video': 'json',
 }
 
+/** The custom fields of plugins whose types are known without the code of the project. */
+export const knownPluginFields: readonly string[] = Object.keys(knownPlugins)
+
 /** The type that values of a declared column have, whichever database declares it. */
 const declaredTypes: readonly (readonly [RegExp, ScalarType])[] = [
   [/^jsonb?$/, 'json'],

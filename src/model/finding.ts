@@ -10,13 +10,13 @@ export interface Guess {
 
 /**
  * A finding at one path of a schema. `wrong` ends the start. `careless` ends it as well, unless Strapi serves the project too: Strapi
- * starts with such a mistake. `unlikely` is a warning.
+ * starts with such a mistake. `unlikely` is a warning. `unstartable` is one where Strapi serves the project too, and does not start with it.
  */
 export interface Finding {
   /** The path in the file: `attributes.slug.targetField`. */
   readonly path: string
   readonly message: string
-  readonly kind: 'wrong' | 'careless' | 'unlikely'
+  readonly kind: 'wrong' | 'careless' | 'unlikely' | 'unstartable'
   /** What goes on the message; null: nothing. */
   readonly guess: Guess | null
 }
@@ -29,6 +29,7 @@ const finding =
 export const wrong: ReturnType<typeof finding> = finding('wrong')
 export const careless: ReturnType<typeof finding> = finding('careless')
 export const unlikely: ReturnType<typeof finding> = finding('unlikely')
+export const unstartable: ReturnType<typeof finding> = finding('unstartable')
 
 /** Bytes of a value that a message repeats. */
 const longestShown = 200

@@ -99,7 +99,8 @@ async function load(
   const read = [...builtin, ...own.map(({ schema }) => schema)]
   const isStrapis = wereInForce || contract === 'strapi' || signOfStrapi(folder) !== null
   const ending = wereInForce ? [] : isStrapis ? (['wrong'] as const) : (['wrong', 'careless'] as const)
-  const found = [...checkSchemas([...own, ...extended], read, ending), ...extended.flatMap(({ warnings }) => warnings)]
+  const unsaid = isStrapis ? [] : (['unstartable'] as const)
+  const found = [...checkSchemas([...own, ...extended], read, ending, unsaid), ...extended.flatMap(({ warnings }) => warnings)]
   const warnings = found.map((warning) => warning.replace(`${folder}/`, ''))
   const untyped = isStrapis && found.length > 0 ? allCorrected(read) : read
   const hasFields = fieldsIn(untyped).length > 0

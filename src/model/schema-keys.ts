@@ -4,6 +4,9 @@
 /** Names in kebab-case, as the names of content-types must be. */
 export const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
+/** Why a type cannot have one name for both in a project of Strapi, as the end of a sentence about `info.pluralName`. */
+export const oneNameForBoth = 'must differ from singularName: Strapi does not start with one name for both'
+
 /** Attributes that every document has, and those that every component entry has. A schema cannot use their names. */
 export const documentAttributes = [
   ...['id', 'documentId', 'createdAt', 'updatedAt', 'publishedAt', 'createdBy', 'updatedBy', 'localizations'],

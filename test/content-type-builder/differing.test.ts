@@ -265,8 +265,16 @@ rule('content-type-builder.13', 'names and tables are free', () => {
 })
 
 rule('content-type-builder.14', 'values of an enumeration stay different', () => {
-  for (const values of [['a b', 'a-b'], [''], ['?'], ['-1'], ['é', 'e']])
-    expect(reason(update([newType('book', { size: { type: 'enumeration', enum: values } })]))).toContain('api::book.book.size: the values')
+  const said = (values: readonly string[], current = project) =>
+    update([newType('book', { size: { type: 'enumeration', enum: values } })], [], current)
+  const ofStrapi = [['a b', 'a-b'], ['?'], ['-1'], ['é', 'e'], ['日本']]
+  for (const values of ofStrapi) {
+    expect(reason(said(values))).toContain(`api::book.book.size: has ${JSON.stringify(values[0])}`)
+    expect(reason(said(values))).toContain('Strapi does not start with')
+  }
+  const own = { ...project, isStrapis: false }
+  for (const values of ofStrapi) expect(said(values, own).status, values.join()).toBe(200)
+  for (const current of [project, own]) expect(reason(said([''], current))).toContain('attributes.size.enum has "", an empty value')
 })
 
 rule('content-type-builder.15', 'custom fields are registered', () => {

@@ -49,6 +49,7 @@ export function schemasOf(files: ReadonlyMap<string, string>, more: Partial<Proj
   return {
     schemas,
     isTypeScript: false,
+    isStrapis: true,
     files: [...files.keys()],
     customFields: new Set(),
     typesWithSeveralRows: new Set(several),

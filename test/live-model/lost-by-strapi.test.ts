@@ -385,12 +385,12 @@ const refused: readonly [what: string, data: Schemas, message: string][] = [
   [
     'an enumeration with an empty value',
     { 'api::writer.writer': writer(but(writerAttributes, [], { kind: { type: 'enumeration', enum: [''] } })) },
-    'no letter or digit',
+    'has "", an empty value',
   ],
   [
     'values of an enumeration that are one',
-    { 'api::writer.writer': writer(but(writerAttributes, [], { kind: { type: 'enumeration', enum: ['a b', 'a_b'] } })) },
-    'are the same',
+    { 'api::writer.writer': writer(but(writerAttributes, [], { kind: { type: 'enumeration', enum: ['a', 'b', 'a'] } })) },
+    'has "a" twice',
   ],
   [
     'an inverse named locale',

@@ -180,7 +180,7 @@ rule('live-model.4', 'names that the database cannot give are refused', async ()
   if (!isOnPostgres) for (const name of ['NOTES', 'Notes']) expect([name, await mistakes(widget(name))]).toEqual([name, table])
   if (!isOnServer) for (const name of ['sqlite_master', 'SQLITE_x']) expect([name, await mistakes(widget(name))]).toEqual([name, table])
   if (isOnPostgres) {
-    for (const name of ['pg_class', 'pg_x']) expect([name, await mistakes(widget(name))]).toEqual([name, table])
+    for (const name of ['pg_class', 'pg_stat_activity']) expect([name, await mistakes(widget(name))]).toEqual([name, table])
     for (const name of ['ctid', 'xmin', 'tableoid'])
       expect(await mistakes(widget('widgets', { [name]: text }))).toEqual([400, ['data', 'api::widget.widget', 'attributes', name]])
   }
@@ -190,6 +190,41 @@ rule('live-model.4', 'names that the database cannot give are refused', async ()
   const refused = await change({ 'api::widget.widget': { ...indexes, indexes: nowhere } })
   expect(refused.status, refused.text).toBe(409)
   expect((await served.ask('/api/notes', { token: full })).status).toBe(200)
+})
+
+rule('live-model.4', 'tables named pg and pg_ are no names of the database', async () => {
+  const part = { part: { type: 'component', component: 'shared.one' }, tags: relation('manyToMany', 'api::tag.tag') }
+  const made = await change({
+    'api::pg.pg': typeOf('pg', 'pgs', part, { collectionName: 'pg' }),
+    'api::leaf.leaf': typeOf('leaf', 'leaves', part, { collectionName: 'pg_leaves' }),
+  })
+  expect(made.status, made.text).toBe(200)
+  for (const path of ['/api/pgs', '/api/leaves']) expect((await write(path, { part: { here: 'x' } })).status).toBe(201)
+})
+
+rule('live-model.4', 'the first start refuses names of the files that the database cannot give, and names the schema', async () => {
+  const started = (schema: object) =>
+    serveProject(
+      {
+        'src/api/tag/content-types/tag/schema.json': typeOf('tag', 'tags', { text }),
+        'src/api/page/content-types/page/schema.json': schema,
+      },
+      { environment: secrets },
+    ).then(
+      async (other) => other.close().then(() => 'started'),
+      (error: Error) => error.message,
+    )
+  expect(await started(typeOf('page', 'pages', { text }, { collectionName: 'tags' }))).toBe(
+    'api::tag.tag.collectionName: The table tags is taken: two schemas or attributes would share it',
+  )
+  if (!isOnServer)
+    expect(await started(typeOf('page', 'pages', { text }, { collectionName: 'sqlite_pages' }))).toBe(
+      'api::page.page.collectionName: The table sqlite_pages has a name that the database keeps for itself',
+    )
+  if (isOnPostgres)
+    expect(await started(typeOf('page', 'pages', { ctid: text }))).toBe(
+      'api::page.page.attributes.ctid: The column ctid has a name that the database keeps for itself',
+    )
 })
 
 rule('live-model.4', 'a schema file that cannot be read is named, and one with a byte order mark can be', async () => {

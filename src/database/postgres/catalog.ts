@@ -45,6 +45,14 @@ export async function readCatalog(database: Queryable): Promise<Catalog> {
   }
 }
 
+/** The names of the server's own catalog, which come before those of any schema. */
+export async function catalogNames(database: Queryable): Promise<ReadonlySet<string>> {
+  const { rows } = await database.query<{ readonly name: string }>(
+    `select relname as name from pg_class where relnamespace = 'pg_catalog'::regnamespace`,
+  )
+  return new Set(rows.map(({ name }) => name))
+}
+
 /** A sentence for a schema in which tables cannot be found or made; null: it is the current one. */
 function schemaProblem(wanted: string, current: string | null, exists: boolean, database: string): string | null {
   if (current === wanted) return null

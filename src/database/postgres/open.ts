@@ -19,6 +19,7 @@ import { startIndexing } from '../server/indexing.js'
 import { optionsOf } from '../server/options.js'
 import { checkTimeZone, zoneColumns, zoneTable } from '../server/time-zone.js'
 import { type CarryingOut, carryOutOnPostgres } from './carry-out.js'
+import { catalogNames } from './catalog.js'
 import { tryWritingLog } from './commit-log.js'
 import { loggingAccess, openCommitLogAccess } from './commit-log-access.js'
 import { tryReadingLog, watchCommits } from './commit-watch.js'
@@ -130,6 +131,7 @@ export async function openPostgresDatabase(
     const indexes = openBackgroundIndexes(indexing(config.database, settings, logger))
     opened.add(indexes.stop)
     await indexes.begin(model)
+    const catalog = await catalogNames(reached.small)
     const options = optionsOf(config, settings, signing === null ? null : await openSigner(signing))
     const { readTimeout } = config.limits
     const main = openMainConnection((work) => onConnection(reached.small, work, readTimeout), statements, health.failed)
@@ -145,7 +147,7 @@ export async function openPostgresDatabase(
       writes,
       main: { ...main, changed: commits.changed },
       commits: commits.watch,
-      names: namesOf.postgres,
+      names: { ...namesOf.postgres, isOwnTable: (name) => catalog.has(name) },
       fit: async (wanted) => {
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         // Another process may have changed the types of columns.
