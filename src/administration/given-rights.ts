@@ -149,7 +149,7 @@ function mistakesOf(model: Model, right: RoleRight, present: readonly Permission
     )
   const type = subject === null ? undefined : model.types.get(subject)
   if (type === undefined || !hasRights(type))
-    return mistakes({ path: ['subject'], message: `The subject ${subject} is no type of content` })
+    return mistakes({ path: ['subject'], message: `The subject ${subject} is not a type of content` })
   const known = fieldNames(model, type, ({ name }) => nameable(type).has(name))
   const alike = present.map((row) => rightOf(model, row)).filter((one) => one.action === action && one.subject === subject)
   const former = new Set(alike.flatMap((one) => one.fields ?? []))

@@ -109,7 +109,7 @@ export async function changedUsers(
 ): Promise<StoredMembers> {
   for (const name of ['email_reset_password', 'email_confirmation_redirection'] as const) {
     const page = changes[name] ?? null
-    if (page !== null && httpUrl(page) === null) throw wrong([name], 'This is no address that begins with https:// or http://')
+    if (page !== null && httpUrl(page) === null) throw wrong([name], 'This is not an address that begins with https:// or http://')
   }
   const { default_role: role } = changes
   if (role !== undefined && (role === 'public' || (await roleByType(database, role)) === null))
@@ -158,7 +158,7 @@ function mistakesOf(kind: string, { from, response_email, object, message }: Cha
   return [
     ...addresses
       .filter(({ text = '' }) => text !== '' && !isEmailAddress(text))
-      .map(({ path }) => ({ path, message: 'This is no e-mail address' })),
+      .map(({ path }) => ({ path, message: 'This is not a valid e-mail address' })),
     ...templates
       .filter(({ text = '' }) => !isTemplate(text))
       .map(({ path }) => ({ path, message: 'A template has only values such as <%= URL %>, and no code' })),

@@ -55,7 +55,7 @@ function importedBoolean(text: string): Fitted {
 function importedMoment(text: string, isTimestamp: boolean): Fitted {
   const isCount = /^-?\d{1,16}$/.test(text)
   const milliseconds = isCount && (isTimestamp || text.length > 8) ? Number(text) : Date.parse(text)
-  return Number.isNaN(milliseconds) ? { value: null, problem: 'is no moment' } : { value: milliseconds }
+  return Number.isNaN(milliseconds) ? { value: null, problem: 'is not a timestamp' } : { value: milliseconds }
 }
 
 /** JSON as it is written; a string without its quotes, unless it is JSON then. */

@@ -123,7 +123,7 @@ async function commit(config: Config, note: RestoreNote, options: RestoreOptions
 }
 
 const begunSentence = (message: string): string =>
-  `The restore has begun and cannot go on: ${message}. Once that is mended, the same command finishes it`
+  `The restore has begun and cannot go on: ${message}. Once that is fixed, run the same command again to finish it`
 
 /** @throws ConfigError if the backup is not the one that was being restored */
 async function refuseOther({ backup }: RestoreNote, from: string): Promise<void> {
@@ -136,7 +136,7 @@ async function refuseOther({ backup }: RestoreNote, from: string): Promise<void>
 
 /** @throws ConfigError while a service, or anything else, uses the project */
 async function refuseRunning({ uploadsFolder, database }: Config): Promise<void> {
-  if (await hasRunningOwner(uploadsFolder)) throw new ConfigError('An Octavo is running on this project. Stop it. Nothing was changed')
+  if (await hasRunningOwner(uploadsFolder)) throw new ConfigError('Octavo is running on this project; stop it first. Nothing was changed')
   if (database.server === null && !settleAlone(database.filename))
     throw new ConfigError(`The database ${database.filename} is in use. Stop what has it open. Nothing was changed`)
 }

@@ -26,7 +26,7 @@ export interface AdminOptions {
 /** Creates an active administrator. */
 export const createAdminCommand = orExplain(async (folder: string, { email, firstname, lastname, role, password: given }: AdminOptions) => {
   const { password, made } = await newPassword(given)
-  if (!isEmailAddress(email)) throw new ConfigError(`--email is "${email}", which is no e-mail address.`)
+  if (!isEmailAddress(email)) throw new ConfigError(`--email: "${email}" is not a valid e-mail address.`)
   const hashed = await hashPassword(password)
   await change(folder, async (transaction, now) => {
     await addFirstRoles(transaction, now)

@@ -53,7 +53,7 @@ async function make(config: Config, to: string, allowsMissing: boolean): Promise
 
 async function check(config: Config, path: string, json: boolean): Promise<void> {
   const { folder, manifest, findings } = await verifyBackup(config, path, openProgress(lineOf('verifying')))
-  show({ path: folder, manifest, findings }, 'The backup is whole:', json)
+  show({ path: folder, manifest, findings }, 'The backup is complete:', json)
 }
 
 /** The line about what a command is doing. */

@@ -24,7 +24,7 @@ interface Options {
 export const leaveCommand = orExplain(async (folder: string, options: Options) => {
   const { config, model } = await readProjectFolder(folder, checkDatabase)
   if (await hasRunningOwner(config.uploadsFolder))
-    throw new ConfigError('An Octavo is running on this project. Stop it. Nothing was changed')
+    throw new ConfigError('Octavo is running on this project; stop it first. Nothing was changed')
   await onDatabase(config, async () => {
     const undelivered = await undeliveredEvents(config)
     const driver = await driverOf(config)

@@ -279,7 +279,7 @@ async function reachedIn(source: RowSource, target: RowTarget, overwrite: boolea
   if (progress?.every((each) => each.source === source.name)) return new Map(progress.map(({ part, last }) => [part, last]))
   if (overwrite) return null
   if (progress !== null)
-    throw new ConfigError(`${target.name} has an unfinished copy of ${progress[0]!.source}. Finish it, or start anew with --overwrite`)
+    throw new ConfigError(`${target.name} has an unfinished copy of ${progress[0]!.source}. Finish it, or start again with --overwrite`)
   for (const table of await target.tables())
     if ((await target.count(table)) > 0)
       throw new ConfigError(`${target.name} is not empty: it has rows in ${table.name}. To remove all its rows first: --overwrite`)

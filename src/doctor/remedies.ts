@@ -55,7 +55,7 @@ export const remedies: Readonly<Record<string, string>> = {
   'polymorphic relations reference existing rows':
     'Their targets were deleted, and responses leave them out. Saving the document without them removes them.',
   'pending links have an existing owner':
-    'Strapi published the owner anew or deleted it. These links have no effect; publish the owner again if it lacks them.',
+    'Strapi published the owner again or deleted it. These links have no effect; publish the owner again if it lacks them.',
   'pending links have an existing target': 'The target was deleted before it was published. These links have no effect.',
   'every column belongs to the model (others are ignored)':
     'An attribute was removed or renamed. Its values stay in the column and are not shown.',

@@ -41,7 +41,7 @@ export function checkDefaults(types: Readonly<Record<string, TypeSettings>>, con
         readRequest(context, fullAccess, { type, mode }, add(type, {}))
     } catch (error) {
       if (!(error instanceof ApiError)) throw error
-      throw new ConfigError(`octavo.config is not right: types: the defaults of ${uid}: ${error.message}.`)
+      throw new ConfigError(`Invalid configuration (octavo.config): types: the defaults of ${uid}: ${error.message}.`)
     }
   }
 }

@@ -103,11 +103,11 @@ function callOf(operation: WriteOperation, { services }: HookOptions) {
 export function checkHooks(hooks: readonly Hook[], model: Model): void {
   for (const [index, { name = `hooks[${index}]`, types = [] }] of hooks.entries()) {
     const unknown = types.find((uid) => !model.types.has(uid))
-    if (unknown !== undefined) throw new ConfigError(`octavo.config is not right: ${name}: there is no type ${unknown}.`)
+    if (unknown !== undefined) throw new ConfigError(`Invalid configuration (octavo.config): ${name}: there is no type ${unknown}.`)
     const silent = types.find((uid) => model.types.get(uid)?.exposed === false)
     if (silent !== undefined)
       throw new ConfigError(
-        `octavo.config is not right: ${name}: hooks run for content-types of the project alone, never for ${silent}. Accounts and files are written through routes of their own; events tell of them (docs/guide/scripts-hooks-events.md).`,
+        `Invalid configuration (octavo.config): ${name}: hooks run for content-types of the project alone, never for ${silent}. Accounts and files are written through routes of their own; events tell of them (docs/guide/scripts-hooks-events.md).`,
       )
   }
 }

@@ -90,8 +90,8 @@ const nameOf = (value: unknown): string =>
 /** Checks the types that have settings. @throws ConfigError if the model lacks one, or if it cannot have a scope */
 export function checkTypes(types: Readonly<Record<string, TypeSettings>>, model: Model): void {
   for (const [uid, settings] of Object.entries(types)) {
-    if (!model.types.has(uid)) throw new ConfigError(`octavo.config is not right: types: there is no type ${uid}.`)
+    if (!model.types.has(uid)) throw new ConfigError(`Invalid configuration (octavo.config): types: there is no type ${uid}.`)
     if (Object.keys(settings).length > 0 && !uid.startsWith('api::'))
-      throw new ConfigError(`octavo.config is not right: types: ${uid} cannot have settings; the project's own types can.`)
+      throw new ConfigError(`Invalid configuration (octavo.config): types: ${uid} cannot have settings; the project's own types can.`)
   }
 }

@@ -11,7 +11,7 @@ export const missingFiles: Hint = ({ error, headers, config }) => {
     return `The files are in the field ${listed(fields.map(quoted))}. The field for files is "files": form.append('files', file)`
   if (!(headers['content-type'] ?? '').startsWith('multipart/form-data'))
     return `Files are uploaded as a form (multipart/form-data) with a field "files", not as ${headers['content-type'] ?? 'a body without Content-Type'}: curl -F files=@picture.jpg …${config.rest.prefix}/upload`
-  return `The form has no file in its field "files": form.append('files', file). A text in that field is no file.`
+  return `The form has no file in its field "files": form.append('files', file). A text in that field is not a file.`
 }
 
 /** 400 of sign-in and registration. */

@@ -89,7 +89,7 @@ export const changedPagination: Hint = ({ type, parameters: { pagination }, stat
     const value = pagination[name]
     if (value === undefined || value === null) continue
     const number = Number(value)
-    if (Number.isNaN(number)) changes.push(`pagination[${name}]=${quoted(value)} is no number: ${maxLimit} is used`)
+    if (Number.isNaN(number)) changes.push(`pagination[${name}]=${quoted(value)} is not a number: ${maxLimit} is used`)
     else if (number > maxLimit)
       changes.push(`pagination[${name}]=${number} is cut to ${maxLimit} (api.rest.maxLimit in octavo.config): ask for the next pages`)
     else if (number < 1)

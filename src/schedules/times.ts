@@ -46,7 +46,9 @@ function openPattern(name: string, cron: string, timeZone: string | undefined): 
   } catch (error) {
     const zone = timeZone === undefined || isTimeZone(timeZone) ? '' : ` There is no time zone "${timeZone}".`
     const reason = zone === '' ? ` ${(error as Error).message.replace(/^Cron\w+: /, '').replace(/\.$/, '')}.` : zone
-    throw new ConfigError(`octavo.config is not right: schedules: the cron pattern "${cron}" of "${name}" cannot be used.${reason}`)
+    throw new ConfigError(
+      `Invalid configuration (octavo.config): schedules: the cron pattern "${cron}" of "${name}" cannot be used.${reason}`,
+    )
   }
 }
 

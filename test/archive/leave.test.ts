@@ -51,7 +51,7 @@ test('archives.14: it refuses while a service runs', async () => {
     const content = await everything(project.database)
     const refused = await run(['leave', project.folder, '--force'])
     expect(refused).toMatchObject({ status: 1, out: '' })
-    expect(refused.err).toMatch(/^octavo: An Octavo is running on this project\. Stop it\. Nothing was changed\n$/)
+    expect(refused.err).toMatch(/^octavo: Octavo is running on this project; stop it first\. Nothing was changed\n$/)
     // Also where its files are elsewhere.
     const elsewhere = await run(['leave', project.folder, '--force'], { UPLOADS_DIR: join(project.folder, 'elsewhere') })
     expect(elsewhere.status).toBe(1)

@@ -38,7 +38,11 @@ function run(script: string): Promise<{ code: number | null; output: string; err
 test('hooks of types that there are not are refused before anything is opened', async () => {
   rmSync(join(folder, '.tmp'), { recursive: true })
   const script = `console.log(await attempt({ ...config, hooks: [{ name: 'mine', types: ['api::no.no'], before: () => {} }] }))`
-  expect(await run(script)).toEqual({ code: 0, output: 'octavo.config is not right: mine: there is no type api::no.no.\n', errors: '' })
+  expect(await run(script)).toEqual({
+    code: 0,
+    output: 'Invalid configuration (octavo.config): mine: there is no type api::no.no.\n',
+    errors: '',
+  })
   expect(existsSync(join(folder, '.tmp', 'data.db'))).toBe(false)
 }, 60_000)
 

@@ -196,7 +196,7 @@ describePostgres('copies', (server) => {
     await expect(copy(sound, url, model, { report })).rejects.toThrow('the plug was pulled')
     const other = join(folder, 'other.db')
     cpSync(sound, other)
-    await expect(copy(other, url, model)).rejects.toThrow(`has an unfinished copy of ${sound}. Finish it, or start anew with --overwrite`)
+    await expect(copy(other, url, model)).rejects.toThrow(`has an unfinished copy of ${sound}. Finish it, or start again with --overwrite`)
     const tables = new Set<string>()
     const resumed = await copy(sound, url, model, { report: ({ phase, table }) => phase === 'copy' && tables.add(table) })
     expect(resumed.resumed).toBe(true)

@@ -298,7 +298,7 @@ rule('administration-media.12', 'a part of a picture becomes a file beside it, o
   expect(outside.body.error.message).toBe('The rectangle lies outside of the picture (250 x 200)')
   expect(outside.body.error.details.errors.map(({ path }: { path: string[] }) => path)).toEqual([['width'], ['height']])
   const noPicture = await send('POST', `/files/${notes}/crop`, part)
-  expect([noPicture.status, noPicture.body.error.message]).toEqual([400, 'The file is no picture that can be cropped'])
+  expect([noPicture.status, noPicture.body.error.message]).toEqual([400, 'The file is not a picture that can be cropped'])
   expect((await send('POST', '/files/999999/crop', part)).status).toBe(404)
   const small = { x: 0, y: 0, width: 10, height: 10 }
   expect((await send('POST', `/files/${id}/crop`, small, signedIn.reader)).status).toBe(403)

@@ -210,7 +210,7 @@ const parameters: readonly Row[] = [
     hint: ['cut to 100', 'api.rest.maxLimit'],
   },
   { name: 'a page of -1', path: '/api/articles?pagination[pageSize]=-1', status: 200, hint: ['raised to 1'] },
-  { name: 'a page that is no number', path: '/api/articles?pagination[limit]=abc', status: 200, hint: ['no number'] },
+  { name: 'a page that is no number', path: '/api/articles?pagination[limit]=abc', status: 200, hint: ['not a number'] },
   { name: 'page zero', path: '/api/articles?pagination[page]=0', status: 200, hint: ['pagination[page]=0 is raised to 1'] },
   { name: 'a status with a typo', path: '/api/articles?status=drafts', status: 200, contract: 'strapi', hint: ['taken for draft'] },
   {

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 const password = ['--password <password>', 'the password; - reads it from standard input; by default one is generated and printed'] as const
 
 export function addAdminCommands(program: Command): void {
-  const admins = program.command('admins').description('administrators of a project')
+  const admins = program.command('admins').description('manage administrators')
   admins
     .command('create')
     .description('create an active administrator')

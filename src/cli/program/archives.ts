@@ -39,7 +39,7 @@ export function addArchiveCommands(program: Command): void {
 
   program
     .command('leave')
-    .description('remove what Octavo has added to the database and files of a project, so that only Strapi uses them')
+    .description('remove everything Octavo added to a project, to go back to Strapi')
     .argument('[folder]', 'the project', '.')
     .option('--force', 'remove it without a question')
     .option('--yes', 'the same as --force')

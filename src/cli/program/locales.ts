@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 
 export function addLocaleCommands(program: Command): void {
-  const locales = program.command('locales').description('locales of a project')
+  const locales = program.command('locales').description('manage locales')
   locales
     .command('list')
     .description('list locales, the number of documents in each, and the default locale')

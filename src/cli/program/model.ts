@@ -12,7 +12,7 @@ const decided = (command: Command): Command =>
     .option('--json', 'print JSON')
 
 export function addModelCommands(program: Command): void {
-  const model = program.command('model').description('changes of the content model')
+  const model = program.command('model').description('plan, apply, undo and list changes of the content model')
   decided(model.command('plan').description('show what the changed schema files would do to the database, and do nothing'))
     .argument('[folder]', 'the project', '.')
     .action(async (folder: string, options) => (await import('../model.js')).planCommand(folder, options))

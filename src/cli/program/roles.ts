@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 
 export function addRoleCommands(program: Command): void {
-  const roles = program.command('roles').description('roles of a project and the actions they allow')
+  const roles = program.command('roles').description('manage roles and the actions they allow')
   roles
     .command('list')
     .description('list roles')

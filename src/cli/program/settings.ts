@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 
 export function addSettingCommands(program: Command): void {
-  const settings = program.command('settings').description('settings for users of a project')
+  const settings = program.command('settings').description('manage settings for users')
   settings
     .command('list')
     .description('list the settings and their values')

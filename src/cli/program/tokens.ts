@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 
 export function addTokenCommands(program: Command): void {
-  const tokens = program.command('tokens').description('API tokens of a project')
+  const tokens = program.command('tokens').description('manage API tokens')
   tokens
     .command('create')
     .description('create a token and print its key')

@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 
 export function addUserCommands(program: Command): void {
-  const users = program.command('users').description('users of a project')
+  const users = program.command('users').description('manage users')
   users
     .command('create')
     .description('create a user with a confirmed e-mail address')

@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
 export function addWebhookCommands(program: Command): void {
-  const webhooks = program.command('webhooks').description('webhooks of a project, which are sent events about content and files')
+  const webhooks = program.command('webhooks').description('manage webhooks')
   addDefinitionCommands(webhooks)
   addDeliveryCommands(webhooks)
 }

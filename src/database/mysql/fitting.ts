@@ -10,7 +10,7 @@ const storable = (text: string): string => text.replace(/\p{Surrogate}/gu, '\uff
 const fitText =
   (length: number): Fitter =>
   (value) => {
-    if (value instanceof Uint8Array) return { value: null, problem: 'is no text' }
+    if (value instanceof Uint8Array) return { value: null, problem: 'is not a text' }
     const text = String(value)
     if (!isStorable(text)) return { value: [...storable(text)].slice(0, length).join(''), problem: 'has half of a surrogate pair' }
     // Characters are never more than the units that JavaScript counts.
@@ -51,11 +51,13 @@ const fitMoment =
     // What is finer than milliseconds comes from a server, as a text of its own.
     if (typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{4,6}$/.test(value)) return { value }
     const moment = typeof value === 'string' && decimalOf(value) === null ? Date.parse(value) : Number(value)
-    if (Number.isNaN(moment)) return { value: null, problem: 'is no moment' }
+    if (Number.isNaN(moment)) return { value: null, problem: 'is not a timestamp' }
     if (moment < first || moment > last) return { value: null, problem: 'is beyond what the column can hold' }
     if (isWhole) return { value: Math.floor(moment / 1000) * 1000 }
     const whole = Math.floor(moment)
-    return whole === value ? { value: whole } : { value: whole, problem: whole === moment ? 'is no number' : 'is finer than milliseconds' }
+    return whole === value
+      ? { value: whole }
+      : { value: whole, problem: whole === moment ? 'is not a number' : 'is finer than milliseconds' }
   }
 
 /** A text that is not JSON is what the API shows as a text: it becomes one. */

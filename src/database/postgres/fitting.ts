@@ -15,7 +15,7 @@ const storable = (text: string): string => text.replaceAll('\0', '').replace(/\p
 const fitText =
   (length: number): Fitter =>
   (value) => {
-    if (value instanceof Uint8Array) return { value: null, problem: 'is no text' }
+    if (value instanceof Uint8Array) return { value: null, problem: 'is not a text' }
     const text = String(value)
     if (!isStorable(text))
       return { value: [...storable(text)].slice(0, length).join(''), problem: 'has a NUL character or half of a surrogate pair' }
@@ -63,7 +63,7 @@ const fitMoment =
     // What is finer than milliseconds comes from PostgreSQL, as a text of its own.
     if (typeof value === 'string' && /^\d+-\d\d-\d\d \d\d:\d\d:\d\d\.\d{4,6}\S*(?: BC)?$|^-?infinity$/.test(value)) return { value }
     const moment = typeof value === 'string' && decimalOf(value) === null ? Date.parse(value) : Number(value)
-    if (Number.isNaN(moment)) return { value: null, problem: 'is no moment' }
+    if (Number.isNaN(moment)) return { value: null, problem: 'is not a timestamp' }
     if (moment < firstMoment || moment > lastMoment) return { value: null, problem: 'is before 4714 BC or after 275760' }
     const whole = Math.trunc(moment)
     if (whole !== moment) return { value: whole, problem: 'is finer than milliseconds' }

@@ -145,7 +145,7 @@ function fitted(kind: ValueKind, value: RowValue): Fitted {
     return value.trim() === '' || Number.isNaN(number) ? { value } : { value: number, problem: 'has more digits than are kept' }
   }
   if (kind !== 'datetime') return { value }
-  if (/^-?infinity$/.test(value)) return { value: null, problem: 'is no moment' }
+  if (/^-?infinity$/.test(value)) return { value: null, problem: 'is not a timestamp' }
   const finer = /^(.*\.\d{3})\d+( BC)?$/.exec(value)
   if (finer === null) return { value }
   const moment = Date.parse(`${finer[1]}`)

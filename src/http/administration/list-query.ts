@@ -20,7 +20,7 @@ export const cursorInput = z.string().max(10_000).optional()
 export const listQuery = z.strictObject({
   filters: nested({ type: 'object', additionalProperties: true }, 'Conditions: `filters[title][$containsi]=tea`'),
   sort: nested({ anyOf: [text, texts] }, 'Keys such as `title:asc`, or `author.name:desc` through a relation'),
-  fields: nested({ anyOf: [text, texts] }, 'The attributes to return; `id` and `documentId` always come'),
+  fields: nested({ anyOf: [text, texts] }, 'The attributes to return; `id` and `documentId` are always included'),
   populate: nested(
     { anyOf: [text, texts, { type: 'object', additionalProperties: true }] },
     'The relations, media, components and dynamic zones to return',

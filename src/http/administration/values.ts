@@ -32,7 +32,7 @@ export const emailInput = z.string().min(1).max(255)
 export const passwordInput = z.string().min(1).max(1_000)
 
 /** The address of a new account. */
-export const newEmail = z.string().refine(isEmailAddress, { error: 'This is no e-mail address' })
+export const newEmail = z.string().refine(isEmailAddress, { error: 'This is not a valid e-mail address' })
 
 /** A new password, by the rules of Strapi's panel. */
 export const newPassword = z.string().check((context) => {

@@ -130,7 +130,7 @@ export function checkRoutes(routes: readonly CustomRoute[], { model, leftOut, pr
   }
 }
 
-const notRight = (what: string): ConfigError => new ConfigError(`octavo.config is not right: ${what}.`)
+const notRight = (what: string): ConfigError => new ConfigError(`Invalid configuration (octavo.config): ${what}.`)
 
 /** The methods of the custom routes at a path, for `Allow`. */
 export type CustomMethods = (path: string) => readonly string[]

@@ -12,7 +12,7 @@ import type {
 
 /** What a response shows of a document. */
 export interface ShownAttributes<T extends ContentShape, Selected, Given> {
-  /** Attributes to include; default: all. `id` and `documentId` always come. */
+  /** Attributes to include; default: all. `id` and `documentId` are always included. */
   readonly fields?: Selected & CheckedFields<T, Selected>
   /** Relations, media, components and dynamic zones to include; default: none. */
   readonly populate?: Given & CheckedPopulate<T, Given>

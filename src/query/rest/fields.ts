@@ -1,4 +1,4 @@
-// `fields` becomes the scalars of one level of the answer. id and documentId always come.
+// `fields` becomes the scalars of one level of the answer. id and documentId are always included.
 import { invalidKey, validationError } from '../../errors/errors.js'
 import type { Scalar, Schema } from '../../model/types.js'
 import type { SortKey } from '../request.js'
