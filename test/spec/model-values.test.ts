@@ -51,7 +51,7 @@ const note = (schema: object) => ({ 'api::note.note': schema })
 /** Why a project with this schema does not start, or what it is warned of. */
 async function said(schema: object, more: object = {}): Promise<{ readonly error?: string; readonly warnings?: string }> {
   const folder = project({ [fileOf('note')]: schema, ...more })
-  return loadModel(folder).then(
+  return loadModel({ folder }).then(
     ({ warnings }) => ({ warnings: warnings.join() }),
     (error: Error) => ({ error: error.message }),
   )

@@ -73,16 +73,21 @@ describe('the command', () => {
     })
     const generated = typesOf(folder, '--standalone')
     expect(generated).not.toMatch(/\bimport\b.*from|declare module/)
+    expect(generated).toMatch(/^\/\/ .+\n\/\/ This file does not type clients by itself: pass its types, createClient<Types>/)
     const use = `
+      import { createClient } from 'octavo/client'
       import type { Octavo, Types } from './octavo.js'
       declare const client: Octavo.TypedStrapiClient<{ collection(name: string): unknown; single(name: string): unknown; files: string }, Types>
       const { data } = await client.collection('notes').find({ filters: { title: { $contains: 'x' } }, fields: ['title'] })
       const title: string | undefined = data[0]?.title
       type Note = Octavo.Result<'api::note.note'>
+      createClient<Types>({ url: '' }).collection('notez')
       export const note = (one: Note): [string, Octavo.BlocksContent | null, string] => [one.title, one.body, title ?? client.files]
       client.collection('notse')`
     const { mistakes } = compile({ 'octavo.ts': generated, 'use.ts': use })
-    expect(mistakes.map(({ file, message }) => [file, message])).toEqual([['use.ts', expect.stringContaining('"notse"')]])
+    expect(mistakes.map(({ file, message }) => [file, message])).toEqual(
+      ['"notez"', '"notse"'].map((name) => ['use.ts', expect.stringContaining(name)]),
+    )
   })
 })
 

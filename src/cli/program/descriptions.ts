@@ -8,7 +8,7 @@ export function addDescriptionCommands(program: Command): void {
     .argument('[folder]', 'the project', '.')
     .option('--out <file>', 'write to this file, such as types/octavo.d.ts')
     .option('--check', 'write nothing; exit with 1 if the file (--out, or types/octavo.d.ts) is out of date')
-    .option('--standalone', 'include all declarations, for projects that do not install octavo')
+    .option('--standalone', 'include all declarations, for projects that do not install octavo; pass the types: createClient<Types>(…)')
     .action(async (folder: string, options) => (await import('../types.js')).typesCommand(folder, options))
 
   program

@@ -7,6 +7,10 @@ import { printShape, type TypeDefaults } from './shapes.js'
 /** The first line of the file. */
 export const fileHeader = '// Written by `octavo types` from the schemas of the project. Changes are lost when it runs again.'
 
+/** Below it in a file with all declarations, which registers no types by itself. */
+const standaloneNotice =
+  '// This file does not type clients by itself: pass its types, createClient<Types>({ … }). Without them, any name compiles.\n'
+
 /** What goes into the file besides the model. */
 export interface FileOptions {
   /** By uid, what the project takes for granted in reads. */
@@ -28,7 +32,7 @@ export function printFile(view: View, { defaults, declarations }: FileOptions): 
     types.map(({ uid }) => ({ name: uid, type: `${view.names.get(uid)!}Type` })),
   )
   return [
-    `${fileHeader}\n/* eslint-disable */\n`,
+    `${fileHeader}\n${declarations === null ? '' : standaloneNotice}/* eslint-disable */\n`,
     declarations === null ? "import type * as Octavo from 'octavo/client'\n" : `${declarations}\n`,
     ...shapes.map((shape) => printShape(view, shape, defaults[shape.uid] ?? {})),
     `/** The content-types of the project by uid. */\n${index}`,
