@@ -53,6 +53,8 @@ export const forBrowsers = {
   entryPoints: [
     'src/browser/start-page.ts',
     'src/browser/start-page.css',
+    'src/browser/new-password.ts',
+    'src/browser/account-pages.css',
     'src/browser/favicon.svg',
     'src/browser/docs-page/page.ts',
     'src/browser/docs-page/page.css',

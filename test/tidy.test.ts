@@ -263,6 +263,7 @@ test('every file is used', () => {
     'database/sqlite/index-thread.ts',
     'uploads/images/image-process.ts',
     'browser/start-page.ts',
+    'browser/new-password.ts',
     'browser/docs-page/page.ts',
     // Bundled by the build, for the editors of schemas.
     'model/json-schema.ts',

@@ -6,6 +6,7 @@ import { type AccountContext, type Issued, issue, userTransaction, userType } fr
 import { renderEmail } from './email.js'
 import { checkLengths, type Field, readFields } from './input.js'
 import { consumeOneTimeToken, createOneTimeToken, ownerOfToken } from './one-time-tokens.js'
+import { confirmedPath, newPasswordUrl, publicPath, withPlainFragment } from './own-pages.js'
 import { confirmationEmail } from './sign-in.js'
 import { changeUser, type User, userByEmail, userById } from './users.js'
 
@@ -28,9 +29,10 @@ async function sendReset(accounts: AccountContext, email: string): Promise<void>
   const found = await userByEmail(accounts.database, email)
   const user = found?.blocked === 1 ? null : found
   const { resetUrl } = await accounts.settings()
+  const ownUrl = newPasswordUrl(accounts.publicUrl)
   const code = await codeFor(accounts, 'reset', user, accounts.signIn.resetLifespan)
   const values = {
-    URL: resetUrl ?? `${accounts.publicUrl}${accounts.prefix}/auth/reset-password`,
+    URL: resetUrl ?? ownUrl,
     TOKEN: code,
     'USER.username': user?.username ?? '',
     'USER.email': email,
@@ -38,10 +40,7 @@ async function sendReset(accounts: AccountContext, email: string): Promise<void>
     ADMIN_URL: `${accounts.publicUrl}/admin`,
   }
   const message = await renderEmail(accounts.database, 'reset_password', email, values)
-  if (user === null) return
-  if (resetUrl === null)
-    accounts.log.warn('A letter for a new password leads to no page. Set one: npx octavo settings set reset-page <url>')
-  accounts.mail.post(message)
+  if (user !== null) accounts.mail.post(resetUrl === null ? withPlainFragment(message, ownUrl) : message)
 }
 
 /** Creates a code for a letter. An event tells of it, as in Strapi, which stores the code in the user. */
@@ -94,7 +93,7 @@ export async function changePassword(accounts: AccountContext, userId: number | 
 }
 
 /**
- * Confirms an e-mail address with a code; returns the URL to redirect to. A link that is opened again leads there too, as long as the code
+ * Confirms an e-mail address with a code; returns the URL or path to redirect to. A link that is opened again leads there too, as long as the code
  * would hold and the address is confirmed.
  */
 export async function confirmEmail(accounts: AccountContext, given: Readonly<Record<string, unknown>>): Promise<string> {
@@ -111,7 +110,7 @@ export async function confirmEmail(accounts: AccountContext, given: Readonly<Rec
     return owner !== null && (await userById(transaction, owner))?.confirmed === 1
   })
   if (!confirmed) throw validationError('Invalid token')
-  return (await accounts.settings()).confirmationRedirection ?? '/'
+  return (await accounts.settings()).confirmationRedirection ?? `${publicPath(accounts.publicUrl)}${confirmedPath}`
 }
 
 /**

@@ -62,12 +62,12 @@ const settings: Readonly<Record<string, Setting>> = {
     },
   },
   'reset-page': {
-    about: 'URL of the page where users choose a new password, or none',
+    about: 'URL of the page where users choose a new password, or none: that of the service',
     value: ({ resetUrl }) => resetUrl,
     read: async (word) => ({ email_reset_password: readPage(word) }),
   },
   'confirmation-page': {
-    about: 'URL that users are redirected to after confirming their e-mail address, or none',
+    about: 'URL that users are redirected to after confirming their e-mail address, or none: a page of the service',
     value: ({ confirmationRedirection }) => confirmationRedirection,
     read: async (word) => ({ email_confirmation_redirection: readPage(word) }),
   },

@@ -1,6 +1,8 @@
 // The context of a request, its reply, and the definition of a route. Routes are rows of tables that server.ts registers.
 import type { IncomingMessage } from 'node:http'
+import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessState } from '../access/access-state.js'
+import type { AccountSettings } from '../access/account-settings.js'
 import type { Caller } from '../access/identify.js'
 import type { AccountContext } from '../accounts/context.js'
 import type { Config } from '../config/config.js'
@@ -76,6 +78,16 @@ export interface Reply {
   readonly changed?: readonly number[]
 }
 
+/** A request that is refused, also before its route was asked. */
+export interface Refused {
+  readonly error: unknown
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly config: Config
+  /** The settings for users. */
+  settings(): Promise<AccountSettings>
+}
+
 /** A route of the API. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
@@ -87,6 +99,8 @@ export interface Route {
   readonly isContentless?: boolean
   /** True: a GET changes something. HEAD does not handle it. */
   readonly changes?: boolean
+  /** Responds to a refusal in another form than JSON. @throws the error that stays as it is */
+  readonly refuse?: (refused: Refused) => Promise<FastifyReply>
   readonly handle: (context: RequestContext) => Promise<Reply>
 }
 

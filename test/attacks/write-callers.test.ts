@@ -154,6 +154,8 @@ test('S032 no route is registered past the tables', () => {
     // Health and the icon.
     'mounts/root.ts': 2,
     'mounts/uploads.ts': 1,
+    // The page for a new password, the page after a confirmation link, their script and style: they show and change nothing.
+    'pages/account-pages-route.ts': 3,
     // The first type of a blank project: in development and from this machine only.
     'pages/new-type-route.ts': 1,
     // The start page, its script and style, its picture.

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { versions } from '../spec/magazine.js'
-import { noBrowser, type OpenBrowser, openBrowser } from '../support/browser.js'
+import { faintTexts, noBrowser, type OpenBrowser, openBrowser } from '../support/browser.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveMagazine, serveProject } from '../support/serve.js'
 
@@ -200,19 +200,3 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
     expect(text).toContain('"documentId"')
   })
 })
-
-/** Texts whose contrast to their background is below 4.5 (WCAG 2.2, AA); runs in the browser. */
-const faintTexts = `(() => {
-  const parse = (color) => { const [r, g, b, a = 1] = color.match(/[\\d.]+/g).map(Number); return { rgb: [r, g, b], a } }
-  const light = ({ rgb }) => rgb.map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0)
-  const backOf = (element) => { for (let at = element; at; at = at.parentElement) { const back = parse(getComputedStyle(at).backgroundColor); if (back.a === 1) return back } return parse('rgb(255, 255, 255)') }
-  const faint = []
-  for (const element of document.querySelectorAll('body *')) {
-    const hasText = [...element.childNodes].some((node) => node.nodeType === 3 && node.textContent.trim() !== '') || element.matches('input')
-    if (!hasText || !element.checkVisibility()) continue
-    const [a, b] = [light(parse(getComputedStyle(element).color)), light(backOf(element))]
-    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05)
-    if (contrast < 4.5) faint.push(element.tagName + '.' + element.className + ' ' + contrast.toFixed(2))
-  }
-  return [...new Set(faint)]
-})()`

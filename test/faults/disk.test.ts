@@ -229,6 +229,7 @@ describe.skipIf(!canLimit)('the first use without descriptors', () => {
       { path: '/', status: 200 },
       { path: '/_octavo/start-page.js', status: 200 },
       { path: '/favicon.svg', status: 200 },
+      { path: '/_octavo/new-password', status: 200 },
       { path: '/docs', status: 200 },
       { path: '/admin/api/openapi.json', status: 401 },
       {

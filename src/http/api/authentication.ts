@@ -7,6 +7,7 @@ import { changePassword, confirmEmail, forgotPassword, requestConfirmation, rese
 import { endSession, listSessions, refresh, register, signIn, signOut } from '../../accounts/sign-in.js'
 import { unauthorized } from '../../errors/errors.js'
 import { refuseUnread } from '../form-body.js'
+import { refuseConfirmation } from '../pages/refused-confirmation.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
 import { ok } from '../request-context.js'
 import { readRefreshCookie, refreshCookie, wantsCookie } from './refresh-cookie.js'
@@ -132,6 +133,7 @@ export const authenticationRoutes: readonly Route[] = [
     action: action('emailConfirmation'),
     isContentless: true,
     changes: true,
+    refuse: refuseConfirmation,
     handle: limited(
       'email-confirmation',
       'failures',

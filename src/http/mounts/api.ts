@@ -68,7 +68,10 @@ function addPath(app: FastifyInstance, { path, routes, parts, paths }: OwnPath):
       const scopes = route.isContentless === true ? ('hidden' as const) : ('asked' as const)
       const admission = { action: route.action, identifies: true, scopes }
       const isIdle = request.method === 'HEAD' && route.changes === true
-      return handleRequest(parts, request, reply, admission, isIdle ? nothingDone : auditedHandle(parts.backend.audit, route))
+      const handled = handleRequest(parts, request, reply, admission, isIdle ? nothingDone : auditedHandle(backend.audit, route))
+      if (route.refuse === undefined) return handled
+      const settings = async () => (await backend.identification.access()).accounts
+      return handled.catch((error: unknown) => route.refuse!({ error, request, reply, config, settings }))
     },
   })
 }

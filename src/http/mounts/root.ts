@@ -1,8 +1,10 @@
-// The mount of all paths that no other has: the start page, the health check, custom routes below nothing, and 404 or 405 for the rest.
+// The mount of all paths that no other has: the start page, the pages for users, the health check, custom routes below nothing, and 404 or
+// 405 for the rest.
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../errors/errors.js'
 import type { MountContext } from '../backend.js'
 import { openCustomMethods } from '../custom-routes/paths.js'
+import { addAccountPages } from '../pages/account-pages-route.js'
 import { addStartPage } from '../pages/start-page-route.js'
 import { respondExpectedError } from '../respond.js'
 import { addCustomRoutes } from './custom-routes.js'
@@ -13,7 +15,7 @@ const health = '/_health'
 /** The icon that browsers request automatically. */
 const favicon = '/favicon.ico'
 
-/** The start page and the health check. */
+/** The start page, the pages for users and the health check. */
 export function rootMount(parts: MountContext): Mount {
   const custom = openCustomMethods(parts.config.routes, 'root')
   return {
@@ -44,5 +46,6 @@ function addTo(app: FastifyInstance, parts: MountContext): void {
   app.get(favicon, async (_request, reply) =>
     reply.status(204).removeHeader('content-type').header('cache-control', 'max-age=86400').send(),
   )
+  addAccountPages(app, parts.config)
   if (parts.config.startPage) addStartPage(app, parts)
 }

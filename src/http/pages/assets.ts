@@ -18,6 +18,9 @@ const contentTypes: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
+/** The path of the files of pages that have no folder of their own. */
+export const assetFolder = '/_octavo'
+
 /** The folder of built files, beside the bundle. */
 const folder = new URL('browser/', import.meta.url)
 
@@ -35,6 +38,9 @@ export function assetNamed(name: string): Promise<PageAsset> {
   loaded.set(name, asset)
   return asset()
 }
+
+/** Where a file is, with its version. */
+export const assetAddress = async (name: string): Promise<string> => `${assetFolder}/${name}?${(await assetNamed(name)).version}`
 
 /** Sends a file. Its address contains its version, so browsers may keep it. */
 export async function sendAsset(reply: FastifyReply, name: string): Promise<FastifyReply> {

@@ -8,14 +8,13 @@ import type { Model } from '../../model/types.js'
 import { onceDone } from '../../runtime/once-done.js'
 import type { MountContext } from '../backend.js'
 import { policyOfPage } from '../headers-and-cors.js'
-import { assetNamed, sendAsset } from './assets.js'
+import { assetAddress, assetFolder, sendAsset } from './assets.js'
 import { hasDocsPage } from './docs-page.js'
 import { pageLinks } from './links.js'
 import { addNewTypeRoute, canCreateTypes } from './new-type-route.js'
 import { startPage, startPagePolicy } from './start-page.js'
 
 const [script, style] = ['start-page.js', 'start-page.css']
-const folder = '/_octavo'
 
 /** Adds the routes of the start page. */
 export function addStartPage(app: FastifyInstance, parts: MountContext): void {
@@ -26,15 +25,14 @@ export function addStartPage(app: FastifyInstance, parts: MountContext): void {
 
   async function render(model: Model, { public: visitor }: AccessState, locales: readonly string[]): Promise<string> {
     const { production, contract, rest, folder: project } = config
-    const addressOf = async (name: string) => `${folder}/${name}?${(await assetNamed(name)).version}`
     return startPage({
       ...{ model, visitor, leftOut, prefix: rest.prefix, showsAll: !production, folder: project, links: pageLinks(hasDocsPage(config)) },
       creates: canCreateTypes(config),
       version: production ? null : backend.version,
       contract: production || contract !== 'strapi' ? null : contract,
       locales: !production || visitor.may('plugin::i18n.locales.listLocales') ? locales : null,
-      script: await addressOf(script),
-      style: await addressOf(style),
+      script: await assetAddress(script),
+      style: await assetAddress(style),
     })
   }
 
@@ -50,7 +48,7 @@ export function addStartPage(app: FastifyInstance, parts: MountContext): void {
       .header('content-security-policy', policy)
       .send(await last.html())
   })
-  for (const name of [script, style]) app.get(`${folder}/${name}`, (_request, reply) => sendAsset(reply, name))
+  for (const name of [script, style]) app.get(`${assetFolder}/${name}`, (_request, reply) => sendAsset(reply, name))
   if (canCreateTypes(config)) addNewTypeRoute(app, parts)
   app.get('/favicon.svg', (_request, reply) => sendAsset(reply, 'favicon.svg'))
 }
