@@ -1,28 +1,9 @@
 // The vocabulary of filter operators, one row each: how many values it takes, and whether they are understood by the attribute's
-// type. Adding an operator is adding a row here and its SQL in compile/operator-sql.ts.
+// type. Adding an operator is adding its name to public/content/filters.ts, a row here and its SQL in compile/operator-sql.ts.
+import type { ComparisonOperators, TextOperators } from '../public/content/filters.js'
 
-export type OperatorName =
-  | '$eq'
-  | '$eqi'
-  | '$ne'
-  | '$nei'
-  | '$lt'
-  | '$lte'
-  | '$gt'
-  | '$gte'
-  | '$in'
-  | '$notIn'
-  | '$contains'
-  | '$notContains'
-  | '$containsi'
-  | '$notContainsi'
-  | '$startsWith'
-  | '$startsWithi'
-  | '$endsWith'
-  | '$endsWithi'
-  | '$null'
-  | '$notNull'
-  | '$between'
+/** The operators that the types of queries have. */
+export type OperatorName = keyof (ComparisonOperators<unknown> & TextOperators)
 
 export interface Operator {
   /** `flag`: the value says whether the condition is inverted and is not compared. */
