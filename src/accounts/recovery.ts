@@ -93,8 +93,8 @@ export async function changePassword(accounts: AccountContext, userId: number | 
 }
 
 /**
- * Confirms an e-mail address with a code; returns the URL or path to redirect to. A link that is opened again leads there too, as long as the code
- * would hold and the address is confirmed.
+ * Confirms an e-mail address with a code; returns the URL or path to redirect to. A link that is opened again leads there too, as long as
+ * the code would hold and the address is confirmed.
  */
 export async function confirmEmail(accounts: AccountContext, given: Readonly<Record<string, unknown>>): Promise<string> {
   const { confirmation } = readFields(given, [{ name: 'confirmation' }])

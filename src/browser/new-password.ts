@@ -37,7 +37,6 @@ function say(text: string, isBad: boolean, ...wrong: readonly HTMLInputElement[]
 
 /** The error of a refused request, as far as it is shown. */
 interface RefusedRequest {
-  readonly message?: string
   readonly details?: { readonly errors?: readonly { readonly path: readonly string[]; readonly message: string }[] }
 }
 
