@@ -75,6 +75,41 @@ test('O09 answers that are not taken make room for others, and end', async () =>
   await Promise.all(slow.map(({ closed }) => closed))
 }, 120_000)
 
+test('O09 an address within its share keeps its answers, however young those of an address are that begins again and again', async () => {
+  const answer = 6_000_000
+  served = await serveGolden({
+    environment: { OCTAVO_TRUST_PROXY: '1' },
+    config: { limits: { maxBufferedResponseBytes: 16 * answer } },
+  })
+  const large = '/api/articles?populate[tags][populate][articles][populate][tags][populate][articles]=true&pagination[pageSize]=10'
+  const size = (await served.ask(large)).text.length
+  expect([size > 0.8 * answer, size < 1.2 * answer], String(size)).toEqual([true, true])
+  const begin = async (address: string, index: number) => {
+    const one = await open(`GET ${large}&z=${index} HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\nConnection: close\r\n\r\n`)
+    await new Promise<void>((begun) =>
+      one.socket.once('data', () => {
+        one.socket.pause()
+        begun()
+      }),
+    )
+    return one
+  }
+  const steady = await Promise.all(['8.8.4.1', '8.8.4.2', '8.8.4.3'].map(begin))
+  await pause(2_500)
+  const gaveWay: boolean[] = []
+  for (let round = 0; round < 2; round++) {
+    const greedy = await Promise.all(Array.from({ length: 9 }, (_, index) => begin('9.9.9.9', index)))
+    await pause(1_000)
+    for (const { socket } of greedy) socket.resume()
+    await Promise.all(greedy.map(({ closed }) => closed))
+    gaveWay.push(greedy.some((one) => one.text().length < size))
+  }
+  for (const { socket } of steady) socket.resume()
+  await Promise.all(steady.map(({ closed }) => closed))
+  for (const one of steady) expect([one.text().slice(9, 12), one.text().length > size]).toEqual(['200', true])
+  expect(gaveWay).toEqual([true, true])
+}, 60_000)
+
 test('O10 bodies that never end are bounded together, and make room for one that comes', async () => {
   served = await serveGolden({ config: { limits: { unreadBytes: 5_000_000, authRateLimit: 0 } } })
   const part = Buffer.alloc(400_000, 'x')
