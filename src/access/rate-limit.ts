@@ -47,10 +47,11 @@ export interface Limiter {
   perIdentity<Result>(attempt: CountedAttempt, identify: () => Promise<string | null>, work: () => Promise<Result>): Promise<Result>
   /**
    * Runs a check of a secret of `account`. From the sixth consecutive failure on, each failure doubles a delay. Checks in progress count
-   * as failures until they succeed.
+   * as failures until they succeed. An `address` from which one has succeeded has failures and a delay apart from all others, so that
+   * strangers keep no owner out.
    * @throws ApiError 429 during the delay, before any work
    */
-  perAccount<Result>(account: string, work: () => Promise<Result>): Promise<Result>
+  perAccount<Result>(account: string, work: () => Promise<Result>, address?: string): Promise<Result>
 }
 
 const minute = 60_000
@@ -58,6 +59,8 @@ const minute = 60_000
 const freeFailures = 5
 const longestDelay = minute
 const failureLifetime = 15 * minute
+/** How long an address is remembered from which an account was signed in. */
+const knownLifetime = 30 * 24 * 60 * minute
 
 /** A monotonic clock in milliseconds. */
 const monotonic = (): number => performance.now()
@@ -158,10 +161,10 @@ export function openLimiter(counters: Counters, { authRateLimit: perMinute, auth
   }
 
   return {
-    perAddress: (route, address, counted, work) => count(`address ${route} ${network(address)}`, perMinute, counted, work),
+    perAddress: (route, address, counted, work) => count(`address ${route} ${networkOf(address)}`, perMinute, counted, work),
     perIdentity: async ({ route, address, counted }, identify, work) => {
       if (perMinute === 0) return work()
-      const from = `${route} ${network(address)}`
+      const from = `${route} ${networkOf(address)}`
       return count(`address ${from}`, ofAddress, counted, async () => {
         const identity = await identify().catch((error: unknown) => ({ error }))
         if (identity === null) return work()
@@ -172,7 +175,15 @@ export function openLimiter(counters: Counters, { authRateLimit: perMinute, auth
         })
       })
     },
-    perAccount: (account, work) => (perMinute === 0 ? work() : checkAccount(account, work)),
+    perAccount: async (account, work, address) => {
+      if (perMinute === 0) return work()
+      if (address === undefined) return checkAccount(account, work)
+      const own = `${account} ${networkOf(address)}`
+      if ((await counters.read(`known ${own}`, knownLifetime)).count > 0) return checkAccount(own, work)
+      const result = await checkAccount(account, work)
+      await counters.add(`known ${own}`, 1, knownLifetime)
+      return result
+    },
   }
 }
 
@@ -187,8 +198,11 @@ const isRefusal = (error: unknown): boolean => error instanceof ApiError && erro
 const tooMany = ({ remaining }: Counted): ApiError =>
   new ApiError('RateLimitError', 'Too many requests, please try again later.', {}, Math.max(1, Math.ceil(remaining / 1000)))
 
+/** A name for whoever asks without credentials from an IP address. */
+export const strangerAt = (address: string): string => `nobody at ${networkOf(address)}`
+
 /** The part of an IP address that identifies one party: the whole IPv4 address, or the first 64 bits of an IPv6 address. */
-function network(address: string): string {
+function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)
   if (mapped !== null) return mapped[1]!
   if (!isIPv6(address)) return address

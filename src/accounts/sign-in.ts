@@ -22,16 +22,17 @@ function deviceId(body: unknown): string | null {
 }
 
 /** Signs in with `identifier` and `password`. @throws ApiError 400, the same for a wrong password and an unknown account. */
-export async function signIn(accounts: AccountContext, body: unknown): Promise<Issued> {
+export async function signIn(accounts: AccountContext, body: unknown, address: string): Promise<Issued> {
   const { identifier, password } = readFields(body, [{ name: 'identifier' }, { name: 'password' }])
   const device = deviceId(body)
   const account = createHash('sha256').update(identifier!.trim().toLowerCase()).digest('base64url')
-  const user = await accounts.limiter.perAccount(account, async () => {
+  const check = async () => {
     const found = await userByIdentifier(accounts.database, identifier!)
     const matches = await accounts.passwords.matches(password!, found?.password ?? null)
     if (found === null || !matches) throw validationError('Invalid identifier or password')
     return found
-  })
+  }
+  const user = await accounts.limiter.perAccount(account, check, address)
   await checkMaySignIn(accounts, user)
   return issue(accounts, user.id, device)
 }

@@ -8,6 +8,7 @@ import { fullAccess } from '../grants.js'
 import { type ActingAdministrator, type AdministratorAct, notingWriter } from './activity.js'
 import type { Administration } from './context.js'
 import { withFieldPaths } from './field-errors.js'
+import { inTurns } from './sign-in.js'
 
 /** A user as administrators see it. */
 export interface ManagedUser {
@@ -89,13 +90,16 @@ const actOn = (action: string, id: number, name: string | null, fields?: readonl
   ...(fields === undefined ? {} : { fields }),
 })
 
+const inTurnsOf = ({ administrator }: ActingAdministrator, accounts: AccountContext): AccountContext =>
+  administrator === null ? accounts : { ...accounts, passwords: accounts.passwords.of(inTurns(administrator.id)) }
+
 /** Creates a user, and returns the row id. @throws ApiError 400 */
 export function createManagedUser(
   { administration, accounts, actor }: UserWriting,
   values: UserValues & { readonly username: string },
 ): Promise<number> {
   const writer = notingWriter(administration, actor, (id: number) => actOn('create', id, values.username))
-  return withFieldPaths(() => createUser({ ...accounts, writer }, caller, bodyOf(values)))
+  return withFieldPaths(() => createUser({ ...inTurnsOf(actor, accounts), writer }, caller, bodyOf(values)))
 }
 
 /** Changes a user. A new password and blocking invalidate the user's tokens. @throws ApiError 400, 404 */
@@ -103,7 +107,7 @@ export async function changeManagedUser({ administration, accounts, actor }: Use
   const { username } = await managedUser(administration.database, id)
   const body = bodyOf(values)
   const writer = notingWriter(administration, actor, () => actOn('update', id, username, Object.keys(body)))
-  await withFieldPaths(() => updateUser({ ...accounts, writer }, caller, id, body))
+  await withFieldPaths(() => updateUser({ ...inTurnsOf(actor, accounts), writer }, caller, id, body))
 }
 
 /** Deletes a user. @throws ApiError 404 */

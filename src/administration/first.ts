@@ -1,6 +1,7 @@
 // The first administrator of a project, who proves access to the log with a code from it. No code is stored: it follows from the secrets and
 // the hour, so every process of a service knows it, and it is worth nothing once there is an administrator.
 import { createHmac, timingSafeEqual } from 'node:crypto'
+import { strangerAt } from '../access/rate-limit.js'
 import type { Secrets } from '../config/secrets.js'
 import { ApiError, validationError } from '../errors/errors.js'
 import { commandLine } from '../runtime/command-line.js'
@@ -78,7 +79,7 @@ export async function createFirst(
   const { writer, keys, passwords, config, now } = administration
   // Guesses are limited by address alone: 80 bits need no lock, by which strangers would keep the owner out.
   if (!isCode(keys.first, code, now())) throw validationError('Incorrect code provided')
-  const hashed = await passwords.hash(password)
+  const hashed = await passwords.of(strangerAt(address)).hash(password)
   const { row, session } = await writer.transaction(async (transaction) => {
     if (await anyAdministrator(transaction)) throw new ApiError('ApplicationError', 'There is an administrator already')
     const at = now()

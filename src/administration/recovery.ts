@@ -1,4 +1,5 @@
 // New passwords of administrators: by a code from an e-mail, by the current one, and with an invitation. A new password ends all sessions.
+import { strangerAt } from '../access/rate-limit.js'
 import { consumeOneTimeToken, createOneTimeToken, ownerOfToken, type Purpose } from '../accounts/one-time-tokens.js'
 import type { Transaction } from '../database/database.js'
 import { validationError } from '../errors/errors.js'
@@ -8,7 +9,7 @@ import { type AdministratorRow, administratorByEmail, administratorById, isActiv
 import type { Administration } from './context.js'
 import type { Administrator } from './identify.js'
 import { letterOf } from './letters.js'
-import { type AdministratorTokens, begin, checkCurrentPassword, issue } from './sign-in.js'
+import { type AdministratorTokens, begin, checkCurrentPassword, inTurns, issue } from './sign-in.js'
 
 /** How long an invitation is valid, in milliseconds. */
 export const invitationLifespan = 7 * 86_400_000
@@ -56,7 +57,7 @@ export async function usePasswordCode(
   const refused = () => validationError('Incorrect code provided')
   // Before the password is hashed, which takes time.
   if ((await ownerOfToken(database, purpose, code, now())) === null) throw refused()
-  const hashed = await passwords.hash(password)
+  const hashed = await passwords.of(strangerAt(address)).hash(password)
   const used = await writer.transaction(async (transaction) => {
     const at = now()
     const id = await consumeOneTimeToken(transaction, purpose, code, at)
@@ -87,7 +88,7 @@ export async function changeOwnPassword(
 ): Promise<AdministratorTokens> {
   const owner = await checkCurrentPassword(administration, administrator, currentPassword)
   if (currentPassword === password) throw validationError('The new password must be another one')
-  const hashed = await administration.passwords.hash(password)
+  const hashed = await administration.passwords.of(inTurns(administrator.id)).hash(password)
   const used = await administration.writer.transaction(async (transaction) => {
     await replacePassword(administration, transaction, owner, hashed, address)
     return signedInAnew(administration, transaction, owner.id)

@@ -1,5 +1,6 @@
 // Sign-in of administrators with a password, refresh, sign-out, and their sessions. Unknown addresses take the same time as known ones.
 import { createHash } from 'node:crypto'
+import { strangerAt } from '../access/rate-limit.js'
 import {
   endSessions,
   nextSession,
@@ -52,12 +53,13 @@ export async function signInAdministrator(
 ): Promise<AdministratorTokens> {
   const { database, limiter, passwords } = administration
   const { email, password } = credentials
-  const row = await limiter.perAccount(accountOf(email), async () => {
+  const check = async () => {
     const found = await administratorByEmail(database, email.trim())
-    const matches = await passwords.matches(password, found?.password ?? null)
+    const matches = await passwords.of(strangerAt(address)).matches(password, found?.password ?? null)
     if (found === null || !matches) throw validationError('Invalid email or password')
     return found
-  })
+  }
+  const row = await limiter.perAccount(accountOf(email), check, address)
   checkMaySignIn(row)
   const actor = { administrator: { id: row.id, email: row.email ?? '' }, address }
   const session = await doAct(administration, actor, async (transaction, now) => {
@@ -139,15 +141,19 @@ export async function endOneSession({ writer }: Administration, { id }: Administ
   if (!isOver) throw notFound('Session not found')
 }
 
+/** The name by which an administrator waits for turns. */
+export const inTurns = (id: number): string => `administrator ${id}`
+
 /** Checks the password of a signed-in administrator. @throws ApiError 400 */
 export async function checkCurrentPassword(
   { database, limiter, passwords }: Administration,
-  { id, email }: Administrator,
+  { id }: Pick<Administrator, 'id'>,
   password: string,
 ): Promise<AdministratorRow> {
-  return limiter.perAccount(accountOf(email), async () => {
+  // Apart from sign-ins, which strangers try: whoever is signed in is not kept out by them.
+  return limiter.perAccount(`admin password ${id}`, async () => {
     const row = await administratorById(database, id)
-    if (row === null || !(await passwords.matches(password, row.password))) throw validationError('Invalid password')
+    if (row === null || !(await passwords.of(inTurns(id)).matches(password, row.password))) throw validationError('Invalid password')
     return row
   })
 }

@@ -4,6 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { AccessState } from '../access/access-state.js'
 import type { AccountSettings } from '../access/account-settings.js'
 import type { Caller } from '../access/identify.js'
+import { strangerAt } from '../access/rate-limit.js'
 import type { AccountContext } from '../accounts/context.js'
 import type { Config } from '../config/config.js'
 import type { Asker } from '../documents/read/around.js'
@@ -121,3 +122,13 @@ export function askerOf(caller: Caller, requestId: string): Asker {
 
 /** The name of a caller in the log, such as `user 7`. */
 export const nameOf = ({ caller }: Asker): string => (caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`)
+
+/** The name by which a caller waits for turns. Callers without credentials are told apart by their addresses. */
+export const nameInTurns = ({ asker, address }: Pick<RequestContext, 'asker' | 'address'>): string =>
+  asker.caller.kind === 'public' ? strangerAt(address) : nameOf(asker)
+
+/** The account operations of a request, whose passwords wait for the turns of its caller. */
+export const accountsInTurns = (context: Pick<RequestContext, 'accounts' | 'asker' | 'address'>): AccountContext => {
+  const { accounts } = context
+  return { ...accounts, passwords: accounts.passwords.of(nameInTurns(context)) }
+}

@@ -28,9 +28,9 @@ export function measuredLimiter(limiter: Limiter, metrics: Metrics): Limiter {
   return {
     perAddress: (route, address, counted, work) => measured(route, () => limiter.perAddress(route, address, counted, work)),
     perIdentity: (attempt, identify, work) => measured(attempt.route, () => limiter.perIdentity(attempt, identify, work)),
-    perAccount: async (account, work) => {
+    perAccount: async (account, work, address) => {
       try {
-        return await limiter.perAccount(account, work)
+        return await limiter.perAccount(account, work, address)
       } catch (error) {
         if (isLimit(error)) {
           ofAccounts.add(error as object)

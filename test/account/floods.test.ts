@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { openCounters, openLimiter } from '../../src/access/rate-limit.js'
 import { hashPassword, openPasswords } from '../../src/accounts/passwords.js'
 import { rule } from '../support/rule.js'
-import { type Served, serveGolden } from '../support/serve.js'
+import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
 import { testSqlite } from '../support/sqlite-only.js'
 import { logIn, post, serveAccounts } from './golden.js'
 
@@ -75,6 +75,24 @@ test('O07 hashing has a line with an end: what comes after it is 503', async () 
   )
   expect(outcomes).toEqual(['checked', 'checked', 'checked', '503 1', '503 1'])
   expect(await passwords.matches('secret', await passwords.hash('secret'))).toBe(true)
+})
+
+rule('accounts.34', 'whoever sets many passwords at once waits for itself, and gives way where too many wait', async () => {
+  served = await serveGolden({ config: { limits: { passwordConcurrency: 1, passwordQueue: 20 } } })
+  const { full } = goldenTokens()
+  const { body: users } = await served.ask('/api/users', { token: full! })
+  const statuses: number[] = []
+  const setting = Array.from({ length: 40 }, async () => {
+    const { status } = await served.ask(`/api/users/${users[0].id}`, {
+      ...{ method: 'PUT', token: full!, headers: { 'content-type': 'application/json' }, body: '{"password":"another-Secret1"}' },
+    })
+    statuses.push(status)
+  })
+  while (!statuses.includes(503)) await new Promise((resolve) => setTimeout(resolve, 5))
+  expect((await logIn(served, 'nobody', 'wrong')).status).toBe(400)
+  expect(statuses.filter((status) => status === 200).length).toBeLessThan(10)
+  await Promise.all(setting)
+  expect(new Set(statuses)).toEqual(new Set([200, 503]))
 })
 
 rule('accounts.30', 'what is stored and is not a bcrypt hash takes as long as a wrong password', async () => {

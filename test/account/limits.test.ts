@@ -96,6 +96,20 @@ rule('accounts.16', 'S076 an account is guessed ever more slowly from wherever; 
   expect((await from('10.1.1.3', 'erin-Secret1')).status).toBe(200)
 })
 
+rule('accounts.16', 'strangers keep no owner out of an address that the account was signed in from', async () => {
+  served = await serveAccounts({ config: { trustProxy: 1 } })
+  const from = (address: string, password: string) =>
+    post(served, '/api/auth/local', { identifier: 'erin', password }, undefined, { 'x-forwarded-for': address })
+  expect((await from('10.5.0.1', 'erin-Secret1')).status).toBe(200)
+  for (let guess = 0; guess < 9; guess++) await from(`10.5.1.${guess}`, 'wrong')
+  expect((await from('10.5.2.1', 'erin-Secret1')).status).toBe(429)
+  expect((await from('10.5.0.1', 'erin-Secret1')).status).toBe(200)
+  // From there it is guessed ever more slowly too, and by no more than that.
+  const guesses: number[] = []
+  for (let guess = 0; guess < 8; guess++) guesses.push((await from('10.5.0.1', 'wrong')).status)
+  expect(guesses).toEqual([...Array(6).fill(400), 429, 429])
+})
+
 test('addresses of one IPv6 network count together', async () => {
   const limiter = openLimiter(openCounters(100), { authRateLimit: 2, authAddressRateLimit: 2 })
   const guess = (address: string) =>

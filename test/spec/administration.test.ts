@@ -228,6 +228,16 @@ rule('administration.8', 'the password is given again', async () => {
   expect(Date.parse(right.body.data.passwordAt)).toBeGreaterThanOrEqual(before)
 })
 
+rule('administration.8', 'who guesses at sign-in keeps nobody who is signed in from giving the password', async () => {
+  await addAdministrator(served, 'nora@admins.example')
+  const nora = await signInAdmin(served, 'nora@admins.example')
+  const guesses: number[] = []
+  for (let guess = 0; guess < 8; guess++) guesses.push((await post('/session', { email: 'nora@admins.example', password: 'wrong' })).status)
+  expect(guesses.at(-1)).toBe(429)
+  const given = await post('/session/password', { password: adminPassword }, { token: nora.accessToken })
+  expect(given.status, given.text).toBe(200)
+})
+
 rule('administration.10', 'missing tables are named, and an administration that is off is not served', async () => {
   const lacking = await serveProject(files, { environment: secrets })
   try {

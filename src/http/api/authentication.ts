@@ -9,7 +9,7 @@ import { unauthorized } from '../../errors/errors.js'
 import { refuseUnread } from '../form-body.js'
 import { refuseConfirmation } from '../pages/refused-confirmation.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
-import { ok } from '../request-context.js'
+import { accountsInTurns, ok } from '../request-context.js'
 import { readRefreshCookie, refreshCookie, wantsCookie } from './refresh-cookie.js'
 
 const action = (name: string): string => `plugin::users-permissions.auth.${name}`
@@ -62,7 +62,7 @@ const limited =
   (name: string, counted: 'failures' | 'all', identify: Identify, handle: Route['handle']): Route['handle'] =>
   (context) => {
     let read: Promise<unknown> | undefined
-    const once = { ...context, body: () => (read ??= context.body()) }
+    const once = { ...context, accounts: accountsInTurns(context), body: () => (read ??= context.body()) }
     const identity = async () => {
       const found = await identify(once)
       return typeof found === 'string' ? found : ''
@@ -92,7 +92,7 @@ export const authenticationRoutes: readonly Route[] = [
     '/auth/local',
     'callback',
     limited('local', 'failures', inBody('identifier'), async (context) =>
-      signedIn(context, await signIn(context.accounts, await context.body())),
+      signedIn(context, await signIn(context.accounts, await context.body(), context.address)),
     ),
   ),
   post(

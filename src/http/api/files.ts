@@ -12,7 +12,7 @@ import { okRead } from '../conditional.js'
 import { nestedFields } from '../form-body.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
-import { nameOf, ok } from '../request-context.js'
+import { nameInTurns, ok } from '../request-context.js'
 
 function findFiles(context: RequestContext, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
   const { documents, caller, query, isGone, since } = context
@@ -70,11 +70,10 @@ export function rowId(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : -1
 }
 
-/** Callers without credentials are told apart by their addresses. */
-const scopeOf = ({ installation: { model, watch }, asker, address }: RequestContext): LibraryScope => ({
-  ...{ model, watch },
-  caller: asker.caller.kind === 'public' ? `nobody at ${address}` : nameOf(asker),
-})
+const scopeOf = (context: RequestContext): LibraryScope => {
+  const { model, watch } = context.installation
+  return { model, watch, caller: nameInTurns(context) }
+}
 
 /** Stores new files, or with `?id=` changes the information or content of one. */
 async function upload(context: RequestContext): Promise<Reply> {

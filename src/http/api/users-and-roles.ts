@@ -8,7 +8,7 @@ import type { Grants } from '../../grants.js'
 import { okRead } from '../conditional.js'
 import { refuseUnread } from '../form-body.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
-import { created, noContent, ok, okBytes } from '../request-context.js'
+import { accountsInTurns, created, noContent, ok, okBytes } from '../request-context.js'
 import { rowId } from './files.js'
 import { permissionTree } from './permission-tree.js'
 
@@ -79,7 +79,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
     handle: async (context) => {
       const body = await context.body()
       await checkAuthority(context.accounts, context.caller, null, body)
-      const id = await createUser(context.accounts, context.caller, body)
+      const id = await createUser(accountsInTurns(context), context.caller, body)
       return { ...created((await writtenUser(context, 'create', id))!), changed: [id] }
     },
   },
@@ -92,7 +92,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
       const body = await context.body()
       refuseUnread(context.request, body)
       await checkAuthority(context.accounts, context.caller, id, body)
-      await updateUser(context.accounts, context.caller, id, body)
+      await updateUser(accountsInTurns(context), context.caller, id, body)
       return orNoContent(await writtenUser(context, 'update', id))
     },
   },
