@@ -7,7 +7,7 @@ const rest = () =>
   z.strictObject({
     prefix: z
       .string()
-      .regex(/^\/[\w/-]*[\w-]$/, 'must start with a slash and not end with one')
+      .regex(/^(?:\/[\w/-]*[\w-])?$/, 'must start with a slash and not end with one, or be empty')
       .default('/api'),
     defaultLimit: z.int().positive().default(25),
     maxLimit: z.int().positive().default(100),

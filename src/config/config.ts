@@ -23,11 +23,9 @@ import { booleanOf, type Environment, setOnly } from './environment.js'
 import {
   hasGeneratedSecrets,
   type ListLimit,
-  merged,
   readDotEnv,
   readListLimit,
   readOctavoConfig,
-  readStrapiConfig,
   readStrapiDatabase,
   readWebhookHeaders,
   type StrapiDatabase,
@@ -43,6 +41,7 @@ import { routesSettings } from './routes.js'
 import { scheduleSettings } from './schedules.js'
 import { refuseShort, type SecretsConfig, secretsOf, setSecrets } from './secrets.js'
 import { givenStorage, type StorageConfig, storageOf, storageProblem } from './storage.js'
+import { readStrapiApi } from './strapi-api.js'
 import { typeSettings } from './types.js'
 
 /** The description of the API, for programs at `/openapi.json` below the prefix and for people at `/docs`. */
@@ -221,7 +220,7 @@ export async function readConfig(
   const octavoConfig = await readOctavoConfig(root)
   const { config, source } = withVariable(octavoConfig.config, octavoConfig.source, environment)
   const listLimit = await readListLimit(root, environment)
-  const strapi = withListLimit(await readStrapiConfig(root, 'api', environment), listLimit)
+  const { api: strapi, warnings: apiWarnings } = await readStrapiApi(root, environment, listLimit)
   const userConfig = config as UserConfig
   const ownConfig = checked(configFile(), config, source)
   const settings =
@@ -242,16 +241,18 @@ export async function readConfig(
   const isNamed = environment.DATABASE_FILENAME !== undefined || settings.database.filename !== undefined
   const strapiDatabase = isNamed ? null : await readStrapiDatabase(root, environment)
   const webhookHeaders = settings.webhooks.defaultHeaders === undefined ? await readWebhookHeaders(root, environment) : null
-  const assembled = assemble({ root, given: settings, environment, own, strapiDatabase, webhookHeaders, listLimit, makeSecret })
+  const assembled = assemble({
+    root,
+    given: settings,
+    environment,
+    own,
+    strapiDatabase,
+    webhookHeaders,
+    listLimit,
+    apiWarnings,
+    makeSecret,
+  })
   return { config: assembled, read: { settings, given: config, source, strapi, environment, own } }
-}
-
-/** The settings of Strapi's `config/api` with what its `config/middlewares` says of the API. */
-function withListLimit(api: SettingSources['strapi'], limit: ListLimit | null): SettingSources['strapi'] {
-  if (limit === null || limit.arrayLimit === null) return api
-  const { config, source } = api ?? { config: {}, source: null }
-  const merge = merged(config, { rest: { arrayLimit: limit.arrayLimit } })
-  return { config: merge, source: source === null ? limit.source : `${source} and ${limit.source}` }
 }
 
 /** @throws ConfigError for two values that contradict each other, if both are set explicitly */
@@ -295,10 +296,12 @@ interface ConfigSources {
   readonly webhookHeaders: WebhookHeaders | null
   /** The bound of lists in query strings from Strapi's config/middlewares. */
   readonly listLimit: ListLimit | null
+  readonly apiWarnings: readonly string[]
   makeSecret(): string
 }
 
-function assemble({ root, given, environment, own, strapiDatabase, webhookHeaders, listLimit, makeSecret }: ConfigSources): Config {
+function assemble(sources: ConfigSources): Config {
+  const { root, given, environment, own, strapiDatabase, webhookHeaders, listLimit, apiWarnings, makeSecret } = sources
   const api = apiOf(root, given.api)
   const database = databaseOf({ root, environment, given: given.database, strapi: strapiDatabase }, api.contract === 'specification')
   checkPublished(environment)
@@ -350,6 +353,7 @@ function assemble({ root, given, environment, own, strapiDatabase, webhookHeader
       ...databaseWarnings(strapiDatabase, database),
       ...(webhookHeaders?.problem ? [webhookHeaders.problem] : []),
       ...(listLimit?.problem ? [listLimit.problem] : []),
+      ...apiWarnings,
       ...warningsOf(root, environment, own, setSecrets(environment)),
     ],
   })

@@ -222,7 +222,11 @@ async function read(root: string, name: string, isStrapiConfig = false): Promise
   }
   try {
     if (name.endsWith('.ts')) return isStrapiConfig ? await runTypeScript(path, join(root, 'dist', name)) : await importTypeScript(path)
-    return ((await import(pathToFileURL(path).href)) as { default: unknown }).default
+    const { default: content } = (await import(pathToFileURL(path).href)) as { default: unknown }
+    // Compiled TypeScript, as CommonJS.
+    return (content as { __esModule?: unknown } | null | undefined)?.__esModule === true
+      ? (content as { default: unknown }).default
+      : content
   } catch (error) {
     throw new ConfigError(`Cannot load ${name}: ${(error as Error).message}.`)
   }

@@ -147,6 +147,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
 
 const mountsOf = (parts: MountContext): readonly Mount[] => {
   const { config, backend, compression, unsent } = parts
+  const [api, isAtRoot] = [apiMount(routes, parts), config.rest.prefix === '']
   return [
     uploadsMount(config.uploadsFolder, {
       check: backend.checkAddress,
@@ -154,10 +155,11 @@ const mountsOf = (parts: MountContext): readonly Mount[] => {
       policies: { sandbox: policyOfFile(config, sandboxPolicy), viewer: policyOfFile(config, viewerPolicy) },
       unsent,
     }),
-    apiMount(routes, parts),
+    ...(isAtRoot ? [] : [api]),
     ...(config.admin.enabled ? [administrationMount(parts)] : []),
-    ...(config.modelChanges ? [contentTypeBuilderMount(parts)] : []),
+    ...(config.modelChanges && !isAtRoot ? [contentTypeBuilderMount(parts)] : []),
     ...(hasDocsPage(config) ? [docsMount(config)] : []),
+    ...(isAtRoot ? [api] : []),
     rootMount(parts),
   ]
 }

@@ -1,6 +1,7 @@
 // Configuration that a project brings along: octavo.config in TypeScript, and what Strapi's own `config/api` says of answers.
 import { afterAll, expect, test } from 'vitest'
 import { access, component, contentType, plain, reading, seeded } from '../spec/library.js'
+import { rule } from '../support/rule.js'
 import type { Served, ServeOptions } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 
@@ -75,6 +76,42 @@ test('a config/api that cannot be used is named', async () => {
   await expect(serve({ 'config/api.ts': "throw new Error('no limits today')" })).rejects.toThrow(
     'Cannot load config/api.ts: no limits today.',
   )
+})
+
+rule('projects.23', 'config/api is read as Strapi reads it: numbers as text, no largest page, no prefix', async () => {
+  const sizes = async (rest: string, prefix = '/api') => {
+    const { ask, log } = await serve({ 'config/api.js': rest })
+    const asked = await Promise.all(['', '?pagination[pageSize]=11'].map((query) => ask(`${prefix}/stones${query}`)))
+    const warned = log.filter((line) => line.includes('config/api.js: rest.')).map((line) => /config\/api\.js: (rest\.\w+)/.exec(line)![1])
+    return [...asked.map(({ body }) => body.data.length), warned]
+  }
+  expect(await sizes("module.exports = { rest: { defaultLimit: '5', maxLimit: '10' } }")).toEqual([5, 10, []])
+  expect(await sizes('module.exports = { rest: { defaultLimit: 5, maxLimit: -1 } }')).toEqual([5, 11, ['rest.maxLimit']])
+  expect(await sizes("module.exports = { rest: { defaultLimit: -1, maxLimit: null, withCount: 'yes' } }")).toEqual([
+    12,
+    11,
+    ['rest.defaultLimit', 'rest.maxLimit', 'rest.withCount'],
+  ])
+  const compiled =
+    "Object.defineProperty(exports, '__esModule', { value: true })\nexports.default = { rest: { defaultLimit: 4 }, documents: null }"
+  expect(await sizes(compiled)).toEqual([4, 11, []])
+  expect(await sizes("module.exports = { rest: { prefix: '' } }", '')).toEqual([12, 11, []])
+})
+
+rule('projects.23', 'without a prefix, the pages and files of the service stay where they are', async () => {
+  const { ask } = await serve({ 'config/api.json': { rest: { prefix: '' } } }, { config: { admin: { model: 'always' } } })
+  for (const [path, status] of [
+    ['/', 200],
+    ['/docs', 200],
+    ['/openapi.json', 200],
+    ['/_health', 204],
+    ['/uploads/none.png', 404],
+    ['/upload/files', 403],
+    ['/api/stones', 404],
+    ['/content-type-builder/components', 403],
+    ['/admin/api/start', 401],
+  ] as const)
+    expect([path, (await ask(path)).status]).toEqual([path, status])
 })
 
 test('octavo.config.ts is read, types and hooks included, where Octavo is not installed', async () => {
