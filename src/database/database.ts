@@ -3,6 +3,7 @@ import type { Database as Connection } from 'better-sqlite3'
 import type { RawBuilder } from 'kysely'
 import type { Logger } from 'pino'
 import type { Model } from '../model/types.js'
+import type { ColumnSpans } from '../model-plans/conversions.js'
 import type { PlanStep } from '../model-plans/steps.js'
 import type { DatabaseActivity } from './activity.js'
 import type { CommitWatch } from './cache/table-changes.js'
@@ -170,6 +171,8 @@ export interface Database {
   readonly commits: CommitWatch | null
   /** The names that it gives to tables and columns. */
   readonly names: DatabaseNames
+  /** What columns hold of types of which they do not hold every value. */
+  readonly spans: ColumnSpans
   /**
    * Adds the tables and columns that another model needs, and begins to create its indexes. Nothing is removed; what is there stays as it
    * is.

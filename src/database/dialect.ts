@@ -3,7 +3,7 @@ import type { RawBuilder } from 'kysely'
 import type { Answer } from '../model/attributes.js'
 import type { Found, Listed } from './fragments.js'
 import type { Statement } from './plan.js'
-import type { Stored } from './stored.js'
+import type { MomentFault, Stored } from './stored.js'
 
 /** A piece of SQL: a column or a bound value. */
 export type Expression = RawBuilder<unknown>
@@ -61,8 +61,8 @@ export interface Dialect {
   first(value: Expression, descending: boolean, nullsFirst: boolean): Expression
   /** True where two values of a `timestamp` attribute differ, as Strapi's publication reads them. */
   timestampsDiffer(one: Expression, other: Expression): Expression
-  /** Whether the columns of moments give one back as it was written; absent: every one. */
-  readonly keepsMoment?: (milliseconds: number) => boolean
+  /** Why a column of moments does not give one back as it was written, as the end of a sentence; null: it does. Absent: each does. */
+  readonly momentFault?: MomentFault
   /** Whether a comparison of a column with a text follows the column's collation, which may ignore case, accents and spaces at the end. */
   readonly collates: boolean
   /** True where two values of one type are not the same, or one is null; texts by character, whatever else compares them otherwise. */

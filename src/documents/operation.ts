@@ -64,7 +64,7 @@ export interface WriteContext {
   readonly slow: SlowLog | null
   readonly inSync: InSync
   /** What reads bodies, with what reports values in place of `blocks` that are written as null, if the contract does so. */
-  readonly input: Pick<InputContext, 'model' | 'contract' | 'strictRelations' | 'reportDropped' | 'keepsMoment'>
+  readonly input: Pick<InputContext, 'model' | 'contract' | 'strictRelations' | 'reportDropped' | 'momentFault'>
 }
 
 /** What one write is about, once the caller is known to be allowed. */

@@ -115,8 +115,8 @@ export function openInstallation(
   const records = recording.isOn()
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
   const { strictRelations } = config
-  const { keepsMoment } = dialect
-  const input = { model, contract, strictRelations, keepsMoment, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
+  const { momentFault } = dialect
+  const input = { model, contract, strictRelations, momentFault, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
   const revisionKey = revisionKeyOf(config)
   const reported = { outbox, metrics, slow, audit: options.audit }
   const writing = { read: context, revisionKey, database: writes, limits, hashPassword, hooks, policies, inSync, input, ...reported }
@@ -140,7 +140,7 @@ export function openInstallation(
         ...accounts,
         writer: writes,
         model,
-        input: { model, contract, strictRelations, keepsMoment },
+        input: { model, contract, strictRelations, momentFault },
         defaultLocale,
         scopes: noScopes,
         watch: watchUsers(outbox, model),

@@ -56,7 +56,7 @@ export interface CountedPlan extends Pick<ModelPlan, 'changes' | 'steps' | 'resp
 /** Plans a change and counts what it costs. @throws ApiError 400 if renames contradict the models, 409 if content cannot be given back */
 export async function countedPlan(database: Database, change: ChangeToPlan): Promise<CountedPlan> {
   const { from, to, renames, choices, undoes } = change
-  const plan = orRefused('ValidationError', () => planModelChange(from, to, renames, choices))
+  const plan = orRefused('ValidationError', () => planModelChange(from, to, renames, { ...choices, spans: database.spans }))
   const returned = undoes === null ? [] : await placesOf(database, change, undoes)
   const steps = await besideLeftovers(database, { from, to, number: choices.number ?? 1 }, plan.steps)
   const restoring = orRefused('ConflictError', () => withRestoration(steps, plan.restoreBefore, to, returned))

@@ -84,7 +84,7 @@ function loseColumns({ kept }: ModelComparison, { from, to }: SchemaPair, attrib
 /** What becomes of the values of a scalar whose type changes. */
 function convert(comparison: ModelComparison, pair: SchemaPair, { from, to }: AttributePair) {
   if (from.kind !== 'scalar' || to.kind !== 'scalar' || from.type === to.type) return { column: null, findings: nothing }
-  const conversion = conversionOf(from.type, to.type)
+  const conversion = conversionOf(from.type, to.type, comparison.spans)
   const same = conversion.rule === 'same' && isLossless(conversion)
   if (same) return { column: null, findings: nothing }
   const as = comparison.kept.of(from.column)
@@ -100,15 +100,19 @@ function convert(comparison: ModelComparison, pair: SchemaPair, { from, to }: At
   return { column: to.column, findings: { ...nothing, steps: [step], ...notConverted(comparison, pair, { from, to }, conversion) } }
 }
 
+const shownLimit = (limit: number | string): string => (typeof limit === 'number' ? new Date(limit).toISOString() : limit)
+
 function notConverted({ kept }: ModelComparison, pair: SchemaPair, { from, to }: AttributePair, conversion: Conversion) {
   const found = from.kind === 'scalar' && to.kind === 'scalar' ? notConverting(conversion, from.column) : null
   if (found === null || from.kind !== 'scalar' || to.kind !== 'scalar') return { losses: [], conditions: [] }
   const name = attributePath(pair.from, from.name)
   const count = countText(pair.from.table, found.where)
   const values = `Values of ${from.name} of ${pair.from.uid}`
+  const [first, last] = conversion.within ?? []
+  const limits = first === undefined ? '' : `, or not between ${shownLimit(first)} and ${shownLimit(last!)} as its column in this database,`
   const about = isShortening(conversion)
     ? `${values} lose what the type ${to.type} does not hold; as they were, they are kept aside.`
-    : `${values} that are not of the type ${to.type} become null and are kept aside.`
+    : `${values} that are not of the type ${to.type}${limits} become null and are kept aside.`
   return {
     losses: [
       {

@@ -2,6 +2,7 @@
 import type { Table } from '../database/schema/table.js'
 import { describeTables } from '../database/schema/tables.js'
 import type { Model, Schema } from '../model/types.js'
+import type { ColumnSpans } from './conversions.js'
 import { type KeptNames, keptNames } from './kept.js'
 import { type Pairs, pairModels } from './pairs.js'
 import type { PlanChoices, Rename } from './types.js'
@@ -11,6 +12,7 @@ export interface ModelComparison {
   readonly pairs: Pairs
   readonly kept: KeptNames
   readonly neverPublished: 'keepAside' | 'publish'
+  readonly spans: ColumnSpans
   /** A table of the older layout, and one of the newer. */
   tableBefore(name: string): Table
   tableAfter(name: string): Table
@@ -23,6 +25,7 @@ export function compareModels(from: Model, to: Model, renames: readonly Rename[]
     pairs: pairModels(from, to, renames),
     kept: keptNames(choices.number ?? 1),
     neverPublished: choices.neverPublished ?? 'keepAside',
+    spans: choices.spans ?? {},
     tableBefore: (name) => before!.get(name)!,
     tableAfter: (name) => after!.get(name)!,
   }

@@ -20,11 +20,19 @@ export type ConversionRule =
   | 'blocks'
   | 'none'
 
+/** The first and the last value of a column: moments in milliseconds since 1970, days as texts. */
+type Span = readonly [first: number | string, last: number | string]
+
+/** What the columns of a database hold of the types of which they do not hold every value. */
+export type ColumnSpans = Readonly<Partial<Record<ScalarType, Span>>>
+
 /** How values of one attribute type become those of another. */
 export interface Conversion {
   readonly from: ScalarType
   readonly to: ScalarType
   readonly rule: ConversionRule
+  /** What the column of the new type holds, where values of the former one may be beyond it. */
+  readonly within?: Span
 }
 
 /** The stored form of a type. */
@@ -56,8 +64,19 @@ const converting = new Set([
   ...['date>datetime', 'datetime>date', 'datetime>time'],
 ])
 
-/** Returns the rule for values of one attribute type that become another's. */
-export function conversionOf(from: ScalarType, to: ScalarType): Conversion {
+/** How values of one attribute type become another's in a database with these columns. */
+export function conversionOf(from: ScalarType, to: ScalarType, spans: ColumnSpans = {}): Conversion {
+  const conversion = ruleOf(from, to)
+  const [former, within] = [spans[from], spans[to]]
+  if (within === undefined || conversion.rule === 'none') return conversion
+  const isInside = conversion.rule === 'same' && former !== undefined && isWithin(former[0], within) && isWithin(former[1], within)
+  return isInside ? conversion : { ...conversion, within }
+}
+
+const isWithin = (value: number | string, [first, last]: Span): boolean => value >= first && value <= last
+
+/** The rule for values of one attribute type that become another's. */
+function ruleOf(from: ScalarType, to: ScalarType): Conversion {
   const [here, there] = [kindOf(from), kindOf(to)]
   const pair = `${here}>${there}`
   if (here === 'password' || there === 'password') return { from, to, rule: here === there ? 'same' : 'none' }
@@ -77,8 +96,9 @@ const lossless = new Set([
 ])
 
 /** True if no value is lost or shortened by the conversion. */
-export const isLossless = ({ from, to, rule }: Conversion): boolean =>
-  rule === 'same' ? !isNarrowed(from, to) : rule !== 'none' && lossless.has(`${kindOf(from)}>${kindOf(to)}`) && !isNarrowed(from, to)
+export const isLossless = ({ from, to, rule, within }: Conversion): boolean =>
+  within === undefined &&
+  (rule === 'same' ? !isNarrowed(from, to) : rule !== 'none' && lossless.has(`${kindOf(from)}>${kindOf(to)}`) && !isNarrowed(from, to))
 
 /** True if a text of the first type may be too long for the column of the second. */
 export const isNarrowed = (from: ScalarType, to: ScalarType): boolean =>
@@ -169,9 +189,10 @@ function isJsonText(value: string | number): boolean {
  * Converts one stored value, in the form that SQLite stores: moments in milliseconds, booleans 0 and 1, JSON as text.
  * Returns null for null and for a value that does not convert.
  */
-export function convertValue({ from, to, rule }: Conversion, value: string | number | null): string | number | null {
+export function convertValue({ from, to, rule, within }: Conversion, value: string | number | null): string | number | null {
   if (value === null) return null
   const converted = rules[rule](value, kindOf(from)) ?? null
+  if (converted !== null && within !== undefined && typeof converted === typeof within[0] && !isWithin(converted, within)) return null
   return typeof converted === 'string' && isNarrowed(from, to) && [...converted].length > 255 ? null : converted
 }
 

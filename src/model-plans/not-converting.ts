@@ -61,7 +61,7 @@ export function notConverting(conversion: Conversion, column: string): { readonl
   const value = sqlText`trim(cast(${id(column)} as text))`
   const present = sqlText`${id(column)} is not null`
   const digits = withoutDigits(value)
-  if (isShortening(conversion)) return { where: present, exact: false }
+  if (isShortening(conversion) || conversion.within !== undefined) return { where: present, exact: false }
   switch (rule) {
     case 'none':
       return { where: present, exact: true }

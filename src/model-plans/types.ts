@@ -1,5 +1,5 @@
 // The plan of a change of the content model, as plain data: what changes, the steps that change the database, and what they cost.
-import type { Conversion } from './conversions.js'
+import type { ColumnSpans, Conversion } from './conversions.js'
 import type { SqlText } from './sql-text.js'
 import type { PlanStep } from './steps.js'
 
@@ -123,4 +123,6 @@ export interface PlanChoices {
   readonly number?: number
   /** Draft & Publish off: whether drafts of documents that were never published are kept aside (the default) or published. */
   readonly neverPublished?: 'keepAside' | 'publish'
+  /** What the columns of the database hold; absent: every value of their types. */
+  readonly spans?: ColumnSpans
 }

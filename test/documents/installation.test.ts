@@ -60,6 +60,7 @@ async function openGolden() {
     main: openMainConnection(connection),
     commits: null,
     names: namesOf.sqlite,
+    spans: {},
     fit: async () => {},
     takeBack: null,
     carryOut: async () => false,

@@ -135,3 +135,59 @@ for (const to of types)
     expect(undone.status, `${to}: ${undone.text}`).toBe(200)
     expect(await rows(name)).toEqual(before)
   })
+
+/** Values of each type that columns of a database may not hold as another type: those of MariaDB begin and end there. */
+const limits: readonly (readonly [from: ScalarType, to: ScalarType, values: readonly string[]])[] = [
+  [
+    'datetime',
+    'timestamp',
+    [
+      '1969-12-31T23:59:59.000Z',
+      '1970-01-01T00:00:00.000Z',
+      '2040-05-05T00:00:00.000Z',
+      '0050-01-01T00:00:00.000Z',
+      '2024-03-31T01:30:00.123Z',
+    ],
+  ],
+  ['text', 'timestamp', ['1969-12-31T23:59:59.000Z', '2040-05-05', '2024-03-31T01:30:00Z']],
+  ['date', 'timestamp', ['1969-12-31', '1970-01-01', '2040-05-05', '2024-02-29']],
+  ['date', 'datetime', ['0001-01-01', '9999-12-31', '1969-12-31']],
+  ['string', 'datetime', ['0001-01-01T00:00:00.000Z', '9999-12-31T23:59:59.999Z', '1969-12-31']],
+  ['string', 'date', ['0000-01-01', '0001-01-01', '9999-12-31']],
+  ['timestamp', 'datetime', ['1970-01-01T00:00:01.000Z', '2038-01-19T03:14:07.999Z']],
+]
+
+rule('model-plans.8', 'values beyond what the column of the database holds are named as lost, and come back', async () => {
+  const wrong: unknown[] = []
+  for (const [index, [from, to, values]] of limits.entries()) {
+    const name = `limit${'abcdefg'[index]}`
+    const schema = (type: ScalarType) => ({ ...schemaOf(name, () => type), attributes: { value: { type } } })
+    expect((await change(name, schema(from))).status).toBe(200)
+    for (const value of values) expect((await send('POST', `/api/${name}s`, { data: { value } })).status).toBe(201)
+    const before = await rows(name)
+    const refused = await change(name, schema(to))
+    const losses: readonly { name: string; count: number; about: string }[] = refused.body.error?.details.losses ?? []
+    const made = losses.length === 0 ? refused : await change(name, schema(to), losses.map((loss) => loss.name).join())
+    expect(made.status, made.text).toBe(200)
+    const lost = (await rows(name)).filter(({ value }) => value === null).length
+    const named = losses.reduce((sum, { count }) => sum + count, 0)
+    if (named !== lost) wrong.push({ from, to, lost, losses })
+    const undone = await send('POST', '/api/content-type-builder/undo', {})
+    expect(undone.status, `${from} ${to}: ${undone.text}`).toBe(200)
+    expect(await rows(name), `${from} ${to}`).toEqual(before)
+  }
+  expect(wrong).toEqual([])
+})
+
+rule('writing.35', 'a moment that the column of a timestamp does not hold is refused by its name, and never stored as null', async () => {
+  const schema = {
+    ...schemaOf('momentary', () => 'timestamp'),
+    info: { singularName: 'momentary', pluralName: 'momentaries', displayName: 'm' },
+  }
+  expect((await change('momentary', { ...schema, attributes: { takenAt: { type: 'timestamp' } } })).status).toBe(200)
+  for (const takenAt of ['1969-12-31T23:59:59.000Z', '1970-01-01T00:00:00.000Z', '2040-05-05T00:00:00.000Z', '2024-03-31T01:30:00.000Z']) {
+    const { status, body, text } = await send('POST', '/api/momentaries', { data: { takenAt } })
+    if (status === 201) expect(body.data.takenAt).toBe(takenAt)
+    else expect([status, body.error.message], text).toEqual([400, expect.stringMatching(/takenAt|taken_at/)])
+  }
+})

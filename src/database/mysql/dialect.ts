@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { BoundType, Dialect, Expression } from '../dialect.js'
 import { differs, type Found, type Listed, selectAll } from '../fragments.js'
 import type { Parameter } from '../plan.js'
-import { showsMoment } from '../server/wall-clock.js'
+import { clockFault } from '../server/wall-clock.js'
 import { commitRow, turnTable } from './create-tables.js'
 import { writeMysqlSql } from './words.js'
 
@@ -74,6 +74,14 @@ const listOf =
     return joined({ document: sql`listed.document`, place: sql`listed.place`, id: sql`listed.id`, from: rows })
   }
 
+/** The last second of a `timestamp` on any server, which MariaDB has from 11.5 on; a server itself refuses what it does not hold before. */
+const lastTimestamp = 4_294_967_295_999
+
+const timestampFault = (milliseconds: number): string | null =>
+  milliseconds > 0 && milliseconds <= lastTimestamp
+    ? null
+    : 'cannot be stored: a timestamp of this database is after 1970-01-01T00:00:00.000Z and before 2038, or 2106 on newer servers; a datetime holds others'
+
 const timeOfDay = sql`timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(3)) div 1000`
 
 const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
@@ -98,7 +106,7 @@ const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
   equalsIgnoringCase: (column, value, folding) =>
     folding === 'unicode' ? isSameText(folded(column), folded(value)) : sql<boolean>`lower(${column}) = lower(${value})`,
   collates: true,
-  keepsMoment: showsMoment,
+  momentFault: (milliseconds, type) => (type === 'timestamp' ? timestampFault(milliseconds) : null) ?? clockFault(milliseconds),
   listed: (list, as) => sql`json_table(${list}, '$[*]' columns (value bigint path '$')) as ${sql.id(as)}`,
   rowCount: (value) => value,
   readsSkippedRows: true,

@@ -87,6 +87,12 @@ const isRefusal = (error: unknown): boolean => [1021, 1037, 1038, 1041, 1114, 12
 const isBadValue = (error: unknown): boolean =>
   [1264, 1265, 1267, 1270, 1271, 1292, 1366, 1406, 1411, 1525, 1690, 3140, 3141, 3157, 3819, 4025].includes(numberOf(error))
 
+/** The column that an English message about such a value names. */
+function columnIn(error: unknown): string {
+  const [, column] = / for column (?:`[^`]+`\.`[^`]+`\.)?[`']([^`']+)[`'] at row \d+$/.exec((error as Error).message) ?? []
+  return column === undefined ? '' : `: that of the column ${column}`
+}
+
 /** A statement beyond what the server can execute: tables of a join, columns, its stack, the depth of selects. */
 const isTooComplex = (error: unknown): boolean => [1116, 1117, 1119, 1390, 1436, 1473].includes(numberOf(error))
 
@@ -105,7 +111,7 @@ const tooLarge = (): ApiError =>
 /** The error as callers get it: 400 or 413 for their values, 503 for what may pass. Other errors are returned as they are. */
 export function explained(error: unknown): unknown {
   if (error instanceof ApiError) return error
-  if (isBadValue(error)) return causedBy(validationError('A value does not fit the type of its attribute'), error)
+  if (isBadValue(error)) return causedBy(validationError(`A value does not fit the type of its attribute${columnIn(error)}`), error)
   if (isDrift(error)) return schemaDrift(error)
   if (isTooLarge(error)) return causedBy(tooLarge(), error)
   if (isTooComplex(error)) return causedBy(validationError('The request is too deep or too complex', {}), error)

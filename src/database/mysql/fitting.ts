@@ -1,6 +1,7 @@
 // Values from another database as columns of MySQL or MariaDB can hold them.
 import { decimalOf, fullTime, type RowColumn } from '../rows.js'
 import { type Fitter, fitBoolean, fitBytes, fitDecimal, fitFloat, fitInteger, isDay } from '../server/fitting.js'
+import { fromWallClock } from '../server/wall-clock.js'
 
 /** Texts in which something would change: half of a surrogate pair has no form in UTF-8. */
 const isStorable = (text: string): boolean => !/\p{Surrogate}/u.test(text)
@@ -39,7 +40,7 @@ const fitTime: Fitter = (value) => {
 }
 
 /** The first and the last moment of the columns: `datetime`, and `timestamp`, which has none beyond 32 bits. */
-const spans = {
+export const spans = {
   datetime: [Date.UTC(100, 0, 2), Date.UTC(9999, 11, 31)],
   timestamp: [1_000, 2_147_483_647_999],
 } as const
@@ -49,10 +50,12 @@ const fitMoment =
   ([first, last]: readonly [number, number], isWhole: boolean): Fitter =>
   (value) => {
     // What is finer than milliseconds comes from a server, as a text of its own.
-    if (typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{4,6}$/.test(value)) return { value }
-    const moment = typeof value === 'string' && decimalOf(value) === null ? Date.parse(value) : Number(value)
+    const isFiner = typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{4,6}$/.test(value)
+    const given = isFiner ? fromWallClock(value) : value
+    const moment = typeof given === 'string' && decimalOf(given) === null ? Date.parse(given) : Number(given ?? Number.NaN)
     if (Number.isNaN(moment)) return { value: null, problem: 'is not a timestamp' }
     if (moment < first || moment > last) return { value: null, problem: 'is beyond what the column can hold' }
+    if (isFiner) return { value }
     if (isWhole) return { value: Math.floor(moment / 1000) * 1000 }
     const whole = Math.floor(moment)
     return whole === value

@@ -19,6 +19,7 @@ import { carryOutOnMysql, takeBackOnMysql } from './carry-out.js'
 import { readCatalog } from './catalog.js'
 import { octavoTable } from './create-tables.js'
 import { describeMysqlStep } from './describe-step.js'
+import { spans } from './fitting.js'
 import { createIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
 import { onClient, openPool, type Pool } from './pool.js'
@@ -133,6 +134,7 @@ export async function openMysqlDatabase(
       main,
       commits: null,
       names: namesOf.mysql,
+      spans,
       fit: async (wanted) => {
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         await indexes.begin(wanted)

@@ -4,7 +4,7 @@ import type { BoundType, ComparisonSign, Dialect, Expression } from '../dialect.
 import { differs, listedText, selectAll } from '../fragments.js'
 import type { Parameter } from '../plan.js'
 import { quoted } from '../schema/table.js'
-import { showsMoment } from '../server/wall-clock.js'
+import { clockFault } from '../server/wall-clock.js'
 import { stateSeen } from './history.js'
 
 /** Writes SQL and never runs it. */
@@ -113,7 +113,7 @@ export const postgresDialect: Dialect = {
   listed: (list, as) => sql`(${list}) as ${sql.id(as)} (value)`,
   rowCount: (value) => sql`cast(${value} as bigint)`,
   collates: false,
-  keepsMoment: showsMoment,
+  momentFault: clockFault,
   readsSkippedRows: true,
   joinedInOrder: (tables) => sql.join([...tables], sql` cross join `),
   unindexed: (column) => column,

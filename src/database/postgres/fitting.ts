@@ -1,7 +1,11 @@
 // Values from another database as columns of PostgreSQL can hold them. What does not fit comes with a sentence, and as what is nearest.
+import type { ColumnSpans } from '../../model-plans/conversions.js'
 import { decimalOf, fullTime, type RowColumn } from '../rows.js'
 import { asDecimal, type Fitter, fitBoolean, fitBytes, fitDecimal, fitFloat, fitInteger, isDay } from '../server/fitting.js'
 import { encodeParameter, parserOf } from './codec.js'
+
+/** There is no year 0 in a date. */
+export const spans: ColumnSpans = { date: ['0001-01-01', '9999-12-31'] }
 
 const timestampType = 1114
 const encodeMoment = (milliseconds: number): string => encodeParameter(timestampType, milliseconds)!

@@ -10,7 +10,7 @@ import type { CommandDatabase, Database, DatabaseHost } from '../database.js'
 import type { FillRows } from '../driver.js'
 import { type BackgroundIndexes, openBackgroundIndexes } from '../indexing.js'
 import type { ModelWork } from '../model-work.js'
-import { namesOf } from '../names.js'
+import { type DatabaseNames, namesOf } from '../names.js'
 import type { Prepared } from '../schema/lacking.js'
 import { warnOfDifferences } from '../schema/mismatches.js'
 import { serverActivity } from '../server/activity.js'
@@ -25,6 +25,7 @@ import { loggingAccess, openCommitLogAccess } from './commit-log-access.js'
 import { tryReadingLog, watchCommits } from './commit-watch.js'
 import { type AskServer, onConnection, openPool, poolActivity, type Statements } from './connection.js'
 import { describePostgresStep } from './describe-step.js'
+import { spans } from './fitting.js'
 import { createIndexes, type WantedIndexes } from './indexes.js'
 import { openMainConnection } from './main-connection.js'
 import { openReplicas } from './open-replicas.js'
@@ -104,6 +105,12 @@ const carryOutBeside = (indexes: BackgroundIndexes, statements: Statements, carr
     return true
   })
 
+/** The names of a server, whose catalog has its own. */
+async function namesIn(pool: pg.Pool): Promise<DatabaseNames> {
+  const catalog = await catalogNames(pool)
+  return { ...namesOf.postgres, isOwnTable: (name) => catalog.has(name) }
+}
+
 /**
  * Opens the database of a service: a small pool for what everything depends on, a pool for reads and one for writes.
  * @throws ConfigError with a sentence if the database cannot be reached or prepared
@@ -131,7 +138,6 @@ export async function openPostgresDatabase(
     const indexes = openBackgroundIndexes(indexing(config.database, settings, logger))
     opened.add(indexes.stop)
     await indexes.begin(model)
-    const catalog = await catalogNames(reached.small)
     const options = optionsOf(config, settings, signing === null ? null : await openSigner(signing))
     const { readTimeout } = config.limits
     const main = openMainConnection((work) => onConnection(reached.small, work, readTimeout), statements, health.failed)
@@ -147,7 +153,8 @@ export async function openPostgresDatabase(
       writes,
       main: { ...main, changed: commits.changed },
       commits: commits.watch,
-      names: { ...namesOf.postgres, isOwnTable: (name) => catalog.has(name) },
+      names: await namesIn(reached.small),
+      spans,
       fit: async (wanted) => {
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         // Another process may have changed the types of columns.

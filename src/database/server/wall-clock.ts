@@ -22,12 +22,16 @@ export function wallClockOf(milliseconds: number): WallClock {
  * Whether the clock of this process shows a moment as no other: in the hour that comes twice at the end of summer time, the first of two
  * moments or the second is read as the other one.
  */
-export function showsMoment(milliseconds: number): boolean {
+function showsMoment(milliseconds: number): boolean {
   const shown = new Date(milliseconds)
   const read = new Date(2000, 0, 1)
   read.setFullYear(shown.getFullYear(), shown.getMonth(), shown.getDate())
   return read.setHours(shown.getHours(), shown.getMinutes(), shown.getSeconds(), shown.getMilliseconds()) === milliseconds
 }
+
+/** Why a clock does not show a moment as no other, as the end of a sentence; null: it does. */
+export const clockFault = (milliseconds: number): string | null =>
+  showsMoment(milliseconds) ? null : "cannot be stored: the clock in the server's time zone (TZ) shows another moment in the same way"
 
 const text = /^(\d+)-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?( BC)?$/
 

@@ -76,6 +76,7 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       main: presence.guardMain(openMainConnection(connection, version)),
       commits: presence.guardCommits(watchCommits(version, changes, writer)),
       names: namesOf.sqlite,
+      spans: {},
       fit: async (wanted) => {
         await fitModel(connection, writer, wanted, config.auth.jwtManagement === 'refresh')
         await indexes.begin(wanted)

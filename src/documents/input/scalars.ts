@@ -76,11 +76,10 @@ const wholeNumber = (value: unknown) =>
     : 'must be a valid integer'
 
 /** What is no moment is refused when it is stored. */
-function keptMoment(value: unknown, attribute: Scalar, { keepsMoment }: Checking): string | null {
-  if (keepsMoment === undefined || (typeof value !== 'string' && typeof value !== 'number')) return null
+function keptMoment(value: unknown, attribute: Scalar, { momentFault }: Checking): string | null {
+  if (momentFault === undefined || (typeof value !== 'string' && typeof value !== 'number')) return null
   const moment = momentOf(attribute, value)
-  if (moment === null || keepsMoment(moment)) return null
-  return "cannot be stored: the clock in the server's time zone (TZ) shows another moment in the same way"
+  return moment === null ? null : momentFault(moment, attribute.type)
 }
 
 function momentOf(attribute: Scalar, value: string | number): number | null {

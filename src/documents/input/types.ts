@@ -1,5 +1,5 @@
 // What a body asks to be written, after it has been checked: the vocabulary that reading a body and writing rows share.
-import type { Stored } from '../../database/stored.js'
+import type { MomentFault, Stored } from '../../database/stored.js'
 import type { Component, ComponentAttribute, DynamicZone, Media, Model, MorphFrom, MorphTo, Relation, Scalar } from '../../model/types.js'
 import type { Contract } from '../../query/contract.js'
 import type { PatternCheck, PatternChecks } from './pattern-deadline.js'
@@ -62,8 +62,8 @@ export interface InputContext {
   readonly contract: Contract
   /** Required relations and files are enforced (`api.documents.strictRelations`); absent: they are not. */
   readonly strictRelations?: boolean
-  /** Whether the database gives a moment back as it was written; absent: every one. */
-  readonly keepsMoment?: ((milliseconds: number) => boolean) | undefined
+  /** Why the database does not give a moment back as it was written; absent: it always does. */
+  readonly momentFault?: MomentFault | undefined
   /** Patterns that need a deadline, over all checks of one request; absent: over one check. */
   readonly trials?: PatternChecks
   /** Called for a value in place of `blocks` that is written as null, because the contract says so; `uid`: the type that is written. */
