@@ -20,8 +20,8 @@ const overLists: ReadonlySet<string> = new Set(['all', 'none', 'some', 'filter',
 
 const isObject = (value: unknown): value is LevelValues => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The rule for which an attribute is there; undefined: it always is. */
-const ruleOf = ({ conditions }: AttributeSource): unknown => (isObject(conditions) ? conditions.visible : undefined)
+/** The rule for which an attribute is there; undefined: it always is, as Strapi has it for null and false too. */
+const ruleOf = ({ conditions }: AttributeSource): unknown => (isObject(conditions) ? conditions.visible || undefined : undefined)
 
 /** Whether an attribute is there for some values only, so that no document can be said to need it. */
 export const isConditional = ({ source }: Attribute): boolean => ruleOf(source) !== undefined

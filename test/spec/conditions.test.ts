@@ -27,6 +27,7 @@ const attributes = {
   pick: { type: 'enumeration', enum: ['x'], ...when('kind', 'film') },
   big: { type: 'biginteger', max: '5', ...when('kind', 'film') },
   other: { type: 'string', maxLength: 3, ...when('kind', 'book', '!=') },
+  always: { type: 'string', maxLength: 3, conditions: { visible: null } },
   inner: parts,
   many: { ...parts, repeatable: true },
   free: { type: 'dynamiczone', components: ['parts.note'] },
@@ -82,6 +83,7 @@ describe.each(['specification', 'strapi'] as const)('in the contract %s', (contr
       expect(await messages('POST', path, { kind: 'book', isbn: '2' })).toEqual(['400', 'isbn must be at least 5 characters'])
       expect(await messages('POST', path, { ...film, isOpen: 'true' })).toEqual(['400', expect.stringMatching(/^opens must be/)])
       expect(await messages('POST', path, { ...film, other: 'long' })).toEqual(['400', 'other must be at most 3 characters'])
+      expect(await messages('POST', path, { ...film, always: 'long' })).toEqual(['400', 'always must be at most 3 characters'])
       expect(await messages('POST', path, { ...film, notes: [{}] })).toEqual(['400', 'notes field must have at least 2 items'])
       const inner = { ...book, isbn: isbn(), inner: { mode: 'b' }, many: [{ mode: 'b' }, {}], free: [{ __component: 'parts.note' }] }
       expect(await messages('POST', path, inner)).toEqual([])
