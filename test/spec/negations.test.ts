@@ -76,6 +76,11 @@ rule('filters.30', '$not around a relation to many asks for documents without su
 rule('filters.30', 'each target is compared by negated operators, and relations to one have a value or none', async () => {
   expect(await posts('filters[tags][name][$ne]=ta')).toEqual(['a+b', 'b'])
   expect(await posts('filters[tags][$not][name]=ta')).toEqual(['a+b', 'b'])
+  // What has no target has none without such tags either.
+  expect(await posts('filters[parts][$not][tags][name]=ta')).toEqual(['a+b'])
+  expect(await posts('filters[$not][parts][$not][tags][name]=ta')).toEqual(['a', 'b', 'none', 'null'])
+  expect(await posts('filters[parent][$not][tags][name]=tb')).toEqual([])
+  expect(await posts('filters[$not][single][tags][name]=ta')).toEqual(['a', 'a+b', 'b', 'none', 'null'])
   expect(await posts('filters[$not][single][name]=s')).toEqual([])
   expect(await posts('filters[$not][parent][name]=x')).toEqual(['b'])
   expect(await posts('filters[$not][parent][tags][name]=ta')).toEqual(['a', 'a+b', 'none', 'null'])

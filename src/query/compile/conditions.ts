@@ -179,21 +179,25 @@ export function chosenLocales(compilation: Compilation, type: ContentType, alias
   return [choice.values.length === 1 ? sql`${name} = ${value(only!)}` : sql`${name} in (${sql.join(choice.values.map(value))})`]
 }
 
-/** Whether the filter holds for a target that is not there: all its attributes are null, and null compares as unknown. */
-function holdsForNothing(compilation: Compilation, filter: Filter, negated: boolean): boolean {
+/**
+ * Whether the filter holds for a target that is not there: all its attributes are null, and null compares as unknown. `fromOutside`: `$not`
+ * stands around the way to the target, so that nothing behind it is what was asked for.
+ */
+function holdsForNothing(compilation: Compilation, filter: Filter, negated: boolean, fromOutside = negated): boolean {
+  const holdsFor = (one: Filter, isNegated: boolean) => holdsForNothing(compilation, one, isNegated, fromOutside)
   switch (filter.kind) {
     case 'all':
     case 'any': {
-      const holds = filter.of.map((part) => holdsForNothing(compilation, part, negated))
+      const holds = filter.of.map((part) => holdsFor(part, negated))
       return (filter.kind === 'all') === negated ? holds.some(Boolean) : holds.every(Boolean)
     }
     case 'not':
-      return holdsForNothing(compilation, filter.of, !negated)
+      return holdsFor(filter.of, !negated)
     case 'compare':
       return filter.operator === (negated ? '$notNull' : '$null')
     case 'related':
-      if (negated && isNone(compilation, filter)) return !holdsForNothing(compilation, filter.where, false)
-      return holdsForNothing(compilation, filter.where, negated)
+      if (negated && fromOutside && isNone(compilation, filter)) return !holdsFor(filter.where, false)
+      return holdsFor(filter.where, negated)
     default:
       return assertNever(filter)
   }
