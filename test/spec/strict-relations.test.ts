@@ -105,6 +105,22 @@ rule('writing.31', 'an update may not take the last link away, with what is stor
   }
 })
 
+rule('writing.31', 'what is published needs targets that are published', async () => {
+  const { documentId: draft } = await press.make('topics?status=draft', { name: 'draft' })
+  const inside = { topic: draft, pic: file }
+  const drafts = whole({ topic: draft, topics: [draft], one: inside, list: [inside] })
+  const wanted = ['list.0.topic: topic', 'one.topic: topic', 'topic: topic', 'topics: topics'].map((each) => `${each} must be defined.`)
+  expect(await missing('POST', 'pages', drafts)).toEqual(wanted)
+  expect(await missing('POST', 'pages', whole({ topics: [draft, topics[0]] }))).toEqual([])
+  // Without drafts the link itself is what is asked for.
+  expect(await missing('POST', 'items', drafts)).toEqual([])
+  const { documentId } = await press.make('pages?status=draft', drafts)
+  expect(await missing('POST', `pages/${documentId}/actions/publish`, {})).toEqual(wanted)
+  await press.send('POST', `topics/${draft}/actions/publish`)
+  expect(await missing('POST', `pages/${documentId}/actions/publish`, {})).toEqual([])
+  expect(await missing('PUT', `pages/${documentId}`, { name: 'later' })).toEqual([])
+})
+
 rule('writing.31', 'octavo.config overrides config/api', async () => {
   const config = { api: { rest: { contract: 'strapi' as const }, documents: { strictRelations: false } } }
   const served = await serveProject(files, { environment: secrets, config })

@@ -29,6 +29,21 @@ export function hasRequiredLinks(model: Model, shape: Schema): boolean {
   return has
 }
 
+const withDraftTargets = new WeakMap<Schema, boolean>()
+
+/** Whether required relations of a shape, or of a component below it, lead to types with Draft & Publish. */
+export function leadsToDrafts(model: Model, shape: Schema): boolean {
+  const known = withDraftTargets.get(shape)
+  if (known !== undefined) return known
+  const does = shapesBelow(model, shape).some((one) =>
+    [...one.attributes.values()].some(
+      (each) => each.kind === 'relation' && isRequiredLink(each) && model.types.get(each.target)?.draftAndPublish === true,
+    ),
+  )
+  withDraftTargets.set(shape, does)
+  return does
+}
+
 /** What is wrong with the links that a body gives, as far as the body alone shows it: `disconnect` depends on what is stored. */
 export function checkRequiredLink(
   checking: Checking,

@@ -5,7 +5,7 @@ import { andSameLocale } from '../../database/fragments.js'
 import { hasConditions } from '../../model/conditions.js'
 import type { ContentType, Model, Schema } from '../../model/types.js'
 import { attributeErrors, documentErrors, mayBePublished } from '../input/input.js'
-import { hasRequiredLinks, missingLinks } from '../input/required-links.js'
+import { hasRequiredLinks, isRequiredLink, leadsToDrafts, missingLinks } from '../input/required-links.js'
 import type { Body, FindTaken, InputContext } from '../input/types.js'
 import { type Reader, shownErrors } from '../input/visible-errors.js'
 import type { Plans } from '../read/plans.js'
@@ -41,13 +41,15 @@ export async function validateDraft(
   // What is given may reveal what is not.
   const holdsLinks = context.strictRelations === true && hasRequiredLinks(model, type)
   const isDecided = !hasConditions(model, type) && !holdsLinks && !keepsUniqueEntries(model, type, data)
-  const saysAll = given === 'new' || (given === 'part' && isDecided)
+  const publishesLinks = holdsLinks && type.draftAndPublish && leadsToDrafts(model, type)
+  const saysAll = (given === 'new' && !publishesLinks) || (given === 'part' && isDecided)
   if (saysAll && (await mayBePublished(context, type, data, given === 'new', findTaken))) return
   const read = (extent: Extent) => readWhole(context.model, plans, transaction, type, id, extent)
   const errorsOf = (document: Body) => documentErrors(context, type, document, reader, findTaken)
   const document = await read(holdsLinks ? 'required' : 'values')
   if (document === null) return
-  const links = shownErrors(model, type, missingLinks(context, type, document), reader)
+  const linked = publishesLinks ? await publishedLinks(model, transaction, type, document) : document
+  const links = shownErrors(model, type, missingLinks(context, type, linked), reader)
   const errors = await errorsOf(document)
   if (errors.length + links.length === 0) return
   // Errors show components with the relations that they would be published with.
@@ -67,6 +69,31 @@ function keepsUniqueEntries(model: Model, type: ContentType, data: unknown): boo
     const attributes = [...model.components.get(attribute.component)!.attributes.values()]
     return attributes.some((inner) => inner.kind === 'scalar' && inner.unique) && value.some((entry) => entry?.id !== undefined)
   })
+}
+
+/** A stored document with the required links alone that it is published with: those to documents with a published version. */
+async function publishedLinks(model: Model, transaction: Transaction, shape: Schema, body: Body): Promise<Body> {
+  const published: Record<string, unknown> = { ...body }
+  const below = async (one: unknown, uid: string) => {
+    const component = model.components.get(uid)
+    return component === undefined ? one : publishedLinks(model, transaction, component, one as Body)
+  }
+  for (const attribute of shape.attributes.values()) {
+    const value = body[attribute.name]
+    const target = attribute.kind === 'relation' && isRequiredLink(attribute) ? model.types.get(attribute.target)! : null
+    if (target?.draftAndPublish === true) {
+      const rows = (Array.isArray(value) ? value : value ? [value] : []) as readonly { readonly id: number }[]
+      const ids = await publishedIds(transaction, target, rows)
+      published[attribute.name] = ids.map((id) => ({ id }))
+    } else if (attribute.kind === 'component' && value) {
+      published[attribute.name] = Array.isArray(value)
+        ? await Promise.all(value.map((one) => below(one, attribute.component)))
+        : await below(value, attribute.component)
+    } else if (attribute.kind === 'dynamiczone' && Array.isArray(value)) {
+      published[attribute.name] = await Promise.all(value.map((one) => below(one, String((one as Body).__component))))
+    }
+  }
+  return published
 }
 
 /** A stored document whose components say what they are related to as Strapi does: the published rows, below `set`. */
