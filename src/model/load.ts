@@ -3,6 +3,7 @@ import { basename, join, relative, sep } from 'node:path'
 import toKebabCase from 'lodash/kebabCase.js'
 import * as z from 'zod'
 import { signOfStrapi } from '../config/files.js'
+import { boundedText } from '../errors/bounded-values.js'
 import { ConfigError } from '../errors/errors.js'
 import { builtinSchemas } from './builtin.js'
 import { checkSchemas, type SchemaFile } from './check.js'
@@ -10,7 +11,7 @@ import { corrected } from './corrected.js'
 import { type FindFields, fieldsIn, unknownFields, withFieldTypes } from './custom-fields.js'
 import { type ExtensionFile, extendBuiltin } from './extensions.js'
 import { linkModel } from './link.js'
-import { type Engine, isDangerous, needsEngine, preparePatterns } from './patterns.js'
+import { dangerousAmong, type Engine, needsEngine, preparePatterns } from './patterns.js'
 import { filesOnDisk, parseSchemaFile, type SchemaFiles } from './schema-files.js'
 import { kebabCase } from './schema-keys.js'
 import type { Model, SchemaSource } from './types.js'
@@ -106,12 +107,13 @@ async function load(
   const hasFields = fieldsIn(untyped).length > 0
   const { schemas, warnings: ofFields } = hasFields ? withFieldTypes(untyped, await findFields()) : { schemas: untyped, warnings: [] }
   const sources = regexes(schemas).map(({ regex }) => regex)
-  preparePatterns(sources, needsEngine(sources) ? await linearEngine() : null)
+  await preparePatterns(sources, needsEngine(sources) ? await linearEngine() : null)
+  const dangerous = await dangerousAmong(sources)
   const dangers = regexes(schemas)
-    .filter(({ regex }) => isDangerous(regex))
+    .filter(({ regex }) => dangerous.has(regex))
     .map(
       ({ where, regex }) =>
-        `${where}: the regex ${regex} takes very long for some texts; Octavo limits its time, but other programs may not`,
+        `${where}: the regex ${boundedText(regex, 200)} takes very long for some texts; Octavo limits its time, but other programs may not`,
     )
   return linkModel(
     schemas.map((schema) => withPrivate(schema, privateAttributes)),

@@ -1,7 +1,9 @@
 // Runs the regular expressions of schemas in bounded time. Patterns that cannot backtrack run in JavaScript's engine, others in RE2, which
 // takes linear time; patterns that RE2 does not support run in JavaScript's engine with one deadline per request body.
 import { type Context, createContext, Script } from 'node:vm'
+import { LRUCache } from 'lru-cache'
 import { patternTime } from '../config/limits.js'
+import { nextTurn } from '../runtime/event-loop.js'
 
 /** A regular expression of a schema. */
 export interface Pattern {
@@ -14,20 +16,67 @@ export interface Pattern {
 /** Compiles a pattern in RE2 syntax. */
 export type Engine = (source: string) => (value: string) => boolean
 
-const patterns = new Map<string, Pattern | null>()
+interface Known {
+  /** Null: it is not a pattern. */
+  readonly pattern: Pattern | null
+  /** What `dangerousAmong` found; undefined: not tested yet. */
+  isDangerous?: boolean
+}
+
+/**
+ * The longest RE2 program of one pattern, those of all patterns that a model adds, and of all that are kept, in steps: about 0.1 kB each, and
+ * a microsecond to make. Requests bring patterns of their own, so what goes beyond is left to JavaScript's engine and its deadline.
+ */
+const [longestProgram, programsOfModel, programsKept] = [20_000, 200_000, 2_000_000]
+
+const patterns = new LRUCache<string, Known>({
+  maxSize: programsKept,
+  sizeCalculation: (_known, source) => 1 + source.length + Math.min(sizeOf(source), longestProgram),
+})
 
 /** True if a pattern needs RE2, which is only loaded then. */
 export const needsEngine = (sources: readonly string[]): boolean => sources.some((source) => !isPlain(source))
 
-/** Compiles every pattern once. `engine` runs in linear time and throws for unsupported patterns. */
-export function preparePatterns(sources: readonly string[], engine: Engine | null): void {
-  for (const source of sources) if (!patterns.has(source)) patterns.set(source, openPattern(source, engine))
+/** Compiles every pattern once. `engine` runs in linear time and throws for unsupported patterns. Other requests have turns in between. */
+export async function preparePatterns(sources: readonly string[], engine: Engine | null): Promise<void> {
+  let left = programsOfModel
+  for (const source of new Set(sources)) {
+    if (patterns.has(source)) continue
+    const size = sizeOf(source)
+    const isSmall = size <= Math.min(longestProgram, left)
+    if (isSmall) left -= size
+    patterns.set(source, { pattern: openPattern(source, isSmall ? engine : null) })
+    if (engine !== null) await nextTurn()
+  }
 }
 
 /** Returns the compiled pattern; null if the source is not a valid pattern. */
-export function patternOf(source: string): Pattern | null {
-  if (!patterns.has(source)) patterns.set(source, openPattern(source, null))
-  return patterns.get(source)!
+export const patternOf = (source: string): Pattern | null => knownOf(source).pattern
+
+function knownOf(source: string): Known {
+  const before = patterns.get(source)
+  if (before !== undefined) return before
+  const known = { pattern: openPattern(source, null) }
+  patterns.set(source, known)
+  return known
+}
+
+/** The characters, classes and escapes of a pattern, repeated as often as its counts say: the steps of its RE2 program. */
+function sizeOf(source: string): number {
+  const sizes = [0]
+  let last = 0
+  for (const [part, least, most] of source.matchAll(/\\.|\[(?:\\.|[^\]\\])*\]?|\{(\d+)(?:,(\d*))?\}|./gs)) {
+    if (part === '(') sizes.push(0)
+    else {
+      const isGroup = part === ')' && sizes.length > 1
+      const copies = least === undefined ? 1 : Math.max(1, Number(most || least))
+      const one = isGroup ? sizes.pop()! + 1 : 1
+      const added = least === undefined ? one : last * (copies - 1)
+      last = least === undefined ? one : last * copies
+      sizes[sizes.length - 1]! += added
+    }
+  }
+  return sizes.reduce((sum, size) => sum + size, 0)
 }
 
 /** Half of a surrogate pair: JavaScript and Strapi count the halves as characters, RE2 does not. */
@@ -128,16 +177,39 @@ export function isDoneWithin(time: number, work: () => void): boolean {
   }
 }
 
-/** The length of the texts for testing a pattern, and how many times it must time out. */
-const [triedLength, trials] = [40, 2]
+/** The length of the texts for testing a pattern, how many times it must time out, and milliseconds for the patterns that a model adds. */
+const [triedLength, trials, timeOfModel] = [40, 2, 10 * patternTime]
 
 /**
- * True if some short text makes JavaScript's engine take very long, as it would in Strapi. Tested with repetitions of the characters in
- * the pattern.
+ * The patterns for which some short text makes JavaScript's engine take very long, as it would in Strapi. Tested with repetitions of the
+ * characters in the pattern, one after the other until the time is over.
  */
-export function isDangerous(source: string): boolean {
-  const pattern = patternOf(source)?.printed
-  if (pattern === undefined || isPlain(source) || !/[*+]|\{\d+,\}/.test(source)) return false
+export async function dangerousAmong(sources: readonly string[]): Promise<ReadonlySet<string>> {
+  let left = timeOfModel
+  const dangerous = new Set<string>()
+  for (const source of new Set(sources)) {
+    const known = knownOf(source)
+    if (known.isDangerous === undefined && left > 0) {
+      known.isDangerous = false
+      for (const value of triedValues(source)) {
+        const since = performance.now()
+        // On a busy machine a single test may time out.
+        known.isDangerous = Array.from({ length: trials }).every(() => isLate(known.pattern!, value))
+        left -= performance.now() - since
+        await nextTurn()
+        if (known.isDangerous || left <= 0) break
+      }
+    }
+    if (known.isDangerous === true) dangerous.add(source)
+  }
+  return dangerous
+}
+
+const isLate = ({ printed }: Pattern, value: string): boolean => !isDoneWithin(patternTime, () => void printed.test(`${value}\u0000`))
+
+/** The texts that a pattern is tested with. */
+function triedValues(source: string): readonly string[] {
+  if (patternOf(source) === null || isPlain(source) || !/[*+]|\{\d+,\}/.test(source)) return []
   const letters = [
     ...new Set(
       `${
@@ -148,8 +220,5 @@ export function isDangerous(source: string): boolean {
       }a0 `,
     ),
   ].slice(0, 8)
-  const tried = [...letters.map((letter) => letter.repeat(triedLength)), letters.join('').repeat(triedLength / letters.length)]
-  const isLate = (value: string): boolean => !isDoneWithin(patternTime, () => void pattern.test(`${value}\u0000`))
-  // On a busy machine a single test may time out.
-  return tried.some((value) => Array.from({ length: trials }).every(() => isLate(value)))
+  return [...letters.map((letter) => letter.repeat(triedLength)), letters.join('').repeat(triedLength / letters.length)]
 }

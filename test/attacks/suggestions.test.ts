@@ -134,6 +134,31 @@ rule('live-model.19', 'names that are too long are refused before anything is co
   }
 })
 
+rule('live-model.19', 'patterns of a request are made and tested for a bounded time, and other requests have turns meanwhile', async () => {
+  // The first would be tested for minutes, the others take seconds each to make.
+  const slow = Array.from({ length: 400 }, (_, index) => ({ type: 'string', regex: `(a+)+${index}$` }))
+  const large = Array.from({ length: 20 }, (_, index) => ({ type: 'string', regex: `${'a{1,500}'.repeat(900)}${index}` }))
+  const attributes = Object.fromEntries([...slow, ...large].map((attribute, index) => [`a${index}`, attribute]))
+  const ended: string[] = []
+  const planned = send('POST', '/api/content-type-builder/plan', { data: { 'api::book.book': schema(attributes) } })
+  void planned.then(() => ended.push('plan'))
+  for (let index = 0; index < 3; index++) {
+    expect((await served.ask('/_health')).status).toBe(204)
+    ended.push('health')
+  }
+  const { status, text } = await planned
+  expect(status, text).toBe(200)
+  expect(ended).toEqual(['health', 'health', 'health', 'plan'])
+  const older = Array.from({ length: 400 }, (_, index) => ({ type: 'uid', default: `${'a'.repeat(40)}!`, regex: `^(a+)+${index}$` }))
+  const refused = await send('POST', '/content-type-builder/content-types', {
+    contentType: {
+      ...{ displayName: 'Book', singularName: 'book', pluralName: 'books' },
+      attributes: Object.fromEntries(older.map((attribute, index) => [`a${index}`, attribute])),
+    },
+  })
+  expect(refused.status).toBe(400)
+})
+
 rule('live-model.19', 'a uid that is longer than a file or a column may name is refused, whatever becomes of the file', async () => {
   const component = { info: { displayName: 'Part' }, attributes: { title: { type: 'string' } } }
   const long = 'b'.repeat(119)
