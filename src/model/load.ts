@@ -5,6 +5,7 @@ import * as z from 'zod'
 import { signOfStrapi } from '../config/files.js'
 import { boundedText } from '../errors/bounded-values.js'
 import { ConfigError } from '../errors/errors.js'
+import { inSteps } from '../runtime/event-loop.js'
 import { builtinSchemas } from './builtin.js'
 import { checkSchemas, type SchemaFile } from './check.js'
 import { corrected } from './corrected.js'
@@ -107,8 +108,8 @@ async function load(
   const hasFields = fieldsIn(untyped).length > 0
   const { schemas, warnings: ofFields } = hasFields ? withFieldTypes(untyped, await findFields()) : { schemas: untyped, warnings: [] }
   const sources = regexes(schemas).map(({ regex }) => regex)
-  await preparePatterns(sources, needsEngine(sources) ? await linearEngine() : null)
-  const dangerous = await dangerousAmong(sources)
+  await inSteps(preparePatterns(sources, needsEngine(sources) ? await linearEngine() : null))
+  const dangerous = await inSteps(dangerousAmong(sources, () => performance.now()))
   const dangers = regexes(schemas)
     .filter(({ regex }) => dangerous.has(regex))
     .map(

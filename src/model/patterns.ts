@@ -3,7 +3,6 @@
 import { type Context, createContext, Script } from 'node:vm'
 import { LRUCache } from 'lru-cache'
 import { patternTime } from '../config/limits.js'
-import { nextTurn } from '../runtime/event-loop.js'
 
 /** A regular expression of a schema. */
 export interface Pattern {
@@ -37,8 +36,8 @@ const patterns = new LRUCache<string, Known>({
 /** True if a pattern needs RE2, which is only loaded then. */
 export const needsEngine = (sources: readonly string[]): boolean => sources.some((source) => !isPlain(source))
 
-/** Compiles every pattern once. `engine` runs in linear time and throws for unsupported patterns. Other requests have turns in between. */
-export async function preparePatterns(sources: readonly string[], engine: Engine | null): Promise<void> {
+/** Compiles every pattern once, and yields after each. `engine` runs in linear time and throws for unsupported patterns. */
+export function* preparePatterns(sources: readonly string[], engine: Engine | null): Generator<void, void> {
   let left = programsOfModel
   for (const source of new Set(sources)) {
     if (patterns.has(source)) continue
@@ -46,7 +45,7 @@ export async function preparePatterns(sources: readonly string[], engine: Engine
     const isSmall = size <= Math.min(longestProgram, left)
     if (isSmall) left -= size
     patterns.set(source, { pattern: openPattern(source, isSmall ? engine : null) })
-    if (engine !== null) await nextTurn()
+    if (engine !== null) yield
   }
 }
 
@@ -182,9 +181,9 @@ const [triedLength, trials, timeOfModel] = [40, 2, 10 * patternTime]
 
 /**
  * The patterns for which some short text makes JavaScript's engine take very long, as it would in Strapi. Tested with repetitions of the
- * characters in the pattern, one after the other until the time is over.
+ * characters in the pattern, one after the other until the time is over by the clock `now`. Yields after each.
  */
-export async function dangerousAmong(sources: readonly string[]): Promise<ReadonlySet<string>> {
+export function* dangerousAmong(sources: readonly string[], now: () => number): Generator<void, ReadonlySet<string>> {
   let left = timeOfModel
   const dangerous = new Set<string>()
   for (const source of new Set(sources)) {
@@ -192,11 +191,11 @@ export async function dangerousAmong(sources: readonly string[]): Promise<Readon
     if (known.isDangerous === undefined && left > 0) {
       known.isDangerous = false
       for (const value of triedValues(source)) {
-        const since = performance.now()
+        const since = now()
         // On a busy machine a single test may time out.
         known.isDangerous = Array.from({ length: trials }).every(() => isLate(known.pattern!, value))
-        left -= performance.now() - since
-        await nextTurn()
+        left -= now() - since
+        yield
         if (known.isDangerous || left <= 0) break
       }
     }

@@ -3,6 +3,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 
 export { nextTurn }
 
+/** Runs work in steps, each in a turn of the event loop by itself, and resolves to what it returns. */
+export async function inSteps<Result>(work: Iterator<void, Result>): Promise<Result> {
+  for (;;) {
+    const { done, value } = work.next()
+    if (done === true) return value
+    await nextTurn()
+  }
+}
+
 let ending: Promise<void> | null = null
 
 /** Resolves when everything that had arrived by this turn of the event loop has been received. Its callers go on one right after the other. */
