@@ -16,6 +16,7 @@ import { giveToken } from './handover-fill.mjs'
 import { start } from './handover-servers.mjs'
 import { loadShapes } from './handover-shapes.mjs'
 import { writeAtRandom, writeWithStrapi } from './handover-writes.mjs'
+import { check, say } from './report.mjs'
 
 /** @typedef {import('./handover-databases.mjs').HandedDatabase} HandedDatabase */
 
@@ -36,7 +37,6 @@ const key = 'a key of both'
 const shapes = loadShapes(project, () => cpSync(goldenProject, project, { recursive: true }))
 const random = seededRandom(Number(values.seed))
 const uploads = { octavo: join(project, 'uploads'), strapi: join(strapiFolder, 'public', 'uploads') }
-let failed = false
 let files = 0
 
 /** The forms of an archive: options of both exports, and the end of its name. */
@@ -58,7 +58,6 @@ try {
   await server?.stop()
   rmSync(folder, { recursive: true, force: true })
 }
-if (failed) process.exitCode = 1
 
 /** Octavo writes and exports; Strapi imports. */
 async function fromOctavo() {
@@ -257,23 +256,6 @@ function environmentOf({ environment }) {
 function sizeOf({ entities, relations, files: assets }) {
   const links = [...relations.values()].reduce((sum, count) => sum + count, 0)
   return `${entities.size} entities, ${links} relations and ${assets.size} files`
-}
-
-/** @param {string} line */
-function say(line) {
-  console.log(line)
-}
-
-/**
- * @param {string} what
- * @param {boolean} holds
- * @param {readonly string[]} [details]
- */
-function check(what, holds, details = []) {
-  console.log(`${holds ? 'pass' : 'FAIL'}  ${what}`)
-  if (holds) return
-  failed = true
-  for (const line of details.slice(0, 15)) console.log(`      ${line.slice(0, 400)}`)
 }
 
 /**

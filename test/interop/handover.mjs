@@ -16,6 +16,7 @@ import { differences, readsOf } from './handover-reads.mjs'
 import { start } from './handover-servers.mjs'
 import { loadShapes } from './handover-shapes.mjs'
 import { writeAtRandom, writeWithStrapi } from './handover-writes.mjs'
+import { check, say } from './report.mjs'
 
 /** @typedef {import('./handover-databases.mjs').HandedDatabase} HandedDatabase */
 
@@ -33,7 +34,6 @@ const project = join(folder, 'project')
 const settings = { UPLOADS_DIR: join(project, 'uploads'), OCTAVO_DATABASE_READER_THREADS: '1' }
 const shapes = loadShapes(project, () => cpSync(goldenProject, project, { recursive: true }))
 const random = seededRandom(Number(values.seed))
-let failed = false
 
 try {
   await prepareStrapi()
@@ -42,7 +42,6 @@ try {
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }
-if (failed) process.exitCode = 1
 
 /**
  * A database that Octavo made, then one that Strapi made.
@@ -144,23 +143,6 @@ async function handBack(database) {
   check('Octavo goes on writing', last.refused.length < 5, last.refused)
   await fourth.stop()
   doctor(database, 'after both, but for what Strapi left', left)
-}
-
-/** @param {string} line */
-function say(line) {
-  console.log(line)
-}
-
-/**
- * @param {string} what
- * @param {boolean} holds
- * @param {readonly string[]} [details]
- */
-function check(what, holds, details = []) {
-  console.log(`${holds ? 'pass' : 'FAIL'}  ${what}`)
-  if (holds) return
-  failed = true
-  for (const line of details.slice(0, 40)) console.log(`      ${line}`)
 }
 
 /**

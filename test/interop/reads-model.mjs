@@ -306,8 +306,8 @@ export const types = {
   'api::config.unborn': { single: 'singleType', plural: 'unborns', draftAndPublish: true, attributes: { title: a('string') } },
 }
 
-/** What the project adds to the users of the plugin, whose own attributes an extension has to repeat. */
-export const userAttributes = {
+/** The attributes of users that the plugin brings along, which an extension has to repeat, without the role. */
+export const ownUserAttributes = {
   username: { type: 'string', minLength: 3, unique: true, configurable: false, required: true },
   email: { type: 'email', minLength: 6, configurable: false, required: true },
   provider: { type: 'string', configurable: false },
@@ -316,6 +316,11 @@ export const userAttributes = {
   confirmationToken: { type: 'string', configurable: false, private: true, searchable: false },
   confirmed: { type: 'boolean', default: false, configurable: false },
   blocked: { type: 'boolean', default: false, configurable: false },
+}
+
+/** The users of the project. */
+export const userAttributes = {
+  ...ownUserAttributes,
   role: { type: 'relation', relation: 'manyToOne', target: 'plugin::users-permissions.role', inversedBy: 'users', configurable: false },
   nickName: a('string'),
   score: a('decimal'),

@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { gunzipSync, gzipSync } from 'node:zlib'
+import { ownUserAttributes } from './reads-model.mjs'
 import { comparable, tablesIn } from './schemas-compare.mjs'
 import { randomSchema } from './schemas-random.mjs'
 import { replay } from './schemas-replay.mjs'
@@ -27,17 +28,6 @@ const { values } = parseArgs({
   },
 })
 
-const user = {
-  username: { type: 'string', minLength: 3, unique: true, configurable: false, required: true },
-  email: { type: 'email', minLength: 6, configurable: false, required: true },
-  provider: { type: 'string', configurable: false },
-  password: { type: 'password', minLength: 6, configurable: false, private: true, searchable: false },
-  resetPasswordToken: { type: 'string', configurable: false, private: true, searchable: false },
-  confirmationToken: { type: 'string', configurable: false, private: true, searchable: false },
-  confirmed: { type: 'boolean', default: false, configurable: false },
-  blocked: { type: 'boolean', default: false, configurable: false },
-}
-
 /** The schema of users in a project; every other one has a role without its other side. @param {readonly import('./schemas-random.mjs').RandomSchema[]} schemas @param {boolean} hasOtherSide */
 const usersOf = (schemas, hasOtherSide) => ({
   kind: 'collectionType',
@@ -45,7 +35,7 @@ const usersOf = (schemas, hasOtherSide) => ({
   info: { name: 'user', description: '', singularName: 'user', pluralName: 'users', displayName: 'User' },
   options: { draftAndPublish: false },
   attributes: {
-    ...user,
+    ...ownUserAttributes,
     role: {
       type: 'relation',
       relation: 'manyToOne',

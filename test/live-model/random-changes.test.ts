@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { chances } from '../documents/chances.js'
-import { addToken, insert, secrets } from '../spec/callers.js'
+import { addGerman, addToken, secrets } from '../spec/callers.js'
 import { isOnServer } from '../support/databases.js'
 import { type Answer, removeProject, type Served, serveBeside, serveProject } from '../support/serve.js'
 import { type Content, contentOf, expectedAfter, fill, foundAfter, type Send } from './content-of.js'
@@ -44,8 +44,7 @@ beforeAll(async () => {
   served = await serveProject({}, { environment: secrets, config: { admin: { model: 'always' } } })
   await addToken(served, token, { type: 'full-access' })
   await served.sql('UPDATE strapi_api_tokens SET document_id = ?', 'token')
-  const moments = { created_at: Date.now(), updated_at: Date.now() }
-  await insert(served, 'i18n_locale', { document_id: 'german', code: 'de', name: 'German (de)', ...moments })
+  await addGerman(served)
 })
 afterAll(async () => {
   await served.service.close()

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { addToken, insert, secrets } from '../spec/callers.js'
+import { addGerman, addToken, insert, secrets } from '../spec/callers.js'
 import { type Answer, removeProject, type Served, serveProject } from '../support/serve.js'
 import { agreed as agree, send as ask, token } from './changing-project.js'
 
@@ -31,8 +31,7 @@ beforeAll(async () => {
   served = await serveProject({}, { environment: secrets, config: { admin: { model: 'always' } } })
   await addToken(served, token, { type: 'full-access' })
   await served.sql("update strapi_api_tokens set document_id = 'token'")
-  const moments = { created_at: Date.now(), updated_at: Date.now() }
-  await insert(served, 'i18n_locale', { document_id: 'german', code: 'de', name: 'German (de)', ...moments })
+  await addGerman(served)
 })
 afterAll(async () => {
   await served.service.close()

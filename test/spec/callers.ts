@@ -1,6 +1,7 @@
 // Callers for tests: API tokens, users and permissions, written into the service's database while it serves.
 import { createHmac } from 'node:crypto'
-import type { Served } from '../support/serve.js'
+import { expect } from 'vitest'
+import type { Answer, Served } from '../support/serve.js'
 import type { Value } from '../support/statements.js'
 
 /** Passed to the service as environment. */
@@ -15,6 +16,22 @@ export async function insert({ sql }: Pick<Served, 'sql'>, table: string, row: R
   const statement = `INSERT INTO "${table}" (${names.map((name) => `"${name}"`).join(', ')}) VALUES (${places}) RETURNING id`
   return (await sql(statement, ...Object.values(row)))[0]!.id
 }
+
+/** Adds the locale `de`. */
+export async function addGerman(served: Pick<Served, 'sql'>): Promise<void> {
+  const moments = { created_at: Date.now(), updated_at: Date.now(), published_at: Date.now() }
+  await insert(served, 'i18n_locale', { document_id: 'german', code: 'de', name: 'German (de)', ...moments })
+}
+
+/** Sends data with a token and resolves to that of the response, which has to be a success. */
+export const sending =
+  (served: () => Pick<Served, 'ask'>, token: string) =>
+  async (method: string, path: string, data?: object): Promise<Answer['body']> => {
+    const sent = data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }
+    const { status, body, text } = await served().ask(`/api/${path}`, { method, token, ...sent })
+    expect(status, `${method} ${path}: ${text}`).toBeLessThan(300)
+    return body?.data
+  }
 
 interface Token {
   readonly type: 'read-only' | 'full-access' | 'custom'

@@ -9,7 +9,7 @@ import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { serveBeside, serveProject } from '../support/serve.js'
 import { openStream, type Stream } from '../webhooks/stream.js'
-import { addToken, addUser, grant, insert, jwt, revoke, secrets } from './callers.js'
+import { addGerman, addToken, addUser, grant, jwt, revoke, secrets } from './callers.js'
 import { contentType } from './library.js'
 
 const [post, task, guarded] = ['api::post.post', 'api::task.task', 'api::guarded.guarded'] as const
@@ -268,8 +268,7 @@ describe('clients of the event stream', () => {
       },
     )
     await addToken(served, 'all', { type: 'full-access' })
-    const moments = { created_at: Date.now(), updated_at: Date.now(), published_at: Date.now() }
-    await insert(served, 'i18n_locale', { document_id: 'german', code: 'de', name: 'German (de)', ...moments })
+    await addGerman(served)
     for (const type of [note, 'api::paper.paper']) await grant(served, 'public', `${type}.find`)
   })
   afterAll(() => served.close())

@@ -4,6 +4,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
+import { sending } from './callers.js'
 
 const token = goldenTokens().full!
 let served: Served
@@ -13,15 +14,7 @@ beforeAll(async () => {
 afterAll(() => served.close())
 afterEach(() => void vi.useRealTimers())
 
-async function send(method: string, path: string, data?: object) {
-  const answer = await served.ask(`/api/${path}`, {
-    method,
-    token,
-    ...(data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }),
-  })
-  expect(answer.status, `${method} ${path} ${answer.text}`).toBeLessThan(300)
-  return answer.body?.data
-}
+const send = sending(() => served, token)
 const make = async (path: string, data: object): Promise<string> => (await send('POST', path, data)).documentId
 let made = 0
 const tag = (data: object = {}, query = '') => make(`tags${query}`, { name: `Tag ${++made} ${Date.now()}`, ...data })

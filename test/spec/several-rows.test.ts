@@ -7,7 +7,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { type Answer, removeProject, type Served, serveBeside, serveProject } from '../support/serve.js'
-import { addToken, insert, secrets } from './callers.js'
+import { addGerman, addToken, insert, secrets, sending } from './callers.js'
 import { openDesk } from './editorial-office.js'
 import { component, contentType } from './library.js'
 
@@ -56,22 +56,11 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
   beforeAll(async () => {
     served = await serveProject(project, { environment: secrets, config: { api: { rest: { contract } } } })
     await addToken(served, 'everything', { type: 'full-access' })
-    await insert(served, 'i18n_locale', {
-      document_id: 'locale-de',
-      code: 'de',
-      name: 'German (de)',
-      created_at: Date.now(),
-      updated_at: Date.now(),
-    })
+    await addGerman(served)
   })
   afterAll(() => served?.close())
 
-  async function send(method: string, path: string, data?: object) {
-    const sent = data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }
-    const { status, body, text } = await served.ask(`/api/${path}`, { method, token: 'everything', ...sent })
-    expect(status, `${method} ${path}: ${text}`).toBeLessThan(300)
-    return body?.data
-  }
+  const send = sending(() => served, 'everything')
   const make = async (plural: string, data: object): Promise<string> => (await send('POST', plural, data)).documentId
   const statusOf = async (path: string) => (await served.ask(`/api/${path}`, { token: 'everything' })).status
   const rowsOf = (table: string, id: string) => served.sql(`SELECT * FROM ${table} WHERE document_id = ? ORDER BY id`, id)

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
 import { file, formOf } from '../uploads/sending.js'
-import { addToken, insert, secrets } from './callers.js'
+import { addGerman, addToken, secrets, sending } from './callers.js'
 import { component, contentType } from './library.js'
 
 const own = { pluginOptions: { i18n: { localized: true } } }
@@ -34,17 +34,11 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
   beforeAll(async () => {
     served = await serveProject(project, { environment: secrets, config: { api: { rest: { contract } } } })
     await addToken(served, 'everything', { type: 'full-access' })
-    const moments = { created_at: Date.now(), updated_at: Date.now() }
-    await insert(served, 'i18n_locale', { document_id: 'locale-de', code: 'de', name: 'German (de)', ...moments })
+    await addGerman(served)
   })
   afterAll(() => served?.close())
 
-  async function send(method: string, path: string, data?: object) {
-    const sent = data === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify({ data }) }
-    const { status, body, text } = await served.ask(`/api/${path}`, { method, token: 'everything', ...sent })
-    expect(status, `${method} ${path}: ${text}`).toBeLessThan(300)
-    return body.data
-  }
+  const send = sending(() => served, 'everything')
   const upload = (ref: string, refId: string | number, field: string, query = '') =>
     served.ask(`/api/upload${query}`, {
       ...{ method: 'POST', token: 'everything' },

@@ -1,0 +1,21 @@
+// What a run of these programs says: sentences, and what holds or does not. The exit code is 1 once something does not.
+
+/** Lines of details under what does not hold, and the characters of each. */
+const [mostLines, mostCharacters] = [40, 400]
+
+/** @param {string} line */
+export function say(line) {
+  console.log(line)
+}
+
+/**
+ * @param {string} what
+ * @param {boolean} holds
+ * @param {readonly string[]} [details]
+ */
+export function check(what, holds, details = []) {
+  say(`${holds ? 'pass' : 'FAIL'}  ${what}`)
+  if (holds) return
+  process.exitCode = 1
+  for (const line of details.slice(0, mostLines)) say(`      ${line.slice(0, mostCharacters)}`)
+}
