@@ -40,7 +40,7 @@ export const missingData: Hint = (exchange) => {
   const names = Object.keys(value).filter((name) => type.attributes.has(name))
   return names.length > 0
     ? `Wrap the attributes (${names.slice(0, 3).join(', ')}) in "data": { "data": { ${quoted(names[0])}: … } }`
-    : 'The attributes belong into data: { "data": { … } }'
+    : 'Wrap the attributes in "data": { "data": { … } }'
 }
 
 /** 400 because `data` is a list. */

@@ -42,7 +42,7 @@ function repairOf({ model }: HintedExchange, type: ContentType, { path, message 
   if (message === takenMessage) return `${written} must be unique, and another ${nameOf(type)} has ${quoted(sent)}.`
   if (attribute.kind !== 'scalar') return shapeRepair(model, attribute, written, sent)
   if (attribute.type === 'enumeration') return choiceRepair(attribute, written, sent)
-  if (attribute.type === 'blocks' && typeof sent === 'string') return blocksRepair(written)
+  if (attribute.type === 'blocks') return typeof sent === 'string' ? blocksRepair(written) : nodeRepair(written)
   if (typeof sent === 'object') return `${written} is ${kindOf(model, attribute)}, not ${Array.isArray(sent) ? 'a list' : 'an object'}.`
   return null
 }
@@ -93,6 +93,9 @@ function choiceRepair(attribute: Scalar, written: string, sent: unknown): string
 const blocksRepair = (name: string): string =>
   `${name} is of type blocks, a list of nodes, not a text: [{ "type": "paragraph", "children": [{ "type": "text", "text": "…" }] }]`
 
+const nodeRepair = (name: string): string =>
+  `${name} is not in the form of blocks: each node is a paragraph, heading, list, quote, code or image, { "type": "paragraph", "children": [{ "type": "text", "text": "…" }] }`
+
 /** Components and lists in another form. */
 function shapeRepair(model: Model, attribute: Attribute, written: string, sent: unknown): string | null {
   if (attribute.kind === 'component') {
@@ -139,18 +142,31 @@ export const lostBlocks: Hint = (exchange) => {
 export const nestedDocument: Hint = (exchange) => {
   const { error, type, model, config } = exchange
   const data = dataOf(exchange)
-  if (error?.status !== 400 || type === null || data === null) return null
+  if (error?.status !== 400 || 'key' in (error.details ?? {}) || type === null || data === null) return null
   for (const [name, value] of Object.entries(data)) {
     const attribute = type.attributes.get(name)
-    if (attribute?.kind !== 'relation') continue
-    const nested = (Array.isArray(value) ? value : [value]).find((one) => isObject(one) && !referenceKeys.some((key) => key in one))
+    if (attribute?.kind !== 'relation' && attribute?.kind !== 'media') continue
+    const entries = entriesOf(value)
+    const textId = entries.find(({ id, documentId }) => typeof id === 'string' && documentId === undefined && !/^\d{1,15}$/.test(id))
+    if (textId !== undefined && attribute.kind === 'relation')
+      return `${name}: "id" is a row id, a number. Write { "documentId": ${quoted(textId.id)} }`
+    const nested = entries.find((one) => !referenceKeys.some((key) => key in one))
+    if (nested === undefined || Object.keys(nested).length === 0) continue
+    if (attribute.kind === 'media')
+      return `${name} takes the id of an uploaded file: { ${quoted(name)}: 12 }. POST ${config.rest.prefix}/upload uploads one, and its response has the id.`
     const target = model.types.get(attribute.target)
-    if (nested === undefined || target === undefined || Object.keys(nested as object).length === 0) continue
+    if (target === undefined) continue
     const create = target.exposed ? ` Create it first, with POST ${config.rest.prefix}/${target.pluralName}.` : ''
     return `${name} takes a documentId, or { "connect": [{ "documentId": … }] }; documents are not created inside others.${create}`
   }
   return null
 }
+
+/** The objects that a relation or media attribute is given, also below set, connect and disconnect. */
+const entriesOf = (value: unknown): readonly Readonly<Record<string, unknown>>[] =>
+  (Array.isArray(value) ? value : [value]).flatMap((one) =>
+    isObject(one) ? [one, ...['set', 'connect', 'disconnect'].flatMap((key) => (key in one ? entriesOf(one[key]) : []))] : [],
+  )
 
 const referenceKeys = ['id', 'documentId', 'set', 'connect', 'disconnect']
 

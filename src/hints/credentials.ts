@@ -29,6 +29,9 @@ export const refusedCredentials: Hint = ({ error, headers, path, config, asked }
   const token = /^bearer\s+(\S+)$/i.exec(headers.authorization?.trim() ?? '')?.[1]
   if (token === undefined)
     return 'This needs a signed-in user: POST {prefix}/auth/local, then Authorization: Bearer <jwt>'.replace('{prefix}', config.rest.prefix)
+  if (/^(?:undefined|null|NaN|\[object|\$.*|<.*)$/.test(token))
+    return `The token is the text ${quoted(token)}: a variable has no value, or was not replaced. Send the header Authorization: Bearer <token>`
+  if (/^["'<]/.test(token)) return 'The token has quotes or brackets around it. Send it without: Authorization: Bearer <token>'
   if (!token.includes('.')) {
     if (asked?.caller.kind === 'token')
       return `This is an API token, which belongs to no user. This path needs the JWT of a user: POST ${config.rest.prefix}/auth/local`

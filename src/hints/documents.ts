@@ -67,8 +67,11 @@ async function otherName(exchange: HintedExchange, type: ContentType, asked: Ser
   for (const name of names) {
     if (name === 'id' && !/^\d{1,15}$/.test(sent)) continue
     const [found] = await versionsBy(type, asked, name, sent)
-    if (found !== undefined)
-      return `${quoted(sent)} is ${name === 'id' ? 'a row id' : `the ${name}`}. The documentId is ${found.documentId}: ${exchange.method} ${pathOf(exchange, type)}/${found.documentId}`
+    if (found !== undefined) {
+      const above = pathOf(exchange, type)
+      const below = exchange.path.startsWith(`${above}/${sent}/`) ? exchange.path.slice(above.length + 1 + sent.length) : ''
+      return `${quoted(sent)} is ${name === 'id' ? 'a row id' : `the ${name}`}. The documentId is ${found.documentId}: ${exchange.method} ${above}/${found.documentId}${below}`
+    }
   }
   const label = labelOf(type) ?? 'documentId'
   const form = looksLikeDocumentId(sent) ? '' : ' (documentIds have 24 letters and digits)'

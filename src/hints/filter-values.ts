@@ -91,6 +91,15 @@ export const wrongValue: Hint = ({ config, model, type, parameters, status, erro
   return null
 }
 
+/** 400: `$between` with one value. */
+export const oneOfTwo: Hint = ({ model, type, parameters, status, error }) => {
+  if (type === null || status !== 400 || 'key' in (error?.details ?? {})) return null
+  for (const { operator, place, value } of conditionsOf(model, type, parameters.filters, 'filters'))
+    if (operator === '$between')
+      return `$between takes two values: write ${place}[$between][0]=${shown(encodeURIComponent(String(value)))}&${place}[$between][1]=…`
+  return null
+}
+
 /** What a client writes that has no value. */
 function wordForNothing({ written, place, attribute, operator }: FilterCondition, text: string): string | null {
   if (operators[operator].takes === 'flag' || !/^(?:null|undefined|NaN|\[object Object\])$/.test(text)) return null
@@ -136,13 +145,20 @@ function noFlag({ written, attribute, operator }: FilterCondition, text: string,
   return `${written}=${shown(text)} counts as true, as every text but false, f, 0 and nothing does. Write true or false.`
 }
 
+/** The operator for several values that asks the question of one for a single value. */
+const lists: Readonly<Partial<Record<OperatorName, OperatorName>>> = {
+  ...{ $eq: '$in', $eqi: '$in', $in: '$in', $between: '$between' },
+  ...{ $ne: '$notIn', $nei: '$notIn', $notIn: '$notIn' },
+}
+
 /** `1,2,3` where a list has one parameter for each value. */
 function list({ place, attribute, operator }: FilterCondition, text: string): string | null {
   const isNumber = /^(?:integer|biginteger|float|decimal)$/.test(attribute.type) || (attribute.system && attribute.name === 'id')
   const parts = text.split(',').map((part) => part.trim())
   const isList = parts.length > 1 && (isNumber || attribute.type === 'enumeration' || operator === '$in' || operator === '$notIn')
   if (!isList || parts.some((part) => part === '' || part.includes(' '))) return null
-  const written = operator === '$notIn' || operator === '$between' ? operator : '$in'
+  const written = lists[operator]
+  if (written === undefined) return null
   const values = parts.slice(0, 3).map((part, index) => `${place}[${written}][${index}]=${part}`)
   return `A list is one parameter for each value: ${values.join('&')}`
 }
@@ -173,6 +189,6 @@ const forms: Readonly<Record<string, string>> = {
 /** Patterns of SQL and shells, which operators for texts do not have. */
 function wildcard({ written, operator }: FilterCondition, text: string): string | null {
   if (!/^\$(?:not)?(?:contains|startsWith|endsWith|eq)i?$/i.test(operator) || !/^(?:[%*].+[%*]|\*.+|.+\*)$/.test(text)) return null
-  const bare = text.replace(/[%*]/g, '')
-  return `${written}=${shown(text)} looks for the characters "%" and "*" themselves. Write $contains, $startsWith or $endsWith with ${quoted(bare)}.`
+  const [bare, isExact] = [text.replace(/[%*]/g, ''), /^\$eqi?$/.test(operator)]
+  return `${written}=${shown(text)} looks for the characters "%" and "*" themselves. Write ${isExact ? '$contains, $startsWith or $endsWith' : operator} with ${quoted(bare)}.`
 }

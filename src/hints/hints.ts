@@ -9,13 +9,14 @@ import { lostBlocks, missingTargets, nestedDocument, wrongValues } from './body-
 import { closedHeaders, closedOrigin, rateLimited, refusedCredentials, unreadCredentials } from './credentials.js'
 import { noDocument, noUser } from './documents.js'
 import type { Hint, HintedExchange, RawExchange } from './exchange.js'
-import { wrongValue } from './filter-values.js'
-import { missingFiles, wrongSignIn } from './forms.js'
+import { oneOfTwo, wrongValue } from './filter-values.js'
+import { disabledProvider, malformedForm, missingFiles, wrongLink, wrongSignIn, wrongUser } from './forms.js'
 import {
   changedPagination,
   flatPagination,
   ignoredParameters,
   lenientStatus,
+  malformedParameter,
   unknownLocale,
   unknownPagination,
   unlistedGroup,
@@ -44,7 +45,11 @@ const ofErrors: readonly Hint[] = [
   noDocument,
   twiceEncoded,
   wrongSignIn,
+  wrongUser,
+  disabledProvider,
   missingFiles,
+  malformedForm,
+  wrongLink,
   unreadBody,
   missingData,
   listedData,
@@ -56,7 +61,9 @@ const ofErrors: readonly Hint[] = [
   malformedFields,
   populatedZone,
   wrongValue,
+  oneOfTwo,
   unlistedGroup,
+  malformedParameter,
   flatPagination,
   unknownLocale,
   ignoredParameters,

@@ -6,6 +6,7 @@ import { isObject, type Parameters } from '../query/rest/parameters.js'
 import { commandLine, quotedWord } from '../runtime/command-line.js'
 import type { Hint } from './exchange.js'
 import { listed, quoted, shown, similar } from './sentences.js'
+import { labelOf } from './shapes.js'
 
 const effective = [
   'filters',
@@ -31,8 +32,8 @@ const meanings: readonly (readonly [RegExp, string])[] = [
   [/^_?limit$|^(?:size|per_?page|page_?size|take|first)$/i, 'write pagination[pageSize]={value}'],
   [/^_?count$/, 'the number of documents is meta.pagination.total'],
   [/^_?(?:start|offset|skip)$/i, 'write pagination[start]={value}'],
-  [/^_?(?:sort|order|order_?by|sort_?by|ordering)$/i, 'write sort=attribute:desc'],
-  [/^publicationState$/, 'write status=draft, or status=published, which is the default'],
+  [/^_?(?:sort|order|order_?by|sort_?by|ordering)$/i, 'write sort={value}'],
+  [/^_?publicationState$/, 'write status=draft, or status=published, which is the default'],
   [/^(?:state|draft|preview|published)$/, 'write status=draft'],
   [/^(?:pLevel|populateLevel|level|depth)$/i, 'it is of a plugin; levels are named: populate[author][populate]=*'],
   [/^(?:include|expand|relations|embed|with|populates)$/, 'write populate={value}'],
@@ -60,7 +61,9 @@ function meaningOf(type: ContentType, known: readonly string[], name: string, va
   const text = typeof value === 'string' && value !== '' ? shown(encodeURIComponent(value)) : '…'
   if (name === 'pagination') return 'this list has no pages: write start=0&limit=25'
   const meant = meanings.find(([form]) => form.test(name))?.[1]
-  if (meant !== undefined) return meant.replace('{value}', text)
+  if (meant?.startsWith('write sort=') === true && /^(?:asc|desc|…)$/i.test(text))
+    return `write sort=attribute:${text === '…' ? 'asc' : text.toLowerCase()}`
+  if (meant !== undefined) return meant.replace('{value}', text.replaceAll('%3A', ':'))
   const [root = name] = /^[^.[]+/.exec(name) ?? []
   if (type.attributes.has(root)) return `to filter, write filters[${root}][$eq]=${text}`
   const close = similar(name, known)
@@ -112,9 +115,30 @@ export const flatPagination: Hint = ({ type, parameters, status }) => {
   return `Write ${given.map((name) => `pagination[${name}]=${shown(encodeURIComponent(String(parameters[name])))}`).join('&')}`
 }
 
+/** 400: a parameter that has another form than its name asks for. */
+export const malformedParameter: Hint = ({ parameters: { filters, fields, pagination }, status, error, type }) => {
+  if (status !== 400 || type === null || 'key' in (error?.details ?? {})) return null
+  if (typeof filters === 'string' || Array.isArray(filters))
+    return 'Filters name an attribute and an operator: write filters[title][$eq]=…'.replace('title', labelOf(type) ?? 'id')
+  if (isObject(fields))
+    return `fields is a list of names: write fields=${
+      shown(
+        Object.keys(fields)
+          .filter((name) => type.attributes.has(name))
+          .join(','),
+      ) || 'documentId'
+    }`
+  if (!isObject(pagination)) return null
+  const wrong = ['page', 'start'].find((name) => pagination[name] !== undefined && !/^-?\d+$/.test(String(pagination[name])))
+  if (wrong !== undefined) return `pagination[${wrong}] is a whole number, not ${quoted(pagination[wrong])}.`
+  const isMixed = ['page', 'pageSize'].some((name) => name in pagination) && ['start', 'limit'].some((name) => name in pagination)
+  return isMixed ? 'Write pagination[page] and pagination[pageSize], or pagination[start] and pagination[limit].' : null
+}
+
 /** 400: `filters[$or][title]`, where a list of filters is expected. */
 export const unlistedGroup: Hint = ({ parameters: { filters }, status, error }) => {
   if (status !== 400 || 'key' in (error?.details ?? {}) || !isObject(filters)) return null
+  if (filters.$not !== undefined && !isObject(filters.$not)) return '$not takes a filter: write filters[$not][attribute][$eq]=…'
   for (const group of ['$or', '$and']) {
     const members = filters[group]
     if (!isObject(members)) continue
@@ -144,6 +168,7 @@ export const unknownLocale: Hint = async (exchange) => {
       : null
   const codes = await localeCodes(asked.documents, asked.access.defaultLocale)
   if (codes.includes(locale)) return null
+  if (/^all$/i.test(locale)) return 'All locales are locale=*'
   const [language = ''] = locale.toLowerCase().split(/[-_]/)
   const meant =
     codes.find((code) => code.toLowerCase() === locale.toLowerCase()) ?? codes.find((code) => code.toLowerCase() === language) ?? null

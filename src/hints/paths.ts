@@ -16,21 +16,38 @@ const elsewhere: readonly (readonly [RegExp, string])[] = [
     "That is a path of Strapi's admin panel, which Octavo does not have.",
   ],
   [/^graphql(?:\/|$)/, 'Octavo has no GraphQL. The same is read with REST: populate, fields and filters.'],
-  [/^(?:auth\/)?(?:log-?in|sign-?in|session|token)$/, 'Users sign in with POST {prefix}/auth/local and { "identifier", "password" }'],
+  [
+    /^(?:auth\/)?(?:log-?in|sign-?in|session|token|local)$|^auth$/,
+    'Users sign in with POST {prefix}/auth/local and { "identifier", "password" }',
+  ],
   [/^(?:auth\/)?(?:register|sign-?up)$/, 'Users register with POST {prefix}/auth/local/register and { "username", "email", "password" }'],
   [/^(?:auth\/)?me$|^auth\/user$/, 'The signed-in user is GET {prefix}/users/me'],
   [/^(?:auth\/)?log-?out$/, 'Sessions end with POST {prefix}/auth/logout'],
   [
+    /^auth\/refresh$/,
+    'Sessions are renewed only with auth.jwtManagement: "refresh" in octavo.config. Without it, sign in again: POST {prefix}/auth/local',
+  ],
+  [
+    /^auth\/email-confirmation$/,
+    'A confirmation link is a GET of {prefix}/auth/email-confirmation?confirmation=<code>. POST {prefix}/auth/send-email-confirmation sends another one.',
+  ],
+  [
+    /^auth\/(?:local\/register|forgot-password|reset-password|change-password|send-email-confirmation)$/,
+    'This path takes POST, with a JSON body.',
+  ],
+  [/^users\/me$/, 'GET {prefix}/users/me reads the signed-in user. PUT {prefix}/users/<id> changes a user.'],
+  [/^users(?:\/[^/]+)?$/, 'Users are at GET and POST {prefix}/users, and at GET, PUT and DELETE {prefix}/users/<id>.'],
+  [
     /^(?:uploads?|files?|media|assets|images?)(?:\/files?)?(?:\/|$)/,
     'Files are listed at GET {prefix}/upload/files, and uploaded with POST {prefix}/upload',
   ],
-  [/^(?:locales?|languages?|i18n)$/, 'Locales are listed at GET {prefix}/i18n/locales'],
+  [/^(?:i18n\/)?(?:locales?|languages?)$|^i18n$/, 'Locales are listed at GET {prefix}/i18n/locales'],
   [/^(?:roles?|permissions?)$/, 'Roles are listed at GET {prefix}/users-permissions/roles'],
   [/^(?:content-types?|components?|schemas?|models?)$/, 'The model is at GET {prefix}/content-type-builder/content-types'],
   [/^(?:_?health|healthz|ping|ready|status)$/, 'The health check is GET /_health'],
   [/^metrics$/, 'Metrics are on a port of their own: set management.port in octavo.config (docs/guide/operating.md)'],
   [
-    /^(?:documentation|swagger(?:-ui)?|api-docs?|redoc)(?:\/|$)/,
+    /^(?:docs?|documentation|swagger(?:-ui)?|api-docs?|redoc|(?:openapi|swagger)(?:\.(?:json|ya?ml))?)(?:\/|$)/,
     'The API is described at /docs, and for programs at {prefix}/openapi.json',
   ],
   [
@@ -134,6 +151,9 @@ function unknownType(exchange: HintedExchange, name: string, path: string): stri
   if (known !== null && (close === null || close.toLowerCase() !== name.toLowerCase())) return known
   if (component !== undefined)
     return `${component.uid} is a component, which has no path of its own: it is part of the documents that use it.`
+  const [, next = '', ...further] = path.split('/')
+  const nextType = typeNamed(model, next)
+  if (nextType !== null) return `Content-types are right below ${prefix}: ${[pathOf(exchange, nextType), ...further].join('/')}`
   const type = close === null ? null : typeNamed(model, close)
   const meant = type === null ? '' : ` Did you mean ${pathOf(exchange, type)}?`
   return `There is no content-type ${quoted(name)}.${meant} There are ${listed(paths)}.`
@@ -159,13 +179,14 @@ function leftOutRoute(
 }
 
 /** A path with `actions`, which only some methods and types have. */
-function wrongAction(exchange: HintedExchange, type: ContentType, below: readonly (string | undefined)[]): string {
+function wrongAction(exchange: HintedExchange, type: ContentType, below: readonly (string | undefined)[]): string | null {
   const at = below.indexOf('actions')
   const name = below[at + 1] ?? ''
   const document = type.singleType ? '' : `/${at > 0 ? below[0] : '<documentId>'}`
   if (!type.draftAndPublish) return `${type.displayName} has no drafts ("draftAndPublish" in its schema), so there is nothing to publish.`
   if (!type.singleType && at === 0)
     return `Name the document before the action: POST ${pathOf(exchange, type)}/<documentId>/actions/${name || 'publish'}`
+  if (actions.includes(name) && exchange.method === 'POST' && below.length === at + 2) return null
   if (actions.includes(name)) return `Actions are sent with POST: POST ${pathOf(exchange, type)}${document}/actions/${name}`
   return `There is no action ${quoted(name)}.${didYouMean(name, actions)} Actions: POST ${pathOf(exchange, type)}${document}/actions/${actions.join(' | ')}`
 }

@@ -9,7 +9,8 @@ import { listed, quoted } from './sentences.js'
 const mostNamed = 8
 
 const findUsers = 'plugin::users-permissions.user.find'
-const ownUser = 'plugin::users-permissions.user.me'
+/** Actions on the account of the caller, which grants to the public do not help. */
+const ownAccount = ['user.me', 'auth.logout', 'auth.changePassword'].map((action) => `plugin::users-permissions.${action}`)
 
 /** Says who lacks these actions, and how they are granted. */
 export async function lacks(exchange: HintedExchange, asked: ServedRequest, actions: readonly string[]): Promise<string> {
@@ -59,7 +60,7 @@ export const missingPermission: Hint = (exchange) => {
   if (error?.situation?.kind !== 'permission' || asked === null) return null
   const { action } = error.situation
   const { status } = exchange.parameters
-  if (action === ownUser && asked.caller.kind === 'public')
+  if (ownAccount.includes(action) && asked.caller.kind === 'public')
     return `Nobody is signed in. Send the JWT of a user, Authorization: Bearer <jwt>, from POST ${exchange.config.rest.prefix}/auth/local`
   if (action.endsWith('.findDraft') && status !== 'draft')
     return `status=${quoted(status)} does not exist. It is "published" (the default) or "draft".`

@@ -20,7 +20,7 @@ interface PopulatedAttribute {
 const deepest = 10
 
 /** The attributes that a `populate` names, in any of its forms. What the model lacks is skipped. */
-function* populatedBy(model: Model, shape: Schema, node: unknown, above = '', depth = 0): Generator<PopulatedAttribute> {
+export function* populatedBy(model: Model, shape: Schema, node: unknown, above = '', depth = 0): Generator<PopulatedAttribute> {
   if (depth > deepest || node === undefined || node === null) return
   if (typeof node === 'string') {
     for (const name of node.split(',')) yield* populatedByPath(model, shape, name.trim(), above)
@@ -112,6 +112,9 @@ export const populatedZone: Hint = ({ error, type, model, parameters }) => {
       !(isObject(value) && ('on' in value || 'count' in value)),
   )
   if (zone?.attribute.kind !== 'dynamiczone') return null
-  const place = `populate[${zone.path.split('.').join('][populate][')}]`
-  return `A dynamic zone is populated by component, ${place}[on][${zone.attribute.components[0]}]=true, or for all of them, ${place}[populate]=*. Components: ${listed(zone.attribute.components)}.`
+  return zoneForms(`populate[${zone.path.split('.').join('][populate][')}]`, zone.attribute)
 }
+
+/** How a dynamic zone is populated at a place of the query. */
+export const zoneForms = (place: string, { components }: Extract<Attribute, { kind: 'dynamiczone' }>): string =>
+  `A dynamic zone is populated by component, ${place}[on][${components[0]}]=true, or for all of them, ${place}[populate]=*. Components: ${listed(components)}.`

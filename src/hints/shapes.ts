@@ -1,6 +1,6 @@
 // Content-types and components as hints speak of them: their names, what their attributes are, and what a path of names leads to.
 import { fileType } from '../model/link.js'
-import type { Attribute, ContentType, Model, Schema } from '../model/types.js'
+import type { Attribute, Model, Schema } from '../model/types.js'
 import { assertNever } from '../model/types.js'
 import { withArticle } from './sentences.js'
 
@@ -81,7 +81,7 @@ export function stepsOf(model: Model, path: string): readonly string[] {
 }
 
 /** Follows the names of a path from a type; null where it leads nowhere. Indexes and words of the query language are skipped. */
-export function placeAt(model: Model, type: ContentType, path: readonly (string | number)[]): PathTarget | null {
+export function placeAt(model: Model, type: Schema, path: readonly (string | number)[]): PathTarget | null {
   let place: PathTarget = { shapes: [type], attribute: null }
   for (const step of path) {
     if (typeof step === 'number' || /^(?:\d+|populate|on|\$.*)$/.test(step)) continue

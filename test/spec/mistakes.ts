@@ -40,8 +40,31 @@ const whole = { title: 'A mistake', slug: 'a-mistake', summary, body: blocks }
 
 type Row = Omit<Mistake, 'group'>
 
+const refused = (path: string, ...hint: readonly string[]): Row => ({ name: path, path, status: 400, hint })
+
+/** Names that another level has, or none. */
+const insideOfPopulate: readonly Row[] = [
+  refused('/api/articles?populate[author][fields]=title', 'author has no "title"', 'populate[author][populate][articles][fields][0]=title'),
+  refused('/api/articles?populate[author][fields]=titel', 'author has no "titel". It has name, slug'),
+  refused('/api/articles?populate[author][fields]=portrait', 'populate[author][populate]=portrait'),
+  refused('/api/articles?populate[author][sort]=-name', 'write populate[author][sort]=name:desc'),
+  refused('/api/articles?populate[author][filters][name_contains]=x', 'write populate[author][filters][name][$contains]=…'),
+  refused('/api/articles?populate[author][filters][articles][titel]=x', 'article has no "titel"', 'Did you mean "title"?'),
+  refused('/api/articles?populate[author][populate][portrait][fields]=nam', 'file has no "nam"', 'Did you mean "name"?'),
+  refused('/api/articles?populate[author][portrai]=true', 'populate[author][populate][0]=portrait'),
+  refused('/api/articles?populate=author.portrai', 'Did you mean populate=author.portrait?'),
+  refused('/api/articles?populate[extras][on][block.quote][fields]=txt', 'block.quote has no "txt"', 'Did you mean "text"?'),
+  refused('/api/articles?populate[extras][on][block.quot]=true', 'Did you mean "block.quote"?'),
+  refused('/api/articles?populate[extras][populate]=person', 'populate[extras][on][block.text]'),
+]
+
 const names: readonly Row[] = [
-  { name: 'star beside a name', path: '/api/articles?populate=*&populate=author', status: 400, hint: ['"*" stands alone', 'populate[0]='] },
+  {
+    name: 'star beside a name',
+    path: '/api/articles?populate=*&populate=author',
+    status: 400,
+    hint: ['"*" stands alone', 'populate[0]=author'],
+  },
   { name: 'operator as a suffix', path: '/api/articles?filters[title_contains]=x', status: 400, hint: ['filters[title][$contains]=…'] },
   { name: 'order behind a comma', path: '/api/articles?sort=title,asc', status: 400, hint: ['write sort=title:asc'] },
   { name: 'order behind a space', path: '/api/articles?sort=title%20desc', status: 400, hint: ['write sort=title:desc'] },
@@ -92,7 +115,7 @@ const names: readonly Row[] = [
     name: 'attribute of a related type',
     path: '/api/articles?filters[portrait]=x',
     status: 400,
-    hint: ['author has: write filters[author][portrait]'],
+    hint: ['"author" has it: write filters[author][portrait]'],
   },
   {
     name: 'operator with a typo',
@@ -171,6 +194,12 @@ const names: readonly Row[] = [
     hint: ['"pitch" exists', 'octavo roles grant public api::pitch.pitch.find'],
   },
   { name: 'sort by a relation', path: '/api/articles?sort=author', status: 400, hint: ['sort=author.name'] },
+  ...insideOfPopulate,
+  { name: 'a parameter in the filters', path: '/api/articles?filters[status]=draft', status: 400, hint: ['Write status=…'] },
+  { name: 'populate=none', path: '/api/articles?populate=none', status: 400, hint: ['leave it out'] },
+  { name: 'a star as a key', path: '/api/articles?populate[*]=true', status: 400, hint: ['write populate=*'] },
+  { name: 'the creator', path: '/api/articles?populate=createdBy', status: 400, hint: ['"populateCreatorFields": true'] },
+  { name: 'fields as an object', path: '/api/articles?fields[title]=true', status: 400, hint: ['write fields=title'] },
   { name: 'fields in a list with commas', path: '/api/articles?fields[0]=title,slug', status: 400, hint: ['fields=title,slug'] },
 ]
 
@@ -198,7 +227,7 @@ const parameters: readonly Row[] = [
     name: '_sort and populates',
     path: '/api/articles?_sort=title&populates=author',
     status: 200,
-    hint: ['sort=attribute:desc', 'populate=author'],
+    hint: ['write sort=title', 'populate=author'],
   },
   { name: 'a parameter with a typo', path: '/api/articles?paginaton[page]=2', status: 200, hint: ['did you mean pagination?'] },
   { name: 'pagination with a typo', path: '/api/articles?pagination[pagesize]=2', status: 200, hint: ['did you mean pageSize?'] },
@@ -219,6 +248,15 @@ const parameters: readonly Row[] = [
     status: 200,
     hint: ['no locale "xx"', 'en (default)', 'octavo locales add xx'],
   },
+  { name: 'all locales', path: '/api/articles?locale=all', status: 200, hint: ['locale=*'] },
+  { name: 'publicationState of version 3', path: '/api/articles?_publicationState=live', status: 200, hint: ['status=published'] },
+  refused('/api/articles?pagination[page]=two', 'pagination[page] is a whole number, not "two"'),
+  refused(
+    '/api/articles?filters[readingMinutes][$between]=5',
+    'filters[readingMinutes][$between][0]=5&filters[readingMinutes][$between][1]=…',
+  ),
+  refused('/api/articles?filters[$not]=x', 'write filters[$not]'),
+  refused('/api/articles?filters=title', 'write filters[title][$eq]=…'),
   { name: 'a locale in capitals', path: '/api/articles?locale=DE', status: 200, hint: ['Did you mean "de"?'] },
   { name: 'a locale with its country', path: '/api/articles?locale=en-US', status: 200, hint: ['Did you mean "en"?'] },
   { name: 'a locale of a type without locales', path: '/api/setting?locale=de', status: 200, hint: ['setting is not localized'] },
@@ -264,6 +302,18 @@ const values = ({ author }: Ids): readonly Row[] => [
     path: '/api/articles?filters[format][$in]=guide,report',
     status: 200,
     hint: ['filters[format][$in][0]=guide&filters[format][$in][1]=report'],
+  },
+  {
+    name: 'a negated list with commas',
+    path: '/api/articles?filters[format][$ne]=guide,report',
+    status: 200,
+    hint: ['filters[format][$notIn][0]=guide&filters[format][$notIn][1]=report'],
+  },
+  {
+    name: 'a negated wildcard',
+    path: '/api/articles?filters[title][$notContains]=%25light%25',
+    status: 200,
+    hint: ['$notContains with "light"'],
   },
   { name: 'the word null', path: '/api/articles?filters[kicker]=null', status: 200, hint: ['filters[kicker][$null]=true'] },
   {
@@ -363,6 +413,38 @@ const paths = ({ article, row, slug, draft }: Ids): readonly Row[] => [
     status: 405,
     hint: [`POST /api/articles/${article}/actions/publish`],
   },
+  ...['v1/articles', 'api/articles'].map((path) => ({
+    name: path,
+    path: `/api/${path}`,
+    status: 404,
+    hint: ['below /api: /api/articles'],
+  })),
+  ...['/api/docs', '/openapi.json', '/api/openapi'].map((path) => ({ name: path, path, status: 404, hint: ['/api/openapi.json'] })),
+  { name: 'sign-in by GET', path: '/api/auth/local', status: 404, hint: ['POST /api/auth/local'] },
+  { name: 'a renewal without sessions', path: '/api/auth/refresh', status: 404, hint: ['auth.jwtManagement'] },
+  { name: 'a path of accounts by GET', path: '/api/auth/forgot-password', status: 404, hint: ['takes POST'] },
+  {
+    name: 'PUT of the own user',
+    method: 'PUT',
+    path: '/api/users/me',
+    headers: json,
+    body: {},
+    status: 405,
+    hint: ['PUT /api/users/<id>'],
+  },
+  ...[
+    ['nope', 'No article has the documentId'],
+    [String(row), `POST /api/articles/${article}/actions/publish`],
+  ].map(([id, hint = '']) => ({
+    ...{
+      name: `an action on ${id}`,
+      method: 'POST',
+      path: `/api/articles/${id}/actions/publish`,
+      token: 'full' as const,
+      status: 404,
+      hint: [hint],
+    },
+  })),
   { name: 'the admin panel', path: '/admin', status: 404, hint: ['no admin panel'] },
   { name: 'GraphQL', method: 'POST', path: '/graphql', headers: json, body: {}, status: 405, hint: ['no GraphQL'] },
   { name: 'sign-in at another path', method: 'POST', path: '/api/login', headers: json, body: {}, status: 405, hint: ['/api/auth/local'] },
@@ -500,6 +582,25 @@ const callers: readonly Row[] = [
   { name: 'Basic', path: '/api/pitches', headers: { authorization: 'Basic eDp5' }, status: 403, hint: ['"Basic" is not read', 'Bearer'] },
   { name: 'x-api-key', path: '/api/pitches', headers: { 'x-api-key': 'full' }, status: 403, hint: ['x-api-key is not read', 'Bearer'] },
   {
+    name: 'nobody signs out',
+    method: 'POST',
+    path: '/api/auth/change-password',
+    headers: json,
+    body: {},
+    status: 403,
+    hint: ['Nobody is signed in'],
+  },
+  ...['undefined', '$TOKEN'].map((token) => ({
+    ...{
+      name: `the text ${token} for a token`,
+      path: '/api/tags',
+      headers: { authorization: `Bearer ${token}` },
+      status: 401,
+      hint: [token, 'variable'],
+    },
+  })),
+  { name: 'a token in quotes', path: '/api/tags', headers: { authorization: 'Bearer "abc"' }, status: 401, hint: ['quotes'] },
+  {
     name: 'a wrong token',
     path: '/api/tags',
     headers: { authorization: 'Bearer nothing' },
@@ -625,6 +726,29 @@ const bodies = ({ article, author, authorName }: Ids): readonly Row[] => [
     'documents are not created inside others',
     'POST /api/authors',
   ]),
+  post('a document inside of connect', { data: { ...whole, tags: { connect: [{ name: 'Water' }] } } }, ['tags takes a documentId']),
+  post('a word for a row id', { data: { ...whole, tags: { connect: [{ id: 'x' }] } } }, ['{ "documentId": "x" }']),
+  post('a word that relations do not have', { data: { ...whole, tags: { add: ['x'] } } }, ['no "add"', 'connect']),
+  post('a file by its url', { data: { ...whole, gallery: [{ url: 'x' }] } }, ['gallery takes the id of an uploaded file']),
+  post('a node that blocks do not have', { data: { ...whole, body: [{ type: 'p' }] } }, [
+    'body.0 is not in the form of blocks',
+    '"paragraph"',
+  ]),
+  post('another name for data', { article: {} }, ['Wrap the attributes in "data"']),
+  post('a user with data around it', { data: { username: 'x' } }, ['no data around them'], { path: '/api/users' }),
+  post('a user without a role', { username: 'x', email: 'x@example.org', password: 'a secret 12' }, ['role is the id of a role'], {
+    path: '/api/users',
+  }),
+  post('a provider that is not enabled', '', ['auth.providers'], {
+    method: 'GET',
+    path: '/api/connect/google',
+    body: undefined,
+    headers: {},
+  }),
+  post('a form without its boundary', 'x', ['has no boundary'], {
+    path: '/api/upload',
+    headers: { 'content-type': 'multipart/form-data' },
+  }),
   post('an upload as JSON', { files: 'x' }, ['multipart/form-data', 'curl -F files=@'], { path: '/api/upload' }),
 ]
 
