@@ -95,6 +95,10 @@ export async function checkPrepared(view: DatabaseView, config: Config, folder: 
   if (!(await view.isEmpty())) return
   const driver = await driverOf(config)
   driver.refuseEmptied(config)
+  if ((await view.tables()).names.length > 0)
+    throw new ConfigError(
+      `Octavo has not been started on the database ${driver.nameOf(config)} yet. Its tables are of another program: what a start says about them tells whether it can be used.`,
+    )
   throw new ConfigError(`The database ${driver.nameOf(config)} is empty. Start the service once: ${commandLine('start', folder)}`)
 }
 

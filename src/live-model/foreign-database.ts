@@ -2,7 +2,7 @@
 import type { Config } from '../config/config.js'
 import type { Database, DatabaseView } from '../database/database.js'
 import { hasColumns } from '../database/has-columns.js'
-import { type FoundTables, foreignTables, nameOf, refuseForeign, refuseStrapi4, sentenceOf } from '../database/schema/foreign-tables.js'
+import { type FoundTables, foreignTables, nameOf, refuseForeign, refuseOlderStrapi, sentenceOf } from '../database/schema/foreign-tables.js'
 import { describeTables } from '../database/schema/tables.js'
 import type { Model } from '../model/types.js'
 import { refusedName } from './refusals.js'
@@ -12,10 +12,10 @@ export async function refuseForeignDatabase(config: Config, view: DatabaseView, 
   refuseForeign(model, await foundTables(config, view))
 }
 
-/** The tables that do not belong to the project, each with what it lacks: `things lacks document_id`. @throws ConfigError for a database of Strapi 4, in which nothing does */
+/** The tables that do not belong to the project, each with what it lacks: `things lacks document_id`. @throws ConfigError for a database of Strapi 3 or 4, in which nothing does */
 export async function foreignIn(config: Config, view: DatabaseView, model: Model): Promise<readonly string[]> {
   const found = await foundTables(config, view)
-  refuseStrapi4(found)
+  refuseOlderStrapi(found)
   return foreignTables(model, found).map((table) => `${nameOf(table)} lacks ${table.lacking.join(' and ')}`)
 }
 

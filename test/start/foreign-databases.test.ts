@@ -1,10 +1,12 @@
 // Databases that are not that of the project: one of Strapi 4, and one with tables of another program. Nothing is written to them.
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { contentType } from '../spec/library.js'
-import { isOnPostgres, isOnServer } from '../support/databases.js'
+import { isOnMysql, isOnPostgres, isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveBeside, serveProject } from '../support/serve.js'
-import { octavo } from './command.js'
+import { octavo, project, removeProjects } from './command.js'
 
 let served: Served
 beforeAll(async () => {
@@ -12,7 +14,10 @@ beforeAll(async () => {
   served = await serveProject({ ...contentType('thing', { title: { type: 'string' } }), ...contentType('tag', { thing: tag }) })
   await served.service.close()
 })
-afterAll(() => served.close().catch(() => {}))
+afterAll(async () => {
+  removeProjects()
+  await served.close().catch(() => {})
+})
 
 const refusal = async (): Promise<string> => {
   try {
@@ -78,3 +83,41 @@ rule(
     expect(await refusal()).toBe('started')
   },
 )
+
+rule('running.22', 'a database of another service, or of Strapi 3, is refused although no content-type has a table there', async () => {
+  const [firstTable, apart] = ['strapi_core_store_settings', 'settings_apart']
+  await served.sql(`alter table ${firstTable} rename to ${apart}`)
+  await served.sql('alter table admin_users rename column document_id to old_id')
+  expect(await refusal()).toMatch(/admin_users does not belong .+ of admin::user, and lacks document_id\. (?!.+collectionName)/)
+  for (const table of ['core_store', 'strapi_administrator']) await served.sql(`create table ${table} (id integer primary key)`)
+  expect(await refusal()).toMatch(/^The database is one of Strapi 3: .+ Migrate the project to Strapi 4 and then to Strapi 5/)
+  for (const table of ['core_store', 'strapi_administrator']) await served.sql(`drop table ${table}`)
+  await served.sql('alter table admin_users rename column old_id to document_id')
+  await served.sql(`alter table ${apart} rename to ${firstTable}`)
+  expect(await refusal()).toBe('started')
+})
+
+rule('running.22', 'a view, and on SQLite a name in other letters, count as the table whose name they have', async () => {
+  if (isOnMysql) return
+  await served.sql('alter table things rename to things_before')
+  await served.sql('create view things as select 1 as id, 2 as foo')
+  expect(await refusal()).toMatch(/things does not belong .+ of api::thing\.thing, and lacks .*document_id/)
+  await served.sql('drop view things')
+  if (!isOnServer) {
+    await served.sql('create table Things (id integer primary key, foo text)')
+    expect(await refusal()).toMatch(/things does not belong .+ lacks .*document_id/)
+    await served.sql('drop table Things')
+  }
+  await served.sql('alter table things_before rename to things')
+  expect(await refusal()).toBe('started')
+})
+
+rule('running.22', 'the doctor does not call a database of another program empty', async () => {
+  if (isOnServer) return
+  const folder = project(contentType('thing', { title: { type: 'string' } }))
+  const database = new Database(join(folder, 'other.db'))
+  database.exec('create table orders (id integer primary key)')
+  database.close()
+  const { status, err } = await octavo(['doctor', folder], { DATABASE_FILENAME: 'other.db' })
+  expect([status, err]).toEqual([1, expect.stringMatching(/has not been started on .+other\.db yet\. Its tables are of another program/)])
+})

@@ -1,4 +1,4 @@
-// Refuses a database that is not that of the project: one of Strapi 4, and one in which a table has the name of a table of the project.
+// Refuses a database that is not that of the project: one of Strapi 3 or 4, and one in which a table has the name of a table of the project.
 import { ConfigError } from '../../errors/errors.js'
 import { schemasOf } from '../../model/owners.js'
 import type { Model } from '../../model/types.js'
@@ -26,13 +26,20 @@ const everywhere = ['files', 'up_users', 'up_roles', 'up_permissions', 'i18n_loc
 
 /** @throws ConfigError with a sentence that says what to do; nothing was changed so far */
 export function refuseForeign(model: Model, found: FoundTables): void {
-  refuseStrapi4(found)
+  refuseOlderStrapi(found)
   const [first] = foreignTables(model, found)
   if (first !== undefined) throw new ConfigError(sentenceOf(first))
 }
 
-/** @throws ConfigError with a sentence that says what to do about a database of Strapi 4 */
-export function refuseStrapi4({ has, hasColumn }: FoundTables): void {
+/** Tables of every project of Strapi 3, which no later version has. */
+const ofStrapi3 = ['core_store', 'strapi_administrator']
+
+/** @throws ConfigError with a sentence that says what to do about a database of Strapi 3 or 4 */
+export function refuseOlderStrapi({ has, hasColumn }: FoundTables): void {
+  if (!has(firstTable) && ofStrapi3.every(has))
+    throw new ConfigError(
+      `The database is one of Strapi 3: it has the tables ${ofStrapi3.join(' and ')}. Migrate the project to Strapi 4 and then to Strapi 5, or use another database. Octavo has changed nothing in it.`,
+    )
   const known = has(firstTable) ? everywhere.filter(has) : []
   if (known.length > 0 && !known.some((table) => hasColumn(table, since5)))
     throw new ConfigError(
@@ -54,7 +61,8 @@ export interface ForeignTable {
 /** The tables that do not belong to the project. */
 export function foreignTables(model: Model, { has, hasColumn, schema }: FoundTables): readonly ForeignTable[] {
   const uids = new Map(schemasOf(model).map(({ uid, table }) => [table, uid]))
-  const panel = adminTables(model)
+  // A Strapi of another version made those of the panel, unless there is no Strapi.
+  const panel = has(firstTable) ? adminTables(model) : new Set<string>()
   return describeTables(model).flatMap(({ name, columns }) => {
     const lacking = panel.has(name) || !has(name) ? [] : lackingOf(columns, (column) => hasColumn(name, column))
     const uid = uids.get(name)
@@ -66,8 +74,8 @@ export function foreignTables(model: Model, { has, hasColumn, schema }: FoundTab
 /** What a table lacks that is not one of the project: columns of every row, or all columns that a table between rows has. */
 function lackingOf(columns: readonly Column[], hasColumn: (name: string) => boolean): readonly string[] {
   const names = columns.map(({ name }) => name)
-  if (names.includes(since5)) return ['id', since5].filter((name) => !hasColumn(name))
-  return names.some(hasColumn) ? [] : names
+  if (!names.some(hasColumn)) return names.includes(since5) ? ['id', since5] : names
+  return ['id', since5].filter((name) => names.includes(name) && !hasColumn(name))
 }
 
 /** The name of a foreign table, with its schema where the database has several. */
@@ -86,6 +94,6 @@ function adviceOn({ uid, schema, mayBeLeft }: ForeignTable): string {
     schema === null
       ? 'Use another database for the project'
       : 'Set DATABASE_SCHEMA to a schema for the project alone, or use another database'
-  // The names of a plugin's tables are not for the project to choose.
-  return uid === undefined || uid.startsWith('plugin::') ? place : `${place}, or give ${uid} another collectionName`
+  // The names of other tables are not for the project to choose.
+  return uid === undefined || /^(?:plugin|admin|strapi)::/.test(uid) ? place : `${place}, or give ${uid} another collectionName`
 }

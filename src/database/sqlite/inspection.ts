@@ -5,10 +5,10 @@ import type { Inspection, MainConnection } from '../database.js'
 /** Looks at the tables of a database, its pages and its foreign keys. */
 export const inspectSqlite = (main: MainConnection): Inspection => ({
   tables: async () => {
-    const rows = await main.rows<{ readonly name: string }>(sql`select name from sqlite_master where type = 'table'`)
+    const rows = await main.rows<{ readonly name: string }>(sql`select name from sqlite_master where type in ('table', 'view')`)
     const names = rows.map(({ name }) => name)
-    const known = new Set(names)
-    return { has: (table) => known.has(table), names }
+    const known = new Set(names.map((name) => name.toLowerCase()))
+    return { has: (table) => known.has(table.toLowerCase()), names }
   },
   damage: async () => {
     const rows = await main.rows<{ readonly quick_check: string }>(sql`select * from pragma_quick_check`)

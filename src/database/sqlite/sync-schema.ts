@@ -62,8 +62,9 @@ export function isUnprepared(database: Database): boolean {
   return database.prepare("select 1 from sqlite_schema where name = 'strapi_core_store_settings'").get() === undefined
 }
 
+/** The names in lower case, as SQLite tells them apart. */
 const namesIn = (database: Database): ReadonlySet<string> =>
-  new Set(database.prepare("select name from sqlite_schema where type in ('table', 'index')").pluck().all() as string[])
+  new Set(database.prepare("select lower(name) from sqlite_schema where type in ('table', 'view', 'index')").pluck().all() as string[])
 
 const lacksOwnTables = (database: Database): boolean => lacksOctavoTables(namesIn(database))
 
@@ -72,7 +73,11 @@ export function lackingIn(database: Database, model: Model, sessions: boolean): 
   const present = namesIn(database)
   const columns = database.prepare('select 1 from pragma_table_info(?) where name = ?')
   const hasColumn = (table: string, column: string): boolean => columns.get(table, column) !== undefined
-  return findLacking(model, { isNew: isUnprepared(database), has: (name) => present.has(name), hasColumn, schema: null }, sessions)
+  return findLacking(
+    model,
+    { isNew: isUnprepared(database), has: (name) => present.has(name.toLowerCase()), hasColumn, schema: null },
+    sessions,
+  )
 }
 
 /** The statements that add missing tables and columns, with their indexes, each with the table that it is about. */
