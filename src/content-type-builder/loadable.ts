@@ -106,7 +106,7 @@ const namesIn = (schemas: Schemas): TakenNames => ({
 const otherOwner = (owners: Owners, name: string, uid: string): string | undefined => owners.get(name)?.find((other) => other !== uid)
 
 /** Tables that are no type's own. */
-const systemTable = /^(?:strapi|octavo|sqlite)_/
+const systemTable = /^(?:strapi|octavo)_/
 
 function takenNames({ uid, content }: ProjectSchema, names: TakenNames, before: Schemas): readonly Mistake[] {
   if (before.has(uid) && before.get(uid)!.content.collectionName === content.collectionName) return []

@@ -4,28 +4,22 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { codeFiles, componentKeys, fileText, typeKeys } from '../content-type-builder/files.js'
 import { takenTypeNames, typeNamesIn, unstartable } from '../content-type-builder/loadable.js'
-import { attributeName, categoryName, isReservedAttribute, isReservedType, schemaPath } from '../content-type-builder/names.js'
+import { schemaPath } from '../content-type-builder/names.js'
 import { isBuiltin, type ProjectSchema, type SchemaContent } from '../content-type-builder/project-schemas.js'
 import { excessOf, longUid } from '../content-type-builder/request-bounds.js'
 import { validationError } from '../errors/errors.js'
 import { schemaIndexes } from '../model/load.js'
-import { oneNameForBoth } from '../model/schema-keys.js'
 import type { ChangeableModel, ChangeRequest } from './change.js'
+import { faultOfNames } from './given-names.js'
 import { customFieldsFor, schemaPlaces } from './project-schemas.js'
 
 const apiUid = /^api::([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
 const componentUid = /^([a-z][a-z0-9]*(?:[-_][a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/
-/** What the names of tables of Strapi and of Octavo begin with. */
-const reservedTable = /^(?:strapi|octavo)_/i
 
-const name = (pattern: RegExp, what: string) => z.string().regex(pattern, `must be ${what}`)
-const attributes = z.record(
-  name(attributeName, 'a letter from A to Z followed by such letters, digits and _'),
-  z.looseObject({ type: z.string() }),
-)
+const attributes = z.record(z.string(), z.looseObject({ type: z.string() }))
 const info = z.looseObject({ displayName: z.string().min(1), description: z.string().optional() })
 const common = {
-  collectionName: name(categoryName, 'a name of a table: a letter from A to Z followed by such letters, digits, - and _').optional(),
+  collectionName: z.string().optional(),
   options: z.looseObject({}).optional(),
   indexes: schemaIndexes.optional(),
   attributes,
@@ -75,7 +69,7 @@ export async function readSchemaRequest(
   const uids = Object.keys(data)
   if (uids.length === 0) throw invalid(['data'], 'must name a schema')
   const { files, places } = await filesOfSchemas(folder, inForce, data)
-  await refuseUnstartable(inForce, data)
+  await refuseUnstartable(inForce, data, renames)
   return {
     ...{ summary: uids.join(', '), files, places, renames, choices: { neverPublished }, agreed, path: ['data'] },
     ...(version === undefined ? {} : { version }),
@@ -85,7 +79,7 @@ export async function readSchemaRequest(
 /** The files that schemas become, and which schema of the body each is of. @throws ApiError 400 */
 async function filesOfSchemas(
   folder: string,
-  { unwritten, isStrapis }: ChangeableModel,
+  { unwritten }: ChangeableModel,
   data: Readonly<Record<string, object | null>>,
 ): Promise<Required<Pick<ChangeRequest, 'files' | 'places'>>> {
   const uids = Object.keys(data)
@@ -109,7 +103,7 @@ async function filesOfSchemas(
       for (const [path] of codeOf(uid)) if (isThere(path)) files.set(path, null)
       continue
     }
-    const text = textOf(uid, schema, isStrapis)
+    const text = textOf(uid, schema)
     files.set(place, text)
     places.set(place, ['data', uid])
     if (former === undefined) for (const [path, code] of codeOf(uid)) if (!isThere(path)) files.set(path, code)
@@ -118,8 +112,13 @@ async function filesOfSchemas(
 }
 
 /** Refuses what this service could serve, and what Strapi does not start with. @throws ApiError 400 */
-async function refuseUnstartable(inForce: ChangeableModel, data: Readonly<Record<string, object | null>>): Promise<void> {
+async function refuseUnstartable(
+  inForce: ChangeableModel,
+  data: Readonly<Record<string, object | null>>,
+  renames: readonly { readonly kind: string; readonly from: string; readonly to: string }[],
+): Promise<void> {
   const { model, isStrapis } = inForce
+  const formerUid = (uid: string) => renames.find(({ kind, to }) => kind !== 'attribute' && to === uid)?.from ?? uid
   const schemaOf = (uid: string, content: SchemaContent): ProjectSchema => ({ uid, path: null, content })
   const schemas = new Map([...model.types, ...model.components].map(([uid, { source }]) => [uid, schemaOf(uid, source as SchemaContent)]))
   const after = new Map(schemas)
@@ -127,11 +126,9 @@ async function refuseUnstartable(inForce: ChangeableModel, data: Readonly<Record
   for (const [uid, content] of Object.entries(data)) {
     if (content === null) after.delete(uid)
     else after.set(uid, schemaOf(uid, content as SchemaContent))
+    if (content !== null) refuseName(uid, content as SchemaContent, schemas.get(formerUid(uid))?.content, isStrapis)
     const former = schemas.get(uid)
     if (former === undefined && content !== null && uid.startsWith('api::')) newTypes.push([uid, content as SchemaContent])
-    const known = former?.content.attributes ?? {}
-    for (const name of Object.keys((content as SchemaContent | null)?.attributes ?? {}))
-      if (isReservedAttribute(name) && !Object.hasOwn(known, name)) throw invalid(['data', uid, 'attributes', name], 'is a reserved name')
   }
   const names = typeNamesIn(after)
   for (const [uid, content] of newTypes) {
@@ -144,6 +141,12 @@ async function refuseUnstartable(inForce: ChangeableModel, data: Readonly<Record
   throw invalid(['data', uid!, ...(attribute.length === 0 ? [] : ['attributes', ...attribute])], mistake.message)
 }
 
+/** Refuses the first name that a schema gives, and did not have before, and that a request cannot give. @throws ApiError 400 */
+function refuseName(uid: string, content: SchemaContent, former: SchemaContent | undefined, isStrapis: boolean): void {
+  const fault = faultOfNames(uid, content, former, isStrapis)
+  if (fault !== null) throw invalid(['data', uid, ...fault.path], fault.message)
+}
+
 /** The path of a new schema; null if there is none by this uid. */
 function placeOf(uid: string): string | null {
   const [, api, singular] = apiUid.exec(uid) ?? []
@@ -152,31 +155,13 @@ function placeOf(uid: string): string | null {
 }
 
 /** The text of the file, with the keys in Strapi's order. */
-function textOf(uid: string, sent: object, isStrapis: boolean): string {
+function textOf(uid: string, sent: object): string {
   const path = ['data', uid]
-  if (!uid.includes('::')) {
-    const schema = checked(component, sent, path)
-    checkTable(schema.collectionName, path)
-    return fileText(inOrder(schema, componentKeys))
-  }
+  if (!uid.includes('::')) return fileText(inOrder(checked(component, sent, path), componentKeys))
   const schema = checked(type, sent, path)
-  checkNames(uid, schema, isStrapis)
-  return fileText(inOrder(schema, typeKeys))
-}
-
-function checkNames(uid: string, { info: { singularName, pluralName }, collectionName: table }: TypeSchema, isStrapis: boolean): void {
-  const path = ['data', uid]
   const own = uid.slice(uid.indexOf('.') + 1)
-  if (singularName !== own) throw invalid([...path, 'info', 'singularName'], `must be "${own}", as the uid says`)
-  if (isStrapis && singularName === pluralName) throw invalid([...path, 'info', 'pluralName'], oneNameForBoth)
-  if (uid.startsWith('plugin::')) return
-  for (const one of [singularName, pluralName])
-    if (isReservedType(one)) throw invalid([...path, 'info', one === singularName ? 'singularName' : 'pluralName'], `is reserved: ${one}`)
-  checkTable(table, path)
-}
-
-function checkTable(table: string | undefined, path: readonly string[]): void {
-  if (table !== undefined && reservedTable.test(table)) throw invalid([...path, 'collectionName'], `is reserved: ${table}`)
+  if (schema.info.singularName !== own) throw invalid([...path, 'info', 'singularName'], `must be "${own}", as the uid says`)
+  return fileText(inOrder(schema, typeKeys))
 }
 
 function inOrder(schema: TypeSchema | ComponentSchema, keys: readonly string[]): object {

@@ -19,6 +19,9 @@ const typeOf = (name: string, attributes: object, pluralName = `${name}s`) => ({
 const withValues = (...values: readonly string[]) => typeOf('note', { text, kind: { type: 'enumeration', enum: values } })
 const withField = (customField: string) => typeOf('note', { text, field: { type: 'customField', customField } })
 
+/** A type with names that only a file gives. */
+const dates = { ...typeOf('date', { größe: text, 'in words': text, status: text }), collectionName: 'strapi_dates of old' }
+
 /** Two projects with the same files, but for the one that says which of them is Strapi's. */
 let own: Served
 let strapis: Served
@@ -28,6 +31,7 @@ beforeAll(async () => {
     const opened = await serveProject(
       {
         [fileOf('note')]: typeOf('note', { text }),
+        [fileOf('date')]: dates,
         [fileOf('old')]: typeOf('old', { text, kind: { type: 'enumeration', enum: ['旧'] } }),
         ...more,
       },
@@ -103,6 +107,35 @@ rule('live-model.22', 'empty and repeated values are refused in files and reques
       const refused = await put(at, note(schema))
       expect(refused.status, refused.text).toBe(400)
       expect(refused.body.error.message).toBe(`data.api::note.note.attributes.kind.enum ${fault}`)
+    }
+  }
+})
+
+rule('live-model.22', 'names of files that a request would not give stay where it leaves them alone', async () => {
+  for (const at of [own, strapis]) {
+    const uid = 'api::date.date'
+    const changed = await put(at, { [uid]: { ...dates, attributes: { ...dates.attributes, more: text } } })
+    expect(changed.status, changed.text).toBe(200)
+    const written = await send(at, 'POST', '/api/dates', { data: { größe: 'a', 'in words': 'b', more: 'c' } })
+    expect(written.body.data, written.text).toMatchObject({ größe: 'a', 'in words': 'b', more: 'c' })
+    const renamed = { ...dates, info: { singularName: 'diary', pluralName: 'diaries', displayName: 'Diary' } }
+    const rename = { kind: 'type', from: uid, to: 'api::diary.diary' }
+    const body = {
+      data: { [uid]: null, 'api::diary.diary': { ...renamed, attributes: { ...dates.attributes, more: text } } },
+      renames: [rename],
+    }
+    const moved = await send(at, 'POST', '/api/content-type-builder/plan', body)
+    expect(moved.status, moved.text).toBe(200)
+    for (const [path, schema] of [
+      ['attributes.höhe', { ...dates, attributes: { ...dates.attributes, höhe: text } }],
+      ['attributes.strapi_x', { ...dates, attributes: { ...dates.attributes, strapi_x: text } }],
+      ['collectionName', { ...dates, collectionName: 'strapi_others' }],
+      ['collectionName', { ...dates, collectionName: 'other table' }],
+      ['info.pluralName', { ...dates, info: { ...dates.info, pluralName: 'document' } }],
+    ] as const) {
+      const refused = await put(at, { [uid]: schema })
+      expect(refused.status, refused.text).toBe(400)
+      expect(refused.body.error.details.errors[0].path.slice(2).join('.')).toBe(path)
     }
   }
 })
