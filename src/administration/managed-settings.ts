@@ -181,6 +181,16 @@ export interface GivenProvider {
 /** Services that have more or fewer settings than the others. */
 const withoutSecret: readonly string[] = ['email']
 
+/**
+ * The subdomain says where a service is, and so who is sent the secret, which is shown to nobody.
+ * @throws ApiError 400 if a secret would go elsewhere that the change does not give
+ */
+function refuseSecretElsewhere(name: string, former: StoredMembers, value: StoredMembers, given: string | undefined): void {
+  const hasSecret = (former.secret ?? '') !== '' && given === undefined
+  if (!hasSecret || (value.subdomain ?? '') === '' || value.subdomain === former.subdomain) return
+  throw wrong(['providers', name, 'secret'], 'The subdomain is another one: give the secret again, or remove it with an empty text')
+}
+
 /** The new services; those that are not named stay. @throws ApiError 400 for one that is not there, and for one that is on without a key */
 export function changedProviders(stored: StoredMembers, changes: ChangedMembers<Readonly<Record<string, GivenProvider>>>): StoredMembers {
   const changed = Object.entries(changes).map(([name, given = {}]) => {
@@ -197,6 +207,7 @@ export function changedProviders(stored: StoredMembers, changes: ChangedMembers<
       ...(callback === undefined ? {} : { [place]: callback ?? '' }),
       ...(subdomain === undefined ? {} : { subdomain: subdomain ?? '' }),
     }
+    refuseSecretElsewhere(name, former, value, given.secret)
     if (value.enabled === true && (value.key ?? '') === '') throw wrong(['providers', name, 'key'], 'A service that is on has a key')
     return [name, value]
   })

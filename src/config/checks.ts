@@ -246,7 +246,7 @@ function withoutSecret(pair: string): string {
 /** Hides all passwords in a text with URLs, also in a list of them, and in texts that are not quite URLs. */
 export const withoutPassword = (text: string): string =>
   text
-    .split(',')
+    .split(/,(?=[a-z][\w+.-]{0,20}:\/\/)/i)
     .map((part) => {
       const [, scheme = '', rest = part] = /^([^/]*:\/\/)(.*)$/s.exec(part) ?? []
       const end = rest.lastIndexOf('@')

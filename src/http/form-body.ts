@@ -1,8 +1,10 @@
 // Reads a multipart form in place of a JSON body: its fields, with names such as `data[name]` or `data[tags][0]`. Files belong to
 // POST /upload and are refused, because a response without them would look like success.
 import type { IncomingMessage } from 'node:http'
+import type { BusboyInstance } from '@fastify/busboy'
 import qs from 'qs'
 import { ApiError, validationError } from '../errors/errors.js'
+import { nextTurn } from '../runtime/event-loop.js'
 import { type BodyLimits, type ReadForm, readRawBody } from './body-parser.js'
 
 /** The limits of a body that may be a form. */
@@ -32,13 +34,16 @@ interface FormParts {
   readonly file: string | null
 }
 
+/** Levels of a name with brackets; deeper ones would stay a text. */
+const deepest = 20
+
 /** A text without halves of surrogate pairs, which have no encoding. */
 const wellFormed = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, '\ufffd')
 
 /** Makes objects and lists of fields whose names have brackets, as in a query string. A repeated field is a list. */
 export function nestedFields(fields: readonly FormField[]): Readonly<Record<string, unknown>> {
   const text = fields.map((field) => field.map((part) => encodeURIComponent(wellFormed(part))).join('=')).join('&')
-  return qs.parse(text, { depth: 20, arrayLimit: fields.length, parameterLimit: Number.POSITIVE_INFINITY })
+  return qs.parse(text, { depth: deepest, arrayLimit: fields.length, parameterLimit: Number.POSITIVE_INFINITY })
 }
 
 /** True if a request announces a body. */
@@ -55,12 +60,32 @@ export function refuseUnread(request: IncomingMessage, body: unknown): void {
 
 const malformed = (): ApiError => new ApiError('BadRequestError', 'Malformed multipart body')
 
+const tooDeep = (name: string): ApiError =>
+  validationError(`The name of a field has at most ${deepest} levels: "${name.slice(0, 100)}" has more`)
+
+/** Bytes that are parsed in one turn of the event loop. */
+const piece = 65_536
+
+/** Hands a body to its parser, other requests having turns in between, until it is over. */
+async function feed(parser: BusboyInstance, bytes: Buffer, isOver: () => boolean): Promise<void> {
+  for (let at = 0; at < bytes.length && !isOver(); at += piece) {
+    parser.write(bytes.subarray(at, at + piece))
+    if (at + piece < bytes.length) await nextTurn()
+  }
+  parser.end()
+}
+
 async function partsOf({ headers }: IncomingMessage, bytes: Buffer, limits: FormBodyLimits): Promise<FormParts> {
   const { Busboy } = (await import('@fastify/busboy')).default
   const { uploadFields: most, bodyBytes } = limits
   const fields: FormField[] = []
   let file: string | null = null
+  let isOver = false
   return new Promise((resolve, reject) => {
+    const refuse = (error: ApiError): void => {
+      isOver = true
+      reject(error)
+    }
     try {
       const parser = new Busboy({
         headers: headers as { 'content-type': string },
@@ -73,15 +98,18 @@ async function partsOf({ headers }: IncomingMessage, bytes: Buffer, limits: Form
         // A browser sends an empty file name if no file was chosen.
         if (filename) file ??= name ?? ''
       })
-      parser.on('field', (name = '', value) => fields.push([name, value]))
-      const tooMany = () => reject(new ApiError('PayloadTooLargeError', `A form must not have more than ${most} fields`))
+      parser.on('field', (name = '', value) => {
+        if (name.split('[', deepest + 2).length > deepest + 1) refuse(tooDeep(name))
+        fields.push([name, value])
+      })
+      const tooMany = () => refuse(new ApiError('PayloadTooLargeError', `A form must not have more than ${most} fields`))
       parser.on('fieldsLimit', tooMany)
       parser.on('partsLimit', tooMany)
-      parser.on('error', () => reject(malformed()))
+      parser.on('error', () => refuse(malformed()))
       parser.on('finish', () => resolve({ fields, file }))
-      parser.end(bytes)
+      feed(parser, bytes, () => isOver).catch(() => refuse(malformed()))
     } catch {
-      reject(malformed())
+      refuse(malformed())
     }
   })
 }

@@ -265,7 +265,10 @@ rule('administration-settings.5', 'a secret is never shown, and stays unless it 
   const contrary = { providers: { google: { ...shown.settings.providers.google, hasSecret: false } } }
   const refused = await put('providers', contrary, shown.revision)
   expect([refused.status, refused.body.error.details.errors[0].path]).toEqual([400, ['providers', 'google', 'hasSecret']])
-  await change('providers', { providers: { google: { ...google, callback: 'https://site.example', subdomain: 'one' } } })
+  const elsewhere = { providers: { google: { ...google, callback: 'https://site.example', subdomain: 'one' } } }
+  const kept = await put('providers', elsewhere, shown.revision)
+  expect([kept.status, kept.body.error.details.errors[0].path]).toEqual([400, ['providers', 'google', 'secret']])
+  await change('providers', { providers: { google: { ...elsewhere.providers.google, secret: 'other-hidden-words' } } })
   await change('providers', { providers: { google: { ...shown.settings.providers.google, callback: null, subdomain: null } } })
   expect((await get('providers')).body.data.settings.providers.google).toMatchObject({ hasSecret: true, callback: null, subdomain: null })
   await change('providers', { providers: { google: { ...google, secret: '' } } })

@@ -200,3 +200,21 @@ rule('forms.3', 'the information about files may be fields in brackets', async (
   ] as const)
     expect((await send('/api/upload', fields)).status).toBe(400)
 })
+
+rule('forms.4', 'names have at most 20 levels, and a form with too many fields is refused without reading on', async () => {
+  const deep = await send('/api/tags', [[`data${'[a]'.repeat(21)}`, 'x']])
+  expect([deep.status, deep.body.error.message]).toEqual([400, expect.stringMatching(/^The name of a field has at most 20 levels/)])
+  expect((await send('/api/tags', [[`data${'[a]'.repeat(20)}`, 'x']])).body.error.message).toBe('Invalid key a')
+  const many = Array.from({ length: 1_000 }, (_, index) => [`a${index}`, 'x'] as const)
+  for (const [path, token] of [
+    ['/api/tags', 'full'],
+    ['/api/auth/local', ''],
+  ] as const)
+    expect((await send(path, many, { token })).status).toBe(413)
+  // Bodies of several pieces are read whole.
+  const long = await send('/api/echo', [
+    ['data[name]', 'x'.repeat(90_000)],
+    ['data[weight]', '5'],
+  ])
+  expect([long.status, long.text.length > 90_000, long.text.includes('"weight":"5"')]).toEqual([200, true, true])
+})

@@ -19,7 +19,7 @@ const hidden = [
 ]
 const folder = project({
   ...contentType('note', { name: { type: 'string' } }),
-  '.env': `JWT_SECRET=${hidden[4]}\nAPI_TOKEN_SALT=${hidden[4]}\nSMTP_URL=smtp://desk:${hidden[0]}@mail.example.org\n`,
+  '.env': `JWT_SECRET=${hidden[4]}\nAPI_TOKEN_SALT=${hidden[4]}\nSMTP_URL=smtp://desk:${hidden[0]},b@mail.example.org\n`,
   'octavo.config.json': {
     api: { rest: { maxLimit: 40 } },
     auth: { providers: { github: { key: 'client', secret: hidden[1] } } },
