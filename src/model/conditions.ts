@@ -42,13 +42,22 @@ function conditionalAttributes(shape: Schema): readonly Attribute[] {
 /** Whether a shape has conditional attributes of its own. */
 export const isDecidedByValues = (shape: Schema): boolean => conditionalAttributes(shape).length > 0
 
+/** Whether a rule holds. Objects cannot be compared that have members in place of their methods (`{ "toString": 1 }`). */
+function isMet(rule: unknown, values: LevelValues): boolean {
+  try {
+    return jsonLogic.truthy(jsonLogic.apply(rule as never, values))
+  } catch {
+    return false
+  }
+}
+
 const nothing: ReadonlySet<string> = new Set()
 
 /** The names of attributes that are not there where the level has these values. */
 export function hiddenAttributes(shape: Schema, values: LevelValues): ReadonlySet<string> {
   const conditional = conditionalAttributes(shape)
   if (conditional.length === 0) return nothing
-  const hidden = conditional.filter(({ source }) => !jsonLogic.truthy(jsonLogic.apply(ruleOf(source) as never, values)))
+  const hidden = conditional.filter(({ source }) => !isMet(ruleOf(source), values))
   return new Set(hidden.map(({ name }) => name))
 }
 

@@ -27,6 +27,8 @@ const attributes = {
   pick: { type: 'enumeration', enum: ['x'], ...when('kind', 'film') },
   big: { type: 'biginteger', max: '5', ...when('kind', 'film') },
   other: { type: 'string', maxLength: 3, ...when('kind', 'book', '!=') },
+  facts: { type: 'json' },
+  onFacts: { type: 'string', required: true, ...when('facts', 'x') },
   always: { type: 'string', maxLength: 3, conditions: { visible: null } },
   inner: parts,
   many: { ...parts, repeatable: true },
@@ -89,6 +91,15 @@ describe.each(['specification', 'strapi'] as const)('in the contract %s', (contr
       expect(await messages('POST', path, inner)).toEqual([])
       const wrong = { inner: { mode: 'a' }, many: [{ mode: 'b' }, { mode: 'a' }], free: [{ __component: 'parts.note', mode: 'a' }] }
       expect(await messages('POST', path, { ...inner, isbn: isbn(), ...wrong })).toHaveLength(4)
+    }
+  })
+
+  rule('writing.28', 'a value that cannot be compared meets no rule', async () => {
+    const value = { toString: 1, valueOf: 1 }
+    for (const path of paths) {
+      expect((await press.send('POST', path, { ...book, kind: value })).status).toBe(400)
+      expect((await press.send('POST', path, { ...book, isbn: isbn(), inner: { mode: value } })).status).toBe(400)
+      expect(await messages('POST', path, { ...book, isbn: isbn(), facts: [value] })).toEqual([])
     }
   })
 
