@@ -19,6 +19,8 @@ import { addSettingCommands } from './cli/program/settings.js'
 import { addTokenCommands } from './cli/program/tokens.js'
 import { addUserCommands } from './cli/program/users.js'
 import { addWebhookCommands } from './cli/program/webhooks.js'
+import { explainWords } from './cli/wrong-words.js'
+import { didYouMean } from './errors/did-you-mean.js'
 import { describeNativeModule } from './errors/native-module.js'
 import { limitYoungGeneration } from './runtime/gc.js'
 
@@ -27,7 +29,7 @@ limitYoungGeneration()
 
 const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
 const program = new Command('octavo').description("A headless content service that speaks Strapi 5's content API").version(version)
-program.configureOutput({ outputError: (text, write) => write(text.replace(/^error: /, 'octavo: ')) })
+program.configureOutput({ outputError: (text, write) => write(explainWords(program, process.argv.slice(2), text)) })
 
 const topics = [
   addDevelopmentCommands,
@@ -52,7 +54,9 @@ program.hook('preAction', (_program, command) => noteCalled(command))
 const [word] = process.argv.slice(2)
 const commands = [...program.commands.map((command) => command.name()), 'help']
 if (word !== undefined && /^[\w-]+$/.test(word) && !word.startsWith('-') && !commands.includes(word) && !existsSync(word))
-  program.error(`octavo: "${word}" is neither a command nor a folder. The commands are ${commands.join(', ')}.`)
+  program.error(
+    `octavo: "${word}" is neither a command nor a folder${didYouMean(word, commands) || '.'} The commands are ${commands.join(', ')}.`,
+  )
 
 try {
   await program.parseAsync()

@@ -20,6 +20,7 @@ export async function withContractOfDatabase(config: Config): Promise<Config> {
     contract: 'strapi' as const,
     contractReason: 'the database is one of Strapi, which has stored its schema there',
     isContractGuessed: false,
+    saysContract: true,
     database: { ...config.database, nullsFirst: false },
   })
 }

@@ -109,13 +109,13 @@ const hangupIgnored =
 
 /** Prints where the project is served, and during development what to try. */
 async function announce(
-  { production, folder, contract, contractReason }: Config,
+  { production, folder, contract, contractReason, saysContract }: Config,
   service: Service,
   { address, database }: { readonly address: string; readonly database: string },
 ): Promise<void> {
   const seconds = (performance.now() / 1000).toFixed(1)
-  const about = `contract: ${contract}, ${contractReason}; docs/differences.md describes both`
-  const text = `Octavo serves ${folder} at ${address} after ${seconds} s, with the database ${database} (${about}).`
+  const about = saysContract ? ` (contract: ${contract}, ${contractReason}; docs/differences.md describes both)` : ''
+  const text = `Octavo serves ${folder} at ${address} after ${seconds} s, with the database ${database}${about}.`
   say(production, text, { folder, address, database, contract })
   if (production) return
   const examples = (await service.examples()).slice(0, 3).map((path) => `\n  curl -g '${address}${path}'`)

@@ -51,6 +51,8 @@ export const strapiApi = () =>
 /** The settings of the REST API. */
 export interface ApiConfig {
   readonly contract: 'specification' | 'strapi'
+  /** True where the start says which contract holds and why: it is `strapi`, or a setting. */
+  readonly saysContract: boolean
   /** Why this contract was chosen; printed at the start. */
   readonly contractReason: string
   /** Nothing says the contract so far: a database of Strapi may. */
@@ -79,6 +81,7 @@ export function apiOf(
 ): ApiConfig {
   const settings = {
     isContractGuessed: false,
+    saysContract: true,
     rest: options,
     privateAttributes: responses.privateAttributes,
     strictRelations: documents.strictRelations,
@@ -87,5 +90,5 @@ export function apiOf(
   const sign = signOfStrapi(root)
   if (sign !== null) return { contract: 'strapi', contractReason: sign, ...settings }
   const contractReason = dependsOnOctavo(root) ? 'package.json depends on octavo' : 'the default'
-  return { contract: 'specification', contractReason, ...settings, isContractGuessed: !dependsOnOctavo(root) }
+  return { contract: 'specification', contractReason, ...settings, isContractGuessed: !dependsOnOctavo(root), saysContract: false }
 }

@@ -139,6 +139,8 @@ function unknownType(exchange: HintedExchange, name: string, path: string): stri
   const { model, config } = exchange
   const { prefix } = config.rest
   const paths = [...model.paths.keys()].sort()
+  if (paths.length === 0 && elsewhereOf(prefix, path) === null)
+    return 'The project has no content-types yet: the start page / creates the first one, or save a schema.json below src/api.'
   if (name === '') return `Name a content-type: ${prefix}/${listed(paths)}`
   const component = [...model.components.values()].find((one) => one.uid === name || one.name === name)
   const close =

@@ -79,7 +79,9 @@ export function explained(error: unknown, folder: string): unknown {
   const renames = (error.details?.possibleRenames as readonly Rename[] | undefined) ?? []
   const names = losses.map(({ name }) => name)
   const command = (words: string) => commandLine(`model ${words}`, folder)
+  const options = renames.map((rename) => `--rename ${renameText(rename)}`).join(' ')
+  const renamed = renames.length === 0 ? '' : `If it was renamed: ${command(`apply ${options}`)}. `
   return new ConfigError(
-    `The schema files differ from the model of the database, and content would no longer be shown: ${named(losses)}. Nothing was changed. Run ${command('plan')} to see what would be done, and ${command(`apply --agree ${names.join(',')}`)} to do it; content is kept aside, and ${command('undo')} brings it back. What was renamed keeps its content with ${renames.length === 0 ? '--rename' : renames.map((rename) => `--rename ${renameText(rename)}`).join(' ')}.`,
+    `The schema files differ from the model of the database, and content would no longer be shown: ${named(losses)}. Nothing was changed. ${renamed}To hide it: ${command(`apply --agree ${names.join(',')}`)} (${command('undo')} brings it back). ${command('plan')} shows what would be done.`,
   )
 }

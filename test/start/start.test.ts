@@ -114,7 +114,7 @@ test('in production every line on standard output is JSON, at any log level, the
   const quiet = await octavo(['start', folder], { LOG_LEVEL: 'silent' })
   expect(lines(quiet)).toEqual([expect.objectContaining({ msg: expect.stringMatching(/^Octavo serves /) })])
   const read = await octavo(['start', folder], { NODE_ENV: '', LOG_LEVEL: 'silent' })
-  expect(read.out).toMatch(/^Octavo serves .* \(contract: specification, the default; docs\/differences\.md describes both\)\.\n$/)
+  expect(read.out).toMatch(/^Octavo serves .* after [\d.]+ s, with the database .*data\.db\.\n$/)
 })
 
 rule('projects.16', 'a first start logs the database that it creates, every start names the one that it serves', async () => {
@@ -127,7 +127,7 @@ rule('projects.16', 'a first start logs the database that it creates, every star
         .split('\n')
         .map((line) => JSON.parse(line))
     const created = (lines: readonly { readonly msg: string }[]) => lines.filter(({ msg }) => msg.startsWith('created the database'))
-    const serving = expect.objectContaining({ database, msg: expect.stringContaining(` s, with the database ${database} (contract: `) })
+    const serving = expect.objectContaining({ database, msg: expect.stringContaining(` s, with the database ${database}.`) })
     const first = await linesOf()
     expect(created(first)).toEqual([expect.objectContaining({ level: 30, database })])
     expect(first).toContainEqual(serving)
@@ -220,4 +220,19 @@ test('the default locale of a new database may stand in .env', async () => {
   const { body } = await served.ask('/api/i18n/locales')
   expect(body).toMatchObject([{ code: 'nl', isDefault: true }])
   await served.close()
+})
+
+rule('projects.32', 'a command line with a wrong word ends with one line that says what to write', async () => {
+  const cases: readonly (readonly [readonly string[], string])[] = [
+    [['strat'], '"strat" is neither a command nor a folder; did you mean "start"?'],
+    [['start', '--port', '3000'], 'PORT=1400 npx octavo start'],
+    [['roles', 'grant', 'public'], 'Usage: npx octavo roles grant [options] <role> <actions> [folder]'],
+    [['tokens', 'create'], "required option '--name <name>' not specified. See npx octavo tokens create --help"],
+    [['config', '--jsn'], "unknown option '--jsn' (Did you mean --json?)"],
+  ]
+  const ended = await Promise.all(cases.map(([words]) => octavo(words)))
+  for (const [at, { status, out, err }] of ended.entries()) {
+    expect([status, out, err.trim().split('\n').length]).toEqual([1, '', 1])
+    expect(err).toContain(cases[at]![1])
+  }
 })
