@@ -10,6 +10,7 @@ import type { AccountParts } from './accounts/context.js'
 import { type Mailer, openMailer } from './accounts/email.js'
 import { readEmail } from './accounts/given-email.js'
 import { openPasswords } from './accounts/passwords.js'
+import { unusableServices } from './accounts/services-of-panel.js'
 import type { Config } from './config/config.js'
 import { type CacheCounts, openCacheCounts } from './database/cache/cache-counts.js'
 import { cacheReads } from './database/cache/cached-reads.js'
@@ -55,6 +56,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
   const uploads = await uploadsOf(config, watching(database, 'uploads'), logger, measuring.metrics)
   opened.add(uploads.close)
   const accounts = accountContext(config, watching(database, 'accounts'), { identification, jwts, mail, log: logger, measuring, audit })
+  for (const warning of await unusableServices(database.main, config.auth)) logger.warn(warning)
   const library = measuring.library(uploads.library)
   const counts = measuring.metrics === null ? null : openCacheCounts()
   return {

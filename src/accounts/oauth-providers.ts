@@ -101,6 +101,9 @@ function checked(subject: unknown, username: unknown, email: unknown): Profile {
   return { subject: id, username: text(username) ?? address?.split('@')[0] ?? id, email: address }
 }
 
+/** Whether the endpoints of a provider are known by its name. */
+export const hasProvider = (name: string): boolean => Object.hasOwn(builtIn, name) || Object.hasOwn(issuers, name)
+
 /** Returns the provider with a name. @throws ApiError 400 if it is unknown. */
 export async function providerOf(name: string, { issuer, key, scope }: ProviderSettings): Promise<Provider> {
   const own = Object.hasOwn(builtIn, name) && issuer === undefined ? builtIn[name] : undefined

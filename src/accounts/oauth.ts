@@ -4,11 +4,11 @@ import { createHash, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { httpUrl } from '../access/account-settings.js'
 import type { Transaction } from '../database/database.js'
-import { storedSetting } from '../documents/store/settings.js'
 import { ApiError, validationError } from '../errors/errors.js'
 import { type AccountContext, type Issued, issue, type ProviderSettings, userTransaction, userType } from './context.js'
 import { ask, type Profile, providerOf } from './oauth-providers.js'
 import { consumeOneTimeToken, createOneTimeToken } from './one-time-tokens.js'
+import { disabledService, servicesOfPanel } from './services-of-panel.js'
 import { checkMaySignIn } from './sign-in.js'
 import { addUser, isIdentifier, roleByType, type User, userByEmail, userById, userByName } from './users.js'
 
@@ -17,18 +17,18 @@ export const stateLifespan = 600
 const exchangeCodeLifespan = 60
 
 const random = (): string => randomBytes(32).toString('base64url')
-const disabled = (): ApiError => new ApiError('ApplicationError', 'This provider is disabled')
 
 /** Returns the settings of a provider from the configuration, or else from Strapi's admin panel. @throws ApiError 400 if it is disabled */
 async function settingsOf(accounts: AccountContext, name: string): Promise<ProviderSettings> {
   const configured = Object.hasOwn(accounts.signIn.providers, name) ? accounts.signIn.providers[name] : undefined
-  const all = (
-    configured === undefined ? ((await storedSetting(accounts.database, 'plugin_users-permissions_grant')) ?? {}) : {}
-  ) as Record<string, (ProviderSettings & { readonly callbackUrl?: string }) | undefined>
+  const all = (configured === undefined ? await servicesOfPanel(accounts.database) : {}) as Record<
+    string,
+    (ProviderSettings & { readonly callbackUrl?: string }) | undefined
+  >
   const stored = Object.hasOwn(all, name) ? all[name] : undefined
   const settings =
     configured ?? (stored === undefined ? undefined : { ...stored, issuer: undefined, callback: stored.callback ?? stored.callbackUrl })
-  if (settings === undefined || !settings.enabled || settings.key === '' || name === 'email' || name === 'local') throw disabled()
+  if (settings === undefined || !settings.enabled || settings.key === '' || name === 'email' || name === 'local') throw disabledService()
   return settings
 }
 

@@ -11,6 +11,7 @@ import { type AccountContext, attributeWriting, type Issued, issue, issueSession
 import { type Email, renderEmail } from './email.js'
 import { readFields } from './input.js'
 import { createOneTimeToken } from './one-time-tokens.js'
+import { checkPasswordService } from './services-of-panel.js'
 import { addUser, isIdentifier, roleByType, type User, userByEmail, userById, userByIdentifier, userByName } from './users.js'
 
 /** Returns `deviceId` of a body; null if it is missing or empty. */
@@ -21,8 +22,9 @@ function deviceId(body: unknown): string | null {
   return given
 }
 
-/** Signs in with `identifier` and `password`. @throws ApiError 400, the same for a wrong password and an unknown account. */
+/** Signs in with `identifier` and `password`. @throws ApiError 400, the same for a wrong password and an unknown account, or if it is switched off. */
 export async function signIn(accounts: AccountContext, body: unknown, address: string): Promise<Issued> {
+  await checkPasswordService(accounts.database)
   const { identifier, password } = readFields(body, [{ name: 'identifier' }, { name: 'password' }])
   const device = deviceId(body)
   const account = createHash('sha256').update(identifier!.trim().toLowerCase()).digest('base64url')

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
-import { goldenTokens } from '../support/serve.js'
-import { logIn, post, serveAccounts } from './golden.js'
+import { goldenTokens, serveBeside } from '../support/serve.js'
+import { changeSetting, logIn, post, serveAccounts } from './golden.js'
 
 const { full } = goldenTokens()
 let served: Served
@@ -179,4 +179,26 @@ rule('accounts.3', 'bodies about passwords hold what they need and nothing else'
   const reset = { code: 'c', password: 'secret2', passwordConfirmation: 'secret2' }
   expect(await extra('/api/auth/reset-password', reset)).toBe('this field has unspecified keys: foo')
   expect(await extra('/api/auth/local', { identifier: 'erin', password: 'erin-Secret1' })).toBeUndefined()
+})
+
+rule('accounts.35', 'what the admin panel has switched off or on of sign-in is respected, or named by the start', async () => {
+  const said = async () => (await logIn(served, 'nobody', 'secret-123')).body.error.message
+  const set = (change: (value: Record<string, unknown>) => void) => changeSetting(served, 'plugin_users-permissions_grant', change)
+  await set((value) =>
+    Object.assign(value, { email: { enabled: false }, twitch: { enabled: true, key: 'k' }, google: { enabled: true, key: 'k' } }),
+  )
+  expect(await said()).toBe('This provider is disabled')
+  const registered = await post(served, '/api/auth/local/register', {
+    username: 'dawn',
+    email: 'dawn@example.test',
+    password: 'secret-123',
+  })
+  expect(registered.status).toBe(200)
+  const beside = await serveBeside(served)
+  expect(beside.log.filter((line) => line.includes('signing in through')).map((line) => JSON.parse(line).msg)).toEqual([
+    expect.stringContaining('signing in through twitch is on'),
+  ])
+  await beside.close()
+  await set((value) => Object.assign(value, { email: { enabled: true }, twitch: { enabled: false }, google: { enabled: false } }))
+  expect(await said()).toBe('Invalid identifier or password')
 })
