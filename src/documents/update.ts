@@ -3,7 +3,7 @@
 import type { Transaction } from '../database/database.js'
 import type { Moment } from '../database/history.js'
 import { componentsOf } from '../model/components.js'
-import { hasConditions } from '../model/conditions.js'
+import { hasConditions, hiddenAttributes } from '../model/conditions.js'
 import { type Attribute, assertNever, type ContentType } from '../model/types.js'
 import { createIn, givenBy, insertVersion, prefetchRows, written } from './create.js'
 import { attributeErrors, readInput } from './input/input.js'
@@ -51,6 +51,8 @@ interface Change {
   /** The published version in the locale, as it was before; null if there is none. */
   readonly published: StoredVersion | null
   readonly input: Input
+  /** What conditions look at of the document as it was before; null: nothing. */
+  readonly stored: WholeRow | null
   /** The attributes that the input gives. */
   readonly touched: ReadonlySet<Attribute>
   /** What of the draft is published: nothing, the attributes that are given, or all, because the draft may have more to publish. */
@@ -69,8 +71,9 @@ export async function updateIn(context: WriteContext, transaction: Transaction, 
   if (versions.length === 0) return null
   const operation = { ...asked, now: momentFor(asked.now, versions) }
   const target = targetOf(operation, versions)
-  const input = await inputOf(context, transaction, operation, documentId, target, versions)
-  const change = changeOf(operation, documentId, versions, target, input)
+  const stored = await storedOf(context, transaction, type, target, versions)
+  const input = await inputOf(context, transaction, operation, documentId, target, stored)
+  const change = changeOf(operation, documentId, versions, target, input, stored)
   const isNew = target.kind === 'newLocale'
   const known = await prefetchRows(context, transaction, operation, input, isNew ? type : null)
   const writing = writingOf(context, transaction, operation, input, known)
@@ -140,22 +143,28 @@ async function inputOf(
   operation: WriteOperation,
   documentId: string,
   target: Target,
-  versions: readonly StoredVersion[],
+  stored: WholeRow | null,
 ): Promise<Input> {
   const { write, data, trials } = operation
   const inherited = target.kind === 'newLocale' ? target.inherited : new Set<string>()
-  const stored = await storedOf(context, transaction, write.type, target, versions)
   const options = { ...optionsOf(operation, target.kind === 'newLocale'), inherited, stored }
   const input = { ...context.input, uid: write.type.uid, trials }
   return readInput(input, write.type, data, options, takenFor(context, transaction, operation, documentId))
 }
 
-function changeOf(operation: WriteOperation, documentId: string, versions: readonly StoredVersion[], target: Target, input: Input): Change {
+function changeOf(
+  operation: WriteOperation,
+  documentId: string,
+  versions: readonly StoredVersion[],
+  target: Target,
+  input: Input,
+  stored: WholeRow | null,
+): Change {
   const { publishes, locale } = operation
   const { draftAndPublish } = operation.write.type
   const isInSync = target.kind === 'existing' && target.row.modified === 0
   return {
-    ...{ operation, documentId, versions, target, input },
+    ...{ operation, documentId, versions, target, input, stored },
     published: draftAndPublish ? publishedOf(versions, locale) : null,
     touched: givenBy(input),
     publishes: !draftAndPublish || !publishes ? 'nothing' : isInSync ? 'touched' : 'all',
@@ -233,14 +242,24 @@ async function publish(context: WriteContext, writing: RowContext, change: Chang
   return publishRow(writing, { type, draft: id, published, touched, isWhole: publishes === 'all', now: operation.now })
 }
 
-/** Whether a change takes the last of required links away, on a type without drafts. @throws ApiError 400 */
-async function checkLinksLeft(context: WriteContext, transaction: Transaction, change: Change, id: number): Promise<void> {
+/** Whether a change takes the last of required links away, or reveals that there are none, on a type without drafts. @throws ApiError 400 */
+async function checkLinksLeft(
+  context: WriteContext,
+  transaction: Transaction,
+  { operation, touched, stored }: Change,
+  id: number,
+): Promise<void> {
   const { model } = context.read
-  const { type } = change.operation.write
-  const touched = [...change.touched].filter((attribute) => isRequiredLink(attribute) || componentsOf(model, attribute).length > 0)
-  if (context.input.strictRelations !== true || touched.length === 0 || !hasRequiredLinks(model, type)) return
+  const { type } = operation.write
+  if (context.input.strictRelations !== true || !hasRequiredLinks(model, type)) return
+  const hidden = stored === null ? new Set<string>() : hiddenAttributes(type, stored)
+  const holdsLinks = (attribute: Attribute) => isRequiredLink(attribute) || componentsOf(model, attribute).length > 0
+  const changed = [...type.attributes.values()]
+    .filter((attribute) => touched.has(attribute) || hidden.has(attribute.name))
+    .filter(holdsLinks)
+  if (changed.length === 0) return
   const document = await readWhole(model, context.plans, transaction, type, id, 'required')
-  const names = new Set<string | number | undefined>(touched.map(({ name }) => name))
+  const names = new Set<string | number | undefined>(changed.map(({ name }) => name))
   const missing = missingLinks(context.input, type, document ?? {}).filter(({ path: [name] }) => names.has(name))
   if (missing.length > 0) throw attributeErrors(missing)
 }

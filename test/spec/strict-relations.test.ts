@@ -31,6 +31,11 @@ const files = {
   ...contentType('topic', { name: { type: 'string' } }, { draftAndPublish: true }),
   ...contentType('page', attributes, { draftAndPublish: true }),
   ...contentType('item', attributes),
+  ...contentType('card', {
+    kind: { type: 'string' },
+    topic: { ...relation('oneToOne'), conditions: { visible: { '==': [{ var: 'kind' }, 'full'] } } },
+    one: { ...note, conditions: { visible: { '==': [{ var: 'kind' }, 'full'] } } },
+  }),
   ...contentType('shelf', lists, { draftAndPublish: true, plural: 'shelves' }),
   ...contentType('front', { ...lists, needed: plain }, { kind: 'singleType' }),
   ...component('parts', 'note', { topic: relation('oneToOne'), pic }),
@@ -119,6 +124,17 @@ rule('writing.31', 'what is published needs targets that are published', async (
   await press.send('POST', `topics/${draft}/actions/publish`)
   expect(await missing('POST', `pages/${documentId}/actions/publish`, {})).toEqual([])
   expect(await missing('PUT', `pages/${documentId}`, { name: 'later' })).toEqual([])
+})
+
+rule('writing.31', 'an update may not reveal that a required link is missing', async () => {
+  const { documentId } = await press.make('cards?populate=one', { kind: 'short', one: {} })
+  const at = `cards/${documentId}`
+  expect(await missing('PUT', at, { kind: 'other' })).toEqual([])
+  const inside = ['one.pic: pic must be defined.', 'one.topic: topic must be defined.']
+  expect(await missing('PUT', at, { kind: 'full' })).toEqual([...inside, 'topic: topic must be defined.'])
+  expect(await missing('PUT', at, { kind: 'full', topic: topics[0] })).toEqual(inside)
+  expect(await missing('PUT', at, { kind: 'full', topic: topics[0], one: null })).toEqual([])
+  expect(await missing('PUT', at, { kind: 'short', topic: null })).toEqual([])
 })
 
 rule('writing.31', 'octavo.config overrides config/api', async () => {
