@@ -142,8 +142,16 @@ function checkOwner(name: string, { relation, inversedBy, mappedBy, useJoinTable
 function checkOtherSide(schema: SchemaSource, target: SchemaSource, name: string, path: string, isColumn: boolean): readonly Finding[] {
   const other = target.attributes[name]
   if (other === undefined) {
-    const report = path.endsWith('mappedBy') ? careless : wrong
-    return [report(path, `${target.uid} has no attribute ${shown(name)}`, { given: name, known: () => Object.keys(target.attributes) })]
+    // Code of a Strapi project may add attributes to types of plugins.
+    const mayBeAdded = target.uid.startsWith('plugin::')
+    const report = path.endsWith('mappedBy') || mayBeAdded ? careless : wrong
+    const addition = mayBeAdded ? '. Where code adds it (strapi-server), write it into the schema.json of the extension' : ''
+    return [
+      report(path, `${target.uid} has no attribute ${shown(name)}${addition}`, {
+        given: name,
+        known: () => Object.keys(target.attributes),
+      }),
+    ]
   }
   // Strapi does not look at it where the relation is a column.
   const report = path.endsWith('inversedBy') && !isColumn ? wrong : careless

@@ -51,16 +51,33 @@ function extended(builtin: SchemaSource, { uid, ...given }: ExtensionSource, fil
   const lacking = Object.entries(builtin.attributes).filter(([name]) => attributes[name] === undefined)
   const isHidden = uid === users
   const kept = lacking.map(([name, source]) => [name, isHidden ? { ...source, private: true, searchable: false } : source] as const)
+  const versions = versionsOf(own)
   return {
     file,
     schema: {
       ...builtin,
       ...own,
+      ...versions.without,
       info: { ...builtin.info, ...given.info },
       collectionName: builtin.collectionName!,
       attributes: { ...attributes, ...Object.fromEntries(kept) },
     },
-    warnings: lacking.length === 0 ? [] : [sentenceOf(uid, file, lacking)],
+    warnings: [
+      ...(lacking.length === 0 ? [] : [sentenceOf(uid, file, lacking)]),
+      ...versions.named.map((name) => `${file}: ${name} has no effect: a row of ${uid} has no drafts and no versions in other locales`),
+    ],
+  }
+}
+
+/** Drafts and locales of a type that the plugin has without them. Strapi shows rows of all versions there, and links only some. */
+function versionsOf({ options, pluginOptions }: Pick<SchemaSource, 'options' | 'pluginOptions'>) {
+  const { i18n, ...others } = pluginOptions ?? {}
+  return {
+    without: { ...(options && { options: { ...options, draftAndPublish: false } }), ...(pluginOptions && { pluginOptions: others }) },
+    named: [
+      ...(options?.draftAndPublish === true ? ['options.draftAndPublish'] : []),
+      ...(i18n?.localized === true ? ['pluginOptions.i18n.localized'] : []),
+    ],
   }
 }
 

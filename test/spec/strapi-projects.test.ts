@@ -135,6 +135,48 @@ describe('extensions', () => {
     )
   })
 
+  rule('projects.17', 'drafts and locales that a file gives to users have no effect, and the start says so', async () => {
+    const { send, sql, warnings } = await serve({
+      ...extension('users-permissions', 'user', {
+        options: { draftAndPublish: true },
+        pluginOptions: { i18n: { localized: true } },
+      }),
+      ...contentType('menu', { owner: { type: 'relation', relation: 'oneToOne', target: 'plugin::users-permissions.user' } }),
+    })
+    const { id } = (await send('POST', '/api/users', account)).body
+    const names = async (path: string) => (await send('GET', path)).body.map(({ username }: { username: string }) => username)
+    expect(await names('/api/users')).toEqual(['anna'])
+    // As Strapi stores users of such a type.
+    await sql("update up_users set published_at = null, locale = 'de'")
+    expect(await names('/api/users')).toEqual(['anna'])
+    expect(await send('POST', '/api/menus?populate=*', { data: { owner: id } })).toMatchObject({
+      body: { data: { owner: { username: 'anna' } } },
+    })
+    expect(await send('PUT', `/api/users/${id}`, { username: 'anne' })).toMatchObject({ status: 200, body: { id, username: 'anne' } })
+    expect(warnings().filter((text) => text.includes('has no effect'))).toEqual([
+      expect.stringContaining('user/schema.json: options.draftAndPublish has no effect'),
+      expect.stringContaining('user/schema.json: pluginOptions.i18n.localized has no effect'),
+    ])
+  })
+
+  rule('projects.24', 'an other side that only code adds to a type of a plugin does not end the start', async () => {
+    const owner = { type: 'relation', relation: 'manyToOne', target: 'plugin::users-permissions.user', inversedBy: 'menus' }
+    const { send, warnings, sql } = await serve({
+      'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } },
+      ...contentType('menu', { owner }),
+    })
+    const { id } = (await send('POST', '/api/users', account)).body
+    expect(await send('POST', '/api/menus?populate=*', { data: { owner: id } })).toMatchObject({
+      body: { data: { owner: { username: 'anna' } } },
+    })
+    expect(await sql('select menu_ord from menus_owner_lnk')).toHaveLength(1)
+    expect(warnings()).toEqual(
+      expect.arrayContaining([
+        expect.stringMatching(/attributes\.owner\.inversedBy plugin::users-permissions\.user has no attribute "menus"; .+strapi-server/),
+      ]),
+    )
+  })
+
   rule('projects.17', 'an attribute of another kind in place of one that accounts need ends the start', async () => {
     await expect(serve(user({ role: { type: 'string' } }))).rejects.toThrow(
       /user\/schema\.json: attributes\.role has to be a relation to plugin::users-permissions\.role/,
