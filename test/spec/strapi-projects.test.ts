@@ -172,7 +172,7 @@ describe('extensions', () => {
     expect(await sql('select menu_ord from menus_owner_lnk')).toHaveLength(1)
     expect(warnings()).toEqual(
       expect.arrayContaining([
-        expect.stringMatching(/attributes\.owner\.inversedBy plugin::users-permissions\.user has no attribute "menus"; .+strapi-server/),
+        expect.stringMatching(/attributes\.owner\.inversedBy plugin::users-permissions\.user has no attribute "menus"\. .+strapi-server/),
       ]),
     )
   })
