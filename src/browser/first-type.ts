@@ -18,7 +18,7 @@ export async function createByButton(button: HTMLButtonElement, made: (file: str
   try {
     await made(await create(schema))
   } catch (error) {
-    if (problem !== null) problem.textContent = (error as Error).message
+    if (problem !== null) problem.textContent = (error as Error).message.replace(/^data\.api::[\w-]+\.[\w-]+\./, '')
   }
   for (const one of buttons) one.disabled = false
 }

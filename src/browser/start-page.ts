@@ -184,12 +184,20 @@ async function followModel(): Promise<void> {
   served = types
   find('nav').replaceChildren(...page.querySelector('nav')!.childNodes)
   document.body.dataset.path = path
+  if (answer.hidden) address.value = path ?? '/'
+  answer.hidden = page.querySelector<HTMLElement>('#answer')?.hidden ?? false
   void countDocuments(document.querySelectorAll<HTMLElement>('[data-list]'))
 }
+/** The id of the operation that writes the first document of a type, whose list or document is at a path. */
+function writingOperation(file: string, path: string): string {
+  const [, , singular = ''] = file.split('/')
+  const name = path.split('/').at(-1) ?? ''
+  return `${singular}/${name === singular ? 'put' : 'post'}/${name}`
+}
+
 /** Shows a new type, and where to go from there. */
 async function showNewType(file: string): Promise<void> {
   await followModel()
-  document.querySelector('.type')?.setAttribute('open', '')
   address.value = document.body.dataset.path ?? '/'
   const next = document.createElement('p')
   next.className = 'note'
@@ -198,9 +206,9 @@ async function showNewType(file: string): Promise<void> {
   next.append('Created ', code, '.')
   if (document.querySelector('.links a[href="/docs"]') !== null) {
     const link = document.createElement('a')
-    link.href = '/docs'
+    link.href = `/docs#${encodeURIComponent(writingOperation(file, address.value))}`
     link.textContent = 'Write the first document'
-    next.append(' ', link, ' with a token of full access.')
+    next.append(' ', link, ' with a token.')
   }
   find('nav').prepend(next)
   status.textContent = `Created ${file}`

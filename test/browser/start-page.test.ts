@@ -160,6 +160,7 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
     const { page } = browser
     await page.setViewportSize({ width: 390, height: 844 })
     await page.goto(empty.origin)
+    expect(await page.locator('#answer').isVisible()).toBe(false)
     await page.getByText('Paste a schema').click()
     await page.locator('#schema').fill('{ "info": {} }')
     await page.getByRole('button', { name: 'Create the type' }).click()
@@ -168,8 +169,10 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
     await page.getByRole('button', { name: 'Article title, slug' }).click()
     await page.getByText('Created src/api/article').first().waitFor()
     expect(await page.locator('.type').count()).toBe(1)
+    expect(await page.locator('#address').inputValue()).toBe('/api/articles')
+    expect(await page.locator('.note + .command > code').textContent()).toContain('tokens create --name Desk --type full-access')
     expect(await page.locator('.type .command > code').textContent()).toContain('roles grant public api::article.article.find,')
-    expect(await page.getByRole('link', { name: 'Write the first document' }).getAttribute('href')).toBe('/docs')
+    expect(await page.getByRole('link', { name: 'Write the first document' }).getAttribute('href')).toBe('/docs#article%2Fpost%2Farticles')
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390)
     await empty.ask('/_octavo/content-types', {
       ...{ method: 'POST', headers: { 'content-type': 'application/json', origin: empty.origin } },

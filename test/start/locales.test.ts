@@ -141,8 +141,8 @@ test('the start page of a project that shows nothing names a command that does',
   // In production the page names no type that is closed.
   const closed = await serveProject(files, { environment: { NODE_ENV: 'development' } })
   const page = await closed.ask('/')
-  const [, command] = /<code>npx octavo (roles grant [^<]+)<\/code>/.exec(page.text) ?? []
-  expect(command).toBe(`roles grant public api::pebble.pebble.find ${closed.folder}`)
+  const [, command] = /data-copy="npx octavo (roles grant [^"]+)"/.exec(page.text) ?? []
+  expect(command).toBe(`roles grant public api::pebble.pebble.find,api::pebble.pebble.findOne ${closed.folder}`)
   expect(octavo(...command!.split(' ')).status).toBe(0)
   const answer = await closed.ask('/api/pebbles')
   const open = await closed.ask('/')

@@ -65,7 +65,12 @@ export function examplesOfType(type: ContentType, visitor: Grants, href: string)
         ]),
     ...(relation === undefined
       ? []
-      : [{ href: `${href}?populate[0]=${relation.name}&pagination[pageSize]=3`, what: `Three ${many} with their ${relation.name}` }]),
+      : [
+          {
+            href: `${href}?${text === undefined ? '' : `fields[0]=${text.name}&`}populate[0]=${relation.name}&pagination[pageSize]=3`,
+            what: `Three ${many} with their ${relation.name}`,
+          },
+        ]),
   ]
 }
 

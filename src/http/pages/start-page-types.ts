@@ -33,13 +33,13 @@ export function openType(path: string, type: ContentType, shown: ShownTypes, isO
 <ul class="requests">${requests.join('')}</ul>${attributesHtml(type, shown)}</details>`
 }
 
-/** A type that the visitor may not read, with the command that lets everybody. */
-export function closedType(path: string, type: ContentType, shown: ShownTypes): string {
+/** A type that the visitor may not read, with the command that lets everybody; `isOpen`: the command is unfolded. */
+export function closedType(path: string, type: ContentType, shown: ShownTypes, isOpen: boolean): string {
   const actions = (type.singleType ? (['find'] as const) : (['find', 'findOne'] as const)).filter(
     (action) => shown.leftOut?.(type.uid, action) !== true,
   )
   const command = commandLine(`roles grant public ${actions.map((action) => `${type.uid}.${action}`).join(',')}`, shown.folder)
-  return `<details class="type"><summary class="name"><b>${escapeHtml(type.displayName)}</b>${badges(type)}<code class="path">${escapeHtml(`${shown.prefix}/${path}`)}</code></summary>
+  return `<details class="type"${isOpen ? ' open' : ''}><summary class="name"><b>${escapeHtml(type.displayName)}</b>${badges(type)}<code class="path">${escapeHtml(`${shown.prefix}/${path}`)}</code></summary>
 ${commandHtml(command)}${attributesHtml(type, shown)}</details>`
 }
 

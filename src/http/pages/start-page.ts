@@ -81,7 +81,10 @@ function typesHtml(content: StartPageContent): string {
   const groups: readonly (readonly [string, readonly string[]])[] = [
     ['Collections', collections.map(([path, type]) => openType(path, type, content, path === first))],
     ['Single types', singles.map(([path, type]) => openType(path, type, content, path === first))],
-    [open.length === 0 ? 'Types' : 'Closed to the public', closed.map(([path, type]) => closedType(path, type, content))],
+    [
+      open.length === 0 ? 'Types' : 'Closed to the public',
+      closed.map(([path, type], index) => closedType(path, type, content, open.length === 0 && index === 0)),
+    ],
   ]
   const shown = groups
     .filter(([, types]) => types.length > 0)
@@ -92,14 +95,16 @@ function typesHtml(content: StartPageContent): string {
 function nothingPublic(type: ContentType | undefined, { showsAll, folder, creates }: StartPageContent): string {
   if (!showsAll) return '<p class="note">No content is public. Send an API token, or sign in.</p>'
   if (type === undefined) return firstTypeHtml(creates)
-  return `<p class="note">No content is public yet. Open a type to everybody, or send an API token:</p>${commandHtml(commandLine(`roles grant public ${type.uid}.find`, folder))}`
+  return `<p class="note">No content is public yet: the command of a type opens it to everybody. This one prints an API token that reads and writes everything:</p>${commandHtml(commandLine('tokens create --name Desk --type full-access', folder))}`
 }
 
 /** The place for responses, which only the script fills. */
-function answerHtml({ showsAll }: StartPageContent): string {
+function answerHtml(content: StartPageContent): string {
+  const { showsAll } = content
+  const hidden = showsAll && listedTypes(content).length === 0 ? ' hidden' : ''
   const token = showsAll
     ? '<label class="token">API token <input id="token" type="password" autocomplete="off" spellcheck="false" placeholder="none: the public role"></label>'
     : ''
-  return `<section id="answer" aria-label="Request and response"><form id="request"><label class="method" for="address">GET</label><input id="address" spellcheck="false" autocomplete="off" autocapitalize="off"><button id="send">Send</button>${token}<span class="copy">Copy as <button type="button" data-copy="curl">curl</button><button type="button" data-copy="fetch">fetch</button></span></form>
+  return `<section id="answer"${hidden} aria-label="Request and response"><form id="request"><label class="method" for="address">GET</label><input id="address" spellcheck="false" autocomplete="off" autocapitalize="off"><button id="send">Send</button>${token}<span class="copy">Copy as <button type="button" data-copy="curl">curl</button><button type="button" data-copy="fetch">fetch</button></span></form>
 <p id="status" role="status"></p><p id="hint" hidden></p><div id="body"></div></section>`
 }
