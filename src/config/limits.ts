@@ -48,6 +48,8 @@ const requestLimits = () => ({
   /** Component and dynamic-zone entries in one document, and targets of its relations and media. */
   componentEntries: z.int().positive().max(most).default(2_000),
   relationTargets: z.int().positive().max(most).default(5_000),
+  /** Passwords in one document; each takes tens of milliseconds. */
+  documentPasswords: z.int().positive().max(most).default(50),
   /** Bytes of one response. */
   answerBytes: z.int().positive().max(mostBytes).default(100_000_000),
   /** Bytes of the response to a write; it is built inside the transaction, so other writes wait for it. */

@@ -6,6 +6,7 @@ import { yieldIfBusy } from '../runtime/event-loop.js'
 import type { IdempotencyKey, IdempotencyKeys, KeptResult } from './idempotency.js'
 import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
 import { beginWrite } from './operation.js'
+import { type PreparedHashes, prepareHashes, withHashes } from './prepared-hashes.js'
 import { reportWritten } from './report-written.js'
 import { isMeant } from './results.js'
 import { loggingSlowWrite } from './slow-writes.js'
@@ -39,11 +40,12 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Documen
     transaction: Transaction,
     asked: readonly BatchWrite[],
     operations: readonly WriteOperation[],
+    hashes: readonly PreparedHashes[],
   ): Promise<BatchResults> {
     const shared = sharedBy(transaction)
     return inOrder(asked, async ({ ifMissing, ifUnmatched }, index) => {
       releaseIds(shared)
-      const outcome = await executeOne(context, shared, operations[index]!, ifUnmatched)
+      const outcome = await executeOne(withHashes(context, hashes[index]!), shared, operations[index]!, ifUnmatched)
       if (outcome === null && ifMissing === 'fails') throw notFound()
       return outcome === null ? null : { documentId: outcome.documentId, entries: outcome.entries, answer: null }
     })
@@ -67,10 +69,12 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Documen
     }
     const begun = await inOrder(asked, (one) => beginWrite(context, one))
     const operations = hooks === null ? begun : await inOrder(asked, (_one, index) => hooks.before(begun[index]!))
+    const hashes: PreparedHashes[] = []
+    for (const operation of operations) hashes.push(await prepareHashes(context, operation))
     const run = async (transaction: Transaction) => {
       const former = await recall(transaction, asked, named)
       if (former !== null) return { isNew: false, outcomes: former }
-      const done = await executeAll(transaction, asked, operations)
+      const done = await executeAll(transaction, asked, operations, hashes)
       if (named !== null) keys.store(transaction, named, keptOf(done, asked))
       return { isNew: true, outcomes: done }
     }

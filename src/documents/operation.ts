@@ -50,6 +50,8 @@ export interface WriteContext {
   readonly revisionKey: string
   readonly limits: SizeLimits
   readonly hashPassword: (password: string) => Promise<string>
+  /** Hashes passwords outside of transactions, in turns of callers. */
+  readonly passwords: { of(caller: string): { hash(password: string): Promise<string> } }
   /** Null: the project has none. */
   readonly hooks: Hooks | null
   /** Null: the project has none. */
@@ -84,6 +86,8 @@ export interface WriteOperation {
   /** Not this locale, but every one that the document has. */
   readonly everywhere: boolean
   readonly data: unknown
+  /** The passwords that the data has, without those of hooks. */
+  readonly passwords: readonly string[]
   /** The revisions that an administrator has seen, one for each locale; empty: there is no document in the locale; null: any will do. */
   readonly expected: readonly string[] | null
   /** Notes what an administrator has done, in the same transaction; null: nobody does. */
@@ -215,11 +219,11 @@ export async function beginWrite(
   const { status } = readRequest(read, grants, { type, mode: 'first', written: true }, parameters)
   const data = body === null ? null : dataOf(await body())
   const locale = type.localized ? localeOf(parameters.locale, read.defaultLocale) : null
-  if (data !== null) checkSize(read.model, type, data, limits)
+  const passwords = data === null ? [] : checkSize(read.model, type, data, limits)
   if (policies !== null && write.caller !== null && write.caller.kind !== 'administrator')
     await policies.check({ type, action, caller: write.caller, requestId: write.requestId, grants, documentId, parameters: given, data })
   const operation = {
-    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere, expected, note, keep },
+    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere, expected, note, keep, passwords },
     publishes: !type.draftAndPublish || status === 'published',
     data,
     addedByHooks: nothingAdded,

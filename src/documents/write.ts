@@ -9,6 +9,7 @@ import { keepVersions } from './kept-versions.js'
 import { checkTargetsExist } from './missing-targets.js'
 import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
 import { beginWrite, writingOf } from './operation.js'
+import { prepareHashes, withHashes } from './prepared-hashes.js'
 import { discardIn, publishIn, unpublishIn } from './publication.js'
 import { removeIn } from './remove.js'
 import { reportWritten } from './report-written.js'
@@ -47,10 +48,11 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
       if (former !== null) return { ...former, answer: await former.answer }
     }
     const operation = hooks === null ? begun : await hooks.before(begun)
+    const hashes = operation.passwords.length === 0 ? null : await prepareHashes(context, operation)
     const run = async (transaction: Transaction) => {
       const former = named === null ? null : await onceKeys.recall(context, transaction, begun, named)
       if (former !== null) return former
-      const done = await execute(context, transaction, operation)
+      const done = await execute(hashes === null ? context : withHashes(context, hashes), transaction, operation)
       if (done !== null && named !== null) onceKeys.keep(transaction, begun, named, { ...done, answer: await done.answer })
       return done
     }

@@ -119,7 +119,8 @@ export function openInstallation(
   const input = { model, contract, strictRelations, momentFault, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
   const revisionKey = revisionKeyOf(config)
   const reported = { outbox, metrics, slow, audit: options.audit }
-  const writing = { read: context, revisionKey, database: writes, limits, hashPassword, hooks, policies, inSync, input, ...reported }
+  const hashing = { hashPassword, passwords: accounts.passwords }
+  const writing = { read: context, revisionKey, database: writes, limits, ...hashing, hooks, policies, inSync, input, ...reported }
   const opened = (plans: typeof reads | WriteDatabase) => openPlans(plans, dialect, contract, limits, options.planCounts)
   const plansOf = (plans: typeof reads | WriteDatabase) => (tracing === null ? opened(plans) : tracedPlans(opened(plans), tracing))
   const [ofReads, ofWrites] = [plansOf(reads), plansOf(writes)]

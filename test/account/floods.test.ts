@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { openCounters, openLimiter } from '../../src/access/rate-limit.js'
 import { hashPassword, openPasswords } from '../../src/accounts/passwords.js'
+import { access, component, contentType } from '../spec/library.js'
 import { rule } from '../support/rule.js'
-import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
+import { goldenTokens, type Served, serveGolden, serveProject } from '../support/serve.js'
 import { testSqlite } from '../support/sqlite-only.js'
 import { logIn, post, serveAccounts } from './golden.js'
 
@@ -93,6 +94,28 @@ rule('accounts.34', 'whoever sets many passwords at once waits for itself, and g
   expect(statuses.filter((status) => status === 200).length).toBeLessThan(10)
   await Promise.all(setting)
   expect(new Set(statuses)).toEqual(new Set([200, 503]))
+})
+
+rule('accounts.34', 'passwords of documents are bounded, and no other write waits for them', async () => {
+  served = await serveProject(
+    {
+      ...contentType('note', { title: { type: 'string' }, keys: { type: 'component', component: 'parts.key', repeatable: true } }),
+      ...component('parts', 'key', { secret: { type: 'password' } }),
+      ...access(['api::note.note.create']),
+    },
+    { config: { limits: { documentPasswords: 40 } } },
+  )
+  const keys = (count: number) => ({ data: { keys: Array.from({ length: count }, (_, index) => ({ secret: `secret ${index % 2}` })) } })
+  const tooMany = await post(served, '/api/notes', keys(41))
+  expect([tooMany.status, tooMany.body.error.message]).toEqual([400, 'The data has more than 40 passwords'])
+  const ended: string[] = []
+  const slow = post(served, '/api/notes', keys(40)).then(({ status }) => ended.push(`slow ${status}`))
+  for (let index = 0; index < 3; index++) ended.push(`other ${(await post(served, '/api/notes', { data: { title: 'x' } })).status}`)
+  await slow
+  expect(ended).toEqual(['other 201', 'other 201', 'other 201', 'slow 201'])
+  const rows = await served.sql('select secret from components_parts_keys')
+  expect([rows.length, new Set(rows.map(({ secret }) => secret)).size]).toEqual([40, 40])
+  expect(rows.every(({ secret }) => /^\$2[aby]\$10\$/.test(secret))).toBe(true)
 })
 
 rule('accounts.30', 'what is stored and is not a bcrypt hash takes as long as a wrong password', async () => {

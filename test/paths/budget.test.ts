@@ -16,7 +16,7 @@ const paths = {
   'GET of a populated list, again, compressed': { files: { goal: 23, budget: 26 }, functions: { budget: 78 }, lines: { budget: 471 } },
   'GET of a populated list, first': { files: { goal: 35, budget: 66 }, functions: { budget: 358 }, lines: { budget: 1895 } },
   'POST of a draft': { files: { goal: 40, budget: 85 }, functions: { budget: 428 }, lines: { budget: 2415 } },
-  'POST of a published document': { files: { goal: 50, budget: 93 }, functions: { budget: 485 }, lines: { budget: 2732 } },
+  'POST of a published document': { files: { goal: 50, budget: 93 }, functions: { budget: 485 }, lines: { budget: 2734 } },
 } as const
 
 /** Milliseconds in which every timer that could run in a request runs at least once. */

@@ -1,4 +1,4 @@
-// How much one body may write: entries of components and targets of relations, each of which becomes rows.
+// How much one body may write: entries of components and targets of relations, each of which becomes rows, and passwords.
 import { validationError } from '../../errors/errors.js'
 import type { ContentType, Model, Schema } from '../../model/types.js'
 
@@ -7,32 +7,39 @@ export interface SizeLimits {
   readonly componentEntries: number
   /** Targets of its relations and media, those of its components included. */
   readonly relationTargets: number
+  /** Its passwords: each takes tens of milliseconds. */
+  readonly documentPasswords: number
 }
 
 interface Sizes {
   entries: number
   targets: number
+  readonly passwords: string[]
 }
 
 const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
-/** @throws ApiError 400 for data with more entries or targets than that */
-export function checkSize(model: Model, type: ContentType, data: unknown, limits: SizeLimits): void {
-  const sizes: Sizes = { entries: 0, targets: 0 }
+/** Returns the passwords that data gives. @throws ApiError 400 for data with more entries, targets or passwords than that */
+export function checkSize(model: Model, type: ContentType, data: unknown, limits: SizeLimits): readonly string[] {
+  const sizes: Sizes = { entries: 0, targets: 0, passwords: [] }
   for (const body of listed(data)) {
     measure(model, type, body, sizes)
     if (sizes.entries > limits.componentEntries)
       throw validationError(`The data has more than ${limits.componentEntries} entries of components`)
     if (sizes.targets > limits.relationTargets)
       throw validationError(`The data names more than ${limits.relationTargets} targets of relations`)
+    if (sizes.passwords.length > limits.documentPasswords)
+      throw validationError(`The data has more than ${limits.documentPasswords} passwords`)
   }
+  return sizes.passwords
 }
 
 function measure(model: Model, shape: Schema, body: unknown, sizes: Sizes): void {
   if (!isObject(body)) return
   for (const [key, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(key)
+    if (attribute?.kind === 'scalar' && attribute.type === 'password' && typeof value === 'string') sizes.passwords.push(value)
     if (attribute === undefined || attribute.kind === 'scalar' || !isObject(value)) continue
     if (attribute.kind === 'component' || attribute.kind === 'dynamiczone') {
       for (const entry of listed(value)) {
