@@ -103,7 +103,9 @@ async function load(
   const ending = wereInForce ? [] : isStrapis ? (['wrong'] as const) : (['wrong', 'careless'] as const)
   const unsaid = isStrapis ? [] : (['unstartable'] as const)
   const found = [...checkSchemas([...own, ...extended], read, ending, unsaid), ...extended.flatMap(({ warnings }) => warnings)]
-  const warnings = found.map((warning) => warning.replace(`${folder}/`, ''))
+  const known = new Set([...own, ...extended].map(({ file }) => file))
+  const ofCode = await warningsOfCode(files, folder, known)
+  const warnings = [...found, ...ofCode].map((warning) => warning.replace(`${folder}/`, ''))
   const untyped = isStrapis && found.length > 0 ? allCorrected(read) : read
   const hasFields = fieldsIn(untyped).length > 0
   const { schemas, warnings: ofFields } = hasFields ? withFieldTypes(untyped, await findFields()) : { schemas: untyped, warnings: [] }
@@ -228,6 +230,37 @@ async function readSchema(files: SchemaFiles, file: string, form: z.ZodType = sc
     throw new ConfigError(`${file} is not a content-type or component: ${path.join('.') || 'the file'}: ${message}`)
   }
   return parsed.data
+}
+
+/** The names of files that are code. */
+const code = /\.[cm]?[jt]s$/
+
+/** Warns of schemas that are code, such as schema.ts, which Strapi runs. `known`: the schema files that were read. */
+async function warningsOfCode(files: SchemaFiles, folder: string, known: ReadonlySet<string>): Promise<readonly string[]> {
+  const found: string[] = []
+  const inTypes = async (parent: string, consequence: string): Promise<void> => {
+    for (const owner of await subfolders(files, parent)) {
+      const place = join(parent, owner, 'content-types')
+      for (const type of await subfolders(files, place)) {
+        if (known.has(join(place, type, 'schema.json'))) continue
+        for (const { name } of await files.list(join(place, type)))
+          if (name.startsWith('schema.') && code.test(name) && !name.endsWith('.d.ts'))
+            found.push(`${join(place, type, name)} is not read, and ${consequence}: write it as schema.json`)
+      }
+    }
+  }
+  await inTypes(join(folder, 'src', 'api'), 'its content-type is not there')
+  await inTypes(join(folder, 'src', 'extensions'), 'the type is as its plugin has it')
+  const components = join(folder, 'src', 'components')
+  for (const category of await subfolders(files, components)) {
+    const names = new Set((await files.list(join(components, category))).map(({ name }) => name))
+    for (const name of names)
+      if (code.test(name) && !name.endsWith('.d.ts') && !name.startsWith('index.') && !names.has(name.replace(code, '.json')))
+        found.push(
+          `${join(components, category, name)} is not read, and its component is not there: write it as ${name.replace(code, '.json')}`,
+        )
+  }
+  return found
 }
 
 const subfolders = async (files: SchemaFiles, folder: string): Promise<string[]> =>

@@ -183,3 +183,19 @@ describe('extensions', () => {
     )
   })
 })
+
+rule('projects.25', 'schemas that are code are named by the start', async () => {
+  const { warnings } = await serve({
+    ...contentType('menu', { title: { type: 'string' } }),
+    'src/api/menu/content-types/menu/lifecycles.js': '',
+    'src/api/menu/content-types/menu/schema.d.ts': '',
+    'src/api/dish/content-types/dish/schema.ts': 'export default {}',
+    'src/components/shared/seo.js': 'module.exports = {}',
+    'src/extensions/users-permissions/content-types/user/schema.js': 'module.exports = {}',
+  })
+  expect(warnings().filter((text) => text.includes('is not read'))).toEqual([
+    'src/api/dish/content-types/dish/schema.ts is not read, and its content-type is not there: write it as schema.json',
+    'src/extensions/users-permissions/content-types/user/schema.js is not read, and the type is as its plugin has it: write it as schema.json',
+    'src/components/shared/seo.js is not read, and its component is not there: write it as seo.json',
+  ])
+})
