@@ -72,7 +72,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
     library,
     accounts,
     /** For code of the project. */
-    sendMail: async (given: Mail) => mail.send(readEmail(given, config.limits.mailRecipients)),
+    sendMail: async (given: Mail) => mail.send(readEmail(given, config.limits.mailRecipients), 'project'),
     tracing,
     audit,
   }

@@ -4,7 +4,7 @@ import type { RowReader } from '../database/database.js'
 import { storedSetting } from '../documents/store/settings.js'
 import { ApiError } from '../errors/errors.js'
 import { onceDone } from '../runtime/once-done.js'
-import { openQueue } from '../runtime/queue.js'
+import { openTurns } from '../runtime/turns.js'
 import { isEmailAddress } from './input.js'
 
 /** The section `mail` of the configuration. */
@@ -44,10 +44,10 @@ export interface Mailer {
    */
   post(email: Email): void
   /**
-   * Sends an e-mail now. Without a mail server it is logged in development.
+   * Sends an e-mail now. Callers take turns. Without a mail server it is logged in development.
    * @throws ApiError 501 without a mail server; 503 if the server does not take it in time, or too many are being sent
    */
-  send(email: Email): Promise<void>
+  send(email: Email, caller: string): Promise<void>
   /** Sends the waiting e-mails and closes the connection. */
   close(): Promise<void>
 }
@@ -92,7 +92,7 @@ export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log
   const sender = from ?? placeholderSender
   if (url !== null && isPlaceholder.test(sender)) log.warn(sentenceOn(sender))
   const waiting = new Map<NodeJS.Timeout, Email>()
-  const { run } = openQueue(limits.mailConcurrency, limits.mailQueue, 'Too many e-mails are being sent')
+  const { run } = openTurns(limits.mailConcurrency, limits.mailQueue, 'Too many e-mails are being sent')
 
   async function transmit(email: Email): Promise<void> {
     // Contents of files and URLs are never sent.
@@ -112,12 +112,12 @@ export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log
     }
   }
 
-  async function send(email: Email): Promise<void> {
+  async function send(email: Email, caller: string): Promise<void> {
     if (url === null) {
       if (!logsEmails) throw new ApiError('NotImplementedError', 'E-mail is not configured (SMTP_URL)')
       return log.info(printedEmail(email))
     }
-    await run(() => inTime(transmit(email), limits.mailTimeout)).catch((error: unknown) => {
+    await run(caller, () => inTime(transmit(email), limits.mailTimeout)).catch((error: unknown) => {
       if (error instanceof ApiError) throw error
       log.error({ err: error }, 'could not send an e-mail')
       throw new ApiError('ServiceUnavailableError', 'The mail server did not take the e-mail')

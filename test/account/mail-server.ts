@@ -11,12 +11,12 @@ export interface MailServer {
   close(): void
 }
 
-/** Starts one. */
-export function listenForMail(): Promise<MailServer> {
+/** Starts one. `begun`: it greets nobody before. */
+export function listenForMail(begun: Promise<void> = Promise.resolve()): Promise<MailServer> {
   const heard: string[] = []
   const server: Server = createServer((socket) => {
     let inData = false
-    socket.write('220 test\r\n')
+    void begun.then(() => socket.write('220 test\r\n'))
     socket.on('error', () => {})
     socket.on('data', (chunk) => {
       for (const line of chunk.toString().split('\r\n').slice(0, -1)) {

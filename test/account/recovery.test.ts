@@ -2,6 +2,7 @@
 // configured places only.
 import { createHash } from 'node:crypto'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { grant } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
@@ -263,6 +264,42 @@ rule('email.1', 'e-mails are sent by who may, and have addresses and texts alone
     message: 'E-mail is not configured (SMTP_URL)',
   })
   await quiet.close()
+})
+
+rule('email.1', 'whoever sends many e-mails waits for itself, and gives way where too many wait', async () => {
+  let begin = (): void => {}
+  const mail = await listenForMail(
+    new Promise((resolve) => {
+      begin = resolve
+    }),
+  )
+  const environment = { SMTP_URL: mail.url, MAIL_FROM: 'desk@site.test' }
+  const limits = { mailConcurrency: 1, mailQueue: 3 }
+  const busy = await serveAccounts({ environment, config: { limits } })
+  await grant(busy, 'authenticated', 'plugin::email.email.send')
+  const { jwt } = (await logIn(busy, 'erin', 'erin-Secret1')).body
+  const statuses: number[] = []
+  const send = async (token: string, to: string) => {
+    const { status } = await post(busy, '/api/email', { to, subject: 's', text: 't' }, token)
+    statuses.push(status)
+    return status
+  }
+  const many = Array.from({ length: 6 }, () => send(goldenTokens().full!, 'many@example.test'))
+  const until = async (count: number) => {
+    while (statuses.length < count) await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  await until(2)
+  const one = send(jwt, 'one@example.test')
+  await until(3)
+  expect(statuses).toEqual([503, 503, 503])
+  begin()
+  expect(await one).toBe(200)
+  await Promise.all(many)
+  expect(statuses.filter((status) => status === 200)).toHaveLength(4)
+  const recipients = mail.heard.filter((line) => line.startsWith('RCPT TO')).map((line) => /<(\w+)@/.exec(line)![1])
+  expect(recipients.slice(0, 3)).toContain('one')
+  await busy.close()
+  mail.close()
 })
 
 test('in production without mail, no code gets into the log', async () => {

@@ -1,6 +1,6 @@
 // The route by which callers with its permission send e-mails through the mail server of the project.
 import { readEmail } from '../../accounts/given-email.js'
-import { ok, type Route } from '../request-context.js'
+import { nameInTurns, ok, type Route } from '../request-context.js'
 
 /** The route of e-mails. */
 export const emailRoutes: readonly Route[] = [
@@ -9,8 +9,9 @@ export const emailRoutes: readonly Route[] = [
     path: '/email',
     action: 'plugin::email.email.send',
     isContentless: true,
-    handle: async ({ accounts, body, config }) => {
-      await accounts.mail.send(readEmail(await body(), config.limits.mailRecipients))
+    handle: async (context) => {
+      const { accounts, body, config } = context
+      await accounts.mail.send(readEmail(await body(), config.limits.mailRecipients), nameInTurns(context))
       return ok({})
     },
   },
