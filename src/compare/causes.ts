@@ -1,7 +1,7 @@
 // The likely causes of differences, in the order in which they are tried, and what to do about each.
 import type { ServiceName } from './callers.js'
 import { type Difference, isRecord } from './difference.js'
-import { isPopulatable, type KnownModel } from './known-model.js'
+import { isPopulatable, type KnownModel, type KnownShape } from './known-model.js'
 import { ownOrderOf } from './list-order.js'
 import { documentsOf, type Half, messageOf, type ResponsePair } from './pair.js'
 
@@ -37,14 +37,31 @@ const isTotal: Match = ({ pattern }) => /^meta\.pagination\.(?:total|pageCount)$
 const hasPopulate = ({ parameters }: ResponsePair): boolean => parameters.populate !== undefined
 
 /** Whether a key that only one response has is a relation, component, zone or file: as the model says, else as its value looks. */
-const isContent: Match = ({ path, strapi, octavo }, { addressed }, { shapes }) => {
+const isContent: Match = ({ path, strapi, octavo }, pair, model) => {
+  const shape = shapeAt(path, pair, model)
+  if (shape === null) return looksLikeContent(strapi ?? octavo)
   const name = String(path.at(-1))
-  const shape = addressed?.type ?? shapes.get(builtIn.get(addressed?.segment ?? '') ?? '')
-  if (shape !== undefined && path.filter((key) => typeof key === 'string' && key !== 'data').length === 1) {
-    const attribute = shape.attributes[name]
-    return name === 'localizations' || name === 'createdBy' || name === 'updatedBy' || isPopulatable(attribute)
+  return name === 'localizations' || name === 'createdBy' || name === 'updatedBy' || isPopulatable(shape.attributes[name])
+}
+
+/** The type or component that the last key of a path belongs to; null if the model does not tell. */
+function shapeAt(path: Difference['path'], { addressed }: ResponsePair, { shapes }: KnownModel): KnownShape | null {
+  const names = path.filter((key): key is string => typeof key === 'string' && key !== 'data').slice(0, -1)
+  let shape: KnownShape | null = addressed?.type ?? shapes.get(builtIn.get(addressed?.segment ?? '') ?? '') ?? null
+  for (const name of names) {
+    const attribute = shape?.attributes[name]
+    shape = shapes.get(String(attribute?.type === 'media' ? 'plugin::upload.file' : (attribute?.target ?? attribute?.component))) ?? null
   }
-  return looksLikeContent(strapi ?? octavo)
+  return shape
+}
+
+/** Types of the plugins that come with Strapi; relations to those of others are left out. */
+const ofKnownPlugins = /^plugin::(?:users-permissions|upload|i18n|content-releases|review-workflows)\./
+
+/** A relation to a type of a plugin that only Strapi has. */
+const leadsToPlugin: Match = ({ kind, path }, pair, model) => {
+  const target = String(shapeAt(path, pair, model)?.attributes[String(path.at(-1))]?.target)
+  return kind === 'missing' && target.startsWith('plugin::') && !ofKnownPlugins.test(target)
 }
 
 const builtIn = new Map([
@@ -264,6 +281,13 @@ export const causes: readonly Cause[] = [
     advice:
       'A scope of octavo.config hides them, as it does wherever they are populated (--ignore accepts that), code of the project chooses another status or locale, or the two services have different databases.',
     matches: (difference) => isTarget(difference, 'strapi'),
+  },
+  {
+    name: 'plugin',
+    title: 'Octavo leaves out relations to types of a plugin',
+    advice:
+      'The types are in the code of the plugin, which Octavo does not run. Leave these requests with Strapi, or move the types to src/api.',
+    matches: leadsToPlugin,
   },
   {
     name: 'populate',

@@ -2,7 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { causes } from '../../src/compare/causes.js'
 import { documentedRows } from '../../src/compare/documented.js'
+import type { KnownShape } from '../../src/compare/known-model.js'
 import { root } from '../start/command.js'
 import { compare, fileOf, type Report, report, type Stand, stand } from './compared.js'
 
@@ -196,3 +198,28 @@ test('every row that is accepted is in docs/differences.md, in its section', () 
     expect([section, row, rows.some((line) => line.split(' | ')[0]!.includes(row))]).toEqual([section, row, true])
   }
 })
+
+test('what the model says of a nested key decides, and relations to types of unknown plugins have a cause of their own', () => {
+  const thing = {
+    uid: 'api::thing.thing',
+    attributes: { owner: relationTo('plugin::users-permissions.user'), cat: relationTo('plugin::shop.cat') },
+  }
+  const user = { uid: 'plugin::users-permissions.user', attributes: { things: relationTo(thing.uid) } }
+  const type = { ...thing, segment: 'things', isSingle: false, hasDrafts: false, isLocalized: false }
+  const model = {
+    types: new Map([['things', type]]),
+    shapes: new Map<string, KnownShape>([thing, user].map((shape) => [shape.uid, shape])),
+  }
+  const half = { status: 200, content: { kind: 'json', value: { data: [] } } }
+  const pair = { addressed: { type, segment: 'things' }, parameters: { populate: '*' }, path: '/api/things', strapi: half, octavo: half }
+  const causeOf = (...path: (string | number)[]) => {
+    const difference = { kind: 'missing', path: ['data', 0, ...path], pattern: `data.*.${path.join('.')}`, strapi: null, octavo: undefined }
+    return causes.find(({ matches }) => matches(difference as never, pair as never, model as never))?.name
+  }
+  expect(causeOf('owner', 'phone')).toBe('attributes missing')
+  expect(causeOf('owner', 'things')).toBe('populate replaced')
+  expect(causeOf('cat')).toBe('plugin')
+  expect(causeOf('owner')).toBe('populate replaced')
+})
+
+const relationTo = (target: string) => ({ type: 'relation', relation: 'manyToOne', target }) as const
