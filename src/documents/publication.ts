@@ -88,7 +88,8 @@ async function publishOne(
   if (context.read.contract.localesShareAlways) await equalizeLocales(writing, type, versions, row, now)
   else await shareWithLocales(writing, type, versions, { id: made, state: 'published', isWhole: true, now })
   const source = { id: draft.id, locale, write: { given: [], before: null, published: null, isFirst: false } }
-  await shareHolders(writing, type, versions, source, { into: 'published', publishesAll: true, now })
+  const areDraftsShared = context.read.contract.localesShareAlways
+  await shareHolders(writing, type, versions, source, { into: 'published', publishesAll: true, areDraftsShared, now })
   await context.outbox?.entry(transaction, 'entry.publish', type, row, now)
   return showEntry(context, transaction, operation, row)
 }
@@ -143,7 +144,12 @@ async function discardOne(
   await equalizeLocales(writing, type, versions, draft, now)
   if (!isEqual(before, await read())) {
     const source = { id: draft.id, locale: draft.locale, write: { given, before, published: null, isFirst: false } }
-    await shareHolders(writing, type, versions, source, { into: 'drafts', publishesAll: false, now })
+    await shareHolders(writing, type, versions, source, {
+      into: 'drafts',
+      publishesAll: false,
+      areDraftsShared: context.read.contract.localesShareAlways,
+      now,
+    })
   }
   await context.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
   return showEntry(context, transaction, operation, draft)

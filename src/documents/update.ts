@@ -305,7 +305,7 @@ async function writeOtherLocales(
     await equalizeLocales(writing, type, versions, { id, locale, published_at: type.draftAndPublish ? null : now }, now)
     if (published !== null) await equalizeLocales(writing, type, versions, { id: published, locale, published_at: now }, now)
     const into = type.draftAndPublish && published === null ? 'drafts' : 'all'
-    await shareHolders(writing, type, versions, source, { into, publishesAll, now })
+    await shareHolders(writing, type, versions, source, { into, publishesAll, areDraftsShared: true, now })
     return
   }
   const differs = target.kind === 'newLocale' || mayDiffer(type, versions, touched)
@@ -316,5 +316,5 @@ async function writeOtherLocales(
   const isWhole = shared.given.length === sharedHolders(writing.model, type).length
   if (reaches) await shareWithLocales(writing, type, versions, { id: published ?? id, state, isWhole, now })
   const into = state === 'any' ? 'all' : state === 'draft' ? 'drafts' : 'published'
-  await shareHolders(writing, type, versions, source, { into, publishesAll, now })
+  await shareHolders(writing, type, versions, source, { into, publishesAll, areDraftsShared: false, now })
 }

@@ -305,6 +305,24 @@ describe.each(['specification', 'strapi'] as const)('contract %s', (contract) =>
       }
     })
 
+    rule('writing.33', 'goes where drafts differ in other links, and components with it', async () => {
+      for (const [name, publish] of publications) {
+        const path = await both(item('h', [s1, s2]))
+        // Linked in English alone, and by now in German too.
+        const { documentId: late } = await press.make('menus', { name: 'late' })
+        const [own] = await idsOf(path, 'en')
+        await press.change(path, { items: [{ id: own, menus: [known.en, late] }] })
+        await press.change(`menus/${late}?locale=de`, { name: 'late' })
+        const data = { items: [{ id: (await idsOf(path, 'de'))[0], label: 'changed', topics: [s1] }] }
+        await press.change(`${path}?locale=de&status=draft`, data)
+        const { draft } = await found(path, 'en')
+        expect(draft, name).toEqual([item('changed', [s1], [known.en, late])])
+        await publish(path, 'de', data)
+        const published = contract === 'specification' || name === 'PUT' ? draft : [item('h', [s1, s2], [known.en, late])]
+        expect(await found(path, 'en'), name).toEqual({ draft, published })
+      }
+    })
+
     rule('writing.33', 'leaves what another locale has changed in its draft alone unpublished there', async () => {
       const path = await both(item('h', [s1, s2], [known.en]))
       const own = await idsOf(path, 'en')

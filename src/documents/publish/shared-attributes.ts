@@ -235,6 +235,8 @@ export interface SharingComponents {
   readonly into: 'drafts' | 'published' | 'all'
   /** All that the draft has was published. */
   readonly publishesAll: boolean
+  /** Every write shares with the drafts of the other locales. */
+  readonly areDraftsShared: boolean
   readonly now: number
 }
 
@@ -244,13 +246,13 @@ export async function shareHolders(
   type: ContentType,
   versions: readonly StoredVersion[],
   source: SharedSource,
-  { into, publishesAll, now }: SharingComponents,
+  { into, publishesAll, areDraftsShared, now }: SharingComponents,
 ): Promise<void> {
   const others = versions.filter(({ locale }) => locale !== source.locale)
   if (!type.localized || others.length === 0 || sharedHolders(writing.model, type).length === 0) return
   const isMeant = ({ published_at }: StoredVersion) => into === 'all' || (published_at === null) === (into === 'drafts')
   const shared = await shareComponents(writing, type, source, others, isMeant)
-  const changed = publishesAll ? [...shared, ...(await publishShared(writing, type, source, others))] : shared
+  const changed = publishesAll ? [...shared, ...(await publishShared(writing, type, source, others, areDraftsShared))] : shared
   for (const { id, locale, published_at } of changed) {
     updateRow(writing.transaction, type.table, id, { updated_at: now })
     if (type.draftAndPublish && published_at !== null) keepDraftLater(writing.transaction, type, versions, locale, now)

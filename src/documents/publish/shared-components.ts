@@ -196,13 +196,15 @@ async function areEqualButForLocales(writing: RowContext, one: ComparedRow, othe
 
 /**
  * A draft was published: the published versions of the other locales get those components from their own drafts that all drafts share.
- * Where drafts differ, each has something that another locale has not published. Returns the versions that got some.
+ * Where drafts differ, each has something that another locale has not published; where every write shares with drafts (`areDraftsShared`),
+ * links that one locale alone has are nothing of the kind. Returns the versions that got some.
  */
 export async function publishShared(
   writing: RowContext,
   type: ContentType,
   { id, locale, write }: SharedSource,
   others: readonly StoredVersion[],
+  areDraftsShared: boolean,
 ): Promise<readonly StoredVersion[]> {
   const { transaction, model } = writing
   const read = (row: number, attribute: Attribute) => readComponents(transaction, model, { shape: type, id: row }, [attribute])
@@ -213,8 +215,9 @@ export async function publishShared(
     const compared = await Promise.all(
       drafts.map(async (draft) => ({ draft, locale: draft.locale, trees: await read(draft.id, attribute) })),
     )
-    const equal = await Promise.all(compared.map((each) => areEqualButForLocales(writing, published, each)))
-    if (equal.includes(false)) continue
+    const isSame = (each: ComparedRow) =>
+      areDraftsShared ? alike(published.trees, each.trees) !== null : areEqualButForLocales(writing, published, each)
+    if ((await Promise.all(compared.map(isSame))).includes(false)) continue
     for (const { draft, trees } of compared) {
       const version = publishedOf(others, draft.locale)
       if (version === null || isEqual(trees, await read(version.id, attribute))) continue
