@@ -72,14 +72,25 @@ const strongSecretLength = 16
 /** Describes an invalid value as the end of a sentence; for an unknown name, adds its new name or the most similar one. */
 export function problemOf(issue: z.core.$ZodIssue, schema: z.ZodType): string {
   const problem = issue.code === 'unrecognized_keys' ? unknownName(issue, schema) : plainMessage(issue.message)
+  if (issue.path.length === 0 && problem === missing) return 'it exports no configuration; write export default { … }.'
   return problem.endsWith('?') ? problem : `${problem}.`
 }
 
+const missing = 'it is missing'
 /** The message of a schema in the words of other messages: a value that is missing, of another kind, or out of its bounds. */
 export function plainMessage(message: string): string {
   const [, expected, received] = /^Invalid input: expected (\w+), received (\w+)$/.exec(message) ?? []
-  if (received === 'undefined') return 'it is missing'
-  if (expected !== undefined) return `it must be ${/^[aeio]/.test(expected) ? 'an' : 'a'} ${expected}, but is ${received}`
+  if (received === 'undefined') return missing
+  if (expected !== undefined) {
+    const kind = expected === 'record' ? 'object' : expected
+    return `it must be ${/^[aeio]/.test(kind) ? 'an' : 'a'} ${kind}, but is ${received}`
+  }
+  const [, choices] = /^Invalid (?:option: expected one of|discriminator value. Expected) (.+)$/.exec(message) ?? []
+  if (choices !== undefined)
+    return `it must be one of ${choices
+      .replace(/["']/g, '')
+      .split(/ ?\| ?/)
+      .join(', ')}`
   const [, bound, than] = /^Too (?:small|big): expected \w+ to be ([<>]=?)(-?[\d.]+)$/.exec(message) ?? []
   return bound === undefined ? message : `it must be ${bounds[bound]} ${than}`
 }

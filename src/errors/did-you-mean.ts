@@ -16,8 +16,11 @@ export function didYouMean(given: string, known: Iterable<string>): string {
 /** True for a text that is short enough to be a misspelt name. */
 export const mayBeName = (text: string): boolean => text.length <= longestName
 
+/** One of two letters may be wrong, and none of one: every other letter would be similar. */
+const mostDifferent = (given: string): number => (given.length < 2 ? 0 : Math.max(1, Math.floor(given.length * tolerated)))
+
 /** Returns the most similar name with at most `most` different letters, or null. */
-export function closest(given: string, known: Iterable<string>, most = Math.max(1, Math.floor(given.length * tolerated))): string | null {
+export function closest(given: string, known: Iterable<string>, most = mostDifferent(given)): string | null {
   if (!mayBeName(given)) return null
   const wanted = given.toLowerCase()
   const work = { left: mostCompared }

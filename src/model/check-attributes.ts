@@ -14,16 +14,33 @@ const refusedByStrapi: Readonly<Record<string, readonly string[]>> = {
   relation: ['relation', 'target', 'inversedBy', 'morphBy'],
 }
 
+/** What other services and languages call the types. */
+const otherTypes: ReadonlyMap<string, string> = new Map([
+  ...['varchar', 'char', 'url', 'color'].map((name) => [name, 'string'] as const),
+  ...['image', 'file', 'picture', 'video', 'upload', 'asset'].map((name) => [name, 'media'] as const),
+  ...['markdown', 'html', 'wysiwyg'].map((name) => [name, 'richtext'] as const),
+  ...['object', 'array', 'map'].map((name) => [name, 'json'] as const),
+  ...['enum', 'select', 'choice'].map((name) => [name, 'enumeration'] as const),
+  ...['reference', 'link', 'belongsto', 'hasmany'].map((name) => [name, 'relation'] as const),
+  ...([
+    ['number', 'integer'],
+    ['int', 'integer'],
+    ['bool', 'boolean'],
+    ['double', 'float'],
+    ['slug', 'uid'],
+  ] as const),
+])
+
 /** Returns all errors and warnings about an attribute. */
 export function checkAttribute(schema: SchemaSource, name: string, source: AttributeSource, sources: SchemaSources): readonly Finding[] {
   const { type } = source
   const known = Object.hasOwn(attributeOptions, type) ? attributeOptions[type]!.options : null
   if (known === null && type !== 'customField') {
+    const [path, meant] = [`attributes.${name}.type`, otherTypes.get(String(type).toLowerCase())]
     return [
-      wrong(`attributes.${name}.type`, `${shown(type)} is not an attribute type`, {
-        given: type,
-        known: () => Object.keys(attributeOptions),
-      }),
+      meant === undefined
+        ? wrong(path, `${shown(type)} is not an attribute type`, { given: type, known: () => Object.keys(attributeOptions) })
+        : wrong(path, `${shown(type)} is not an attribute type; write "${meant}"`),
     ]
   }
   return [

@@ -98,9 +98,21 @@ function findings(schema: SchemaSource, sources: ReadonlyMap<string, SchemaSourc
   ]
 }
 
+/** Keys that stand further in. */
+const placesOfKeys: ReadonlyMap<string, string> = new Map([
+  ['draftAndPublish', '"options": { "draftAndPublish": … }'],
+  ['i18n', '"pluginOptions": { "i18n": { "localized": true } }'],
+  ['localized', '"pluginOptions": { "i18n": { "localized": true } }'],
+  ['singularName', '"info": { "singularName": … }'],
+  ['pluralName', '"info": { "pluralName": … }'],
+  ['displayName', '"info": { "displayName": … }'],
+])
+
 const unknownKeys = (given: readonly string[], known: readonly string[]): readonly Finding[] =>
   given.flatMap((key) => {
     if (known.includes(key)) return []
+    const place = placesOfKeys.get(key)
+    if (place !== undefined) return [unlikely(key, `is not a known key; write ${place}`)]
     return [unlikely(key, 'is not a known key', { given: key, known: () => known })]
   })
 

@@ -2,6 +2,7 @@
 import { basename, join, relative, sep } from 'node:path'
 import toKebabCase from 'lodash/kebabCase.js'
 import * as z from 'zod'
+import { plainMessage } from '../config/checks.js'
 import { signOfStrapi } from '../config/files.js'
 import { boundedText } from '../errors/bounded-values.js'
 import { ConfigError } from '../errors/errors.js'
@@ -227,7 +228,7 @@ async function readSchema(files: SchemaFiles, file: string, form: z.ZodType = sc
   const parsed = form.safeParse(json)
   if (!parsed.success) {
     const { path, message } = parsed.error.issues[0]!
-    throw new ConfigError(`${file} is not a content-type or component: ${path.join('.') || 'the file'}: ${message}`)
+    throw new ConfigError(`${file} is not a content-type or component: ${path.join('.') || 'the file'}: ${plainMessage(message)}`)
   }
   return parsed.data
 }

@@ -66,6 +66,7 @@ describe('ends the start', () => {
     [{ documentId: { type: 'string' } }, 'attributes.documentId is not allowed'],
     [{ created_at: { type: 'datetime' } }, 'attributes.created_at is not allowed: every document already has "createdAt"'],
     [{ name: { type: 'strng' } }, 'attributes.name.type "strng" is not an attribute type; did you mean "string"?'],
+    [{ cover: { type: 'image' } }, 'attributes.cover.type "image" is not an attribute type; write "media"'],
     [{ name: { type: 'string', required: 'yes' } }, 'attributes.name.required is "yes"; it must be true or false'],
     [{ name: { type: 'string', maxLength: '10' } }, 'attributes.name.maxLength is "10"; it must be a whole number'],
     [{ name: { type: 'string', minLength: 5, maxLength: 2 } }, 'attributes.name.minLength is 5, above maxLength (2), so no value is valid'],

@@ -169,6 +169,7 @@ describe('OCTAVO_CONFIG', () => {
       /^Invalid configuration \(OCTAVO_CONFIG, cors\.origins\): "example\.org" is not an origin/,
     ],
     [{ api: { rest: { defaultLimit: 200 } } }, {}, /^Invalid configuration \(OCTAVO_CONFIG\): api\.rest\.defaultLimit is 200/],
+    [{ api: { rest: { contract: 'both' } } }, {}, /api\.rest\.contract\): it must be one of specification, strapi\.$/],
     [{ log: {} }, { cors: { orgins: '*' } }, /^Invalid configuration \(octavo\.config\.json, cors\)/],
     [{ limits: { bodyBytes: 1 } }, { limits: { bodyDepth: 'x' } }, /^Invalid configuration \(octavo\.config\.json, limits\.bodyDepth\)/],
   ])('%j over %j', async (given, config, said) => {
