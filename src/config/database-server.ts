@@ -10,6 +10,7 @@ import type { StrapiDatabase } from './files.js'
 export interface ServerSettings {
   /** Takes precedence over host, port, name, user and password; null: not given. */
   readonly url: string | null
+  /** A path is that of a socket: of its folder on PostgreSQL, of itself on MySQL. */
   readonly host: string
   readonly port: number
   readonly name: string
@@ -65,6 +66,8 @@ const strapiConnection = () =>
       .object({
         connectionString: text(),
         host: text(),
+        /** On MySQL. */
+        socketPath: text(),
         port: whole(),
         database: text(),
         user: text(),
@@ -163,8 +166,10 @@ function sslOf(given: z.output<ReturnType<typeof variables>>): Readonly<Record<s
 /** The server that Strapi's config/database names. @throws ConfigError */
 function fromStrapi(server: unknown): Given {
   const { connection, pool, acquireConnectionTimeout } = parsed(strapiConnection(), server, "Strapi's config/database")
+  const { socketPath, ...given } = connection
   return {
-    ...connection,
+    ...given,
+    host: socketPath || given.host,
     url: connection.connectionString,
     name: connection.database,
     ssl: connection.ssl === true ? { rejectUnauthorized: true } : (connection.ssl as ServerSettings['ssl'] | undefined),

@@ -205,6 +205,18 @@ describe('the database', () => {
     expect((await withVariables({ DATABASE_URL: '', DATABASE_HOST: '' })).database).toMatchObject({ client: 'sqlite', server: null })
   })
 
+  rule('projects.16', "a socket that Strapi's config/database names is where the server is", async () => {
+    const socketPath = '/cloudsql/project:region:instance'
+    for (const [client, connection] of [
+      ['mysql', { socketPath }],
+      ['mysql', { host: 'db.example', socketPath }],
+      ['postgres', { host: socketPath }],
+    ] as const) {
+      const { database } = await withVariables({}, { 'config/database.json': { connection: { client, connection } } })
+      expect(database).toMatchObject({ client, server: { host: socketPath } })
+    }
+  })
+
   rule('projects.16', "a template's lines of a server beside the client sqlite have no effect, as in Strapi", async () => {
     for (const files of [
       { '.env': `DATABASE_CLIENT=sqlite\n${template}` },

@@ -87,7 +87,7 @@ const aroundStatement = 16
 /** How a connection reaches the server. */
 export function serverOf({ url, host, port, name, user, password, ssl, connectionTimeout }: ServerSettings): ConnectionOptions {
   return {
-    ...(url === null ? { host, port, database: name, user, password } : partsOf(url)),
+    ...(url === null ? { ...placeAt(host, port), database: name, user, password } : partsOf(url)),
     ...(ssl !== false && { ssl: ssl as NonNullable<Exclude<ConnectionOptions['ssl'], string>> }),
     connectTimeout: connectionTimeout,
     enableKeepAlive: true,
@@ -100,6 +100,8 @@ export function serverOf({ url, host, port, name, user, password, ssl, connectio
     jsonStrings: true,
   }
 }
+
+const placeAt = (host: string, port: number): ConnectionOptions => (host.startsWith('/') ? { socketPath: host } : { host, port })
 
 /** @throws Error for a URL that cannot be read */
 function partsOf(url: string): ConnectionOptions {
