@@ -136,7 +136,8 @@ describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (
 
   rule('openapi.12', 'a token shows more, is used for requests, and can be forgotten', async () => {
     const { page } = opened
-    await visit()
+    await visit(`#${encodeURIComponent('story/post/stories')}`)
+    await page.getByText('If it needs a token, enter one above').waitFor()
     const open = await links()
     expect([open.includes('GET /stories'), open.includes('POST /stories')]).toEqual([true, false])
     await page.getByLabel('Token').fill('all')

@@ -32,7 +32,8 @@ export function showNavigation(list: HTMLElement, { groups }: ApiDescription, se
         { href: hrefOf(operation), 'aria-current': operation.id === current ? 'page' : undefined, title: operation.summary },
         methodMark(operation.method),
         ' ',
-        operation.path,
+        // Long paths break before a slash.
+        operation.path.split(/(?=\/)/).map((part) => [h('wbr', {}), part]),
       ),
     )
   const isOpen = (operations: readonly ShownOperation[]): boolean =>

@@ -55,7 +55,8 @@ function show(): void {
   showNavigation(list, description, search.value, shownId)
   if (operation === undefined) {
     send = null
-    fill(main, overview(description))
+    const missing = h('p', { class: 'soft', role: 'status' }, 'This operation is not available here. If it needs a token, enter one above.')
+    fill(main, id.includes('/') && missing, overview(description))
     document.title = 'API · Octavo'
     return
   }
