@@ -106,7 +106,8 @@ async function load(
   const found = [...checkSchemas([...own, ...extended], read, ending, unsaid), ...extended.flatMap(({ warnings }) => warnings)]
   const known = new Set([...own, ...extended].map(({ file }) => file))
   const ofCode = await warningsOfCode(files, folder, known)
-  const warnings = [...found, ...ofCode].map((warning) => warning.replace(`${folder}/`, ''))
+  const ofPlaces = await warningsOfPlaces(files, join(folder, 'src', 'api'))
+  const warnings = [...found, ...ofCode, ...ofPlaces].map((warning) => warning.replace(`${folder}/`, ''))
   const untyped = isStrapis && found.length > 0 ? allCorrected(read) : read
   const hasFields = fieldsIn(untyped).length > 0
   const { schemas, warnings: ofFields } = hasFields ? withFieldTypes(untyped, await findFields()) : { schemas: untyped, warnings: [] }
@@ -231,6 +232,16 @@ async function readSchema(files: SchemaFiles, file: string, form: z.ZodType = sc
     throw new ConfigError(`${file} is not a content-type or component: ${path.join('.') || 'the file'}: ${plainMessage(message)}`)
   }
   return parsed.data
+}
+
+/** Warns of schemas in a folder of an API where no content-type is looked for. */
+async function warningsOfPlaces(files: SchemaFiles, folder: string): Promise<readonly string[]> {
+  const found: string[] = []
+  for (const api of await subfolders(files, folder))
+    for (const place of [join(folder, api), join(folder, api, 'content-types')])
+      if ((await jsonFiles(files, place)).includes('schema.json'))
+        found.push(`${join(place, 'schema.json')} is not read: a content-type is at src/api/${api}/content-types/<name>/schema.json`)
+  return found
 }
 
 /** The names of files that are code. */

@@ -9,9 +9,9 @@ export default {
       // Query parameters that do not exist are refused with 400.
       strictParams: true,
     },
-    // Required relations and files have to be there in what is published.
+    // Published content must have its required relations and files.
     documents: { strictRelations: true },
   },
-  // Indexes of Octavo's own: writes of relations and sorted lists stay fast as the content grows, for a third more disk space.
+  // Additional indexes: writes of relations and sorted lists stay fast as the content grows, for a third more disk space.
   database: { indexes: true },
 }

@@ -111,6 +111,17 @@ describe('ends the start', () => {
 })
 
 describe('is told', () => {
+  test('a schema at a place where no content-type is looked for', async () => {
+    const { error, warnings } = await saidOf({ 'src/api/post/schema.json': {}, 'src/api/page/content-types/schema.json': {} })
+    expect([error, warnings.toSorted()]).toEqual([
+      null,
+      [
+        'src/api/page/content-types/schema.json is not read: a content-type is at src/api/page/content-types/<name>/schema.json',
+        'src/api/post/schema.json is not read: a content-type is at src/api/post/content-types/<name>/schema.json',
+      ],
+    ])
+  })
+
   test('unknown keys and options, and what is passed over', async () => {
     const { error, warnings } = await withAttributes({
       name: { type: 'string', requierd: true },
