@@ -303,9 +303,12 @@ test('every command tells what it is for, and what it was not given', () => {
     // A name, its arguments, and a sentence; longer ones go on in the next line.
     for (const line of commands) expect(line).toMatch(/^ {2}\S.* {2}\S|^ {20}/)
     const wrong = octavo([group, 'nonsense'])
-    expect([wrong.status, wrong.error]).toEqual([1, "octavo: unknown command 'nonsense'"])
+    expect([wrong.status, wrong.error]).toEqual([1, `octavo: unknown command 'nonsense'. See npx octavo ${group} --help`])
   }
-  expect(octavo(['tokens', 'create'])).toMatchObject({ status: 1, error: "octavo: required option '--name <name>' not specified" })
+  expect(octavo(['tokens', 'create'])).toMatchObject({
+    status: 1,
+    error: "octavo: required option '--name <name>' not specified. See npx octavo tokens create --help",
+  })
 })
 
 test('a whole installation is set up by a script, before its first start', async () => {
