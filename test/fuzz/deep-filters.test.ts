@@ -92,28 +92,32 @@ describe.each(['specification', 'strapi'] as const)('the contract %s', (contract
     return values
   }
 
-  /** Whether a row is found by a path with `$not` before some of its steps; null: the row that is missing. */
+  /**
+   * Whether a row is found by a path with `$not` before some of its steps; null: the row that is missing. `outside`: of a missing row, whether
+   * `$not` stands around the way to it. Where it only stands behind, there is no target that could be compared.
+   */
   function finder(
     { steps, nots, end }: { steps: readonly { from: Shape; name: string }[]; nots: readonly number[]; end: Shape },
     operator: string,
     operand: number,
   ) {
     const known = new Map<string, boolean>()
-    const find = (row: number | null, at: number, negated: boolean): boolean => {
-      const key = `${row} ${at} ${negated}`
-      const found = known.get(key) ?? follow(row, at, nots.includes(at) ? !negated : negated)
+    const find = (row: number | null, at: number, negated: boolean, outside: boolean): boolean => {
+      const key = `${row} ${at} ${negated} ${outside}`
+      const found = known.get(key) ?? follow(row, at, nots.includes(at) ? !negated : negated, outside)
       known.set(key, found)
       return found
     }
-    const follow = (row: number | null, at: number, negated: boolean): boolean => {
+    const follow = (row: number | null, at: number, negated: boolean, outside: boolean): boolean => {
       const step = steps[at]
       if (step === undefined) return holdsFor(row === null ? null : (rows.get(end)!.get(row) ?? null), operator, operand) === !negated
       // Around several targets, this contract asks for none.
-      if (negated && contract === 'specification' && toMany.has(step.name)) return !follow(row, at, false)
+      const isNone = negated && contract === 'specification' && toMany.has(step.name)
+      if (isNone && (row !== null || outside)) return !follow(row, at, false, outside)
       const next = row === null ? undefined : targets.get(`${step.from}.${step.name}`)!.get(row)
-      return (next ?? [null]).some((target) => find(target, at + 1, negated))
+      return (next ?? [null]).some((target) => find(target, at + 1, negated, row === null ? outside : negated))
     }
-    return (id: number) => find(id, 0, false)
+    return (id: number) => find(id, 0, false, false)
   }
 
   async function idsOf(query: string): Promise<readonly number[]> {

@@ -103,21 +103,29 @@ const behind = (row: Row, relation: string): readonly Row[] => {
 /** Relations and components that lead to several rows. */
 const toMany: ReadonlySet<string> = new Set(['tags', 'things', 'parts'])
 
-/** Every truth that a condition can have for a row, by the targets that its joins choose. `inNot`: it is asked for what does not meet it. */
-function truths(condition: Condition, row: Row, inNot = false): ReadonlySet<Truth> {
+/**
+ * Every truth that a condition can have for a row, by the targets that its joins choose. `inNot`: it is asked for what does not meet it;
+ * `outside`: of `nothing`, whether it was when the row was reached.
+ */
+function truths(condition: Condition, row: Row, inNot = false, outside = false): ReadonlySet<Truth> {
   switch (condition.kind) {
     case 'compare':
       return new Set([test(stored(row, condition.attribute), condition.operator, condition.operands)])
     case 'not':
-      return new Set([...truths(condition.of, row, !inNot)].map(negated))
-    case 'related':
-      if (inNot && toMany.has(condition.relation)) return new Set([truths(condition, row).has(true)])
-      return new Set(behind(row, condition.relation).flatMap((target) => [...truths(condition.where, target, inNot)]))
+      return new Set([...truths(condition.of, row, !inNot, outside)].map(negated))
+    case 'related': {
+      const isNone = inNot && toMany.has(condition.relation)
+      if (isNone && (row !== nothing || outside)) return new Set([truths(condition, row, false, outside).has(true)])
+      const from = row === nothing ? outside : inNot
+      return new Set(behind(row, condition.relation).flatMap((target) => [...truths(condition.where, target, inNot, from)]))
+    }
     case 'or':
-      return new Set([...combinations(condition.of.map((part) => new Set([...truths(part, row, inNot)].map(negated))))].map(negated))
+      return new Set(
+        [...combinations(condition.of.map((part) => new Set([...truths(part, row, inNot, outside)].map(negated))))].map(negated),
+      )
     case 'and':
     case 'together':
-      return combinations(condition.of.map((part) => truths(part, row, inNot)))
+      return combinations(condition.of.map((part) => truths(part, row, inNot, outside)))
   }
 }
 
