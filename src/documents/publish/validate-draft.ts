@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
 import { andSameLocale } from '../../database/fragments.js'
 import { hasConditions } from '../../model/conditions.js'
-import type { ContentType, Model, Schema } from '../../model/types.js'
+import type { Attribute, ContentType, Model, Schema } from '../../model/types.js'
 import { attributeErrors, documentErrors, mayBePublished } from '../input/input.js'
 import { hasRequiredLinks, isRequiredLink, leadsToDrafts, missingLinks } from '../input/required-links.js'
 import type { Body, FindTaken, InputContext } from '../input/types.js'
@@ -71,55 +71,51 @@ function keepsUniqueEntries(model: Model, type: ContentType, data: unknown): boo
   })
 }
 
-/** A stored document with the required links alone that it is published with: those to documents with a published version. */
-async function publishedLinks(model: Model, transaction: Transaction, shape: Schema, body: Body): Promise<Body> {
-  const published: Record<string, unknown> = { ...body }
+/** What stands in the place of the links of an attribute; null: the attribute is not one of them. */
+type Relink = (shape: Schema, attribute: Attribute) => ((rows: LinkedRows) => Promise<unknown>) | null
+type LinkedRows = readonly { readonly id: number }[]
+
+/** A stored document with other links, in its components too. */
+async function relinked(model: Model, shape: Schema, body: Body, relink: Relink): Promise<Body> {
+  const changed: Record<string, unknown> = { ...body }
   const below = async (one: unknown, uid: string) => {
     const component = model.components.get(uid)
-    return component === undefined ? one : publishedLinks(model, transaction, component, one as Body)
+    return component === undefined ? one : relinked(model, component, one as Body, relink)
   }
   for (const attribute of shape.attributes.values()) {
     const value = body[attribute.name]
-    const target = attribute.kind === 'relation' && isRequiredLink(attribute) ? model.types.get(attribute.target)! : null
-    if (target?.draftAndPublish === true) {
-      const rows = (Array.isArray(value) ? value : value ? [value] : []) as readonly { readonly id: number }[]
-      const ids = await publishedIds(transaction, target, rows)
-      published[attribute.name] = ids.map((id) => ({ id }))
-    } else if (attribute.kind === 'component' && value) {
-      published[attribute.name] = Array.isArray(value)
+    const links = relink(shape, attribute)
+    if (links !== null) changed[attribute.name] = await links((Array.isArray(value) ? value : value ? [value] : []) as LinkedRows)
+    else if (attribute.kind === 'component' && value)
+      changed[attribute.name] = Array.isArray(value)
         ? await Promise.all(value.map((one) => below(one, attribute.component)))
         : await below(value, attribute.component)
-    } else if (attribute.kind === 'dynamiczone' && Array.isArray(value)) {
-      published[attribute.name] = await Promise.all(value.map((one) => below(one, String((one as Body).__component))))
-    }
+    else if (attribute.kind === 'dynamiczone' && Array.isArray(value))
+      changed[attribute.name] = await Promise.all(value.map((one) => below(one, String((one as Body).__component))))
   }
-  return published
+  return changed
 }
+
+const asLinks = (ids: readonly number[]) => ids.map((id) => ({ id }))
+
+/** A stored document with the required links alone that it is published with: those to documents with a published version. */
+const publishedLinks = (model: Model, transaction: Transaction, type: ContentType, body: Body): Promise<Body> =>
+  relinked(model, type, body, (_shape, attribute) => {
+    const target = attribute.kind === 'relation' && isRequiredLink(attribute) ? model.types.get(attribute.target)! : null
+    return target?.draftAndPublish === true ? async (rows) => asLinks(await publishedIds(transaction, target, rows)) : null
+  })
 
 /** A stored document whose components say what they are related to as Strapi does: the published rows, below `set`. */
-async function shownRelations(model: Model, transaction: Transaction, shape: Schema, body: Body): Promise<Body> {
-  const shown: Record<string, unknown> = { ...body }
-  const below = (one: unknown, uid: string) => shownRelations(model, transaction, model.components.get(uid)!, one as Body)
-  for (const attribute of shape.attributes.values()) {
-    const value = body[attribute.name]
+const shownRelations = (model: Model, transaction: Transaction, type: ContentType, body: Body): Promise<Body> =>
+  relinked(model, type, body, (shape, attribute) => {
     const target = shape.kind === 'component' ? linkedType(model, attribute) : null
-    if (target !== null) {
-      const rows = (Array.isArray(value) ? value : value ? [value] : []) as readonly { readonly id: number }[]
-      const ids = await publishedIds(transaction, target, rows)
-      const isMany = 'many' in attribute && attribute.many
-      shown[attribute.name] = rows.length === 0 && !isMany ? null : { set: ids.map((id) => ({ id })) }
-    } else if (attribute.kind === 'component' && value) {
-      shown[attribute.name] = Array.isArray(value)
-        ? await Promise.all(value.map((one) => below(one, attribute.component)))
-        : await below(value, attribute.component)
-    } else if (attribute.kind === 'dynamiczone' && Array.isArray(value)) {
-      shown[attribute.name] = await Promise.all(value.map((one) => below(one, String((one as Body).__component))))
-    }
-  }
-  return shown
-}
+    const isMany = 'many' in attribute && attribute.many
+    return target === null
+      ? null
+      : async (rows) => (rows.length === 0 && !isMany ? null : { set: asLinks(await publishedIds(transaction, target, rows)) })
+  })
 
-async function publishedIds(transaction: Transaction, target: ContentType, rows: readonly { readonly id: number }[]): Promise<number[]> {
+async function publishedIds(transaction: Transaction, target: ContentType, rows: LinkedRows): Promise<number[]> {
   if (!target.draftAndPublish || rows.length === 0) return rows.map(({ id }) => id)
   const found = await transaction.rows<{ draft: number; id: number }>(
     sql`select d.id as draft, p.id as id from ${sql.table(target.table)} d join ${sql.table(target.table)} p
