@@ -81,14 +81,13 @@ export const lookIntoStarted = <Result>(folder: string, work: (project: Omit<Pro
 /** @throws ConfigError if there is no database; where the project had one, it is what a start says */
 export async function checkDatabase(config: Config, folder: string): Promise<void> {
   const driver = await driverOf(config)
-  driver.refuseLost(config, strapiEvidence(config.folder))
+  driver.refuseLost(config, strapiEvidence(config))
   if (!driver.exists(config))
     throw new ConfigError(`There is no database at ${driver.nameOf(config)} yet. Start the service once: ${commandLine('start', folder)}`)
 }
 
 /** @throws ConfigError if the project had a database that is not there any more */
-export const refuseLost = async (config: Config): Promise<void> =>
-  (await driverOf(config)).refuseLost(config, strapiEvidence(config.folder))
+export const refuseLost = async (config: Config): Promise<void> => (await driverOf(config)).refuseLost(config, strapiEvidence(config))
 
 /** @throws ConfigError if the database has no tables: its first start did not finish, or it lost its content */
 export async function checkPrepared(view: DatabaseView, config: Config, folder: string): Promise<void> {
@@ -103,9 +102,10 @@ export async function checkPrepared(view: DatabaseView, config: Config, folder: 
 }
 
 /** Evidence, other than Octavo's own files, that a project without a database had one; null if there is none. */
-export function strapiEvidence(folder: string): string | null {
+export function strapiEvidence({ folder, database }: Config): string | null {
   const sign = signOfStrapi(folder)
-  return sign === null ? null : `${sign}, so the project has one`
+  if (sign === null) return null
+  return `${sign}, so the project has one${database.problem === null ? '' : ` (${database.problem})`}`
 }
 
 /** Prints a line to standard output, or several. */

@@ -86,7 +86,7 @@ async function listen(folder: string, options: ServeOptions): Promise<void> {
   refuseUnfinishedRestore(given)
   if (!replaces) await checkPorts(given)
   const driver = await driverOf(given)
-  driver.refuseLost(given, strapiEvidence(given.folder))
+  driver.refuseLost(given, strapiEvidence(given))
   const { config, service } = await open(given, logger).catch((error: Error) => {
     throw driver.faultOf(error) === null ? error : new ConfigError(`The database ${driver.nameOf(given)} cannot be used: ${error.message}.`)
   })

@@ -350,7 +350,7 @@ function assemble(sources: ConfigSources): Config {
     startedBefore: hasGeneratedSecrets(root) ? '.env has secrets from an earlier start' : null,
     allowsNewDatabase: false,
     warnings: [
-      ...databaseWarnings(strapiDatabase, database),
+      ...databaseWarnings(database),
       ...(webhookHeaders?.problem ? [webhookHeaders.problem] : []),
       ...(listLimit?.problem ? [listLimit.problem] : []),
       ...apiWarnings,
@@ -359,10 +359,8 @@ function assemble(sources: ConfigSources): Config {
   })
 }
 
-const databaseWarnings = (strapi: StrapiDatabase | null, { server }: DatabaseConfig): readonly string[] =>
-  strapi === null || strapi.problem === null || server !== null
-    ? []
-    : [`${strapi.problem}; using ${defaultFile}. Set DATABASE_FILENAME to use another file`]
+const databaseWarnings = ({ problem }: DatabaseConfig): readonly string[] =>
+  problem === null ? [] : [`${problem}; using ${defaultFile}. Set DATABASE_FILENAME to use another file`]
 
 /** @throws ConfigError that names the invalid value */
 function storageFrom(given: z.output<ReturnType<typeof givenStorage>>, environment: Environment): StorageConfig {

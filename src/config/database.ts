@@ -35,6 +35,8 @@ export interface DatabaseConfig {
   /** URLs of read replicas, on PostgreSQL. */
   readonly replicas: readonly string[]
   readonly filename: string
+  /** Why Strapi's config/database does not tell which database is used; null if it does, or need not. */
+  readonly problem: string | null
   readonly readerThreads: number
   readonly maxReaderThreads: number
   readonly indexes: boolean
@@ -55,14 +57,16 @@ interface DatabaseSources {
 /** Completes the settings of the database. @throws ConfigError that names the invalid value */
 export function databaseOf({ root, environment, given, strapi }: DatabaseSources, nullsFirst: boolean): DatabaseConfig {
   const client = clientOf(environment, strapi, sqliteEvidence(root, environment, given))
+  const server = serverOf(client, environment, strapi)
   return {
     ...given,
     ...readerThreadsOf(environment, given),
     client,
     nullsFirst,
-    server: serverOf(client, environment, strapi),
+    server,
     replicas: replicasOf(client, environment),
     filename: resolve(root, environment.DATABASE_FILENAME ?? given.filename ?? strapi?.filename ?? defaultFile),
+    problem: server === null ? (strapi?.problem ?? null) : null,
     indexes: booleanOf(environment, 'OCTAVO_DATABASE_INDEXES') ?? given.indexes ?? false,
   }
 }

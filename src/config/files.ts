@@ -74,6 +74,9 @@ function strapiConfigFiles(root: string, name: string, environment: Environment)
   return paths.map((path) => fileOf(root, path)).filter((file) => file !== null)
 }
 
+/** The message of an error in a project's code, without the modules that led to it: Node lists them in further lines. */
+const messageOf = (error: unknown): string => (error as Error).message.split('\nRequire stack:')[0]!
+
 /** The parts of a Strapi project's `config/database` that Octavo uses. */
 export interface StrapiDatabase {
   /** The file of a SQLite database; null if unknown. */
@@ -106,7 +109,7 @@ export async function readStrapiDatabase(root: string, environment: Environment)
       ? { filename, client: 'sqlite', connection: null, problem: null }
       : unknown('connection.connection.filename is not a string', typeof client === 'string' ? 'sqlite' : null)
   } catch (error) {
-    return unknown((error as Error).message)
+    return unknown(messageOf(error))
   }
 }
 
@@ -135,7 +138,7 @@ export async function readWebhookHeaders(root: string, environment: Environment)
     const given = Object.entries(defaultHeaders).filter(([, value]) => value !== undefined && value !== null)
     return { headers: Object.fromEntries(given.map(([name, value]) => [name, String(value)])), problem: null }
   } catch (error) {
-    return unknown((error as Error).message)
+    return unknown(messageOf(error))
   }
 }
 
@@ -176,7 +179,7 @@ export async function readListLimit(root: string, environment: Environment): Pro
       ? found(mostMembers, `it is ${String(given)}; a query string has at most ${mostMembers} parameters`)
       : found(given as number, null)
   } catch (error) {
-    return found(null, (error as Error).message)
+    return found(null, messageOf(error))
   }
 }
 
@@ -228,7 +231,7 @@ async function read(root: string, name: string, isStrapiConfig = false): Promise
       ? (content as { default: unknown }).default
       : content
   } catch (error) {
-    throw new ConfigError(`Cannot load ${name}: ${(error as Error).message}.`)
+    throw new ConfigError(`Cannot load ${name}: ${messageOf(error)}.`)
   }
 }
 

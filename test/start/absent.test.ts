@@ -98,6 +98,26 @@ test('commands say what a start says of a database that the project had', async 
   }
 })
 
+test('a Strapi project whose config/database cannot be read is told why its database is not known', async () => {
+  const folder = project({
+    ...notes,
+    'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } },
+    'config/database.js': "module.exports = () => require('a-module-that-is-not-there')",
+  })
+  const { status, out, err } = await octavo(['start', folder])
+  expect([status, out, err]).toEqual([
+    1,
+    '',
+    expect.stringMatching(
+      /so the project has one \(config\/database\.js does not name the database file \([^\n]*a-module-that-is-not-there[^\n]*\)\)\. Restore it, or set DATABASE_FILENAME [^\n]+\n$/,
+    ),
+  ])
+  // A variable that names the file says it all.
+  const named = await octavo(['start', folder, '--new'], { DATABASE_FILENAME: 'here.db' })
+  expect([named.status, named.err]).toEqual([0, ''])
+  expect(named.out).not.toContain('does not name the database file')
+})
+
 test('a look at a database leaves nothing beside it, and needs no secrets', async () => {
   const folder = project({ ...notes })
   expect((await octavo(['start', folder])).status).toBe(0)
