@@ -28,7 +28,8 @@ function severalOf({ everywhere, locale, write: { type } }: WriteOperation, vers
     const name = `${type.draftAndPublish && version.published_at !== null} ${version.locale ?? ''}`
     groups.set(name, [...(groups.get(name) ?? []), version])
   }
-  const several = [...groups.values()].map(copiesOfFirst).filter((rows) => rows.length > 1)
+  const isSeveral = (rows: readonly StoredVersion[]) => rows.length > 1
+  const several = [...groups.values()].filter(isSeveral).map(copiesOfFirst).filter(isSeveral)
   const byAge = (one: StoredVersion, other: StoredVersion) => (other.updated_at ?? 0) - (one.updated_at ?? 0) || other.id - one.id
   return several.map((rows) => ({ kept: rows[0]!, newestFirst: rows.toSorted(byAge) }))
 }
