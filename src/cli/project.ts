@@ -80,8 +80,8 @@ export const lookIntoStarted = <Result>(folder: string, work: (project: Omit<Pro
 
 /** @throws ConfigError if there is no database; where the project had one, it is what a start says */
 export async function checkDatabase(config: Config, folder: string): Promise<void> {
+  await refuseLost(config)
   const driver = await driverOf(config)
-  driver.refuseLost(config, strapiEvidence(config))
   if (!driver.exists(config))
     throw new ConfigError(`There is no database at ${driver.nameOf(config)} yet. Start the service once: ${commandLine('start', folder)}`)
 }
@@ -102,7 +102,7 @@ export async function checkPrepared(view: DatabaseView, config: Config, folder: 
 }
 
 /** Evidence, other than Octavo's own files, that a project without a database had one; null if there is none. */
-export function strapiEvidence({ folder, database }: Config): string | null {
+function strapiEvidence({ folder, database }: Config): string | null {
   const sign = signOfStrapi(folder)
   if (sign === null) return null
   return `${sign}, so the project has one${database.problem === null ? '' : ` (${database.problem})`}`

@@ -14,7 +14,7 @@ import { endWithParent } from './end-with-parent.js'
 import { orExplain } from './explain-error.js'
 import type { Hangup } from './hangup.js'
 import { checkPorts } from './port-check.js'
-import { strapiEvidence } from './project.js'
+import { refuseLost } from './project.js'
 import { reportProjectCode } from './project-code.js'
 import { checkProject } from './project-folder.js'
 import { ensureSecrets, reportCreated } from './secrets.js'
@@ -86,7 +86,7 @@ async function listen(folder: string, options: ServeOptions): Promise<void> {
   refuseUnfinishedRestore(given)
   if (!replaces) await checkPorts(given)
   const driver = await driverOf(given)
-  driver.refuseLost(given, strapiEvidence(given))
+  await refuseLost(given)
   const { config, service } = await open(given, logger).catch((error: Error) => {
     throw driver.faultOf(error) === null ? error : new ConfigError(`The database ${driver.nameOf(given)} cannot be used: ${error.message}.`)
   })

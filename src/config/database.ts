@@ -35,7 +35,7 @@ export interface DatabaseConfig {
   /** URLs of read replicas, on PostgreSQL. */
   readonly replicas: readonly string[]
   readonly filename: string
-  /** Why Strapi's config/database does not tell which database is used; null if it does, or need not. */
+  /** Why the database file is unknown from Strapi's config/database; null if it is known, or set elsewhere. */
   readonly problem: string | null
   readonly readerThreads: number
   readonly maxReaderThreads: number

@@ -74,7 +74,7 @@ function strapiConfigFiles(root: string, name: string, environment: Environment)
   return paths.map((path) => fileOf(root, path)).filter((file) => file !== null)
 }
 
-/** The message of an error in a project's code, without the modules that led to it: Node lists them in further lines. */
+/** Error message of a project's code, without Node's multi-line require stack. */
 const messageOf = (error: unknown): string => (error as Error).message.split('\nRequire stack:')[0]!
 
 /** The parts of a Strapi project's `config/database` that Octavo uses. */

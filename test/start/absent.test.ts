@@ -98,7 +98,7 @@ test('commands say what a start says of a database that the project had', async 
   }
 })
 
-test('a Strapi project whose config/database cannot be read is told why its database is not known', async () => {
+test('an unreadable config/database of a Strapi project is named when the database is missing', async () => {
   const folder = project({
     ...notes,
     'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } },
@@ -112,7 +112,7 @@ test('a Strapi project whose config/database cannot be read is told why its data
       /so the project has one \(config\/database\.js does not name the database file \([^\n]*a-module-that-is-not-there[^\n]*\)\)\. Restore it, or set DATABASE_FILENAME [^\n]+\n$/,
     ),
   ])
-  // A variable that names the file says it all.
+  // DATABASE_FILENAME takes precedence.
   const named = await octavo(['start', folder, '--new'], { DATABASE_FILENAME: 'here.db' })
   expect([named.status, named.err]).toEqual([0, ''])
   expect(named.out).not.toContain('does not name the database file')

@@ -95,7 +95,7 @@ rule('projects.21', 'files may begin with a byte order mark', async () => {
   // An empty value in the first line is the place of a secret that is made.
   writeFileSync(join(folder, '.env'), `${mark}JWT_SECRET=\r\nAPI_TOKEN_SALT=salt\r\n`)
   expect((await octavo(['start', folder])).out).toContain('Generated JWT_SECRET')
-  expect(readFileSync(join(folder, '.env'), 'utf8')).toMatch(/^JWT_SECRET=[\w-]{20,}$/m)
+  expect(readFileSync(join(folder, '.env'), 'utf8')).toMatch(/^JWT_SECRET=[\w-]{20,}\r?\n/)
 })
 
 rule('projects.22', 'a hook on a type that hooks never run for ends the start', async () => {

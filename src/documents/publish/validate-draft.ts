@@ -71,7 +71,7 @@ function keepsUniqueEntries(model: Model, type: ContentType, data: unknown): boo
   })
 }
 
-/** What stands in the place of the links of an attribute; null: the attribute is not one of them. */
+/** Replacement for an attribute's links; null keeps the attribute as it is. */
 type Relink = (shape: Schema, attribute: Attribute) => ((rows: LinkedRows) => Promise<unknown>) | null
 type LinkedRows = readonly { readonly id: number }[]
 
