@@ -10,7 +10,7 @@ import { writeSchemas } from './schemas.mjs'
 
 rmSync('dist', { recursive: true, force: true })
 const built = Promise.all([bundle, clientBundle, forBrowsers].map((options) => build(options)))
-for (const entry of ['src/index.ts', 'src/client.ts']) writeDeclarations(entry, 'dist')
+for (const entry of ['src/service/index.ts', 'packages/client/index.ts']) writeDeclarations(entry, 'dist/types')
 await writeSchemas('schemas')
 const [{ metafile }] = await built
 writeLicenses(Object.keys(metafile.inputs), 'dist/THIRD-PARTY-LICENSES.txt')

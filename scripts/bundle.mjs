@@ -5,17 +5,17 @@ const neverLoaded = ['@fastify/ajv-compiler', '@fastify/fast-json-stringify-comp
 
 export const bundle = {
   entryPoints: [
-    'src/main.ts',
-    'src/index.ts',
-    'src/cli/dev/service-process.ts',
-    'src/cli/processes/process-of-several.ts',
+    'src/service/main.ts',
+    'src/service/index.ts',
+    'src/service/cli/dev/service-process.ts',
+    'src/service/cli/processes/process-of-several.ts',
     'src/database/sqlite/readers/reader-thread.ts',
     'src/database/sqlite/writer/writer-thread.ts',
     'src/database/sqlite/index-thread.ts',
     'src/database/sqlite/model-work-thread.ts',
-    'src/uploads/images/image-process.ts',
-    'src/doctor/doctor-process.ts',
-    'src/project-code/project-code-thread.ts',
+    'src/content/media/images/image-process.ts',
+    'src/operations/doctor/doctor-process.ts',
+    'packages/strapi-code/project-code-thread.ts',
   ],
   outdir: 'dist',
   entryNames: '[name]',
@@ -38,7 +38,7 @@ export const bundle = {
 
 /** The client of the API, which also runs in browsers: one small file that needs nothing. */
 export const clientBundle = {
-  entryPoints: ['src/client.ts'],
+  entryPoints: { client: 'packages/client/index.ts' },
   outdir: 'dist',
   bundle: true,
   platform: 'neutral',
@@ -51,13 +51,13 @@ export const clientBundle = {
 /** What browsers load for the pages of the service: each script with what it imports, in one file. */
 export const forBrowsers = {
   entryPoints: [
-    'src/browser/start-page.ts',
-    'src/browser/start-page.css',
-    'src/browser/new-password.ts',
-    'src/browser/account-pages.css',
-    'src/browser/favicon.svg',
-    'src/browser/docs-page/page.ts',
-    'src/browser/docs-page/page.css',
+    'src/http/pages/browser/start-page.ts',
+    'src/http/pages/browser/start-page.css',
+    'src/http/pages/browser/new-password.ts',
+    'src/http/pages/browser/account-pages.css',
+    'src/http/pages/browser/favicon.svg',
+    'src/http/pages/browser/docs-page/page.ts',
+    'src/http/pages/browser/docs-page/page.css',
   ],
   outdir: 'dist/browser',
   bundle: true,

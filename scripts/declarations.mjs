@@ -1,4 +1,4 @@
-// Writes dist/*.d.ts: the types of the public interface, and of no other file. Most say their types and need milliseconds; what
+// Writes dist/types: the types of the public interface, and of no other file. Most say their types and need milliseconds; what
 // zod infers for the configuration needs the compiler's whole knowledge.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
@@ -52,17 +52,16 @@ function inferred(file) {
 }
 
 /**
- * Writes the declarations of `entry` and of every file that they name.
+ * Writes the declarations of `entry` and of every file that they name, each at its path in the repository.
  * @param {string} entry
  * @param {string} folder
  */
 export function writeDeclarations(entry, folder) {
-  const source = dirname(resolve(entry))
   const waiting = [resolve(entry)]
   const done = new Set(waiting)
   for (const file of waiting) {
     const text = said(file) ?? inferred(file)
-    const written = join(folder, relative(source, file).replace(/\.ts$/, '.d.ts'))
+    const written = join(folder, relative(process.cwd(), file).replace(/\.ts$/, '.d.ts'))
     mkdirSync(dirname(written), { recursive: true })
     writeFileSync(written, text)
     for (const [, path] of text.matchAll(/(?:from |import\()["'](\.[^"']+)["']/g)) {

@@ -32,5 +32,6 @@ const newest = (folder) =>
       entry.isDirectory() ? newest(join(folder, entry.name)) : statSync(join(folder, entry.name)).mtimeMs,
     ),
   )
-if (!existsSync('dist/main.js') || newest('src') > statSync('dist/main.js').mtimeMs) run(process.execPath, ['scripts/build.mjs'])
+if (!existsSync('dist/main.js') || Math.max(newest('src'), newest('packages')) > statSync('dist/main.js').mtimeMs)
+  run(process.execPath, ['scripts/build.mjs'])
 if (hasRun) console.log(`Installed and built in ${(performance.now() / 1000).toFixed(0)} s.`)

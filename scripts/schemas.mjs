@@ -1,11 +1,11 @@
-// Writes schemas/: the JSON schemas of content-types and components, made from the tables in src/model.
+// Writes schemas/: the JSON schemas of content-types and components, made from the tables in src/model/schema.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { build } from 'esbuild'
 
 /** @param {string} folder */
 export async function writeSchemas(folder) {
   const { outputFiles } = await build({
-    entryPoints: ['src/model/json-schema.ts'],
+    entryPoints: ['src/model/schema/json-schema.ts'],
     ...{ bundle: true, write: false, platform: 'node', format: 'esm', target: 'node20' },
   })
   const { contentTypeSchema, componentSchema } = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`)

@@ -13,16 +13,20 @@ function filesBelow(folder: string, ending: RegExp): string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name)
     if (entry.isDirectory())
-      return entry.name === 'node_modules' || entry.name === 'project' || entry.name === 'strapi' ? [] : filesBelow(path, ending)
+      return /node_modules|dist|strapi$|golden.project$/.test(path.slice(root.length)) ? [] : filesBelow(path, ending)
     return ending.test(entry.name) ? [path] : []
   })
 }
 
-const sources = filesBelow(source, /\.ts$/)
-const name = (file: string) => relative(source, file).replaceAll('\\', '/')
+const sources = [source, join(root, 'packages')].flatMap((folder) => filesBelow(folder, /\.ts$/))
+/** The path of a file below src/; below the root for one of packages/. */
+const name = (file: string) =>
+  relative(root, file)
+    .replaceAll('\\', '/')
+    .replace(/^src\//, '')
 const textOf = (file: string) => readFileSync(file, 'utf8')
 
-/** The files of ours that a file imports, type imports and dynamic imports included. */
+/** The files that a file imports, type imports and dynamic imports included. */
 function importsOf(file: string): string[] {
   const text = textOf(file)
   const found = [...text.matchAll(/(?:from|import\(|new URL\()\s*'(\.[^']+)'/g)].map(([, path]) => path!)
@@ -32,174 +36,45 @@ function importsOf(file: string): string[] {
   })
 }
 
-/** Folders that are rooms of their own inside another room. */
-const inner = /^(documents|query|database)\/(input|store|publish|read|rest|compile|answer|schema|sqlite|postgres|mysql|server)\//
+/** The storeys of src/ from the ground; each imports from those below it. */
+const storeys = [
+  ...['foundation', 'model', 'database', 'query', 'content', 'identity', 'project', 'operations', 'admin', 'http', 'service'],
+] as const
+const storeyOf = (file: string): string => name(file).split('/')[0]!
 
-/** The room of a file: its folder below src/, or one of the inner rooms; a file beside the rooms is one by itself. */
-function room(file: string): string {
-  const path = name(file)
-  if (/^database\/(?:open|open-rows|first-rows)\.ts$/.test(path)) return 'database/open'
-  if (inner.test(path)) return path.split('/').slice(0, 2).join('/')
-  // The entry of a room that is a program of its own.
-  if (path === 'client.ts') return 'client'
-  return path.includes('/') ? path.split('/')[0]! : path.replace(/\.ts$/, '')
-}
+/** Imports between storeys, or within one, that the order of storeys would allow. */
+const forbidden: readonly (readonly [from: RegExp, to: RegExp])[] = [
+  // These choose the driver; no other file knows which one it is.
+  [/^database\/(?!open\.ts|first-rows\.ts|transfer\/open-rows\.ts|sqlite|server)/, /^database\/(sqlite|server)\//],
+  [/^database\/sqlite\//, /^database\/server\//],
+  [/^database\/server\//, /^database\/sqlite\//],
+  [/^database\/server\/postgres\//, /^database\/server\/mysql\//],
+  [/^database\/server\/mysql\//, /^database\/server\/postgres\//],
+  [/^query\//, /^database\/(?!dialect|fragments|plan)/],
+  [/^query\/(?!compile|rest)/, /^query\/(compile|rest)\//],
+  [/^query\/compile\//, /^query\/rest\//],
+  [/^query\/rest\//, /^query\/compile\//],
+  [/^(identity|project|admin|http|service)\//, /^database\/(sqlite|server)\//],
+  [/^packages\//, /^(?!packages|foundation|model\/schema\/types)/],
+  [/^packages\/client\//, /^(?!packages\/client|foundation\/public)/],
+]
 
-const knownToAll = new Set(['config', 'errors', 'grants', 'model', 'public', 'runtime'])
-const documents = ['documents', 'documents/read', 'documents/publish', 'documents/store', 'documents/input']
-const query = ['query', 'query/rest', 'query/compile']
-const database = ['database', 'database/answer', 'database/schema', 'database/sqlite']
-/** What asks a database, and does not know which one it is. */
-const anyDatabase = ['database', 'database/answer']
-/** The rooms that each room may import from. */
-const below: Readonly<Record<string, readonly string[]>> = {
-  browser: [],
-  main: ['cli'],
-  cli: [
-    'service',
-    'project-model',
-    'live-model',
-    'model-plans',
-    'description',
-    'query',
-    'seed',
-    'access',
-    'accounts',
-    'administration',
-    'archive',
-    'backup',
-    'compare',
-    'project-code',
-    'project-contract',
-    'project-fields',
-    'doctor',
-    'events',
-    'locales',
-    'management',
-    'uploads',
-    'database',
-    'database/open',
-  ],
-  archive: ['uploads', 'database', 'database/schema'],
-  backup: ['project-fields', 'uploads', 'doctor', 'live-model', 'database', 'database/open', 'database/sqlite'],
-  index: ['service'],
-  'project-contract': ['database', 'database/open'],
-  'project-fields': ['project-code', 'database', 'database/open'],
-  'project-model': ['project-fields', 'live-model', 'installation', 'http', 'schedules', 'seed', 'documents', 'database', 'database/open'],
-  service: [
-    'service-parts',
-    'project-contract',
-    'installation',
-    'live-model',
-    'http',
-    'content',
-    'schedules',
-    'hints',
-    'access',
-    'administration',
-    'uploads',
-    'events',
-    'documents',
-    'source-maps',
-    'database',
-  ],
-  'service-parts': ['project-model', 'management', 'metrics', 'tracing', 'access', 'accounts', 'uploads', 'events', 'database'],
-  content: ['installation', 'uploads', ...documents],
-  'live-model': ['content-type-builder', 'model-plans', 'installation', 'database', 'database/schema'],
-  installation: ['accounts', 'description', 'uploads', 'events', ...documents, ...query, ...anyDatabase],
-  http: [
-    'content',
-    'live-model',
-    'installation',
-    'hints',
-    'administration',
-    'access',
-    'accounts',
-    'uploads',
-    'events',
-    'source-maps',
-    ...documents,
-  ],
-  hints: ['access', 'documents/read', 'documents/input', 'query', 'query/rest'],
-  administration: ['accounts', 'access', 'doctor', 'events', 'leases', 'locales', 'uploads', 'query/rest', ...documents, ...anyDatabase],
-  accounts: ['access', ...documents, ...anyDatabase],
-  access: ['documents/store', ...anyDatabase],
-  uploads: ['events', 'documents/store', 'database/sqlite', ...anyDatabase],
-  schedules: ['leases', ...anyDatabase],
-  leases: anyDatabase,
-  description: ['documents/input', 'query', 'query/rest'],
-  client: [],
-  seed: database,
-  compare: [],
-  'content-type-builder': [],
-  'project-code': [],
-  doctor: ['database/schema', 'database/open', 'model-plans', ...anyDatabase],
-  locales: ['documents/store', ...anyDatabase],
-  management: ['metrics'],
-  metrics: ['access', 'uploads', 'database'],
-  tracing: ['database'],
-  'source-maps': ['database'],
-  documents: [...documents, 'events', ...query, ...anyDatabase],
-  'documents/publish': ['documents/read', 'documents/store', 'documents/input', ...query, ...anyDatabase],
-  'documents/store': ['documents/input', 'database/sqlite', ...query, ...anyDatabase],
-  'documents/read': [...query, ...anyDatabase],
-  'documents/input': ['query', 'query/rest', 'database'],
-  events: ['leases', ...query, ...anyDatabase],
-  query: ['database'],
-  'query/rest': ['query'],
-  'query/compile': ['query', 'database'],
-  database: ['database/schema', 'model-plans'],
-  'database/open': ['database', 'database/sqlite', 'database/postgres', 'database/mysql'],
-  'database/answer': ['database'],
-  'database/schema': [],
-  'model-plans': ['database/schema'],
-  'database/sqlite': ['database', 'database/answer', 'database/schema', 'model-plans'],
-  'database/server': ['database', 'database/answer', 'database/schema', 'model-plans'],
-  'database/postgres': ['database', 'database/answer', 'database/schema', 'database/server', 'model-plans'],
-  'database/mysql': ['database', 'database/answer', 'database/schema', 'database/server', 'model-plans'],
-  config: [],
-  errors: [],
-  grants: [],
-  model: [],
-  public: [],
-  runtime: [],
-}
-const seenByQuery = new Set(['database/dialect.ts', 'database/fragments.ts', 'database/plan.ts'])
-
-test('arrows between rooms point down only', () => {
+test('a storey imports from those below it, and packages from the foundation and types', () => {
   const wrong = sources.flatMap((file) =>
     importsOf(file).flatMap((target) => {
-      const [here, there] = [room(file), room(target)]
-      const allowed = here === there || knownToAll.has(there) || (below[here] ?? []).includes(there)
-      const seen = !here.startsWith('query') || there !== 'database' || seenByQuery.has(name(target))
-      return allowed && seen ? [] : [`${name(file)} → ${name(target)}`]
+      const [here, there] = [storeyOf(file), storeyOf(target)]
+      const isBelow = here === 'packages' || there === 'packages' || storeys.indexOf(there as never) <= storeys.indexOf(here as never)
+      const isForbidden = forbidden.some(([from, to]) => from.test(name(file)) && to.test(name(target)))
+      return isBelow && !isForbidden ? [] : [`${name(file)} → ${name(target)}`]
     }),
   )
   expect(wrong).toEqual([])
 })
 
-test('ARCHITECTURE.md names every room, every file beside the rooms, and what all rooms know', () => {
-  const text = readFileSync(join(root, 'ARCHITECTURE.md'), 'utf8')
-  const [arrows = ''] = /```\ncli → [^`]*```/.exec(text) ?? []
-  const names = (line: string) => (what: string) => new RegExp(`\\b${what}(?![\\w-])`).test(line)
-  expect(
-    [...new Set(sources.map(room))].filter((what) => !what.includes('/') && what !== 'index').filter((what) => !names(text)(what)),
-  ).toEqual([])
-  const toAll = arrows.split('\n').find((line) => line.endsWith('known to all')) ?? ''
-  expect([...knownToAll].filter((what) => !names(toAll)(what))).toEqual([])
-  const beside = sources.map(name).filter((file) => !file.includes('/') && file !== 'index.ts')
-  expect(beside.map((file) => file.replace('.ts', '')).filter((what) => !names(arrows)(what))).toEqual([])
-})
-
-test('what all rooms know imports nothing of ours but each other', () => {
-  const wrong = sources
-    .filter((file) => knownToAll.has(room(file)))
-    .flatMap((file) =>
-      importsOf(file)
-        .filter((target) => room(target) !== room(file) && !knownToAll.has(room(target)))
-        .map((target) => `${name(file)} → ${name(target)}`),
-    )
-  expect(wrong).toEqual([])
+test('every file is in a storey or a package, and ARCHITECTURE.md names them all', () => {
+  expect([...new Set(sources.map(storeyOf))].sort()).toEqual([...storeys, 'packages'].sort())
+  const text = textOf(join(root, 'ARCHITECTURE.md'))
+  expect([...storeys, 'packages'].filter((storey) => !text.includes(`\`${storey}/\``))).toEqual([])
 })
 
 test('a start loads no database driver that is not the configured one', () => {
@@ -211,21 +86,23 @@ test('a start loads no database driver that is not the configured one', () => {
     for (const [, path] of text.matchAll(/^(?:import|export|\}) (?:[^'\n]*from )?'(\.[^']+)'/gm))
       load(resolve(dirname(file), path!.replace(/\.js$/, '.ts')))
   }
-  load(join(source, 'cli', 'serve.ts'))
+  load(join(source, 'service', 'cli', 'serve.ts'))
   expect(loaded.size).toBeGreaterThan(100)
-  expect([...loaded].filter((file) => /database\/(postgres|mysql|server)$/.test(room(file))).map(name)).toEqual([])
+  expect([...loaded].filter((file) => name(file).startsWith('database/server/')).map(name)).toEqual([])
 })
 
 /** Files whose imports happen at a start, in a command, or in a thread or process that another one replaces. */
 const importsAtStart =
-  /^(?:cli\/.*|config\/files|database\/open|database\/answer\/signed-addresses|http\/server|management\/prepare|project-fields|project-model|seed\/loader|service|tracing\/prepare|uploads\/images\/image-process|uploads\/storage\/open|uploads\/stored-files|database\/sqlite\/(?:readers|writer)\/.*-thread)\.ts$/
+  /^(?:service\/cli\/.*|foundation\/config\/files|database\/open|database\/answer\/signed-addresses|http\/server|operations\/(?:management|tracing)\/prepare|operations\/seed\/loader|project\/fields|service\/project-model|service\/service|content\/media\/(?:images\/image-process|storage\/open|stored-files)|database\/sqlite\/(?:readers|writer)\/.*-thread)\.ts$/
 
 test('what a request imports is loaded before the service listens: Node remembers an import that failed', () => {
   const importsIn = (file: string) =>
     [...textOf(file).matchAll(/(?<!typeof )\bimport\('([^']+)'\)(?!\.[A-Z])/g)].map(([, path]) =>
       path!.startsWith('.') ? name(resolve(dirname(file), path!)) : path!,
     )
-  const loaded = new Set(['service.ts', 'live-model/builder-request.ts'].flatMap((file) => importsIn(join(source, file))))
+  const loaded = new Set(
+    ['service/service.ts', 'project/model-changes/builder-request.ts'].flatMap((file) => importsIn(join(source, file))),
+  )
   const later = sources.filter((file) => !importsAtStart.test(name(file)))
   expect(
     later.flatMap((file) =>
@@ -255,26 +132,26 @@ test('no file imports itself through others', () => {
 
 test('every file is used', () => {
   const entries = new Set([
-    'main.ts',
-    'index.ts',
-    'client.ts',
+    'service/main.ts',
+    'service/index.ts',
+    'packages/client/index.ts',
     'database/sqlite/readers/reader-thread.ts',
     'database/sqlite/writer/writer-thread.ts',
     'database/sqlite/index-thread.ts',
-    'uploads/images/image-process.ts',
-    'browser/start-page.ts',
-    'browser/new-password.ts',
-    'browser/docs-page/page.ts',
+    'content/media/images/image-process.ts',
+    'http/pages/browser/start-page.ts',
+    'http/pages/browser/new-password.ts',
+    'http/pages/browser/docs-page/page.ts',
     // Bundled by the build, for the editors of schemas.
-    'model/json-schema.ts',
-    'project-code/project-code-thread.ts',
+    'model/schema/json-schema.ts',
+    'packages/strapi-code/project-code-thread.ts',
   ])
   const used = new Set(sources.flatMap(importsOf).map(name))
   expect(sources.map(name).filter((file) => !used.has(file) && !entries.has(file))).toEqual([])
 })
 
 /** Vocabularies and tables may be longer. */
-const tables = new Set(['model/builtin.ts', 'model/types.ts', 'database/schema/initial-settings.ts'])
+const tables = new Set(['model/schema/builtin.ts', 'model/schema/types.ts', 'model/tables/initial-settings.ts'])
 
 test('files stay below 400 lines', () => {
   const long = sources.filter((file) => !tables.has(name(file)) && textOf(file).split('\n').length > 400).map(name)
@@ -337,7 +214,7 @@ test('no file or folder is called utils, helpers, common, misc or manager', () =
 
 test('only the public interface re-exports', () => {
   const barrels = sources.filter(
-    (file) => name(file) !== 'index.ts' && name(file) !== 'client.ts' && /^export .* from '/m.test(textOf(file)),
+    (file) => name(file) !== 'service/index.ts' && name(file) !== 'packages/client/index.ts' && /^export .* from '/m.test(textOf(file)),
   )
   expect(barrels.map(name)).toEqual([])
 })
@@ -354,29 +231,32 @@ test('errors are ApiErrors or sentences for whoever starts the service: no class
     [...textOf(file).matchAll(/^(?:export )?class (\w+)/gm)].map(([, found]) => `${name(file)} ${found}`),
   )
   expect(classes.sort()).toEqual([
-    'client/errors.ts ApiError',
     'database/answer/sink.ts AnswerTooLarge',
-    'errors/errors.ts ApiError',
-    'errors/errors.ts ConfigError',
+    'foundation/errors/errors.ts ApiError',
+    'foundation/errors/errors.ts ConfigError',
+    'packages/client/errors.ts ApiError',
   ])
 })
 
 test('SQL stays out of http, model and query stays pure', () => {
   const httpSql = sources.filter(
     (file) =>
-      room(file) === 'http' &&
+      storeyOf(file) === 'http' &&
       /\b(select|insert into|update \w+ set|delete from)\b.*\bfrom\b|from 'kysely'|better-sqlite3/i.test(textOf(file)),
   )
   const waiting = sources.filter(
     (file) =>
-      (room(file) === 'query' || (room(file) === 'model' && name(file) !== 'model/load.ts' && name(file) !== 'model/schema-files.ts')) &&
+      (storeyOf(file) === 'query' ||
+        (name(file).startsWith('model/schema/') &&
+          name(file) !== 'model/schema/load.ts' &&
+          name(file) !== 'model/schema/schema-files.ts')) &&
       /\bawait\b|Date\.now\(\)|new Date\(\)|performance\.now/.test(textOf(file)),
   )
   expect([...httpSql, ...waiting].map(name)).toEqual([])
 })
 
-test('no words of one SQL dialect outside of src/database: fragments.ts and the dialects have them', () => {
-  const outside = parsedSources.filter((file) => !file.name.startsWith('database/'))
+test('no words of one SQL dialect outside of database/ and model/tables/', () => {
+  const outside = parsedSources.filter((file) => !/^(database|model\/tables)\//.test(file.name))
   expect(outside.flatMap((file) => dialectWords(file).map((word) => `${file.name}: ${word}`))).toEqual([])
 })
 
@@ -421,35 +301,35 @@ test('what comments cite is there: rules, decisions, pages of docs, files, and n
 
 /** Where the time of day is meant: moments that are stored or shown, ends of tokens and codes that others made. */
 const wallClock = new Set([
-  'project-model.ts',
-  'access/identify.ts',
-  'access/jwt.ts',
-  'access/sessions.ts',
-  'cli/dev.ts',
-  'cli/dev/service-process.ts',
-  'cli/locales.ts',
-  'cli/roles.ts',
-  'cli/tokens.ts',
-  'cli/admins.ts',
-  'cli/users.ts',
-  'compare/proxy.ts',
-  'cli/webhook-deliveries.ts',
-  'cli/webhooks.ts',
-  'installation/installation.ts',
-  'metrics/scraped-metrics.ts',
+  'service/project-model.ts',
+  'identity/access/identify.ts',
+  'identity/access/jwt.ts',
+  'identity/access/sessions.ts',
+  'service/cli/dev.ts',
+  'service/cli/dev/service-process.ts',
+  'service/cli/locales.ts',
+  'service/cli/roles.ts',
+  'service/cli/tokens.ts',
+  'service/cli/admins.ts',
+  'service/cli/users.ts',
+  'packages/compare/proxy.ts',
+  'service/cli/webhook-deliveries.ts',
+  'service/cli/webhooks.ts',
+  'project/installation.ts',
+  'operations/metrics/scraped-metrics.ts',
   'database/answer/signed-addresses.ts',
   'database/sqlite/file/copied-database.ts',
-  'documents/idempotency.ts',
-  'documents/operation.ts',
-  'events/outbox.ts',
-  'documents/write.ts',
-  'http/api/refresh-cookie.ts',
-  'runtime/audit-output.ts',
-  'runtime/log.ts',
-  'schedules/schedules.ts',
-  'service-parts.ts',
-  'uploads/library.ts',
-  'uploads/signing.ts',
+  'content/documents/idempotency.ts',
+  'content/documents/operation.ts',
+  'content/events/outbox.ts',
+  'content/documents/write.ts',
+  'http/rest/api/refresh-cookie.ts',
+  'foundation/runtime/audit-output.ts',
+  'foundation/runtime/log.ts',
+  'project/schedules/schedules.ts',
+  'service/parts.ts',
+  'content/media/library.ts',
+  'content/media/signing.ts',
 ])
 
 test('deadlines and intervals go by a clock that never jumps: Date.now is for the time of day', () => {

@@ -1,6 +1,6 @@
 // The few places where databases differ, as functions that build SQL. Asking a dialect for its name elsewhere is an error.
 import type { RawBuilder } from 'kysely'
-import type { Answer } from '../model/attributes.js'
+import type { Answer } from '../model/schema/attributes.js'
 import type { Found, Listed } from './fragments.js'
 import type { Statement } from './plan.js'
 import type { MomentFault, Stored } from './stored.js'

@@ -1,9 +1,9 @@
 // Makes the drafts of a type that gets Draft & Publish: a copy of each row, of its components, links and files.
 import { type RawBuilder, sql } from 'kysely'
-import { ownedLinks, ownedMorphs } from '../model/owners.js'
-import type { Model, Schema } from '../model/types.js'
-import type { DraftLinks, IncomingLinks, StepNamed } from '../model-plans/steps.js'
-import { describeTables } from './schema/tables.js'
+import type { DraftLinks, IncomingLinks, StepNamed } from '../model/diff/steps.js'
+import { ownedLinks, ownedMorphs } from '../model/schema/owners.js'
+import type { Model, Schema } from '../model/schema/types.js'
+import { describeTables } from '../model/tables/tables.js'
 import type { ScriptWords, StepScript } from './step-script.js'
 
 type Sql = RawBuilder<unknown>

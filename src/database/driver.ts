@@ -1,9 +1,9 @@
 // What a database driver provides: everything that is known of the configured database is asked of its driver.
-import type { Config } from '../config/config.js'
-import type { Model } from '../model/types.js'
+import type { Config } from '../foundation/config/config.js'
+import type { Model } from '../model/schema/types.js'
 import type { Leaving } from './additions.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from './database.js'
-import type { FileSnapshot, RowReplacement, RowSource, RowTarget } from './rows.js'
+import type { FileSnapshot, RowReplacement, RowSource, RowTarget } from './transfer/rows.js'
 
 /** Reports an index before it is created: its name, how many were missing, how many of them exist now. */
 export type ReportIndex = (name: string, done: number, missing: number) => void

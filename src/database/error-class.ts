@@ -1,5 +1,5 @@
 // What an operation of the database failed with, as one of a few words.
-import { ApiError } from '../errors/errors.js'
+import { ApiError } from '../foundation/errors/errors.js'
 import { isCommitUnknown, isSchemaDrift } from './unavailable.js'
 
 export const databaseErrorClasses = ['conflict', 'overload', 'timeout', 'unavailable', 'commit_unknown', 'schema_drift', 'failure'] as const

@@ -1,11 +1,11 @@
 // The first rows of a new database that is not SQLite: made in memory, then copied.
-import { newDocumentId } from '../model/document-id.js'
-import type { Model } from '../model/types.js'
-import { copyFirstRows } from './copy.js'
+import { newDocumentId } from '../model/schema/document-id.js'
+import type { Model } from '../model/schema/types.js'
 import type { FillDatabase } from './database.js'
 import type { FillRows } from './driver.js'
 import { firstContents } from './sqlite/first-contents.js'
 import { sqliteSource } from './sqlite/rows.js'
+import { copyFirstRows } from './transfer/copy.js'
 
 /** Fills a new database that is not SQLite with the first content of a model, which is made in memory. `locale`: the default one. */
 export const firstRows =

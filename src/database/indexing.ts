@@ -1,5 +1,5 @@
 // Creates the missing indexes of the model in force in the background: another model begins anew.
-import type { Model } from '../model/types.js'
+import type { Model } from '../model/schema/types.js'
 
 /** Indexes that are created in the background. */
 export interface BackgroundIndexes {

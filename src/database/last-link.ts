@@ -1,6 +1,6 @@
 // A link that is added behind the others, in whatever columns its table has for places.
 import { type RawBuilder, sql } from 'kysely'
-import type { LinkStorage } from '../model/types.js'
+import type { LinkStorage } from '../model/schema/types.js'
 
 /** Links a row to a target, behind the target's other links and behind the row's own; a relation without an order has no such column. */
 export function linkLast({ table, here, there, order, inverseOrder }: LinkStorage, row: number, target: number): RawBuilder<unknown> {

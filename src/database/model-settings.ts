@@ -1,8 +1,8 @@
 // Writes what Strapi keeps about types in its settings after a change of the content model.
 import { sql } from 'kysely'
-import type { ContentType, Model } from '../model/types.js'
-import type { StepNamed } from '../model-plans/steps.js'
-import { renamedInConfiguration, renamedInFields, storedTypesKey, withStoredTypes } from '../model-plans/strapi-settings.js'
+import type { StepNamed } from '../model/diff/steps.js'
+import { renamedInConfiguration, renamedInFields, storedTypesKey, withStoredTypes } from '../model/diff/strapi-settings.js'
+import type { ContentType, Model } from '../model/schema/types.js'
 import type { StepScript } from './step-script.js'
 
 /** Writes types of the project to the setting by which Strapi knows those of its last start; a database without it has none to write. */

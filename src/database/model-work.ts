@@ -1,8 +1,8 @@
 // What a database is given to carry out the plan of a change of the content model.
 import type { RawBuilder } from 'kysely'
-import type { Model } from '../model/types.js'
-import type { ReversingStep } from '../model-plans/reversing.js'
-import type { PlanStep } from '../model-plans/steps.js'
+import type { ReversingStep } from '../model/diff/reversing.js'
+import type { PlanStep } from '../model/diff/steps.js'
+import type { Model } from '../model/schema/types.js'
 
 /** A change of the content model as a database carries it out. */
 export interface ModelWork {

@@ -1,5 +1,5 @@
 // The SQL of a step of a change of the content model, for readers: values are in their places, and what the service computes is a comment.
-import type { PlanStep } from '../model-plans/steps.js'
+import type { PlanStep } from '../model/diff/steps.js'
 
 const literal = (value: unknown): string => {
   if (value === null || value === undefined) return 'null'

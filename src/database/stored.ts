@@ -1,5 +1,5 @@
 // What a column may hold, in the forms that the service knows: moments as milliseconds since 1970, booleans as 0 and 1, JSON as text.
-import type { ScalarType } from '../model/types.js'
+import type { ScalarType } from '../foundation/public/attribute-types.js'
 
 export type Stored = string | number | bigint | null
 

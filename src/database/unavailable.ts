@@ -1,5 +1,5 @@
 // 503, and what it is about as its cause: callers are told to try again, the log is told why.
-import { ApiError } from '../errors/errors.js'
+import { ApiError } from '../foundation/errors/errors.js'
 
 /** A write that was begun for a model before a change that moves content (live-model.17). */
 export const outdatedModel = (): ApiError =>

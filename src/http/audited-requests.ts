@@ -1,6 +1,6 @@
 // What requests do beside content, for the audit log. Writes of documents are noted where they are made.
 import type { FastifyInstance } from 'fastify'
-import type { Audit } from '../runtime/audit.js'
+import type { Audit } from '../foundation/runtime/audit.js'
 import type { Reply, RequestContext, Route } from './request-context.js'
 
 /** Lets all that is noted from now on know its request. */

@@ -1,7 +1,7 @@
 // Reads the body of a request, with limits for size and time. Called only after the caller's permission was checked.
 import type { IncomingMessage } from 'node:http'
 import qs from 'qs'
-import { ApiError } from '../errors/errors.js'
+import { ApiError } from '../foundation/errors/errors.js'
 import type { IncomingBodies, IncomingBody } from './incoming-bodies.js'
 import { type JsonLimits, parseJson } from './json-body.js'
 

@@ -1,7 +1,7 @@
 // Conditional requests (RFC 9110, section 13): whether the client has a version already, or means this very version.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { ReadBytes } from '../documents/read/find.js'
-import { contentHash } from '../runtime/content-hash.js'
+import type { ReadBytes } from '../content/documents/read/find.js'
+import { contentHash } from '../foundation/runtime/content-hash.js'
 import type { Reply, RequestContext } from './request-context.js'
 
 /** A version of what is sent: its strong ETag with quotes, and when it was changed, in whole seconds. */

@@ -3,8 +3,8 @@
 import type { IncomingMessage, Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { pause } from '../runtime/clock.js'
-import { leavePort } from '../runtime/shared-port.js'
+import { pause } from '../foundation/runtime/clock.js'
+import { leavePort } from '../foundation/runtime/shared-port.js'
 
 /** The connections of a server. */
 export interface Connections {

@@ -3,8 +3,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { BusboyInstance } from '@fastify/busboy'
 import qs from 'qs'
-import { ApiError, validationError } from '../errors/errors.js'
-import { nextTurn } from '../runtime/event-loop.js'
+import { ApiError, validationError } from '../foundation/errors/errors.js'
+import { nextTurn } from '../foundation/runtime/event-loop.js'
 import { type BodyLimits, type ReadForm, readRawBody } from './body-parser.js'
 
 /** The limits of a body that may be a form. */

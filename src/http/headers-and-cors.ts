@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../config/config.js'
+import type { Config } from '../foundation/config/config.js'
 
 /** The allowed origins: any, or a list. */
 export type CorsOrigins = '*' | readonly string[]

@@ -1,13 +1,13 @@
 // Adds hints to responses: `details.hint` of errors, the header `Octavo-Hint` of all others. Nothing of this is loaded or called unless
 // NODE_ENV is `development`.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Config } from '../config/config.js'
-import { ApiError } from '../errors/errors.js'
-import type { RawExchange, ServedRequest } from '../hints/exchange.js'
-import type { Hints } from '../hints/hints.js'
-import { fileType } from '../model/link.js'
-import type { ContentType, Model } from '../model/types.js'
+import type { Config } from '../foundation/config/config.js'
+import { ApiError } from '../foundation/errors/errors.js'
+import { fileType } from '../model/schema/link.js'
+import type { ContentType, Model } from '../model/schema/types.js'
 import { isPreflight } from './headers-and-cors.js'
+import type { RawExchange, ServedRequest } from './hints/exchange.js'
+import type { Hints } from './hints/hints.js'
 import type { Reply, RequestContext } from './request-context.js'
 import type { LoggedRequest } from './request-log.js'
 

@@ -1,7 +1,7 @@
 // Reads the header Idempotency-Key, with which a client may retry a POST without executing it twice.
 import type { IncomingMessage } from 'node:http'
-import type { Once } from '../documents/operation.js'
-import { validationError } from '../errors/errors.js'
+import type { Once } from '../content/documents/operation.js'
+import { validationError } from '../foundation/errors/errors.js'
 
 /** Visible characters without quotes, commas and backslashes; optionally in quotes, as in the draft standard. */
 const form = /^(?:"([!#-+\--[\]-~]{1,255})"|([!#-+\--[\]-~]{1,255}))$/

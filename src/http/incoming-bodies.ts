@@ -1,5 +1,5 @@
 // Limits the memory of incomplete request bodies; slow clients are refused first.
-import { ApiError } from '../errors/errors.js'
+import { ApiError } from '../foundation/errors/errors.js'
 import { openClientMemory } from './client-memory.js'
 
 /** A body that is being received. */

@@ -1,8 +1,8 @@
 // Parses the JSON of a body. Its structure is checked first, so that a small text cannot cause disproportionate work.
 
-import { ApiError } from '../errors/errors.js'
-import { nextTurn } from '../runtime/event-loop.js'
-import { checkStructure, type JsonLimits } from '../runtime/json-structure.js'
+import { ApiError } from '../foundation/errors/errors.js'
+import { nextTurn } from '../foundation/runtime/event-loop.js'
+import { checkStructure, type JsonLimits } from '../foundation/runtime/json-structure.js'
 
 export type { JsonLimits }
 

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { Metrics, RejectionReason } from '../runtime/metrics.js'
+import type { Metrics, RejectionReason } from '../foundation/runtime/metrics.js'
 import { onceClosed } from './once-closed.js'
 import type { LoggedRequest } from './request-log.js'
 import { finalStatus, knownMethod, knownRoute } from './request-outcome.js'

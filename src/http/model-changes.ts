@@ -1,9 +1,9 @@
 // What requests that change the model have in common, whichever API they come to.
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Config } from '../config/config.js'
-import { ApiError } from '../errors/errors.js'
-import type { ChangeResult, PlannedChange } from '../live-model/change.js'
-import type { ListedChange } from '../live-model/change-log.js'
+import type { Config } from '../foundation/config/config.js'
+import { ApiError } from '../foundation/errors/errors.js'
+import type { ChangeResult, PlannedChange } from '../project/model-changes/change.js'
+import type { ListedChange } from '../project/model-changes/change-log.js'
 
 /** The content that a request agrees to hide, by the header `octavo-agree`. */
 export const agreedTo = ({ headers }: { readonly headers: IncomingHttpHeaders }): ReadonlySet<string> =>

@@ -1,7 +1,7 @@
 // Reads that fail because another process has moved content meanwhile run again on the model that is in force by then.
 import type { FastifyReply } from 'fastify'
-import { ApiError } from '../errors/errors.js'
-import type { Model } from '../model/types.js'
+import { ApiError } from '../foundation/errors/errors.js'
+import type { Model } from '../model/schema/types.js'
 import type { LoggedRequest } from './request-log.js'
 
 /** Called with the model that a request is handled with. */

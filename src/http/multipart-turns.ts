@@ -2,8 +2,8 @@
 // little more memory than ten and do not block other requests.
 import type { IncomingMessage } from 'node:http'
 import type { Writable } from 'node:stream'
-import { ApiError } from '../errors/errors.js'
-import type { Library } from '../uploads/library.js'
+import type { Library } from '../content/media/library.js'
+import { ApiError } from '../foundation/errors/errors.js'
 
 /** Milliseconds of a turn while the client keeps sending, and how long a turn waits for the next chunk. */
 const turn = 100

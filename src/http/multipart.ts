@@ -2,9 +2,9 @@
 // no files behind.
 import type { IncomingMessage } from 'node:http'
 import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'
-import { ApiError } from '../errors/errors.js'
-import type { FormLimits, Library } from '../uploads/library.js'
-import type { Received } from '../uploads/receive.js'
+import type { FormLimits, Library } from '../content/media/library.js'
+import type { Received } from '../content/media/receive.js'
+import { ApiError } from '../foundation/errors/errors.js'
 import type { IncomingBody } from './incoming-bodies.js'
 import { streamInTurn } from './multipart-turns.js'
 

@@ -1,9 +1,9 @@
 // Logs one line per request: route, caller and outcome. It contains no data from the client: no query, no document id, and only the fixed
 // parts of error messages.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { ApiError } from '../errors/errors.js'
-import type { Model } from '../model/types.js'
-import type { TraceIds } from '../runtime/tracing.js'
+import type { ApiError } from '../foundation/errors/errors.js'
+import type { TraceIds } from '../foundation/runtime/tracing.js'
+import type { Model } from '../model/schema/types.js'
 
 /** A request with the data for its log line. */
 export type LoggedRequest = FastifyRequest & {

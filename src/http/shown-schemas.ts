@@ -1,5 +1,5 @@
 // Content-types and components in the form of Strapi's content-type builder.
-import type { AttributeSource, Component, ContentType, Model } from '../model/types.js'
+import type { AttributeSource, Component, ContentType, Model } from '../model/schema/types.js'
 
 /** A content-type as the content-type builder shows it. */
 export function describeType(type: ContentType) {

@@ -1,5 +1,5 @@
 // Keys by which caches of others forget a response when something is changed that it was read from.
-import type { Config } from '../config/config.js'
+import type { Config } from '../foundation/config/config.js'
 
 /** The key of responses with more keys than a header may have; it is purged with every change. */
 const anyType = 't-all'

@@ -1,6 +1,6 @@
 // Requests as spans, where traces are collected. No attribute is a part of a URL, a header or a body.
 import type { FastifyInstance } from 'fastify'
-import type { Tracing } from '../runtime/tracing.js'
+import type { Tracing } from '../foundation/runtime/tracing.js'
 import { onceClosed } from './once-closed.js'
 import type { LoggedRequest } from './request-log.js'
 import { finalStatus, knownMethod, knownRoute } from './request-outcome.js'

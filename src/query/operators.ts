@@ -1,6 +1,6 @@
 // The vocabulary of filter operators, one row each: how many values it takes, and whether they are understood by the attribute's
 // type. Adding an operator is adding its name to public/content/filters.ts, a row here and its SQL in compile/operator-sql.ts.
-import type { ComparisonOperators, TextOperators } from '../public/content/filters.js'
+import type { ComparisonOperators, TextOperators } from '../foundation/public/content/filters.js'
 
 /** The operators that the types of queries have. */
 export type OperatorName = keyof (ComparisonOperators<unknown> & TextOperators)

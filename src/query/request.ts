@@ -1,5 +1,7 @@
 // What a read asks for, as plain data. Every name in it has been found in the model and may be seen by the caller,
 // so nothing has to be removed later. Values stand apart, in `values`: the rest is the shape that plans are cached by.
+
+import type { PublicationFilter } from '../foundation/public/content/queries.js'
 import type {
   ComponentAttribute,
   ContentType,
@@ -11,8 +13,7 @@ import type {
   Relation,
   Scalar,
   Schema,
-} from '../model/types.js'
-import type { PublicationFilter } from '../public/content/queries.js'
+} from '../model/schema/types.js'
 import type { OperatorName } from './operators.js'
 
 /** The position of a value in `ReadRequest.values`. */

@@ -1,6 +1,6 @@
 // What happens to users reaches webhooks and listeners as Strapi 5.54 was seen to send it, without anything secret; deletions too.
 import { afterAll, beforeAll, expect } from 'vitest'
-import type { EntryEvent } from '../../src/index.js'
+import type { EntryEvent } from '../../src/service/index.js'
 import { rule } from '../support/rule.js'
 import { goldenTokens, type Served } from '../support/serve.js'
 import { letters, logIn, post, serveAccounts, setAccounts } from './golden.js'

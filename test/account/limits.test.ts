@@ -1,7 +1,7 @@
 // Attempts are limited by route and address, and slowed down by account; no trick of the caller gives a fresh count.
 import { afterEach, expect, test } from 'vitest'
-import { openCounters, openLimiter } from '../../src/access/rate-limit.js'
-import { validationError } from '../../src/errors/errors.js'
+import { validationError } from '../../src/foundation/errors/errors.js'
+import { openCounters, openLimiter } from '../../src/identity/access/rate-limit.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { logIn, post, serveAccounts } from './golden.js'

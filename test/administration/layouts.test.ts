@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { checkLayout } from '../../src/administration/layouts/layout-check.js'
-import { defaultLayout } from '../../src/administration/layouts/layout-defaults.js'
-import { loadModel } from '../../src/model/load.js'
+import { checkLayout } from '../../src/admin/layouts/layout-check.js'
+import { defaultLayout } from '../../src/admin/layouts/layout-defaults.js'
+import { loadModel } from '../../src/model/schema/load.js'
 import { goldenProject } from '../support/serve.js'
 
 test('the settings of a type or component that has none are those that Strapi gives it', async () => {

@@ -1,8 +1,8 @@
 // The administration API under attack: credentials of others, hostile input, and acts at the same moment.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
-import { resources } from '../../src/http/administration/resources.js'
-import { routes } from '../../src/http/api/routes.js'
+import { resources } from '../../src/http/admin/resources.js'
+import { routes } from '../../src/http/rest/api/routes.js'
 import { addToken, addUser, jwt, secrets } from '../spec/callers.js'
 import {
   addAdministrator,

@@ -1,7 +1,7 @@
 // O04, O05: with `api.rest.draftGrant`, whoever may not read drafts learns nothing of them, on whatever way: answers stay the same,
 // byte for byte, when everything that only drafts say is changed.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { loadModel } from '../../src/model/load.js'
+import { loadModel } from '../../src/model/schema/load.js'
 import { grant } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'

@@ -1,7 +1,7 @@
 // Every way of the golden model along which a request could come to rows of another type, as requests, and a change of all that
 // only drafts say: a caller who may not read drafts must be told the same before and after it.
-import { attributeTypes } from '../../src/model/attributes.js'
-import type { Attribute, Component, ContentType, Model } from '../../src/model/types.js'
+import { attributeTypes } from '../../src/model/schema/attributes.js'
+import type { Attribute, Component, ContentType, Model } from '../../src/model/schema/types.js'
 import { isOnMysql, isOnPostgres } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 

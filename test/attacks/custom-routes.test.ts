@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
-import type { CustomRoute, RouteCall } from '../../src/public/routes.js'
+import type { CustomRoute, RouteCall } from '../../src/foundation/public/routes.js'
 import { addToken, addUser, grant, jwt, secrets } from '../spec/callers.js'
 import { type Served, serveProject } from '../support/serve.js'
 

@@ -31,18 +31,18 @@ const madeLater: Readonly<Record<string, { readonly example: string | null; read
 
 /** Files whose expressions need not be linear: nobody sends the text to a service from outside, or its form is known. */
 const ownTexts: Readonly<Record<string, string>> = {
-  'archive/exported-values.ts': 'valid JSON, in which every string ends',
-  'browser/docs-page/example.ts': 'in the browser: a sentence of the description',
-  'browser/docs-page/json-view.ts': 'in the browser: valid JSON, in which every string ends',
-  'cli/dev/imports.ts': 'source files of the project',
-  'cli/init/project-text.ts': 'the name of a new folder',
-  'client/request.ts': 'the address that a client is made with',
-  'compare/callers.ts': 'requests of the log that the operator replays',
-  'compare/documented.ts': 'the same',
-  'compare/proxy.ts': 'the address that the operator gives',
-  'compare/server.ts': 'the same',
+  'operations/archive/exported-values.ts': 'valid JSON, in which every string ends',
+  'http/pages/browser/docs-page/example.ts': 'in the browser: a sentence of the description',
+  'http/pages/browser/docs-page/json-view.ts': 'in the browser: valid JSON, in which every string ends',
+  'service/cli/dev/imports.ts': 'source files of the project',
+  'service/cli/init/project-text.ts': 'the name of a new folder',
+  'packages/client/request.ts': 'the address that a client is made with',
+  'packages/compare/callers.ts': 'requests of the log that the operator replays',
+  'packages/compare/documented.ts': 'the same',
+  'packages/compare/proxy.ts': 'the address that the operator gives',
+  'packages/compare/server.ts': 'the same',
   'database/cache/named-tables.ts': 'statements, which contain no text from outside',
-  'description/typescript/standalone.ts': 'declarations of this package',
+  'project/description/typescript/standalone.ts': 'declarations of this package',
 }
 
 const expressions = expressionsOfSources()

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
-import { fullAccess } from '../../src/grants.js'
+import { fullAccess } from '../../src/foundation/grants.js'
 import { compileRead } from '../../src/query/compile/compile.js'
 import { contracts } from '../../src/query/contract.js'
 import { parseParameters } from '../../src/query/rest/parameters.js'

@@ -1,7 +1,7 @@
 // What answers may show: no private value at any depth, nothing of a type that the caller may not
 // find, nothing of drafts.
 import { describe, expect, test } from 'vitest'
-import type { Attribute } from '../../src/model/types.js'
+import type { Attribute } from '../../src/model/schema/types.js'
 import { callers, model, siege } from './siege.js'
 
 const shapes = [...model.types.values(), ...model.components.values()]

@@ -1,7 +1,7 @@
 // Deep, wide and long values sent to every route, in bodies, queries, paths and headers (security: O01, O11, S132): what is refused is
 // refused in a few kilobytes, at once, in the contract's own form, and is never an error of the service.
 import { describe, expect, test } from 'vitest'
-import { printed } from '../../src/errors/bounded-values.js'
+import { printed } from '../../src/foundation/errors/bounded-values.js'
 import { rule } from '../support/rule.js'
 import type { Answer } from '../support/serve.js'
 import { places, type Verb } from './routes.js'

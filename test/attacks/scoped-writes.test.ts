@@ -1,6 +1,6 @@
 // Two callers, each with documents of their own: whatever one writes, at random, nothing of the other's changes or is shown.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import type { ScopeCall } from '../../src/public/type-settings.js'
+import type { ScopeCall } from '../../src/foundation/public/type-settings.js'
 import { addToken, secrets } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'

@@ -1,8 +1,8 @@
 // A document outside of a caller's scope does not exist for it, on whatever way: answers stay the same, byte for byte, when everything
 // that such documents say is changed, and when they are removed.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { loadModel } from '../../src/model/load.js'
-import type { ContentType } from '../../src/model/types.js'
+import { loadModel } from '../../src/model/schema/load.js'
+import type { ContentType } from '../../src/model/schema/types.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenProject, goldenTokens, serveGolden } from '../support/serve.js'

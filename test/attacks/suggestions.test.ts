@@ -1,8 +1,8 @@
 // O51: what is sent is compared with what is known in bounded work, and a name of a schema that is too long is refused before that.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { closest, didYouMean } from '../../src/errors/did-you-mean.js'
-import { checkSchemas } from '../../src/model/check.js'
-import type { SchemaSource } from '../../src/model/types.js'
+import { closest, didYouMean } from '../../src/foundation/errors/did-you-mean.js'
+import { checkSchemas } from '../../src/model/schema/check.js'
+import type { SchemaSource } from '../../src/model/schema/types.js'
 import { addToken, secrets } from '../spec/callers.js'
 import { contentType } from '../spec/library.js'
 import { rule } from '../support/rule.js'

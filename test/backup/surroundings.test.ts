@@ -9,7 +9,7 @@ import { describeSqlite } from '../support/sqlite-only.js'
 import { backedUp, copyOf, everythingIn, expectSound, filesIn, small } from './backed-up.js'
 
 /** The built package, as a script has it. */
-const { createService, loadConfig } = (await import('../../dist/index.js' as string)) as typeof import('../../src/index.js')
+const { createService, loadConfig } = (await import('../../dist/index.js' as string)) as typeof import('../../src/service/index.js')
 
 describeSqlite('restores', 'a server has no database file', () => {
   let project: Project

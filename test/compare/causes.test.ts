@@ -2,9 +2,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { causes } from '../../src/compare/causes.js'
-import { documentedRows } from '../../src/compare/documented.js'
-import type { KnownShape } from '../../src/compare/known-model.js'
+import { causes } from '../../packages/compare/causes.js'
+import { documentedRows } from '../../packages/compare/documented.js'
+import type { KnownShape } from '../../packages/compare/known-model.js'
 import { root } from '../start/command.js'
 import { compare, fileOf, type Report, report, type Stand, stand } from './compared.js'
 

@@ -1,8 +1,8 @@
 // Where the content-type builder does otherwise than Strapi: what Strapi accepts and then cannot serve, or what costs content there.
 import { expect } from 'vitest'
-import { changeSchemas } from '../../src/content-type-builder/change-schemas.js'
-import type { ProjectSchemas } from '../../src/content-type-builder/project-schemas.js'
-import type { AttributeSource } from '../../src/model/types.js'
+import { changeSchemas } from '../../src/model/builder/change-schemas.js'
+import type { ProjectSchemas } from '../../src/model/builder/project-schemas.js'
+import type { AttributeSource } from '../../src/model/schema/types.js'
 import { rule } from '../support/rule.js'
 import { projectFiles, schemasOf } from './recorded-project.js'
 

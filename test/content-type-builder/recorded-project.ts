@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { extract } from 'tar-stream'
-import { builtinTypes } from '../../src/content-type-builder/builtin-types.js'
-import type { ProjectSchema, ProjectSchemas, SchemaContent } from '../../src/content-type-builder/project-schemas.js'
+import { builtinTypes } from '../../src/model/builder/builtin-types.js'
+import type { ProjectSchema, ProjectSchemas, SchemaContent } from '../../src/model/builder/project-schemas.js'
 
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..', 'golden', 'model')
 

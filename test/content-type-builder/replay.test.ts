@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { changeSchemas } from '../../src/content-type-builder/change-schemas.js'
+import { changeSchemas } from '../../src/model/builder/change-schemas.js'
 import { differentChanges, differentRefusals } from './differences.js'
 import { projectFiles, recordings, schemasOf } from './recorded-project.js'
 

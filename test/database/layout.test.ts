@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeTables } from '../../src/database/schema/tables.js'
 import { createTables } from '../../src/database/sqlite/create-tables.js'
 import { insertInitialRows } from '../../src/database/sqlite/initial-rows.js'
-import { loadModel } from '../../src/model/load.js'
+import { loadModel } from '../../src/model/schema/load.js'
+import { describeTables } from '../../src/model/tables/tables.js'
 
 const here = import.meta.dirname
 const folder = mkdtempSync(join(tmpdir(), 'octavo-layout-'))

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { verifySync } from '@node-rs/bcrypt'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { describeTables } from '../../src/database/schema/tables.js'
 import { createTables } from '../../src/database/sqlite/create-tables.js'
 import { insertInitialRows } from '../../src/database/sqlite/initial-rows.js'
-import { loadModel } from '../../src/model/load.js'
-import type { Model } from '../../src/model/types.js'
-import { seedProject } from '../../src/seed/seed.js'
+import { loadModel } from '../../src/model/schema/load.js'
+import type { Model } from '../../src/model/schema/types.js'
+import { describeTables } from '../../src/model/tables/tables.js'
+import { seedProject } from '../../src/operations/seed/seed.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'octavo-seed-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -19,9 +19,11 @@ const files = (readdirSync(deployed(), { recursive: true, withFileTypes: true })
 
 /** The names of variables that Octavo reads, from its source. */
 const known = new Set(
-  readdirSync(join(root, 'src', 'config')).flatMap((file) =>
+  readdirSync(join(root, 'src', 'foundation', 'config')).flatMap((file) =>
     [
-      ...readFileSync(join(root, 'src', 'config', file), 'utf8').matchAll(/\b(?:OCTAVO|DATABASE|AWS|CDN|SMTP|API|ADMIN|JWT)_[A-Z0-9_]+\b/g),
+      ...readFileSync(join(root, 'src', 'foundation', 'config', file), 'utf8').matchAll(
+        /\b(?:OCTAVO|DATABASE|AWS|CDN|SMTP|API|ADMIN|JWT)_[A-Z0-9_]+\b/g,
+      ),
     ].map(([name]) => name),
   ),
 )
@@ -210,8 +212,8 @@ rule('running.3', 'whatever ends a service waits longer for it than it drains', 
 
 /** Seconds of drainDelay and drainTimeout in production, from the configuration that a service has there. */
 function drainSeconds(): number {
-  const limits = readFileSync(join(root, 'src', 'config', 'limits.ts'), 'utf8')
+  const limits = readFileSync(join(root, 'src', 'foundation', 'config', 'limits.ts'), 'utf8')
   const [, timeout] = /drainTimeout: .*default\(([\d_]+)\)/.exec(limits)!
-  const [, delay] = /production && [^?]*\? ([\d_]+)/.exec(readFileSync(join(root, 'src', 'config', 'config.ts'), 'utf8'))!
+  const [, delay] = /production && [^?]*\? ([\d_]+)/.exec(readFileSync(join(root, 'src', 'foundation', 'config', 'config.ts'), 'utf8'))!
   return [timeout, delay].reduce((sum, each) => sum + Number(each!.replaceAll('_', '')), 0) / 1000
 }

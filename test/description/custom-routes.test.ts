@@ -4,7 +4,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { afterAll, beforeAll, expect } from 'vitest'
 import * as z from 'zod'
-import type { CustomRoute } from '../../src/public/routes.js'
+import type { CustomRoute } from '../../src/foundation/public/routes.js'
 import { addToken, grant, secrets } from '../spec/callers.js'
 import { contentType } from '../spec/library.js'
 import { rule } from '../support/rule.js'
@@ -165,7 +165,7 @@ rule('openapi.17', 'responses are described by status, with their media types', 
 })
 
 rule('openapi.17', 'a response that is none is refused at the start', async () => {
-  const { loadConfig } = await import('../../src/config/config.js')
+  const { loadConfig } = await import('../../src/foundation/config/config.js')
   const { project } = await import('../start/command.js')
   for (const response of ["'text'", '[]', '{ 200: 7 }', '() => 1']) {
     const text = `export default { routes: [{ method: 'GET', path: '/a', auth: false, response: ${response}, handle() {} }] }`

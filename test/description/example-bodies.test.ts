@@ -1,7 +1,7 @@
 // The bodies that /docs begins with: the service takes them as they are.
 import { afterAll, beforeAll, expect } from 'vitest'
-import { readDescription } from '../../src/browser/docs-page/description.js'
-import { exampleOf } from '../../src/browser/docs-page/example.js'
+import { readDescription } from '../../src/http/pages/browser/docs-page/description.js'
+import { exampleOf } from '../../src/http/pages/browser/docs-page/example.js'
 import { addToken, secrets } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveMagazine, serveProject } from '../support/serve.js'

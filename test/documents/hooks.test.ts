@@ -1,7 +1,7 @@
 // Hooks of octavo.config: once for every operation, whoever asks for it; before its transaction and after its commit.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Document } from '../../src/public/documents.js'
-import type { AfterCall, BeforeCall, Hook } from '../../src/public/hooks.js'
+import type { Document } from '../../src/foundation/public/documents.js'
+import type { AfterCall, BeforeCall, Hook } from '../../src/foundation/public/hooks.js'
 import type { Answer, Asked, Served } from '../support/serve.js'
 import { goldenTokens, serveGolden, serveProject } from '../support/serve.js'
 

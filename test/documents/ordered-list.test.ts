@@ -1,7 +1,7 @@
 // The list in which connected entries find their places: against a plain array, and at the one place where all of them want to be.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openList } from '../../src/documents/store/ordered-list.js'
+import { openList } from '../../src/content/documents/store/ordered-list.js'
 
 const row = fc.integer({ min: 0, max: 30 })
 const action = fc.oneof(

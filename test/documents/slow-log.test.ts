@@ -1,7 +1,7 @@
 // How often slow work is logged, by a clock of the test's own.
 import { expect, test } from 'vitest'
-import { loggingSlowReads } from '../../src/documents/read/slow-reads.js'
-import { openSlowLog } from '../../src/runtime/slow-log.js'
+import { loggingSlowReads } from '../../src/content/documents/read/slow-reads.js'
+import { openSlowLog } from '../../src/foundation/runtime/slow-log.js'
 
 test('operations.12: after a minute the same is logged again, with how often it was slow meanwhile; kinds are bounded', () => {
   const logged: object[] = []

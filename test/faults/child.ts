@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { UserConfig } from '../../src/config/config.js'
+import type { UserConfig } from '../../src/foundation/config/config.js'
 import { copyGoldenTo, removeProject } from '../support/serve.js'
 
 const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')

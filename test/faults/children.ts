@@ -3,7 +3,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
-import type { UserConfig } from '../../src/config/config.js'
+import type { UserConfig } from '../../src/foundation/config/config.js'
 import { type Child, copyGolden, remove, start } from './child.js'
 
 /** The processes of a test. */

@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { inspectSqlite } from '../../src/database/sqlite/inspection.js'
 import { openMainConnection } from '../../src/database/sqlite/main-connection.js'
-import { runChecks } from '../../src/doctor/checks.js'
-import { loadModel } from '../../src/model/load.js'
+import { loadModel } from '../../src/model/schema/load.js'
+import { runChecks } from '../../src/operations/doctor/checks.js'
 import { goldenProject } from '../support/serve.js'
 
 const model = await loadModel({ folder: goldenProject })

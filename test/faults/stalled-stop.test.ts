@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import type { UserConfig } from '../../src/config/config.js'
+import type { UserConfig } from '../../src/foundation/config/config.js'
 import { goldenTokens } from '../support/serve.js'
 import { type Child, copyGolden, remove, start } from './child.js'
 

@@ -1,8 +1,8 @@
 // Every type of attribute becomes every other one, over HTTP: what the API shows afterwards is of the new type, what is lost is named first, and
 // undoing the change brings all values back.
 import { afterAll, beforeAll, expect } from 'vitest'
-import { attributeTypes } from '../../src/model/attributes.js'
-import type { ScalarType } from '../../src/model/types.js'
+import type { ScalarType } from '../../src/foundation/public/attribute-types.js'
+import { attributeTypes } from '../../src/model/schema/attributes.js'
 import { addToken, secrets } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'

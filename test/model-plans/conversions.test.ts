@@ -1,10 +1,10 @@
 // Conversions of values between attribute types, and the queries that count what does not convert.
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { attributeTypes } from '../../src/model/attributes.js'
-import type { ScalarType } from '../../src/model/types.js'
-import { conversionOf, convertValue, isLossless } from '../../src/model-plans/conversions.js'
-import { notConverting } from '../../src/model-plans/not-converting.js'
+import type { ScalarType } from '../../src/foundation/public/attribute-types.js'
+import { conversionOf, convertValue, isLossless } from '../../src/model/diff/conversions.js'
+import { notConverting } from '../../src/model/diff/not-converting.js'
+import { attributeTypes } from '../../src/model/schema/attributes.js'
 
 const types = Object.keys(attributeTypes) as ScalarType[]
 const convert = (from: ScalarType, to: ScalarType, value: string | number) => convertValue(conversionOf(from, to), value)

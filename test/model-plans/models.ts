@@ -1,8 +1,9 @@
 // Small models for tests of plans, and looks into a plan.
-import { builtinSchemas } from '../../src/model/builtin.js'
-import { linkModel } from '../../src/model/link.js'
-import type { AttributeSource, Model, SchemaSource } from '../../src/model/types.js'
-import type { PlanStep } from '../../src/model-plans/steps.js'
+
+import type { PlanStep } from '../../src/model/diff/steps.js'
+import { builtinSchemas } from '../../src/model/schema/builtin.js'
+import { linkModel } from '../../src/model/schema/link.js'
+import type { AttributeSource, Model, SchemaSource } from '../../src/model/schema/types.js'
 
 type Attributes = Readonly<Record<string, AttributeSource>>
 

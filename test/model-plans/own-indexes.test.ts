@@ -1,11 +1,11 @@
 // Indexes of our own on what a change of the model renames or converts.
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { describeTables } from '../../src/database/schema/tables.js'
 import { createStatements } from '../../src/database/sqlite/create-tables.js'
 import { createOctavoTables } from '../../src/database/sqlite/octavo-tables.js'
 import { runModelSteps } from '../../src/database/sqlite/run-model-steps.js'
-import { planModelChange } from '../../src/model-plans/plan.js'
+import { planModelChange } from '../../src/model/diff/plan.js'
+import { describeTables } from '../../src/model/tables/tables.js'
 import { model, type } from './models.js'
 
 test('model-plans.20: own indexes of what is renamed or converted are dropped, others stay', () => {

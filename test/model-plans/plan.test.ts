@@ -1,13 +1,13 @@
 // Plans of changes of small models: docs/spec/model-plans.md.
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { writeMysqlSql } from '../../src/database/mysql/words.js'
-import { postgresDialect } from '../../src/database/postgres/dialect.js'
+import { writeMysqlSql } from '../../src/database/server/mysql/words.js'
+import { postgresDialect } from '../../src/database/server/postgres/dialect.js'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { statementsOf } from '../../src/database/sqlite/model-steps.js'
-import { planModelChange } from '../../src/model-plans/plan.js'
-import { possibleRenames } from '../../src/model-plans/possible-renames.js'
-import { expressionOf } from '../../src/model-plans/sql-text.js'
+import { planModelChange } from '../../src/model/diff/plan.js'
+import { possibleRenames } from '../../src/model/diff/possible-renames.js'
+import { expressionOf } from '../../src/model/diff/sql-text.js'
 import { component, draftAndPublish, localized, model, shown, stepsOf, type } from './models.js'
 
 const note = (attributes: Parameters<typeof type>[1]) => type('note', attributes)

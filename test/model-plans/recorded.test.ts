@@ -6,10 +6,10 @@ import { join } from 'node:path'
 import type Database from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
 import { runModelSteps } from '../../src/database/sqlite/run-model-steps.js'
-import { loadModel } from '../../src/model/load.js'
-import { planModelChange } from '../../src/model-plans/plan.js'
-import { withRestoration } from '../../src/model-plans/restoration.js'
-import type { KeptPlace } from '../../src/model-plans/types.js'
+import { planModelChange } from '../../src/model/diff/plan.js'
+import { withRestoration } from '../../src/model/diff/restoration.js'
+import type { KeptPlace } from '../../src/model/diff/types.js'
+import { loadModel } from '../../src/model/schema/load.js'
 import {
   contentOf,
   differences,

@@ -6,10 +6,10 @@ import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { createOctavoTables } from '../../src/database/sqlite/octavo-tables.js'
 import { runModelSteps } from '../../src/database/sqlite/run-model-steps.js'
-import { loadModel } from '../../src/model/load.js'
-import type { Model } from '../../src/model/types.js'
-import { planModelChange } from '../../src/model-plans/plan.js'
-import type { ModelPlan, PlanChoices, Rename } from '../../src/model-plans/types.js'
+import { planModelChange } from '../../src/model/diff/plan.js'
+import type { ModelPlan, PlanChoices, Rename } from '../../src/model/diff/types.js'
+import { loadModel } from '../../src/model/schema/load.js'
+import type { Model } from '../../src/model/schema/types.js'
 
 const golden = join(import.meta.dirname, '..', 'golden', 'model')
 

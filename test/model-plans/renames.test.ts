@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { runModelSteps } from '../../src/database/sqlite/run-model-steps.js'
-import { loadModel } from '../../src/model/load.js'
-import { planModelChange } from '../../src/model-plans/plan.js'
-import type { Rename } from '../../src/model-plans/types.js'
+import { planModelChange } from '../../src/model/diff/plan.js'
+import type { Rename } from '../../src/model/diff/types.js'
+import { loadModel } from '../../src/model/schema/load.js'
 import { contentOf, layoutIn, modelAfter, runPlan, unpackProject } from './recorded.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'octavo-renames-'))

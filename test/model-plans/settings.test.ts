@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type Database from 'better-sqlite3'
 import { afterAll, expect, test } from 'vitest'
-import { loadModel } from '../../src/model/load.js'
-import { storedContentType, storedTypesKey } from '../../src/model-plans/strapi-settings.js'
+import { storedContentType, storedTypesKey } from '../../src/model/diff/strapi-settings.js'
+import { loadModel } from '../../src/model/schema/load.js'
 import { modelAfter, recordedChanges, runPlan, unpackProject } from './recorded.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'octavo-settings-'))

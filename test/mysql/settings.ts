@@ -1,5 +1,5 @@
 // The settings by which a test reaches a server at a URL.
-import type { ServerSettings } from '../../src/config/database-server.js'
+import type { ServerSettings } from '../../src/foundation/config/database-server.js'
 
 /** The settings of a pool with `max` connections; `connectionTimeout` in milliseconds. */
 export const settingsOf = (url: string, { max = 5, connectionTimeout = 5_000 } = {}): ServerSettings => ({

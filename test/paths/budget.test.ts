@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { goldenTokens } from '../support/serve.js'
 import { common, type Measured, type Run, startMeasured, without } from './measure.js'
 
-const source = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'src')
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
 const paths = {
   'GET of a populated list, again': { files: { goal: 20, budget: 24 }, functions: { budget: 69 }, lines: { budget: 436 } },
@@ -90,7 +90,7 @@ async function pathOf(send: (field: string) => Promise<string>): Promise<Run> {
   return without(common(runs), idle)
 }
 
-const linesOf = (file: string): number => readFileSync(join(source, file), 'utf8').split('\n').length
+const linesOf = (file: string): number => readFileSync(join(root, file), 'utf8').split('\n').length
 const sum = (numbers: readonly number[]) => numbers.reduce((total, one) => total + one, 0)
 
 test.each(Object.keys(paths) as (keyof typeof paths)[])('%s keeps its budget', async (name) => {

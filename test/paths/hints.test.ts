@@ -39,7 +39,7 @@ rule('hints.10', 'none of their code is loaded or runs without NODE_ENV, and all
   for (const environment of [{}, { NODE_ENV: 'production' }] as Record<string, string>[])
     expect([environment, await filesOfHints(environment)]).toEqual([environment, { loaded: [], ran: [] }])
   const { loaded, ran } = await filesOfHints({ NODE_ENV: 'development' })
-  expect(ran).toContain('hints/hints.ts')
+  expect(ran).toContain('http/hints/hints.ts')
   expect(loaded.length).toBeGreaterThan(10)
   // What has types alone is empty.
   expect(loaded.filter((file) => !ran.includes(file))).toEqual([])

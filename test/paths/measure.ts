@@ -49,8 +49,8 @@ export async function startMeasured(
   // Beside node_modules, so that packages are found.
   const folder = mkdtempSync(join(root, '.tmp', 'paths-'))
   const code = join(folder, 'code')
-  await build({ entryPoints: [join(root, 'src/**/*.ts')], outbase: join(root, 'src'), outdir: code, ...perFile })
-  writeFileSync(join(folder, 'package.json'), '{ "type": "module", "version": "0.0.0" }')
+  await build({ entryPoints: [join(root, 'src/**/*.ts'), join(root, 'packages/**/*.ts')], outbase: root, outdir: code, ...perFile })
+  for (const each of [code, join(code, 'src')]) writeFileSync(join(each, 'package.json'), '{ "type": "module", "version": "0.0.0" }')
   const project = join(folder, 'project')
   fill(project)
   const child = fork(join(here, 'measured.mjs'), [code, project, JSON.stringify(environment)], {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
 const [code, project, given] = process.argv.slice(2)
-const { createService, loadConfig } = await import(pathToFileURL(join(code, 'index.js')).href)
+const { createService, loadConfig } = await import(pathToFileURL(join(code, 'src', 'service', 'index.js')).href)
 const environment = { HOST: '127.0.0.1', PORT: '0', OCTAVO_DATABASE_READER_THREADS: '1', LOG_LEVEL: 'error', ...JSON.parse(given) }
 const service = await createService(await loadConfig(project, environment, () => 'a secret'))
 process.send({ origin: await service.listen() })

@@ -2,7 +2,7 @@
 // the commit. The metrics say how many reads the server has executed.
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { DocumentService, ReadBeforeCall, ScopeCall } from '../../src/index.js'
+import type { DocumentService, ReadBeforeCall, ScopeCall } from '../../src/service/index.js'
 import { closeDesks, type Desk, range, serveDesk, serveDeskBeside, until } from '../servers/desk.js'
 import { describePostgres } from '../servers/server.js'
 import { managed, scrape, sumOf } from '../support/management.js'

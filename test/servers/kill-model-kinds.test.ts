@@ -2,7 +2,7 @@
 // model-plans.22): the next start ends with the former model or with the new one. FAULTS=all takes every statement that does not
 // only read, and every call.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { loadModel } from '../../src/model/load.js'
+import { loadModel } from '../../src/model/schema/load.js'
 import {
   copyOf,
   countedKills,

@@ -2,7 +2,7 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { loadModel } from '../../src/model/load.js'
+import { loadModel } from '../../src/model/schema/load.js'
 import { workOf } from './model-work.js'
 import { openWorker } from './model-worker.js'
 import { richChange } from './rich-change.js'

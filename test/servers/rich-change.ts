@@ -2,9 +2,9 @@
 // attributes renamed and one of another type, and a component that is removed where it was used.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
-import type { Model } from '../../src/model/types.js'
-import { planModelChange } from '../../src/model-plans/plan.js'
-import type { ModelPlan, Rename } from '../../src/model-plans/types.js'
+import { planModelChange } from '../../src/model/diff/plan.js'
+import type { ModelPlan, Rename } from '../../src/model/diff/types.js'
+import type { Model } from '../../src/model/schema/types.js'
 import { modelAfter } from '../model-plans/recorded.js'
 
 const words: readonly (readonly [string, string])[] = [

@@ -1,6 +1,6 @@
 // The content model in the administration API: reading it, planning, applying and undoing changes.
 import { afterAll, beforeAll, expect } from 'vitest'
-import { resources } from '../../src/http/administration/resources.js'
+import { resources } from '../../src/http/admin/resources.js'
 import { addAdministrator, allowAdmins, askAdmin, projectWithNotes, rowsOf, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'

@@ -1,6 +1,6 @@
 // docs/spec/retries.md, the administration API: what is sent again with the same Idempotency-Key is done once, also where it shows a secret.
 import { afterAll, beforeAll, expect } from 'vitest'
-import { resources } from '../../src/http/administration/resources.js'
+import { resources } from '../../src/http/admin/resources.js'
 import { rowsOf } from '../support/administration.js'
 import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'

@@ -1,6 +1,6 @@
 // Administrators, roles, API tokens and the activity log: managed by administrators with rights.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { resources } from '../../src/http/administration/resources.js'
+import { resources } from '../../src/http/admin/resources.js'
 import {
   addAdministrator,
   adminPassword,

@@ -2,9 +2,9 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import type * as z from 'zod'
-import { refusalsOf } from '../../src/http/administration/declarations.js'
-import { resources } from '../../src/http/administration/resources.js'
-import { isTagged } from '../../src/http/administration/revisions.js'
+import { refusalsOf } from '../../src/http/admin/declarations.js'
+import { resources } from '../../src/http/admin/resources.js'
+import { isTagged } from '../../src/http/admin/revisions.js'
 import {
   addAdministrator,
   adminPassword,

@@ -1,7 +1,7 @@
 // What the code of a project may name: private attributes in conditions, and in the data of hooks what callers may not find.
 import { afterAll, beforeAll, expect } from 'vitest'
-import { grantsOf } from '../../src/grants.js'
-import type { Hook } from '../../src/public/hooks.js'
+import { grantsOf } from '../../src/foundation/grants.js'
+import type { Hook } from '../../src/foundation/public/hooks.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
 import { addToken, addUser, grant, jwt, secrets } from './callers.js'

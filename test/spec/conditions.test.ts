@@ -1,7 +1,7 @@
 // docs/spec/writing.md: conditional attributes. One type without drafts, one with them in two languages, in both contracts.
 
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import { checkSchemas } from '../../src/model/check.js'
+import { checkSchemas } from '../../src/model/schema/check.js'
 import { rule } from '../support/rule.js'
 import { serveProject } from '../support/serve.js'
 import { access, component, contentType, reading } from './library.js'

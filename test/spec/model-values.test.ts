@@ -1,6 +1,6 @@
 // Values and names that schema files and requests may have: one rule for both, and a further one where Strapi has to start too.
 import { afterAll, beforeAll, expect } from 'vitest'
-import { loadModel } from '../../src/model/load.js'
+import { loadModel } from '../../src/model/schema/load.js'
 import { project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveBeside, serveProject } from '../support/serve.js'

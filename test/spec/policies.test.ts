@@ -1,6 +1,6 @@
 // Policies of the project by action, and its hooks around reads.
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Policy, ReadAfterCall, ReadBeforeCall, ReadHooks } from '../../src/public/type-settings.js'
+import type { Policy, ReadAfterCall, ReadBeforeCall, ReadHooks } from '../../src/foundation/public/type-settings.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveGolden, serveProject } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'

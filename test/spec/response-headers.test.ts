@@ -2,7 +2,7 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect } from 'vitest'
-import type * as Octavo from '../../src/index.js'
+import type * as Octavo from '../../src/service/index.js'
 import { project, removeProjects, root } from '../start/command.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveMagazine } from '../support/serve.js'

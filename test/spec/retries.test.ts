@@ -1,6 +1,6 @@
 // docs/spec/retries.md: writes that are sent again with the same Idempotency-Key are done once.
 import { afterAll, beforeAll, expect } from 'vitest'
-import type { AfterCall } from '../../src/public/hooks.js'
+import type { AfterCall } from '../../src/foundation/public/hooks.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { goldenTokens, serveBeside, serveGolden } from '../support/serve.js'

@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import type { CustomRoute, RouteCall } from '../../src/public/routes.js'
+import type { CustomRoute, RouteCall } from '../../src/foundation/public/routes.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
 

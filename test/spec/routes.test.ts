@@ -3,10 +3,10 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import * as z from 'zod'
-import { defineRoute } from '../../src/config/routes.js'
-import type { BeforeCall } from '../../src/public/hooks.js'
-import type { CustomRoute, RouteCall } from '../../src/public/routes.js'
-import type { StandardSchema } from '../../src/public/standard-schema.js'
+import { defineRoute } from '../../src/foundation/config/routes.js'
+import type { BeforeCall } from '../../src/foundation/public/hooks.js'
+import type { CustomRoute, RouteCall } from '../../src/foundation/public/routes.js'
+import type { StandardSchema } from '../../src/foundation/public/standard-schema.js'
 import { rule } from '../support/rule.js'
 import { type Asked, type Served, serveProject } from '../support/serve.js'
 import { addToken, addUser, grant, jwt, secrets } from './callers.js'
@@ -535,7 +535,7 @@ rule('routes.9', 'documents are those that the caller may see and write', async 
     expect([got, body.error?.name], work.toString()).toEqual([status, name])
   }
   handle = async ({ documents: own, unrestricted }) => {
-    const { grantsOf } = await import('../../src/grants.js')
+    const { grantsOf } = await import('../../src/foundation/grants.js')
     return (own as typeof unrestricted.documents)(order, { grants: grantsOf('all', new Set([`${order}.find`])) }).findMany()
   }
   expect((await asAnn()).status).toBe(500)

@@ -1,7 +1,7 @@
 // Schedules: which process runs them, when, and what happens when they are slow, fail, or are interrupted.
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
-import type { Schedule, ScheduleCall } from '../../src/public/schedules.js'
+import type { Schedule, ScheduleCall } from '../../src/foundation/public/schedules.js'
 import { rule } from '../support/rule.js'
 import { type Served, type ServeOptions, serveBeside, serveProject } from '../support/serve.js'
 
@@ -89,7 +89,7 @@ describe('at the start', () => {
       { schedule: 'past', next: 'never' },
     ])
     let runs = 0
-    const { createService, loadConfig } = (await import('../../dist/index.js' as string)) as typeof import('../../src/index.js')
+    const { createService, loadConfig } = (await import('../../dist/index.js' as string)) as typeof import('../../src/service/index.js')
     const config = await loadConfig(served.folder, {
       ...process.env,
       ...served.sameDatabase,

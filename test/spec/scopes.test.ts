@@ -1,6 +1,6 @@
 // Scopes: which documents of a type exist for a caller.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
-import type { ScopeCall, ScopeResult } from '../../src/public/type-settings.js'
+import type { ScopeCall, ScopeResult } from '../../src/foundation/public/type-settings.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'

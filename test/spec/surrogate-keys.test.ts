@@ -1,6 +1,6 @@
 // Keys of responses for caches of others: whatever changes a response is announced by an event about one of them.
 import { afterAll, beforeAll, expect, vi } from 'vitest'
-import type { ContentEvent } from '../../src/public/events.js'
+import type { ContentEvent } from '../../src/foundation/public/events.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
 import { addToken, secrets } from './callers.js'

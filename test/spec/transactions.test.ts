@@ -1,8 +1,8 @@
 // Transactions and bulk writes of scripts and hooks: all or nothing, in order, and with every rule of a single write.
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { type Grants, grantsOf } from '../../src/grants.js'
-import type { Data, Document } from '../../src/public/documents.js'
-import type { AfterCall, BeforeCall } from '../../src/public/hooks.js'
+import { type Grants, grantsOf } from '../../src/foundation/grants.js'
+import type { Data, Document } from '../../src/foundation/public/documents.js'
+import type { AfterCall, BeforeCall } from '../../src/foundation/public/hooks.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'

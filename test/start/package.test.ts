@@ -29,7 +29,7 @@ test('what is published imports its dependencies and nothing else', () => {
 
 test('the licence of every library that the sources use and that is bundled stands beside it', () => {
   const told = new Set([...read('dist/THIRD-PARTY-LICENSES.txt').matchAll(/(?:^|-\n\n)(\S+) \d+\.\d+\.\d+\S*\n/g)].map(([, name]) => name))
-  const used = new Set(filesOf('src', '.ts').flatMap((file) => importsOf(read(file))))
+  const used = new Set([...filesOf('src', '.ts'), ...filesOf('packages', '.ts')].flatMap((file) => importsOf(read(file))))
   const bundled = [...used].filter((name) => !Object.hasOwn(dependencies, name))
   expect(bundled.length).toBeGreaterThan(10)
   expect(bundled.filter((name) => !told.has(name))).toEqual([])

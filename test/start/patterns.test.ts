@@ -1,9 +1,9 @@
 // O49: a schema's regular expression is never run without a bound, means what it means in JavaScript, and a dangerous one is named.
 import { expect, test } from 'vitest'
-import { openPatternChecks, runPatternChecks } from '../../src/documents/input/pattern-deadline.js'
-import { linearEngine } from '../../src/model/load.js'
-import { dangerousAmong, patternOf, preparePatterns } from '../../src/model/patterns.js'
-import { inSteps } from '../../src/runtime/event-loop.js'
+import { openPatternChecks, runPatternChecks } from '../../src/content/documents/input/pattern-deadline.js'
+import { inSteps } from '../../src/foundation/runtime/event-loop.js'
+import { linearEngine } from '../../src/model/schema/load.js'
+import { dangerousAmong, patternOf, preparePatterns } from '../../src/model/schema/patterns.js'
 import { access, component, contentType } from '../spec/library.js'
 import { serveProject } from '../support/serve.js'
 

@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, test } from 'vitest'
-import { loadModel } from '../../src/model/load.js'
+import { loadModel } from '../../src/model/schema/load.js'
 import { access, component, contentType } from '../spec/library.js'
 import { rule } from '../support/rule.js'
 import { goldenProject, serveBeside, serveGolden, serveProject } from '../support/serve.js'

@@ -2,7 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type * as Octavo from '../../src/index.js'
+import type * as Octavo from '../../src/service/index.js'
 import { contentType } from '../spec/library.js'
 import { rule } from '../support/rule.js'
 import { project, removeProjects, root } from './command.js'

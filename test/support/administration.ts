@@ -1,9 +1,9 @@
 // Administrators for tests: written into the service's database while it serves, and signed in over HTTP.
 import { hashSync } from '@node-rs/bcrypt'
-import { refusalsOf } from '../../src/http/administration/declarations.js'
-import type { Resource } from '../../src/http/administration/resource.js'
-import { resources } from '../../src/http/administration/resources.js'
-import { isTagged } from '../../src/http/administration/revisions.js'
+import { refusalsOf } from '../../src/http/admin/declarations.js'
+import type { Resource } from '../../src/http/admin/resource.js'
+import { resources } from '../../src/http/admin/resources.js'
+import { isTagged } from '../../src/http/admin/revisions.js'
 import type { Answer, Served } from './serve.js'
 import type { Row, Value } from './statements.js'
 

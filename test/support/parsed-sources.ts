@@ -1,22 +1,23 @@
-// The syntax trees of src/, and what test/tidy.test.ts looks for in them: words of one SQL dialect, types of one name, long functions.
+// The syntax trees of src/ and packages/, and what test/tidy.test.ts looks for in them: words of one SQL dialect, types of one name, long functions.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import ts from 'typescript'
 
-const source = join(import.meta.dirname, '..', '..', 'src')
+const root = join(import.meta.dirname, '..', '..')
 
 interface Parsed {
   readonly name: string
   readonly tree: ts.SourceFile
 }
 
-/** All files of src/, parsed once. */
-export const parsedSources: readonly Parsed[] = (readdirSync(source, { recursive: true }) as string[])
-  .filter((file) => file.endsWith('.ts'))
+/** All files of src/ and packages/, parsed once; the names of those of src/ are paths below it. */
+export const parsedSources: readonly Parsed[] = ['src', 'packages']
+  .flatMap((folder) => (readdirSync(join(root, folder), { recursive: true }) as string[]).map((file) => join(folder, file)))
+  .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
   .sort()
   .map((file) => ({
-    name: file.replaceAll('\\', '/'),
-    tree: ts.createSourceFile(file, readFileSync(join(source, file), 'utf8'), ts.ScriptTarget.Latest, true),
+    name: file.replaceAll('\\', '/').replace(/^src\//, ''),
+    tree: ts.createSourceFile(file, readFileSync(join(root, file), 'utf8'), ts.ScriptTarget.Latest, true),
   }))
 
 function walk(node: ts.Node, visit: (node: ts.Node) => void): void {

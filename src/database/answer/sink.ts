@@ -1,5 +1,5 @@
 // Where an answer's text goes: piece by piece into bytes, so that a large answer never is one large string.
-import { type ApiError, validationError } from '../../errors/errors.js'
+import { type ApiError, validationError } from '../../foundation/errors/errors.js'
 
 export interface Sink {
   /** Starts an answer in `room`; it moves to memory of its own when it outgrows that. */

@@ -1,6 +1,6 @@
 // Answers in memory, bounded by their bytes. Each is returned for as long as nothing that it was read from has changed.
 import { LRUCache } from 'lru-cache'
-import { contentHash } from '../../runtime/content-hash.js'
+import { contentHash } from '../../foundation/runtime/content-hash.js'
 import type { ReadAnswer } from '../database.js'
 import { type AnswerMemory, openAnswerMemory, type Piece } from './answer-memory.js'
 import type { CacheCounts } from './cache-counts.js'

@@ -1,8 +1,8 @@
 // Reads through a cache that never returns a stale answer. The answer to a plan depends on its values and on rows alone, so whoever asks the
 // same gets the same; it holds until a table that it was read from is changed (decision 052).
 import { LRUCache } from 'lru-cache'
-import { ApiError } from '../../errors/errors.js'
-import { elapsed } from '../../runtime/clock.js'
+import { ApiError } from '../../foundation/errors/errors.js'
+import { elapsed } from '../../foundation/runtime/clock.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
 import type { Signing } from '../signing.js'
 import { type CacheLimits, type LendAnswer, openAnswerStore, type PlanSource } from './answer-store.js'

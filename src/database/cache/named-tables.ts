@@ -1,7 +1,7 @@
 // The tables that statements name: those that a write may change, and those that the answer to a plan is read from.
 import { LRUCache } from 'lru-cache'
+import { storedName } from '../../model/tables/stored-name.js'
 import type { ReadPlan } from '../plan.js'
-import { storedName } from '../schema/stored-name.js'
 
 /** Names, in quotes or without. */
 const anyName = /"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+/g

@@ -1,6 +1,6 @@
 // Transactions that are run again: after a conflict in turn with others that conflicted, after a loss on another connection. While many
 // conflict, they take turns from the start.
-import { elapsed, pause } from '../../runtime/clock.js'
+import { elapsed, pause } from '../../foundation/runtime/clock.js'
 
 /** What became of a transaction whose commit was not answered. */
 export type CommitOutcome = 'committed' | 'aborted' | 'unknown'

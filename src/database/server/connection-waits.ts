@@ -1,5 +1,5 @@
 // How connections of a pool are waited for.
-import { elapsed } from '../../runtime/clock.js'
+import { elapsed } from '../../foundation/runtime/clock.js'
 import type { PoolActivity } from '../activity.js'
 
 /** What is counted from the start on. */

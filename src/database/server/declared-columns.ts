@@ -1,5 +1,5 @@
 // Which changes of a column's declaration keep every value as it is, on any server.
-import type { Column, ColumnType } from '../schema/table.js'
+import type { Column, ColumnType } from '../../model/tables/table.js'
 
 /** Types that hold every value of another one. */
 const wider: Partial<Record<ColumnType, readonly ColumnType[]>> = {

@@ -1,5 +1,5 @@
 // Values from another database as columns of a server can hold them. What does not fit comes with a sentence, and as what is nearest.
-import { type Decimal, decimalOf, exactNumber, type Fitted, type RowValue } from '../rows.js'
+import { type Decimal, decimalOf, exactNumber, type Fitted, type RowValue } from '../transfer/rows.js'
 
 /** Fits a value that is not null into a column. */
 export type Fitter = (value: RowValue) => Fitted

@@ -1,6 +1,6 @@
 // What the reads and the writes of a service on a server are opened with.
-import type { Config } from '../../config/config.js'
-import type { ServerSettings } from '../../config/database-server.js'
+import type { Config } from '../../foundation/config/config.js'
+import type { ServerSettings } from '../../foundation/config/database-server.js'
 import type { Signer } from '../answer/signed-addresses.js'
 
 /** For reads. */

@@ -1,6 +1,6 @@
 // Runs again what can be run again: when its connection was lost, as all connections of a pool may be after a restart of the server, and
 // when a table was changed under a snapshot.
-import type { ApiError } from '../../errors/errors.js'
+import type { ApiError } from '../../foundation/errors/errors.js'
 
 /** Times that something is tried, each on another connection, before its caller learns that connections are lost. */
 const tries = 3

@@ -1,5 +1,5 @@
 // Lets at most some number of tasks run at once; others wait in a queue of limited length, until they are over.
-import type { ApiError } from '../../errors/errors.js'
+import type { ApiError } from '../../foundation/errors/errors.js'
 import { unavailable } from '../unavailable.js'
 
 /** A look at who still waits; milliseconds. */

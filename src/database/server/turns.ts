@@ -1,5 +1,5 @@
 // Writes that take turns: those that wait are run together, one after the other in one transaction, and share its commit.
-import { elapsed } from '../../runtime/clock.js'
+import { elapsed } from '../../foundation/runtime/clock.js'
 import type { Transaction } from '../database.js'
 import { unavailable } from '../unavailable.js'
 

@@ -1,6 +1,6 @@
 // The writes of a service on a server, many at a time. One that conflicts with another is run again, in turn with others that conflicted;
 // while many conflict, they take turns from the start.
-import { elapsed } from '../../runtime/clock.js'
+import { elapsed } from '../../foundation/runtime/clock.js'
 import type { PoolActivity } from '../activity.js'
 import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
 import type { ReadPlan } from '../plan.js'

@@ -1,8 +1,8 @@
 // Makes missing indexes in the background, on a thread of its own: a large table must not hold up requests.
 import { Worker } from 'node:worker_threads'
-import type { Model } from '../../model/types.js'
+import type { Model } from '../../model/schema/types.js'
+import { describeIndexes } from '../../model/tables/own-indexes.js'
 import type { IndexingReport } from '../driver.js'
-import { describeIndexes } from '../schema/own-indexes.js'
 import type { SqliteOptions } from './connection.js'
 
 /** Starts making what is missing; the result stops it. */

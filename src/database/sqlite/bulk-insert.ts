@@ -1,6 +1,6 @@
 // Inserting rows by column names, for what is written in bulk before anyone reads: first rows and seeds.
 import type { Database, Statement } from 'better-sqlite3'
-import { quoted } from '../schema/table.js'
+import { quoted } from '../../model/tables/table.js'
 import type { Stored } from '../stored.js'
 
 /** Inserts one row and gives its id. Columns that are not named take their default. */

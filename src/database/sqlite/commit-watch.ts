@@ -1,7 +1,7 @@
 // What was committed to a SQLite database, by table. The writer of this service notes what it changes; the database says whether anybody
 // committed, and the writer's connection whether anybody else did.
 import type Database from 'better-sqlite3'
-import { shared } from '../../runtime/shared-calls.js'
+import { shared } from '../../foundation/runtime/shared-calls.js'
 import { type CommitWatch, type DependentTables, dependentsBy, type TableChanges } from '../cache/table-changes.js'
 import { throughSchemaChanges } from './connection.js'
 import type { CommitVersion } from './main-connection.js'

@@ -1,6 +1,6 @@
 // The text of tables in SQLite's words, and making them.
 import type { Database } from 'better-sqlite3'
-import { type ColumnType, type Index, quoted, type Table } from '../schema/table.js'
+import { type ColumnType, type Index, quoted, type Table } from '../../model/tables/table.js'
 
 /** A column's type as Strapi declares it on SQLite. */
 export function declaredType(type: ColumnType): string {

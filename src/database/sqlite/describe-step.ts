@@ -1,5 +1,5 @@
 // The SQL of a step of a change of the content model in SQLite's words, for readers.
-import type { PlanStep } from '../../model-plans/steps.js'
+import type { PlanStep } from '../../model/diff/steps.js'
 import { computedText, statementText } from '../step-text.js'
 import { statementsOf } from './model-steps.js'
 

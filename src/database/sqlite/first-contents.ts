@@ -1,6 +1,6 @@
 // The first content of a new project as a SQLite database in memory, from which any other database gets it.
 import Connection, { type Database } from 'better-sqlite3'
-import type { Model } from '../../model/types.js'
+import type { Model } from '../../model/schema/types.js'
 import type { FillDatabase } from '../database.js'
 import type { InitialRows } from './initial-rows.js'
 import { prepareDatabase } from './sync-schema.js'

@@ -1,10 +1,10 @@
 // Gives the open database of a service the tables and columns that another model needs.
 import type { Database } from 'better-sqlite3'
 import { sql } from 'kysely'
-import type { Model } from '../../model/types.js'
+import type { Model } from '../../model/schema/types.js'
+import { isComplete, type Lacking } from '../../model/tables/lacking.js'
 import { inBookkeeping } from '../bookkeeping.js'
 import type { WriteDatabase } from '../database.js'
-import { isComplete, type Lacking } from '../schema/lacking.js'
 import { throughSchemaChanges } from './connection.js'
 import { indexStatement } from './indexes.js'
 import { additionStatements, lackingIn } from './sync-schema.js'

@@ -1,6 +1,6 @@
 // Makes missing indexes and their statistics on a thread of its own, so that a large table does not hold up requests.
 import { parentPort, workerData } from 'node:worker_threads'
-import type { OwnIndex } from '../schema/own-indexes.js'
+import type { OwnIndex } from '../../model/tables/own-indexes.js'
 import type { SqliteOptions } from './connection.js'
 import { openSqliteAgain } from './connection.js'
 import { createIndexes } from './indexes.js'

@@ -1,7 +1,7 @@
 // Creates indexes of our own on SQLite, with the statistics that make it choose them.
 import type Database from 'better-sqlite3'
-import type { OwnIndex, ReportOwnIndex } from '../schema/own-indexes.js'
-import { quoted } from '../schema/table.js'
+import type { OwnIndex, ReportOwnIndex } from '../../model/tables/own-indexes.js'
+import { quoted } from '../../model/tables/table.js'
 import { blockFor } from './connection.js'
 
 /** The statement that creates an index. The row id ends every index by itself: it needs no column. */

@@ -2,10 +2,10 @@
 // nothing to change. What Strapi fills in by itself (schema snapshots, admin roles, API tokens,
 // layouts of its panel) is left to it.
 import type { Database } from 'better-sqlite3'
-import { localeName } from '../../model/locale-names.js'
-import { ownedLink } from '../../model/owners.js'
-import type { ContentType, Model } from '../../model/types.js'
-import { initialSettings } from '../schema/initial-settings.js'
+import { localeName } from '../../model/schema/locale-names.js'
+import { ownedLink } from '../../model/schema/owners.js'
+import type { ContentType, Model } from '../../model/schema/types.js'
+import { initialSettings } from '../../model/tables/initial-settings.js'
 import type { Stored } from '../stored.js'
 import { bulkInsert } from './bulk-insert.js'
 

@@ -2,11 +2,11 @@
 import { existsSync, rmSync } from 'node:fs'
 import { basename } from 'node:path'
 import Database from 'better-sqlite3'
-import type { Config } from '../../config/config.js'
-import { ConfigError } from '../../errors/errors.js'
+import type { Config } from '../../foundation/config/config.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { isOctavoTable } from '../../model/tables/octavo-tables.js'
+import { quoted } from '../../model/tables/table.js'
 import { type Leaving, permissionTables } from '../additions.js'
-import { isOctavoTable } from '../schema/octavo-tables.js'
-import { quoted } from '../schema/table.js'
 import { traceOf } from './file/trace.js'
 
 /** Milliseconds to wait for somebody who just looks into the database. */

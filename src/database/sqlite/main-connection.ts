@@ -1,7 +1,7 @@
 // The service's own connection: small statements beside the reader threads, and the look whether anything was committed.
 import type Database from 'better-sqlite3'
-import { elapsed } from '../../runtime/clock.js'
-import { endOfTurn } from '../../runtime/event-loop.js'
+import { elapsed } from '../../foundation/runtime/clock.js'
+import { endOfTurn } from '../../foundation/runtime/event-loop.js'
 import type { MainConnection } from '../database.js'
 import { keepStatements, throughSchemaChanges } from './connection.js'
 import { writeSql } from './dialect.js'

@@ -1,10 +1,10 @@
 // The statements of one step of a change of the content model (docs/spec/model-plans.md) in SQLite's words.
 
-import { rowStatement } from '../../model-plans/row-statements.js'
-import type { SqlText } from '../../model-plans/sql-text.js'
-import type { PlanStep, StepNamed } from '../../model-plans/steps.js'
-import type { Column, ForeignKey } from '../schema/table.js'
-import { quoted } from '../schema/table.js'
+import { rowStatement } from '../../model/diff/row-statements.js'
+import type { SqlText } from '../../model/diff/sql-text.js'
+import type { PlanStep, StepNamed } from '../../model/diff/steps.js'
+import type { Column, ForeignKey } from '../../model/tables/table.js'
+import { quoted } from '../../model/tables/table.js'
 import { createIndex, createStatements, declaredType } from './create-tables.js'
 
 /** A statement and what is bound in it. */

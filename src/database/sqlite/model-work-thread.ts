@@ -1,7 +1,7 @@
 // Carries out a change of the model on a thread of its own: tables with many rows must not hold up everything else of the service.
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Model } from '../../model/types.js'
-import type { PlanStep } from '../../model-plans/steps.js'
+import type { PlanStep } from '../../model/diff/steps.js'
+import type { Model } from '../../model/schema/types.js'
 import { openSqliteAgain, type SqliteOptions } from './connection.js'
 import { codeOf } from './errors.js'
 import { runModelSteps } from './run-model-steps.js'

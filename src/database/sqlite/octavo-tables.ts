@@ -7,8 +7,8 @@ import {
   octavoNames,
   octavoTables,
   replaceFormerTables,
-} from '../schema/octavo-tables.js'
-import { quoted } from '../schema/table.js'
+} from '../../model/tables/octavo-tables.js'
+import { quoted } from '../../model/tables/table.js'
 
 const words: Readonly<Record<OctavoColumnType, string>> = {
   text: 'text not null',

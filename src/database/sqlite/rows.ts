@@ -1,8 +1,19 @@
 // Rows of a SQLite database on their way from or to another one.
 import type { Database } from 'better-sqlite3'
-import type { CopiedRow, Fitted, Progress, RowColumn, RowReference, RowSource, RowTable, RowTarget, RowValue, ValueKind } from '../rows.js'
-import { decimalOf, exactNumber, fullTime } from '../rows.js'
-import { quoted } from '../schema/table.js'
+import { quoted } from '../../model/tables/table.js'
+import type {
+  CopiedRow,
+  Fitted,
+  Progress,
+  RowColumn,
+  RowReference,
+  RowSource,
+  RowTable,
+  RowTarget,
+  RowValue,
+  ValueKind,
+} from '../transfer/rows.js'
+import { decimalOf, exactNumber, fullTime } from '../transfer/rows.js'
 
 /** The table that notes how far a copy has come. */
 const progressTable = 'octavo_copy_progress'

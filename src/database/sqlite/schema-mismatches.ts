@@ -1,9 +1,9 @@
 // Where a database on SQLite and the model contradict each other.
 import type { Database } from 'better-sqlite3'
-import type { Model } from '../../model/types.js'
+import type { Model } from '../../model/schema/types.js'
+import type { SchemaMismatches } from '../../model/tables/mismatches.js'
+import { compareWithModel } from '../../model/tables/mismatches.js'
 import type { DeclaredColumn } from '../database.js'
-import type { SchemaMismatches } from '../schema/mismatches.js'
-import { compareWithModel } from '../schema/mismatches.js'
 import { declaredType } from './create-tables.js'
 
 /** Families of declared types: within one, SQLite keeps a value as it is. */

@@ -2,9 +2,9 @@
 // lacks. Nothing of Strapi's is ever dropped or rewritten. One transaction does it all, so that it is there as a whole or not at all, and
 // of several processes that start together one does it while the others wait.
 import type { Database } from 'better-sqlite3'
-import type { Model } from '../../model/types.js'
-import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../schema/lacking.js'
-import { quoted } from '../schema/table.js'
+import type { Model } from '../../model/schema/types.js'
+import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../../model/tables/lacking.js'
+import { quoted } from '../../model/tables/table.js'
 import { throughSchemaChanges } from './connection.js'
 import { createIndex, createStatements, createTables, declaredType } from './create-tables.js'
 import { indexStatement } from './indexes.js'

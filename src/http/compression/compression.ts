@@ -1,7 +1,7 @@
 // Compresses responses and says so in their headers. Responses that contain secrets stay as they are: their length would say something
 // about what is in them (BREACH).
 import type { FastifyReply } from 'fastify'
-import type { KeptForms, ReadBytes } from '../../documents/read/find.js'
+import type { KeptForms, ReadBytes } from '../../content/documents/read/find.js'
 import { isSecret } from '../headers-and-cors.js'
 import type { Reply } from '../request-context.js'
 import { type Coding, isCompressible, leastCompressed, openCodings } from './coding.js'

@@ -1,7 +1,7 @@
 // Serves the pages for users. They are always there, because letters lead to them as long as the settings name no others.
 import type { FastifyInstance, FastifyReply } from 'fastify'
-import { confirmedPath, newPasswordPath, publicPath } from '../../accounts/own-pages.js'
-import type { Config } from '../../config/config.js'
+import type { Config } from '../../foundation/config/config.js'
+import { confirmedPath, newPasswordPath, publicPath } from '../../identity/accounts/own-pages.js'
 import { policyOfPage } from '../headers-and-cors.js'
 import {
   type AccountPageAddresses,

@@ -1,8 +1,8 @@
-// What browsers load for the pages of the service: scripts, styles and pictures, built from src/browser and read when they are first asked for.
+// What browsers load for the pages of the service: scripts, styles and pictures, built from src/http/pages/browser and read when they are first asked for.
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyReply } from 'fastify'
-import { onceDone } from '../../runtime/once-done.js'
+import { onceDone } from '../../foundation/runtime/once-done.js'
 
 /** A file for browsers. */
 export interface PageAsset {

@@ -1,5 +1,5 @@
 // The page at /docs: an empty frame, which its script fills from the description of the API.
-import type { Config } from '../../config/config.js'
+import type { Config } from '../../foundation/config/config.js'
 import { escapeHtml } from './escape-html.js'
 
 /** Where the page is. */

@@ -1,7 +1,8 @@
 // Example requests for a content-type, from its model: for the start page and the output of `octavo start`.
-import type { LeftOutRoutes } from '../../config/type-routes.js'
-import type { Grants } from '../../grants.js'
-import type { Attribute, ContentType, Model } from '../../model/types.js'
+
+import type { Grants } from '../../foundation/grants.js'
+import type { LeftOutRoutes } from '../../model/schema/type-routes.js'
+import type { Attribute, ContentType, Model } from '../../model/schema/types.js'
 
 /** An example request with its description. */
 export interface Example {

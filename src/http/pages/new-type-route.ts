@@ -2,9 +2,9 @@
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Config } from '../../config/config.js'
-import { ApiError, validationError } from '../../errors/errors.js'
-import type { ChangeableModel, ChangeRequest } from '../../live-model/change.js'
+import type { Config } from '../../foundation/config/config.js'
+import { ApiError, validationError } from '../../foundation/errors/errors.js'
+import type { ChangeableModel, ChangeRequest } from '../../project/model-changes/change.js'
 import type { MountContext } from '../backend.js'
 import { readBody } from '../body-parser.js'
 
@@ -80,7 +80,7 @@ async function preparedChange(
   )
   if (isThere || inForce.model.types.has(uid) || inForce.unwritten.has(file))
     throw new ApiError('ConflictError', `There is something at src/api/${name} already; nothing was written`)
-  const { readSchemaRequest } = await import('../../live-model/schema-request.js')
+  const { readSchemaRequest } = await import('../../project/model-changes/schema-request.js')
   const change = await readSchemaRequest(folder, inForce, { data: { [uid]: schema } }, new Set())
   // Strapi serves no type without its code; this service does.
   return contract === 'strapi' ? change : { ...change, files: new Map([...change.files].filter(([path]) => path === file)) }

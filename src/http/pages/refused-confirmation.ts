@@ -1,7 +1,7 @@
 // The refusal of a confirmation link as a page, for a browser that has opened it from a letter. All other clients get it as JSON, and so does
 // everybody where the settings name a page of the project.
 import type { FastifyReply } from 'fastify'
-import { ApiError } from '../../errors/errors.js'
+import { ApiError } from '../../foundation/errors/errors.js'
 import type { Refused } from '../request-context.js'
 import { noteFailure } from '../request-log.js'
 import { refusedWith } from './account-pages.js'

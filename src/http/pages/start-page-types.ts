@@ -1,9 +1,9 @@
 // The content-types on the start page: their requests and attributes, and how closed ones are opened.
-import type { Grants } from '../../grants.js'
-import { isAlwaysRequired } from '../../model/conditions.js'
-import type { Attribute, ContentType, Model } from '../../model/types.js'
-import { assertNever } from '../../model/types.js'
-import { commandLine } from '../../runtime/command-line.js'
+import type { Grants } from '../../foundation/grants.js'
+import { commandLine } from '../../foundation/runtime/command-line.js'
+import { isAlwaysRequired } from '../../model/schema/conditions.js'
+import type { Attribute, ContentType, Model } from '../../model/schema/types.js'
+import { assertNever } from '../../model/schema/types.js'
 import { escapeHtml } from './escape-html.js'
 import { examplesOfType, type ReadableTypes } from './examples.js'
 

@@ -1,6 +1,7 @@
 // The start page at /: the content-types, requests to try, and their responses. A list of links; its script shows the responses in place.
-import type { ContentType } from '../../model/types.js'
-import { commandLine } from '../../runtime/command-line.js'
+
+import { commandLine } from '../../foundation/runtime/command-line.js'
+import type { ContentType } from '../../model/schema/types.js'
 import { escapeHtml } from './escape-html.js'
 import { openTypes } from './examples.js'
 import { firstTypeHtml } from './first-type.js'

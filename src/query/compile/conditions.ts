@@ -2,9 +2,9 @@
 // missing target where there is none; so NOT is pushed down to the single comparisons. Only around a relation to many it stays where it is (row 17).
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
-import type { ContentType, Schema } from '../../model/types.js'
-import { assertNever } from '../../model/types.js'
-import type { PublicationFilter } from '../../public/content/queries.js'
+import type { PublicationFilter } from '../../foundation/public/content/queries.js'
+import type { ContentType, Schema } from '../../model/schema/types.js'
+import { assertNever } from '../../model/schema/types.js'
 import type { Filter, LocaleChoice, Publication, ReadRequest, Related, Status, ValueIndex } from '../request.js'
 import { constant, every, from, fromOwner, type Joins, joinsOf } from './joins.js'
 import { isModified } from './modified.js'

@@ -1,7 +1,7 @@
 // The rows of a page that is found by the row next to it: those behind it in the order of the list.
 import { sql } from 'kysely'
 import type { Expression } from '../../database/dialect.js'
-import type { ScalarType } from '../../model/types.js'
+import type { ScalarType } from '../../foundation/public/attribute-types.js'
 import type { KeysetPosition } from '../request.js'
 import { type Compilation, column, value } from './conditions.js'
 import { operatorSql } from './operator-sql.js'

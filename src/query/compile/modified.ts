@@ -3,8 +3,8 @@
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import { andSameLocale, concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
-import { type ColumnRelation, columnRelations } from '../../model/owners.js'
-import type { Attribute, ContentType, LinkStorage, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/types.js'
+import { type ColumnRelation, columnRelations } from '../../model/schema/owners.js'
+import type { Attribute, ContentType, LinkStorage, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/schema/types.js'
 
 type Linked = Relation & { readonly storage: LinkStorage }
 

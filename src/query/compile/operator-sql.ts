@@ -2,7 +2,7 @@
 import type { RawBuilder } from 'kysely'
 import { sql } from 'kysely'
 import type { ComparisonSign, Dialect, Expression } from '../../database/dialect.js'
-import type { ScalarType } from '../../model/types.js'
+import type { ScalarType } from '../../foundation/public/attribute-types.js'
 import type { Contract } from '../contract.js'
 import type { OperatorName } from '../operators.js'
 

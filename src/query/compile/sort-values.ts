@@ -1,7 +1,7 @@
 // The values that rows are sorted by: a column of the row, or of its first target by that order (sort.8).
 import { sql } from 'kysely'
 import type { Expression } from '../../database/dialect.js'
-import type { Schema } from '../../model/types.js'
+import type { Schema } from '../../model/schema/types.js'
 import type { SortKey } from '../request.js'
 import type { Compilation } from './conditions.js'
 import { column, seenRows } from './conditions.js'

@@ -1,6 +1,6 @@
 // Which versions of a document a request sees, on every way to its rows: the one place that decides. Pure data; conditions.ts
 // turns a decision into SQL.
-import type { Schema } from '../../model/types.js'
+import type { Schema } from '../../model/schema/types.js'
 import type { Contract } from '../contract.js'
 import type { PathAttribute, ReadRequest, RowScopes, Status } from '../request.js'
 

@@ -1,5 +1,5 @@
 // One version of a document: its row, and the parameters that read just it.
-import type { ContentType } from '../../model/types.js'
+import type { ContentType } from '../../model/schema/types.js'
 import type { Parameters } from './parameters.js'
 
 /** A row of a document, as far as reading it needs to know. */

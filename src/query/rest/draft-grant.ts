@@ -1,6 +1,6 @@
 // Reading drafts as a right of its own (`api.rest.draftGrant`): the action `findDraft` of a type with Draft & Publish.
-import type { Grants } from '../../grants.js'
-import type { ContentType, Model } from '../../model/types.js'
+import type { Grants } from '../../foundation/grants.js'
+import type { ContentType, Model } from '../../model/schema/types.js'
 import type { Parameters } from './parameters.js'
 
 /** What a caller may see of drafts in one request. */

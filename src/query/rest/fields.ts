@@ -1,6 +1,6 @@
 // `fields` becomes the scalars of one level of the answer. id and documentId are always included.
-import { invalidKey, validationError } from '../../errors/errors.js'
-import type { Scalar, Schema } from '../../model/types.js'
+import { invalidKey, validationError } from '../../foundation/errors/errors.js'
+import type { Scalar, Schema } from '../../model/schema/types.js'
 import type { SortKey } from '../request.js'
 import type { Resolver } from './resolve.js'
 import { deferError, forbid, isPublic, isReadable, rankOf } from './resolve.js'

@@ -1,7 +1,7 @@
 // `filters` becomes a tree of conditions. One walk: finds every name, checks the caller's grants, converts every value.
-import { invalidKey, validationError } from '../../errors/errors.js'
-import type { Scalar, Schema } from '../../model/types.js'
-import { assertNever } from '../../model/types.js'
+import { invalidKey, validationError } from '../../foundation/errors/errors.js'
+import type { Scalar, Schema } from '../../model/schema/types.js'
+import { assertNever } from '../../model/schema/types.js'
 import type { OperatorName } from '../operators.js'
 import { isOperator, operators } from '../operators.js'
 import type { Filter } from '../request.js'

@@ -1,5 +1,5 @@
 // A page by the row next to it: the values of its sort keys, understood by the types of their attributes.
-import { validationError } from '../../errors/errors.js'
+import { validationError } from '../../foundation/errors/errors.js'
 import type { Keyset, SortKey } from '../request.js'
 import { bind, type Resolver } from './resolve.js'
 import { readValue } from './values.js'

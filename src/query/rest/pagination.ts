@@ -1,5 +1,5 @@
 // `pagination` in both styles becomes a start and a limit. Values are clamped as recorded; what is no number is refused.
-import { ApiError, validationError } from '../../errors/errors.js'
+import { ApiError, validationError } from '../../foundation/errors/errors.js'
 import type { Page } from '../request.js'
 import type { Parameters } from './parameters.js'
 import { isObject } from './parameters.js'

@@ -1,6 +1,6 @@
 // The query string becomes nested plain data. Bounds as Strapi's: depth 20, lists of 100 members unless the settings say otherwise, 1000 parameters.
 import qs from 'qs'
-import { type ApiError, validationError } from '../../errors/errors.js'
+import { type ApiError, validationError } from '../../foundation/errors/errors.js'
 
 export type Parameters = Readonly<Record<string, unknown>>
 

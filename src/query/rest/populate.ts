@@ -1,9 +1,9 @@
 // `populate` in all its forms becomes the levels of the answer. One walk: a relation whose target the caller may not
 // find is left out here, so nothing has to be taken away from the answer.
-import { type ApiError, invalidKey, validationError } from '../../errors/errors.js'
-import { isPolymorphicTarget } from '../../model/link.js'
-import type { Attribute, Component, ContentType, DynamicZone, MorphTo, Schema } from '../../model/types.js'
-import { assertNever } from '../../model/types.js'
+import { type ApiError, invalidKey, validationError } from '../../foundation/errors/errors.js'
+import { isPolymorphicTarget } from '../../model/schema/link.js'
+import type { Attribute, Component, ContentType, DynamicZone, MorphTo, Schema } from '../../model/schema/types.js'
+import { assertNever } from '../../model/schema/types.js'
 import type { Filter, Populated, Selection, SortKey } from '../request.js'
 import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'

@@ -1,7 +1,7 @@
 // A query string becomes a ReadRequest: one walk through filters, sort, fields and populate, in the order of the recorded checks.
-import { ApiError, forbidden, validationError } from '../../errors/errors.js'
-import type { Grants } from '../../grants.js'
-import type { ContentType, Model, Scalar } from '../../model/types.js'
+import { ApiError, forbidden, validationError } from '../../foundation/errors/errors.js'
+import type { Grants } from '../../foundation/grants.js'
+import type { ContentType, Model, Scalar } from '../../model/schema/types.js'
 import type { Contract } from '../contract.js'
 import type { Filter, LinkPage, Page, Populated, ReadRequest, RowScopes, Selection } from '../request.js'
 import { pageValues } from '../request.js'

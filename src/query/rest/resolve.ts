@@ -1,10 +1,10 @@
 // What one walk over a query carries with it, and the one place that turns a name into an attribute for a caller.
-import type { ApiError, QueryParameter } from '../../errors/errors.js'
-import { invalidKey, validationError } from '../../errors/errors.js'
-import { type AttributeGrants, type ContentRights, type Grants, grantedBelow, isGranted, noAttributes } from '../../grants.js'
-import { fileType, isClosedType } from '../../model/link.js'
-import type { Attribute, ContentType, Model, Relation, Scalar, Schema } from '../../model/types.js'
-import { assertNever } from '../../model/types.js'
+import type { ApiError, QueryParameter } from '../../foundation/errors/errors.js'
+import { invalidKey, validationError } from '../../foundation/errors/errors.js'
+import { type AttributeGrants, type ContentRights, type Grants, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
+import { fileType, isClosedType } from '../../model/schema/link.js'
+import type { Attribute, ContentType, Model, Relation, Scalar, Schema } from '../../model/schema/types.js'
+import { assertNever } from '../../model/schema/types.js'
 import type { Contract } from '../contract.js'
 import type { PathAttribute, ValueIndex } from '../request.js'
 

@@ -1,6 +1,6 @@
 // Which rows of a type are in the scope of a caller, as a request.
-import { fullAccess, type Grants } from '../../grants.js'
-import type { ContentType, Relation, Scalar } from '../../model/types.js'
+import { fullAccess, type Grants } from '../../foundation/grants.js'
+import type { ContentType, Relation, Scalar } from '../../model/schema/types.js'
 import type { ReadRequest } from '../request.js'
 import { pageValues } from '../request.js'
 import type { ReadContext } from './read.js'

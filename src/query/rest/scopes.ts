@@ -1,6 +1,6 @@
 // The scopes of a caller in one request: filters of the project's own code, so they may name what no caller may.
-import { ApiError } from '../../errors/errors.js'
-import { projectAccess, type Scopes } from '../../grants.js'
+import { ApiError } from '../../foundation/errors/errors.js'
+import { projectAccess, type Scopes } from '../../foundation/grants.js'
 import type { Filter, RowScopes } from '../request.js'
 import { readFilters } from './filters.js'
 import { inParameter, type Resolver, throwDeferred } from './resolve.js'

@@ -1,7 +1,7 @@
 // `_q`: texts that contain the words, numbers whose digits do, in attributes that the caller may read.
-import { validationError } from '../../errors/errors.js'
-import { attributeTypes } from '../../model/attributes.js'
-import type { ContentType } from '../../model/types.js'
+import { validationError } from '../../foundation/errors/errors.js'
+import { attributeTypes } from '../../model/schema/attributes.js'
+import type { ContentType } from '../../model/schema/types.js'
 import type { Filter } from '../request.js'
 import type { Resolver } from './resolve.js'
 import { bind, deferError, isReadable } from './resolve.js'

@@ -1,6 +1,6 @@
 // `sort` in all its forms becomes a list of keys: `a:desc,b`, lists, `sort[a]=desc`, nested objects, dot paths.
-import { invalidKey, validationError } from '../../errors/errors.js'
-import type { Schema } from '../../model/types.js'
+import { invalidKey, validationError } from '../../foundation/errors/errors.js'
+import type { Schema } from '../../model/schema/types.js'
 import type { SortKey } from '../request.js'
 import { isObject } from './parameters.js'
 import type { Resolver } from './resolve.js'

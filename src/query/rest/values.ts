@@ -1,9 +1,9 @@
 // A value of a query string becomes a value of the attribute's type, or a clear refusal.
-import { ApiError, validationError } from '../../errors/errors.js'
-import type { Family } from '../../model/attributes.js'
-import { attributeTypes } from '../../model/attributes.js'
-import type { Scalar } from '../../model/types.js'
-import { assertNever } from '../../model/types.js'
+import { ApiError, validationError } from '../../foundation/errors/errors.js'
+import type { Family } from '../../model/schema/attributes.js'
+import { attributeTypes } from '../../model/schema/attributes.js'
+import type { Scalar } from '../../model/schema/types.js'
+import { assertNever } from '../../model/schema/types.js'
 import { parseIsoDate } from './iso-dates.js'
 
 /** `false`, `0`, `f` and nothing are false; anything else is true (filters.9, and filters.15 in the contract `strapi`). */

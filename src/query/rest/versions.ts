@@ -1,7 +1,7 @@
 // Which versions of a document a request is about: `status`, `locale`, `hasPublishedVersion`, `publicationFilter`.
-import { validationError } from '../../errors/errors.js'
-import type { ContentType, Scalar } from '../../model/types.js'
-import type { PublicationFilter } from '../../public/content/queries.js'
+import { validationError } from '../../foundation/errors/errors.js'
+import type { PublicationFilter } from '../../foundation/public/content/queries.js'
+import type { ContentType, Scalar } from '../../model/schema/types.js'
 import type { LocaleChoice, Publication, ReadRequest, Status } from '../request.js'
 import { readFilters } from './filters.js'
 import type { Parameters } from './parameters.js'

@@ -1,5 +1,5 @@
 // The reads whose plans are recorded: one or two of every kind that becomes SQL of its own.
-import type { Find } from '../../../src/documents/read/find.js'
+import type { Find } from '../../../src/content/documents/read/find.js'
 import type { ContractName } from '../../../src/query/contract.js'
 
 export interface Recorded {

@@ -1,7 +1,7 @@
 // A copy of a database that lies by itself: one file without a log, and without the rows that mean something only beside running processes.
 import Database from 'better-sqlite3'
-import { ConfigError } from '../../../errors/errors.js'
-import { quoted } from '../../schema/table.js'
+import { ConfigError } from '../../../foundation/errors/errors.js'
+import { quoted } from '../../../model/tables/table.js'
 import { isDamage } from '../errors.js'
 
 /** Ends the jobs that have not ended, as a cancellation does: a copy that is served must not go on with what was asked for elsewhere. */

@@ -1,6 +1,6 @@
 // A look at the file before it is served: is it whole, as far as can be seen in a moment?
 import type { Database } from 'better-sqlite3'
-import { quoted } from '../../schema/table.js'
+import { quoted } from '../../../model/tables/table.js'
 import { isDamage } from '../errors.js'
 
 export interface QuickCheck {

@@ -1,5 +1,5 @@
 // A read on its way through the pool: what it asks for, the queues in which it waits for a thread, and how it ends.
-import { ApiError, validationError } from '../../../errors/errors.js'
+import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import { tooLarge } from '../../answer/sink.js'
 import type { PlanHandle, ReadAnswer, ReadBytes } from '../../database.js'
 

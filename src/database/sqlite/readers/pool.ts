@@ -1,6 +1,6 @@
 // The pool of reader threads. Light reads have threads of their own; heavy reads, as measured by earlier runs of their plans, wait in
 // another queue for other threads. Reads that nobody waits for, or that exceed their time, are stopped (decision 015).
-import { elapsed } from '../../../runtime/clock.js'
+import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PlanHandle, ReadDatabase } from '../../database.js'
 import type { Dialect } from '../../dialect.js'
 import type { ReadPlan } from '../../plan.js'

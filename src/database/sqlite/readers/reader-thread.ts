@@ -1,6 +1,6 @@
 // A reader thread: one read-only connection that executes plans and writes the responses. It knows nothing but plans.
 import { parentPort, workerData } from 'node:worker_threads'
-import { collectRegularly, smallProfile } from '../../../runtime/gc.js'
+import { collectRegularly, smallProfile } from '../../../foundation/runtime/gc.js'
 import { AnswerTooLarge, openSink } from '../../answer/sink.js'
 import type { PreparedRead } from '../../answer/write.js'
 import type { ReadPlan } from '../../plan.js'

@@ -1,6 +1,6 @@
 // One reader thread as the pool sees it: jobs go in, their outcomes come out, and a job that nobody waits for any more is stopped.
 import { Worker } from 'node:worker_threads'
-import { elapsed } from '../../../runtime/clock.js'
+import { elapsed } from '../../../foundation/runtime/clock.js'
 import { tooLarge } from '../../answer/sink.js'
 import type { PlanHandle } from '../../database.js'
 import { schedulingDelay } from '../scheduling-delay.js'

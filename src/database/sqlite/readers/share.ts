@@ -1,5 +1,5 @@
 // The threads of the pool, in two shares: for light reads and for heavy ones. A thread that has ended leaves its share.
-import { elapsed } from '../../../runtime/clock.js'
+import { elapsed } from '../../../foundation/runtime/clock.js'
 import { unavailable } from '../../unavailable.js'
 import { type Job, refuse } from './job.js'
 import type { ReaderData } from './protocol.js'

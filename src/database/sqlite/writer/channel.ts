@@ -1,7 +1,7 @@
 // The life of the writer's thread, and the connection to it. Orders carry whole statements and plans; when they are sent, those that the
 // thread already has are replaced by numbers.
 import { Worker } from 'node:worker_threads'
-import type { ApiError } from '../../../errors/errors.js'
+import type { ApiError } from '../../../foundation/errors/errors.js'
 import { answerTooLarge, tooLarge } from '../../answer/sink.js'
 import type { PlanHandle } from '../../database.js'
 import { outdatedModel, schemaDrift, unavailable } from '../../unavailable.js'

@@ -1,7 +1,7 @@
 // A turn of the writer: one transaction on its thread, from the begin to the commit or the rollback, and what it knows of the writes
 // before it.
 import type { RawBuilder } from 'kysely'
-import { elapsed } from '../../../runtime/clock.js'
+import { elapsed } from '../../../foundation/runtime/clock.js'
 import { collectChanged, noteChanged, type TableChanges } from '../../cache/table-changes.js'
 import type { Transaction } from '../../database.js'
 import type { History } from '../../history.js'

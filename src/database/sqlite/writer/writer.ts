@@ -1,6 +1,6 @@
 // The one writer of a SQLite database: transactions wait in line for a thread of their own, so that neither statements nor
 // the disk hold up requests. `BEGIN IMMEDIATE`, one at a time; a commit is on disk when it is acknowledged.
-import { elapsed } from '../../../runtime/clock.js'
+import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { TableChanges } from '../../cache/table-changes.js'
 import type { Transaction, WriteDatabase } from '../../database.js'
 import type { Signing } from '../../signing.js'

@@ -1,0 +1,92 @@
+// The callers as whom requests are made, and how their credentials are kept out of everything that is printed or recorded.
+import { readFileSync } from 'node:fs'
+import { ConfigError } from '../../src/foundation/errors/errors.js'
+import { decoded } from './request.js'
+
+/** Which of the two services. */
+export type ServiceName = 'strapi' | 'octavo'
+
+/** A caller with the headers that it sends to each service. */
+export interface ComparedCaller {
+  readonly name: string
+  readonly headers: Readonly<Record<ServiceName, Readonly<Record<string, string>>>>
+}
+
+/** The options of the command that name callers. */
+export interface CallerOptions {
+  /** `name=token`, `name=@file` or `name=` for a caller without a token. */
+  readonly as?: readonly string[]
+  readonly header?: readonly string[]
+  readonly strapiToken?: string
+  readonly octavoToken?: string
+}
+
+/** Reads the callers from options. Without any, there is one without a token, named public. @throws ConfigError */
+export function callersOf({ as = [], header = [], strapiToken, octavoToken }: CallerOptions): readonly ComparedCaller[] {
+  const shared = Object.fromEntries(header.map(headerOf))
+  const caller = (name: string, strapi: string, octavo: string): ComparedCaller => ({
+    name,
+    headers: { strapi: { ...shared, ...bearer(strapi) }, octavo: { ...shared, ...bearer(octavo) } },
+  })
+  const named = as.map((text) => {
+    const [, name, token] = /^([\w-]+)=(.*)$/s.exec(text) ?? []
+    if (name === undefined || token === undefined) throw new ConfigError('--as must be name=token, name=@file, or name= without a token.')
+    const key = tokenOf(token)
+    return caller(name, key, key)
+  })
+  const twice = named.find(({ name }, index) => named.findIndex((other) => other.name === name) !== index)
+  if (twice !== undefined) throw new ConfigError(`--as names "${twice.name}" twice.`)
+  const [strapi, octavo] = [strapiToken ?? octavoToken, octavoToken ?? strapiToken].map((token) => tokenOf(token ?? ''))
+  if (strapi !== '' || octavo !== '') return [caller('token', strapi!, octavo!), ...named]
+  return named.length > 0 ? named : [caller(Object.hasOwn(shared, 'authorization') ? 'header' : 'public', '', '')]
+}
+
+const bearer = (token: string): Readonly<Record<string, string>> => (token === '' ? {} : { authorization: `Bearer ${token}` })
+
+function headerOf(text: string): readonly [string, string] {
+  const [, name, value] = /^([\w-]+):\s*(.*)$/s.exec(text) ?? []
+  if (name === undefined || value === undefined) throw new ConfigError(`--header "${text.split(':')[0]}" must be "Name: value".`)
+  return [name.toLowerCase(), value]
+}
+
+/** The token itself, or with @ the file that contains it, which keeps it out of the list of processes. */
+function tokenOf(text: string): string {
+  if (!text.startsWith('@')) return text.replace(/^Bearer\s+/i, '')
+  try {
+    return readFileSync(text.slice(1), 'utf8').trim()
+  } catch (error) {
+    throw new ConfigError(`The token file ${text.slice(1)} cannot be read (${(error as Error).message}).`)
+  }
+}
+
+/** Header names whose values are credentials. */
+export const credentialHeaders: ReadonlySet<string> = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
+
+/** Keys of responses and of bodies whose values are credentials. */
+const secretKey = /^(?:jwt|secret|api[-_]?key|accessKey|\w*password\w*|\w*[Tt]oken)$/i
+/** Parameters of a URL that grant something to whoever knows them. */
+const secretParameter = /^(?:code|key|confirmation|signature|x-amz-(?:signature|credential|security-token)|oauth_\w+)$/i
+
+/** Whether the value of a key must not be shown. */
+export const isSecretKey = (name: string): boolean => secretKey.test(name)
+
+/** A path in which the values of secret parameters are left out. */
+export const withoutSecrets = (path: string): string =>
+  path.replace(/([?&])([^=&#]+)=([^&#]*)/g, (whole, sign: string, name: string) => {
+    const parts = decoded(name)
+      .split(/[[\]]+/)
+      .filter((part) => part !== '')
+    const isSecret = isSecretKey(parts.at(-1) ?? '') || (parts.length === 1 && secretParameter.test(parts[0]!))
+    return isSecret ? `${sign}${name}=…` : whole
+  })
+
+/** Returns a function that removes the credentials of the callers from texts. */
+export function hider(callers: readonly ComparedCaller[]): (text: string) => string {
+  const secrets = callers.flatMap(({ headers }) =>
+    Object.values(headers).flatMap((each) =>
+      Object.entries(each).flatMap(([name, value]) => (credentialHeaders.has(name) ? [value, value.replace(/^\w+\s+/, '')] : [])),
+    ),
+  )
+  const known = [...new Set(secrets)].filter((secret) => secret.length >= 8).sort((one, other) => other.length - one.length)
+  return (text) => known.reduce((now, secret) => now.replaceAll(secret, '…'), text)
+}

@@ -1,0 +1,136 @@
+// Sends requests to one of the two services: bounded in time, bytes and connections, tried again where that is safe.
+import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as overHttp } from 'node:http'
+import { Agent as HttpsAgent, request as overHttps } from 'node:https'
+import { pause } from '../../src/foundation/runtime/clock.js'
+
+/** A request as one service gets it. */
+export interface SentRequest {
+  readonly method: string
+  readonly path: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string | null
+}
+
+/** The response of one service. */
+export interface ServiceAnswer {
+  readonly kind: 'answer'
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  /** Null if it is larger than the limit. */
+  readonly body: Buffer | null
+  /** Milliseconds to the end of the body. */
+  readonly milliseconds: number
+}
+
+/** No response: the service cannot be reached, or took too long. */
+export interface ServiceFailure {
+  readonly kind: 'failure'
+  readonly message: string
+}
+
+export type ServiceOutcome = ServiceAnswer | ServiceFailure
+
+/** One of the two services. */
+export interface Server {
+  /** Its origin, with the path of its URL and without a trailing slash. */
+  readonly origin: string
+  /** Sends a request; reads are tried again if the service is overloaded or the connection breaks. */
+  ask(request: SentRequest): Promise<ServiceOutcome>
+  /** Ends requests that are under way; they fail. */
+  close(): void
+}
+
+/** Bounds of the requests to one service. */
+export interface ServerOptions {
+  /** Milliseconds for one response. */
+  readonly timeout: number
+  /** Further attempts of a read. */
+  readonly retries: number
+  /** Bytes of a body that is compared. */
+  readonly answerBytes: number
+}
+
+/** Statuses of a service that is overloaded, restarting or limits the rate. */
+const temporary = new Set([429, 502, 503, 504])
+/** Milliseconds before the second attempt; doubled for each further one. */
+const firstPause = 250
+/** The longest pause that a service may ask for by Retry-After; milliseconds. */
+const longestPause = 10_000
+
+/** Opens a service at a URL. */
+export function openServer(url: URL, options: ServerOptions): Server {
+  const isSecure = url.protocol === 'https:'
+  const agent = isSecure ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
+  const base = url.pathname.replace(/\/+$/, '')
+  const closed = new AbortController()
+  const send = (request: SentRequest): Promise<ServiceOutcome> => {
+    const started = performance.now()
+    return new Promise((resolve) => {
+      const fail = (error: Error): void => resolve({ kind: 'failure', message: reasonOf(error, options.timeout) })
+      const signal = AbortSignal.any([AbortSignal.timeout(options.timeout), closed.signal])
+      const { method, path, headers, body } = request
+      const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) }
+      const sent = (isSecure ? overHttps : overHttp)(url, {
+        ...{ agent, signal, method, path: base + path },
+        headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers, ...length },
+      })
+      sent.once('error', fail)
+      sent.once('response', (response) => {
+        collect(response, options.answerBytes).then(
+          (collected) =>
+            resolve({
+              ...{ kind: 'answer', status: response.statusCode!, headers: response.headers, body: collected },
+              milliseconds: performance.now() - started,
+            }),
+          fail,
+        )
+      })
+      sent.end(body ?? undefined)
+    })
+  }
+  return {
+    origin: url.origin + base,
+    ask: (request) => withRetries(request, () => (closed.signal.aborted ? 0 : options.retries), send),
+    close() {
+      closed.abort()
+      agent.destroy()
+    },
+  }
+}
+
+async function withRetries(
+  request: SentRequest,
+  retries: () => number,
+  send: (request: SentRequest) => Promise<ServiceOutcome>,
+): Promise<ServiceOutcome> {
+  const isRepeatable = request.method === 'GET' || request.method === 'HEAD'
+  for (let attempt = 0; ; attempt++) {
+    const outcome = await send(request)
+    const isFinal = outcome.kind === 'answer' && !temporary.has(outcome.status)
+    if (isFinal || !isRepeatable || attempt >= retries()) return outcome
+    await pause(pauseOf(outcome, attempt))
+  }
+}
+
+function pauseOf(outcome: ServiceOutcome, attempt: number): number {
+  const wanted = outcome.kind === 'answer' ? Number(outcome.headers['retry-after']) * 1_000 : Number.NaN
+  return Math.min(longestPause, Number.isFinite(wanted) && wanted >= 0 ? wanted : firstPause * 2 ** attempt)
+}
+
+/** Reads a body to its end; null, with the rest read and dropped, if it is larger than that many bytes. */
+export async function collect(stream: IncomingMessage, most: number): Promise<Buffer | null> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes <= most) chunks.push(chunk)
+    else chunks.length = 0
+  }
+  return bytes <= most ? Buffer.concat(chunks) : null
+}
+
+function reasonOf(error: Error, timeout: number): string {
+  const { name, code } = error as NodeJS.ErrnoException
+  if (name === 'AbortError' || name === 'TimeoutError') return `no response within ${timeout} ms`
+  return code === undefined ? error.message : code === 'ECONNREFUSED' ? 'the connection was refused' : `${code}: ${error.message}`
+}

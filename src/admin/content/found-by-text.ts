@@ -1,0 +1,81 @@
+// What a text finds, for whoever wants to go there: types by their names, documents by theirs, files. Bounded in types, rows and time.
+import { fileType } from '../../model/schema/link.js'
+import type { ContentType } from '../../model/schema/types.js'
+import type { ContentAccess } from './content-access.js'
+import { type VersionData, viewerOf } from './document-view.js'
+import { namingAttribute, namingFields } from './shown-attributes.js'
+
+/** A type, a document or a file that was found. */
+export interface FoundByText {
+  readonly types: readonly { readonly uid: string; readonly displayName: string }[]
+  readonly documents: readonly FoundDocument[]
+  readonly files: readonly VersionData[]
+  /** All types were searched. */
+  readonly isComplete: boolean
+}
+
+/** A document that was found, by its draft in one locale. */
+export interface FoundDocument {
+  readonly type: string
+  readonly documentId: string
+  readonly locale: string | null
+  readonly name: string
+}
+
+/** Finds what the administrator may read by a text. */
+export async function findByText(access: ContentAccess, text: string): Promise<FoundByText> {
+  const { model } = access.documents.context
+  const { findTypes, findResults, findTime } = access.limits
+  const readable = [...model.types.values()].filter(({ uid, exposed }) => exposed && access.grants.may(`${uid}.find`))
+  const words = text.toLowerCase()
+  const types = readable.filter(({ uid, displayName }) => `${displayName} ${uid}`.toLowerCase().includes(words)).slice(0, findResults)
+  const until = performance.now() + findTime
+  const files = access.grants.may(`${fileType}.find`) ? await filesNamed(access, model.types.get(fileType)!, text) : []
+  const documents: FoundDocument[] = []
+  let searched = 0
+  for (const type of readable.slice(0, findTypes)) {
+    if (documents.length >= findResults || performance.now() > until) break
+    documents.push(...(await documentsNamed(access, type, text)))
+    searched += 1
+  }
+  return {
+    types: types.map(({ uid, displayName }) => ({ uid, displayName })),
+    documents: documents.slice(0, findResults),
+    files,
+    isComplete: searched === readable.length,
+  }
+}
+
+async function documentsNamed(access: ContentAccess, type: ContentType, text: string): Promise<readonly FoundDocument[]> {
+  const name = namingAttribute(viewerOf(access), type)
+  if (name === null) return []
+  const rows = (await access.documents.findData(access.grants, {
+    ...{ type, mode: 'many', action: `${type.uid}.find`, envelope: 'bare', paged: false },
+    parameters: {
+      ...{
+        status: 'draft',
+        filters: { [name]: { $containsi: text } },
+        fields: namingFields(viewerOf(access), type),
+        limit: access.limits.findOfType,
+      },
+      ...(type.localized ? { locale: '*' } : {}),
+    },
+  })) as readonly VersionData[]
+  return rows.map(({ documentId, locale, [name]: shown }) => ({
+    ...{ type: type.uid, documentId: String(documentId), name: String(shown) },
+    locale: typeof locale === 'string' ? locale : null,
+  }))
+}
+
+async function filesNamed({ documents, grants, limits }: ContentAccess, type: ContentType, text: string): Promise<readonly VersionData[]> {
+  const contains = { $containsi: text }
+  const found = await documents.findData(grants, {
+    ...{ type, mode: 'many', action: `${fileType}.find`, envelope: 'bare', paged: false },
+    parameters: {
+      filters: { $or: [{ name: contains }, { alternativeText: contains }, { caption: contains }] },
+      fields: ['documentId', 'name', 'alternativeText', 'mime', 'url'],
+      limit: limits.findOfType,
+    },
+  })
+  return found as readonly VersionData[]
+}

@@ -1,0 +1,39 @@
+// Uids that are free, made of a text as the content API makes them.
+
+import { freeUid } from '../../content/documents/store/uids.js'
+import type { RowReader } from '../../database/database.js'
+import { forbidden, notFound, validationError } from '../../foundation/errors/errors.js'
+import { isGranted, noAttributes } from '../../foundation/grants.js'
+import { type ContentAccess, readableType } from './content-access.js'
+import { localeStates } from './locale-states.js'
+
+/** What a uid is made for. */
+export interface WantedUid {
+  readonly text: string
+  /** The document that it is for, whose own uids are free. */
+  readonly documentId: string | null
+}
+
+/**
+ * A uid made of a text that is free in a type, for whoever may write the attribute.
+ * @throws ApiError 403; 404 where there is no such attribute or document; 400 for an empty text
+ */
+export async function uidFor(
+  access: ContentAccess,
+  database: RowReader,
+  uid: string,
+  name: string,
+  { text, documentId }: WantedUid,
+): Promise<string> {
+  const type = readableType(access, uid)
+  const attribute = type.attributes.get(name)
+  const { content } = access.grants
+  const readable = content?.readable.get(uid) ?? noAttributes
+  if (attribute?.kind !== 'scalar' || attribute.type !== 'uid' || !isGranted(readable, name)) throw notFound(`${uid} has no uid ${name}`)
+  const rights = ['create', 'update'].flatMap((action) => content?.toWrite(uid, action) ?? [])
+  if (!rights.some(({ attributes }) => isGranted(attributes, name))) throw forbidden()
+  if (text.trim() === '') throw validationError('The text is empty')
+  // Otherwise its response would say whether a hidden document has a uid.
+  if (documentId !== null && (await localeStates(access, type, documentId)).length === 0) throw notFound()
+  return freeUid(database, type, attribute, text, documentId)
+}

@@ -1,0 +1,84 @@
+// The administration of one service: what its rules depend on. It is opened by its first request.
+
+import { type IdempotencyKeys, openIdempotencyKeys } from '../content/documents/idempotency.js'
+import type { MainConnection, WriteDatabase } from '../database/database.js'
+import { hasColumns } from '../database/has-columns.js'
+import type { Config } from '../foundation/config/config.js'
+import { ApiError } from '../foundation/errors/errors.js'
+import type { Identification } from '../identity/access/identify.js'
+import { type Jwts, openJwts } from '../identity/access/jwt.js'
+import type { Limiter } from '../identity/access/rate-limit.js'
+import type { SessionLimits, SessionType } from '../identity/access/sessions.js'
+import type { Mailer } from '../identity/accounts/email.js'
+import type { Passwords } from '../identity/accounts/passwords.js'
+import { missingTables } from './identity/administrators.js'
+import { type IdentifyAdministrator, openIdentifyAdministrator } from './identity/identify.js'
+import { type AdministrationKeys, administrationKeys } from './identity/keys.js'
+import { type FindGrants, openFindGrants } from './permissions/cached-grants.js'
+
+/** The part of the log that the administration uses. */
+export interface AdministrationLog {
+  error(details: object, message: string): void
+  info(sentence: string): void
+}
+
+/** What the administration is opened from. */
+export interface AdministrationParts {
+  readonly config: Config
+  readonly database: MainConnection
+  readonly writer: WriteDatabase
+  readonly identification: Pick<Identification, 'access' | 'cacheRows'>
+  readonly limiter: Limiter
+  readonly passwords: Passwords
+  readonly mail: Mailer
+  readonly log: AdministrationLog
+  now(): number
+  /** Logs the code of the first administrator if there is none; resolves to whether there is none. */
+  tellFirst(): Promise<boolean>
+}
+
+/** The dependencies of the rules of the administration. */
+export interface Administration extends Omit<AdministrationParts, 'identification'> {
+  readonly keys: AdministrationKeys
+  readonly jwts: Jwts
+  /** Lifetimes of sessions. */
+  readonly sessionLimits: Readonly<Record<SessionType, SessionLimits>>
+  /** Returns the administrator of a request. */
+  readonly identify: IdentifyAdministrator
+  /** Whether the database has Strapi's table for the history of documents. */
+  readonly hasHistory: boolean
+  /** What was done under which Idempotency-Key, apart from writes of documents. */
+  readonly idempotency: IdempotencyKeys
+  /** Returns what an administrator may do with content. */
+  readonly grantsOf: FindGrants
+}
+
+/**
+ * Opens the administration. Nothing is created: a database that lacks tables of administrators keeps lacking them.
+ * @throws ApiError 501 that names the missing tables
+ */
+export async function openAdministration(parts: AdministrationParts): Promise<Administration> {
+  const { config, database, identification, now } = parts
+  const missing = await missingTables(database)
+  if (missing.length > 0)
+    throw new ApiError(
+      'NotImplementedError',
+      `The database has no administrators: it lacks ${missing.join(', ')}. Start the current version of Strapi 5 on it once`,
+    )
+  const keys = administrationKeys(config.secrets)
+  const jwts = openJwts(keys.tokens, now)
+  const { maxRefreshTokenLifespan, idleRefreshTokenLifespan, maxSessionLifespan, idleSessionLifespan } = config.admin.sessions
+  return {
+    ...parts,
+    keys,
+    jwts,
+    sessionLimits: {
+      refresh: { longest: maxRefreshTokenLifespan, idle: idleRefreshTokenLifespan },
+      session: { longest: maxSessionLifespan, idle: idleSessionLifespan },
+    },
+    identify: openIdentifyAdministrator({ database, identification, jwts, keys, now }),
+    hasHistory: await hasColumns(database, 'strapi_history_versions'),
+    idempotency: openIdempotencyKeys(config.limits),
+    grantsOf: openFindGrants(database, identification),
+  }
+}

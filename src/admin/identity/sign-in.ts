@@ -1,0 +1,168 @@
+// Sign-in of administrators with a password, refresh, sign-out, and their sessions. Unknown addresses take the same time as known ones.
+import { createHash } from 'node:crypto'
+import type { Transaction } from '../../database/database.js'
+import { ApiError, notFound, unauthorized, validationError } from '../../foundation/errors/errors.js'
+import { strangerAt } from '../../identity/access/rate-limit.js'
+import {
+  endSessions,
+  nextSession,
+  notePassword,
+  revokeSession,
+  type Session,
+  type SessionOwner,
+  type ShownSession,
+  sessionsOf,
+  startSession,
+} from '../../identity/access/sessions.js'
+import { doAct } from '../activity.js'
+import type { Administration } from '../context.js'
+import { type AdministratorRow, administratorByEmail, administratorById, isActive } from './administrators.js'
+import type { Administrator } from './identify.js'
+import { passwordMark } from './keys.js'
+
+/** What an administrator signs in with. */
+export interface Credentials {
+  readonly email: string
+  readonly password: string
+  /** Stay signed in after the browser has ended. */
+  readonly remember: boolean
+  readonly deviceId: string | null
+}
+
+/** The tokens of a sign-in. Moments are milliseconds since 1970. */
+export interface AdministratorTokens {
+  readonly administratorId: number
+  readonly accessToken: string
+  readonly accessEndsAt: number
+  readonly refreshToken: string
+  readonly refreshEndsAt: number
+  /** The cookie outlives the browser. */
+  readonly isRemembered: boolean
+}
+
+/** Sessions of this administrator. */
+export const ofAdministrator = (id: number): SessionOwner => ({ origin: 'admin', id })
+
+const accountOf = (email: string): string => `admin ${createHash('sha256').update(email.trim().toLowerCase()).digest('base64url')}`
+
+/** Signs in. @throws ApiError 400, the same for a wrong password and an unknown address; 400 for an account that is blocked or not active */
+export async function signInAdministrator(
+  administration: Administration,
+  credentials: Credentials,
+  address: string,
+): Promise<AdministratorTokens> {
+  const { database, limiter, passwords } = administration
+  const { email, password } = credentials
+  const check = async () => {
+    const found = await administratorByEmail(database, email.trim())
+    const matches = await passwords.of(strangerAt(address)).matches(password, found?.password ?? null)
+    if (found === null || !matches) throw validationError('Invalid email or password')
+    return found
+  }
+  const row = await limiter.perAccount(accountOf(email), check, address)
+  checkMaySignIn(row)
+  const actor = { administrator: { id: row.id, email: row.email ?? '' }, address }
+  const session = await doAct(administration, actor, async (transaction, now) => {
+    const act = { action: 'sign-in', subject: 'administrator', id: String(row.id), name: row.email ?? '' }
+    return [act, await begin(administration, transaction, row.id, credentials, now)]
+  })
+  return issue(administration, row, session)
+}
+
+function checkMaySignIn(row: AdministratorRow): void {
+  if (row.blocked === 1) throw new ApiError('ApplicationError', 'This account is blocked')
+  if (row.is_active !== 1) throw new ApiError('ApplicationError', 'This account is not active')
+}
+
+/** Starts a session for an administrator whose identity was checked. */
+export function begin(
+  { sessionLimits }: Pick<Administration, 'sessionLimits'>,
+  transaction: Transaction,
+  id: number,
+  { remember, deviceId }: Pick<Credentials, 'remember' | 'deviceId'>,
+  now: number,
+): Promise<Session> {
+  const type = remember ? 'refresh' : 'session'
+  return startSession(transaction, ofAdministrator(id), { deviceId, type, limits: sessionLimits[type] }, now)
+}
+
+/** Signs the tokens of a session. */
+export async function issue(
+  { jwts, keys, config, now }: Pick<Administration, 'jwts' | 'keys' | 'config' | 'now'>,
+  { id, document_id, password }: Pick<AdministratorRow, 'id' | 'document_id' | 'password'>,
+  { sessionId, expiresAt, type }: Session,
+): Promise<AdministratorTokens> {
+  const mark = passwordMark(keys.marks, document_id, password)
+  const accessEndsAt = Math.min(expiresAt, now() + config.admin.sessions.accessTokenLifespan)
+  const [accessToken, refreshToken] = await Promise.all([
+    jwts.ofSession('access', id, sessionId, Math.floor(accessEndsAt / 1000), mark),
+    jwts.ofSession('refresh', id, sessionId, Math.floor(expiresAt / 1000), mark),
+  ])
+  return { administratorId: id, accessToken, accessEndsAt, refreshToken, refreshEndsAt: expiresAt, isRemembered: type === 'refresh' }
+}
+
+/** Exchanges a refresh token for new tokens. @throws ApiError 401 */
+export async function refreshAdministrator(administration: Administration, token: string | undefined): Promise<AdministratorTokens> {
+  const { writer, jwts, keys, sessionLimits, now } = administration
+  const claims = token === undefined ? null : await jwts.verify(token)
+  if (claims === null || claims.kind !== 'refresh') throw unauthorized('Invalid refresh token')
+  const next = await writer.transaction(async (transaction) => {
+    const session = await nextSession(transaction, 'admin', claims.sessionId, sessionLimits, now())
+    const row = session === null ? null : await administratorById(transaction, claims.userId)
+    if (session === null || row === null) return null
+    if (isActive(row) && passwordMark(keys.marks, row.document_id, row.password) === claims.mark) return { session, row }
+    await endSessions(transaction, ofAdministrator(row.id), { deviceId: null })
+    return null
+  })
+  if (next === null) throw unauthorized('Invalid refresh token')
+  return issue(administration, next.row, next.session)
+}
+
+/** Ends the session of a refresh token, which may have ended already. */
+export async function signOutAdministrator({ writer, jwts }: Administration, token: string | undefined): Promise<void> {
+  const claims = token === undefined ? null : await jwts.verify(token)
+  if (claims === null || claims.kind !== 'refresh') return
+  await writer.transaction((transaction) => revokeSession(transaction, ofAdministrator(claims.userId), claims.sessionId))
+}
+
+/** Returns the active sessions of an administrator. */
+export const sessionsOfAdministrator = (
+  { database, now }: Administration,
+  { id, sessionId }: Administrator,
+): Promise<readonly ShownSession[]> => sessionsOf(database, ofAdministrator(id), sessionId, now())
+
+/** Ends all sessions of an administrator. */
+export const endAllSessions = ({ writer }: Administration, { id }: Administrator): Promise<void> =>
+  writer.transaction((transaction) => endSessions(transaction, ofAdministrator(id), { deviceId: null }))
+
+/** Ends one session of an administrator. @throws ApiError 404 also for a session of another one */
+export async function endOneSession({ writer }: Administration, { id }: Administrator, sessionId: string): Promise<void> {
+  const isOver = await writer.transaction((transaction) => revokeSession(transaction, ofAdministrator(id), sessionId))
+  if (!isOver) throw notFound('Session not found')
+}
+
+/** The name by which an administrator waits for turns. */
+export const inTurns = (id: number): string => `administrator ${id}`
+
+/** Checks the password of a signed-in administrator. @throws ApiError 400 */
+export async function checkCurrentPassword(
+  { database, limiter, passwords }: Administration,
+  { id }: Pick<Administrator, 'id'>,
+  password: string,
+): Promise<AdministratorRow> {
+  // Apart from sign-ins, which strangers try: whoever is signed in is not kept out by them.
+  return limiter.perAccount(`admin password ${id}`, async () => {
+    const row = await administratorById(database, id)
+    if (row === null || !(await passwords.of(inTurns(id)).matches(password, row.password))) throw validationError('Invalid password')
+    return row
+  })
+}
+
+/** Notes that a signed-in administrator gave the password again, for acts that ask for it. @throws ApiError 400 */
+export async function confirmPassword(administration: Administration, administrator: Administrator, password: string): Promise<number> {
+  const { writer, now } = administration
+  await checkCurrentPassword(administration, administrator, password)
+  const at = now()
+  await writer.transaction((transaction) => notePassword(transaction, ofAdministrator(administrator.id), administrator.sessionId, at))
+  return at
+}

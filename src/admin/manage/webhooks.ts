@@ -1,0 +1,209 @@
+// Webhooks managed by administrators: what `octavo webhooks` does, with entries in the activity log.
+
+import { readUnfinished } from '../../content/events/delivery-rows.js'
+import { type EventHead, openEventLog } from '../../content/events/event-log.js'
+import { openAddressRules } from '../../content/events/webhooks/addresses.js'
+import { readAttempts, type WebhookAttempt } from '../../content/events/webhooks/attempts.js'
+import { checkWebhook } from '../../content/events/webhooks/check.js'
+import { type EventsToResend, eventsToResend } from '../../content/events/webhooks/resend.js'
+import { ensureSecrets, replaceSecret, rotateSecret, signingSecrets } from '../../content/events/webhooks/secrets.js'
+import type { WebhookResponse } from '../../content/events/webhooks/send.js'
+import { type WebhookState, webhookState } from '../../content/events/webhooks/state.js'
+import { sendTestEvent } from '../../content/events/webhooks/test-event.js'
+import { consumerOf, readWebhooks, type Webhook } from '../../content/events/webhooks/webhook.js'
+import { createWebhook, deleteWebhook, resendEvents, updateWebhook } from '../../content/events/webhooks/write.js'
+import type { RowReader } from '../../database/database.js'
+import { ApiError, mistakenInput, notFound } from '../../foundation/errors/errors.js'
+import { type ActingAdministrator, type AdministratorAct, doAct } from '../activity.js'
+import type { Administration } from '../context.js'
+import { nameTaken } from '../field-errors.js'
+
+/** A webhook with what has become of its events. */
+export interface ManagedWebhook extends Webhook {
+  readonly state: WebhookState
+}
+
+/** The values of a webhook to write. */
+export interface WebhookValues {
+  readonly name?: string | undefined
+  readonly url?: string | undefined
+  readonly events?: readonly string[] | undefined
+  /** Values by name; null removes a header, others stay. */
+  readonly headers?: Readonly<Record<string, string | null>> | undefined
+  readonly isEnabled?: boolean | undefined
+}
+
+const actOn = (action: string, id: number, name: string, fields?: readonly string[]): AdministratorAct => ({
+  ...{ action, subject: 'webhook', id: String(id), name },
+  ...(fields === undefined ? {} : { fields }),
+})
+
+const withState = async (database: RowReader, webhook: Webhook, now: number): Promise<ManagedWebhook> => ({
+  ...webhook,
+  state: await webhookState(database, webhook.id, now),
+})
+
+/** Returns all webhooks in the order of their ids. */
+export async function managedWebhooks({ database, now }: Administration): Promise<readonly ManagedWebhook[]> {
+  const all: ManagedWebhook[] = []
+  for (const webhook of await readWebhooks(database)) all.push(await withState(database, webhook, now()))
+  return all
+}
+
+/** Returns a webhook. @throws ApiError 404 */
+export async function managedWebhook({ database, now }: Pick<Administration, 'database' | 'now'>, id: number): Promise<ManagedWebhook> {
+  return withState(database, await existing(database, id), now())
+}
+
+async function existing(database: RowReader, id: number): Promise<Webhook> {
+  const found = (await readWebhooks(database)).find((webhook) => webhook.id === id)
+  if (found === undefined) throw notFound('Webhook not found')
+  return found
+}
+
+/** @throws ApiError 400 for values that cannot be, and for a name that another webhook has */
+async function check({ config }: Administration, database: RowReader, webhook: Omit<Webhook, 'id'>, id: number | null): Promise<void> {
+  checkWebhook(webhook, openAddressRules(config.webhooks.allowPrivateAddresses, config.limits))
+  const same = (await readWebhooks(database)).some((other) => other.name === webhook.name && other.id !== id)
+  if (same) throw nameTaken('webhook')
+}
+
+/** Creates a webhook, and returns its id with its signing secret, which is shown once. @throws ApiError 400 */
+export function createManagedWebhook(
+  administration: Administration,
+  actor: ActingAdministrator,
+  { name, url, events, headers, isEnabled }: Required<WebhookValues> & { readonly name: string; readonly url: string },
+): Promise<{ readonly id: number; readonly secret: string }> {
+  return doAct(administration, actor, async (transaction, now) => {
+    const webhook = { name, url, events: events ?? [], headers: merged({}, headers ?? {}), isEnabled: isEnabled !== false }
+    await check(administration, transaction, webhook, null)
+    const created = await createWebhook(transaction, webhook, webhook.isEnabled, now)
+    return [{ ...actOn('create', created.id, name), told: created.secret }, created]
+  })
+}
+
+/** The headers after a change. Names are compared without regard to case. */
+function merged(
+  before: Readonly<Record<string, string>>,
+  changes: Readonly<Record<string, string | null>>,
+): Readonly<Record<string, string>> {
+  const changed = new Set(Object.keys(changes).map((name) => name.toLowerCase()))
+  const kept = Object.entries(before).filter(([name]) => !changed.has(name.toLowerCase()))
+  const set = Object.entries(changes).flatMap(([name, value]) => (value === null ? [] : [[name, value] as const]))
+  return Object.fromEntries([...kept, ...set])
+}
+
+const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null)
+
+/**
+ * Values of headers are not shown, so they are not sent to an origin that somebody else may have chosen.
+ * @throws ApiError 400 if headers would go there that the change neither gives nor removes
+ */
+function refuseKeptHeaders(before: Readonly<Record<string, string>>, changes: Readonly<Record<string, string | null>>): void {
+  const given = new Set(Object.keys(changes).map((name) => name.toLowerCase()))
+  const kept = Object.keys(before).filter((name) => !given.has(name.toLowerCase()))
+  if (kept.length === 0) return
+  const message = `The URL has another origin: give these headers again, or remove them with null: ${kept.join(', ')}`
+  throw mistakenInput([{ path: ['headers'], message }])
+}
+
+/**
+ * Changes a webhook, or enables or disables it. With a URL of another origin it gets another signing secret, at once.
+ * @throws ApiError 400, 404; 400 for a URL of another origin with headers that are not given again
+ */
+export const changeManagedWebhook = (
+  administration: Administration,
+  actor: ActingAdministrator,
+  id: number,
+  values: WebhookValues,
+): Promise<void> =>
+  doAct(administration, actor, async (transaction, now) => {
+    const before = await existing(transaction, id)
+    const { name = before.name, url = before.url, events = before.events, headers = {}, isEnabled = before.isEnabled } = values
+    const isElsewhere = originOf(url) !== originOf(before.url)
+    if (isElsewhere) refuseKeptHeaders(before.headers, headers)
+    const after = { id, name, url, events, headers: merged(before.headers, headers), isEnabled }
+    // Events that are unknown here may stay.
+    await check(administration, transaction, values.events === undefined ? { ...after, events: [] } : after, id)
+    await updateWebhook(transaction, id, after)
+    // What one receiver can check is not signed for another, which could pass it on.
+    if (isElsewhere) await replaceSecret(transaction, id, now)
+    const fields = Object.entries(values).flatMap(([field, value]) => (value === undefined ? [] : [field]))
+    return [actOn('update', id, before.name, fields), undefined]
+  })
+
+/** Deletes a webhook with its deliveries. @throws ApiError 404 */
+export const deleteManagedWebhook = (administration: Administration, actor: ActingAdministrator, id: number): Promise<void> =>
+  doAct(administration, actor, async (transaction) => {
+    const { name } = await existing(transaction, id)
+    await deleteWebhook(transaction, id)
+    return [actOn('delete', id, name), undefined]
+  })
+
+/** Replaces the signing secret of a webhook; the former one is used too for a day. @throws ApiError 404 */
+export const rotateWebhookSecret = (administration: Administration, actor: ActingAdministrator, id: number): Promise<string> =>
+  doAct(administration, actor, async (transaction, now) => {
+    const { name } = await existing(transaction, id)
+    const secret = await rotateSecret(transaction, id, now)
+    return [{ ...actOn('update', id, name, ['secret']), told: secret }, secret]
+  })
+
+/** Sends the test event at once. @throws ApiError 404; 400 if a header cannot be sent */
+export async function testWebhook({ config, database, writer, now }: Administration, id: number): Promise<WebhookResponse> {
+  const webhook = await existing(database, id)
+  const secrets = signingSecrets(await ensureSecrets(database, writer, id), now())
+  return sendTestEvent(config, webhook, secrets, now())
+}
+
+/** Returns the attempts to deliver events to a webhook, the latest first. @throws ApiError 404 */
+export async function webhookAttempts(
+  { database }: Administration,
+  id: number,
+  { before, limit }: { readonly before: number | null; readonly limit: number },
+): Promise<readonly WebhookAttempt[]> {
+  await existing(database, id)
+  return readAttempts(database, id, limit, before)
+}
+
+/** An event that waits or was given up; what it is about is unknown once it has left the outbox. */
+export interface UnfinishedEvent extends Partial<Pick<EventHead, 'event' | 'subject'>> {
+  readonly sequence: number
+  readonly attempts: number
+  /** Milliseconds since 1970; 0: none is due. */
+  readonly dueAt: number
+}
+
+/** Returns the first events of a webhook that wait for another attempt, or that were given up. @throws ApiError 404 */
+export async function unfinishedEvents(
+  { database }: Administration,
+  id: number,
+  { state, limit }: { readonly state: 'waiting' | 'failed'; readonly limit: number },
+): Promise<readonly UnfinishedEvent[]> {
+  await existing(database, id)
+  const log = openEventLog(database)
+  const found: UnfinishedEvent[] = []
+  for (const row of (await readUnfinished(database, consumerOf(id), state)).slice(0, limit)) {
+    const event = await log.read(row.sequence)
+    found.push(event === null ? row : { ...row, event: event.event, subject: event.subject })
+  }
+  return found
+}
+
+/** Has events delivered again, and returns their number. @throws ApiError 404; 400 for a disabled webhook, and for too many events */
+export async function resendManaged(
+  administration: Administration,
+  actor: ActingAdministrator,
+  id: number,
+  which: EventsToResend,
+): Promise<number> {
+  const { database, config } = administration
+  const webhook = await existing(database, id)
+  if (!webhook.isEnabled) throw new ApiError('ApplicationError', 'The webhook is disabled')
+  const free = config.limits.webhookWaiting - (await readUnfinished(database, consumerOf(id), 'waiting')).length
+  const heads = await eventsToResend(database, webhook, which, free)
+  if (heads.length > free) throw new ApiError('ApplicationError', `More than ${free} events would wait (limits.webhookWaiting)`)
+  return doAct(administration, actor, async (transaction) => {
+    resendEvents(transaction, id, heads)
+    return [heads.length === 0 ? null : { ...actOn('resend', id, webhook.name), told: heads.length }, heads.length]
+  })
+}

@@ -1,0 +1,213 @@
+// Folders of the media library: made, renamed, moved and deleted, and many files and folders at once.
+
+import {
+  deleteFolders,
+  type FolderRow,
+  fileIdsBelow,
+  folderIdsBelow,
+  foldersWithIds,
+  hasFolderNamed,
+  insertFolder,
+  isWithin,
+  markFiles,
+  markFolder,
+  moveFiles,
+  moveFolder,
+  readFolder,
+  renameFolder,
+} from '../../content/media/folders.js'
+import { readFiles } from '../../content/media/rows.js'
+import type { Transaction } from '../../database/database.js'
+import { ApiError, mistakenInput, notFound } from '../../foundation/errors/errors.js'
+import { newDocumentId } from '../../model/schema/document-id.js'
+import { type AdministratorAct, doAct } from '../activity.js'
+import { actsOn, folderOrRoot, noteAll, scopeOf } from './file-changes.js'
+import { type MediaAccess, watchedWriter } from './media-access.js'
+import { checkChangeable, checkContent, checkMediaRight, checkSeesFolders } from './media-rights.js'
+
+const wrong = (field: string, message: string): ApiError => mistakenInput([{ path: [field], message }])
+const tooDeep = (field: string): ApiError => wrong(field, 'The folder would lie too deep')
+
+/** Makes a folder, and returns its id; `parent` null: in the root. @throws ApiError 403, 400 */
+export function createFolder(
+  access: MediaAccess,
+  { name, parent }: { readonly name: string; readonly parent: number | null },
+): Promise<number> {
+  const { administration, administrator, actor } = access
+  checkMediaRight(administrator, 'create')
+  checkSeesFolders(administrator)
+  return doAct(administration, actor, async (transaction, now) => {
+    const place = await folderOrRoot(transaction, parent, 'parent')
+    await checkName(transaction, parent, name, null)
+    const made = await insertFolder(
+      transaction,
+      access.model,
+      { documentId: newDocumentId(), name, parent: place, createdBy: administrator.id },
+      now,
+    )
+    if (made === null) throw tooDeep('parent')
+    return [{ action: 'create', subject: 'folder', id: String(made.id), name }, made.id]
+  })
+}
+
+async function checkName(transaction: Transaction, parent: number | null, name: string, except: number | null): Promise<void> {
+  if (await hasFolderNamed(transaction, parent, name, except)) throw wrong('name', 'A folder with this name already exists')
+}
+
+async function existing(transaction: Transaction, id: number): Promise<FolderRow> {
+  const folder = await readFolder(transaction, id)
+  if (folder === null) throw notFound('Folder not found')
+  return folder
+}
+
+/** What is to be changed of a folder; `parent` null: the root. */
+export interface FolderChanges {
+  readonly name?: string | undefined
+  readonly parent?: number | null | undefined
+}
+
+/** Renames or moves a folder, with all that lies in it; where nothing is asked, nothing. @throws ApiError 404, 403, 400 */
+export function changeFolder(access: MediaAccess, id: number, { name, parent }: FolderChanges): Promise<void> {
+  const { administration, administrator, actor } = access
+  checkSeesFolders(administrator)
+  return doAct(administration, actor, async (transaction, now) => {
+    const folder = await existing(transaction, id)
+    await checkChangeable(transaction, administrator, 'upload_folders', [id])
+    const fields = [...(name === undefined ? [] : ['name']), ...(parent === undefined ? [] : ['parent'])]
+    if (fields.length === 0) return [null, undefined]
+    const to = parent === undefined ? folder.parent : parent
+    await checkName(transaction, to, name ?? folder.name, id)
+    if (name !== undefined) await renameFolder(transaction, id, name)
+    if (to !== folder.parent) await moveInto(access, transaction, folder, to, 'parent')
+    await markFolder(transaction, id, administrator.id, now)
+    return [{ action: 'update', subject: 'folder', id: String(id), name: folder.name, fields }, undefined]
+  })
+}
+
+/** `field`: names the folder to move to. @throws ApiError 400 for a folder that lies in this one, or would lie too deep */
+async function moveInto(
+  { model }: MediaAccess,
+  transaction: Transaction,
+  folder: FolderRow,
+  to: number | null,
+  field: string,
+): Promise<void> {
+  const place = await folderOrRoot(transaction, to, field)
+  if (place !== null && isWithin(place, folder)) throw wrong(field, 'A folder cannot be moved into itself')
+  if (!(await moveFolder(transaction, model, folder, place))) throw tooDeep(field)
+}
+
+/** Files and folders that are moved or deleted together. */
+export interface ManyMedia {
+  readonly files: readonly number[]
+  readonly folders: readonly number[]
+}
+
+/** Moves files and folders to a folder, all or none; null: to the root. @throws ApiError 404, 403, 400 */
+export function moveMany(access: MediaAccess, { files, folders }: ManyMedia, to: number | null): Promise<void> {
+  const { administration, administrator, watch } = access
+  return watchedWriter(access).transaction(async (transaction) => {
+    const now = administration.now()
+    const named = await readFiles(transaction, files)
+    if (named.length < files.length) throw notFound('File not found')
+    await checkChangeable(transaction, administrator, 'files', files)
+    checkSeesFolders(administrator)
+    const moved: AdministratorAct[] = []
+    for (const id of folders) moved.push(...(await moveOne(access, transaction, id, to)))
+    await moveFiles(transaction, access.model, files, await folderOrRoot(transaction, to, 'folder'))
+    await markFiles(transaction, files, administrator.id, now)
+    for (const id of files) await watch?.happened(transaction, 'media.update', id)
+    await noteAll(access, transaction, [...moved, ...actsOn('update', named, ['folder'])])
+  })
+}
+
+/** Moves a folder. Resolves to what was done, nothing if it lies there already. */
+async function moveOne(access: MediaAccess, transaction: Transaction, id: number, to: number | null): Promise<readonly AdministratorAct[]> {
+  const { administration, administrator } = access
+  const folder = await existing(transaction, id)
+  await checkChangeable(transaction, administrator, 'upload_folders', [id])
+  if (folder.parent === to) return []
+  await checkName(transaction, to, folder.name, id)
+  await moveInto(access, transaction, folder, to, 'folder')
+  await markFolder(transaction, id, administrator.id, administration.now())
+  return [{ action: 'update', subject: 'folder', id: String(id), name: folder.name, fields: ['parent'] }]
+}
+
+/** Times that a deletion begins again because files came into its folders. */
+const mostTries = 5
+
+/**
+ * Deletes files, and folders with all that lies in them; all or nothing. `withContent`: folders need not be empty.
+ * @throws ApiError 404, 403; 400 for a folder that is not empty, and for more files than one act may delete
+ */
+export async function deleteMany(access: MediaAccess, { files, folders }: ManyMedia, withContent: boolean): Promise<void> {
+  for (let tries = 0; tries < mostTries; tries++) if (await tryToDelete(access, { files, folders }, withContent)) return
+  throw new ApiError('ConflictError', 'Files came into the folder while it was to be deleted. Try again')
+}
+
+async function tryToDelete(access: MediaAccess, { files, folders }: ManyMedia, withContent: boolean): Promise<boolean> {
+  const { administration, administrator, library } = access
+  const { database, config } = administration
+  const most = config.limits.mediaTogether
+  // The library tells files that are not there from others, so those that may not be seen are refused before it is asked.
+  await checkChangeable(database, administrator, 'files', files)
+  checkSeesFolders(administrator)
+  const contained = await fileIdsBelow(database, await foldersWithIds(database, folders), most + 1)
+  const ids = [...new Set([...files, ...contained])]
+  if (ids.length > most) {
+    await checkContent(database, administrator, contained)
+    throw new ApiError('ValidationError', `More than ${most} files would be deleted at once (limits.mediaTogether)`)
+  }
+  let isOutdated = false
+  const scope = scopeOf(access, {
+    before: async (transaction) => {
+      await checkChangeable(transaction, administrator, 'files', files)
+      const all = await foldersToDelete(access, transaction, folders, withContent)
+      const now = await fileIdsBelow(transaction, all, most + 1)
+      const known = new Set(ids)
+      isOutdated = now.some((id) => !known.has(id)) || now.length < contained.length
+      if (isOutdated) throw new ApiError('ConflictError', 'Files have come or gone')
+      await checkContent(transaction, administrator, contained)
+      return null
+    },
+    after: async (transaction, deleted) => {
+      const rows = await foldersWithIds(transaction, await folderIdsBelow(transaction, await foldersWithIds(transaction, folders)))
+      await deleteFolders(
+        transaction,
+        rows.map(({ id }) => id),
+      )
+      const gone = rows.map(({ id, name }) => ({ action: 'delete', subject: 'folder', id: String(id), name }))
+      await noteAll(access, transaction, [...actsOn('delete', deleted), ...gone])
+    },
+  })
+  try {
+    await library.removeAll(ids, scope)
+    return true
+  } catch (error) {
+    // A file that lay in a folder has been deleted or moved meanwhile.
+    if (isOutdated || (error instanceof ApiError && error.status === 404 && (await isGone(access, files, contained)))) return false
+    throw error
+  }
+}
+
+/** True where a file that was found in a folder is not there any more, and all that were named are. */
+async function isGone({ administration }: MediaAccess, files: readonly number[], contained: readonly number[]): Promise<boolean> {
+  const there = new Set((await readFiles(administration.database, [...files, ...contained])).map(({ id }) => id))
+  return files.every((id) => there.has(id)) && contained.some((id) => !there.has(id))
+}
+
+/** The folders that are named, which with all in them may be deleted. @throws ApiError 404, 403, 400 */
+async function foldersToDelete(
+  { administrator }: MediaAccess,
+  transaction: Transaction,
+  ids: readonly number[],
+  withContent: boolean,
+): Promise<readonly FolderRow[]> {
+  const folders = await foldersWithIds(transaction, ids)
+  if (folders.length < new Set(ids).size) throw notFound('Folder not found')
+  const below = await folderIdsBelow(transaction, folders)
+  await checkChangeable(transaction, administrator, 'upload_folders', below)
+  const isEmpty = below.length === folders.length && (await fileIdsBelow(transaction, folders, 1)).length === 0
+  if (!isEmpty && !withContent) throw new ApiError('ApplicationError', 'The folder is not empty: say that its content is to be deleted too')
+  return folders
+}

@@ -1,0 +1,46 @@
+// Opens the administration when its first request comes: until then nothing of it is kept.
+
+import { onceDone } from '../foundation/runtime/once-done.js'
+import { type Doctor, openDoctor } from '../operations/doctor/beside-service.js'
+import type { Administration } from './context.js'
+import { anyAdministrator } from './identity/administrators.js'
+import type { ToldCode } from './identity/first.js'
+import { type JobParts, type Jobs, prepareJobs } from './jobs/jobs.js'
+
+/** The administration of a service, which may never be opened. */
+export interface LateAdministration {
+  /** Opens it, once. A failure is tried again. @throws ApiError 501 where the database has no administrators */
+  open(): Promise<Administration>
+  /** Logs the code of the first administrator if there is none. Without tables of administrators, nothing is logged. */
+  announce(): void
+  readonly jobs: Jobs
+  readonly doctor: Doctor
+  /** Ends what goes on behind responses. */
+  close(): Promise<void>
+}
+
+/** Prepares the administration of a service. */
+export function prepareAdministration(given: Omit<JobParts, 'tellFirst'>): LateAdministration {
+  const { config, database, log, now } = given
+  const told: ToldCode = { hour: null }
+  const tellFirst = async (): Promise<boolean> => {
+    if (await anyAdministrator(database)) return false
+    const { tellFirstCode } = await import('./identity/first.js')
+    const { secrets, publicUrl, folder } = config
+    tellFirstCode({ secrets, publicUrl, folder, log: (sentence) => log.info(sentence), now }, told)
+    return true
+  }
+  const open = onceDone(async (): Promise<Administration> => {
+    const { openAdministration } = await import('./context.js')
+    return openAdministration({ ...given, tellFirst })
+  })
+  const [jobs, doctor] = [prepareJobs(given, open), openDoctor(config)]
+  return {
+    ...{ open, jobs, doctor },
+    announce: () => void tellFirst().catch(() => {}),
+    close: async () => {
+      doctor.close()
+      await jobs.close()
+    },
+  }
+}

@@ -1,0 +1,176 @@
+// Several writes in one transaction, all or none: first what comes before each of them, then the transaction, then what comes after each.
+import type { Transaction } from '../../database/database.js'
+import { unknownHistory } from '../../database/history.js'
+import { ApiError, notFound } from '../../foundation/errors/errors.js'
+import { yieldIfBusy } from '../../foundation/runtime/event-loop.js'
+import type { IdempotencyKey, IdempotencyKeys, KeptResult } from './idempotency.js'
+import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
+import { beginWrite } from './operation.js'
+import { type PreparedHashes, prepareHashes, withHashes } from './prepared-hashes.js'
+import { reportWritten } from './report-written.js'
+import { isMeant } from './results.js'
+import { loggingSlowWrite } from './slow-writes.js'
+import { onlyDocument, releaseIds } from './store/rows.js'
+import { execute } from './write.js'
+
+/** One of several writes. */
+export interface BatchWrite extends BegunWrite {
+  /** What becomes of all, if its document is not there. */
+  readonly ifMissing: 'fails' | 'passes'
+  /** What becomes of all, if its document does not match the filters of the write. */
+  readonly ifUnmatched: 'fails' | 'passes'
+  /** What errors call it; absent: its position, with what it does. */
+  readonly label?: string | undefined
+}
+
+type BatchResults = readonly (WriteResult | null)[]
+
+/**
+ * Does what is asked in one transaction, in this order; with a key only if that was not committed before, and resolves to what it led to then.
+ * Null: a document is not there, or no longer matches the filters of its write.
+ * @throws ApiError that names the write that failed, by `details.operation` unless it has a label: nothing was written. 409, 422 for the key
+ */
+export type DocumentBatch = (asked: readonly BatchWrite[], named?: IdempotencyKey | null) => Promise<BatchResults>
+
+/** Opens writes in one transaction. */
+export function openBatch(context: WriteContext, keys: IdempotencyKeys): DocumentBatch {
+  const { database, hooks, outbox, slow } = context
+
+  async function executeAll(
+    transaction: Transaction,
+    asked: readonly BatchWrite[],
+    operations: readonly WriteOperation[],
+    hashes: readonly PreparedHashes[],
+  ): Promise<BatchResults> {
+    const shared = sharedBy(transaction)
+    return inOrder(asked, async ({ ifMissing, ifUnmatched }, index) => {
+      releaseIds(shared)
+      const outcome = await executeOne(withHashes(context, hashes[index]!), shared, operations[index]!, ifUnmatched)
+      if (outcome === null && ifMissing === 'fails') throw notFound()
+      return outcome === null ? null : { documentId: outcome.documentId, entries: outcome.entries, answer: null }
+    })
+  }
+
+  /** What was committed under the key; null: nothing, or there is no key. */
+  async function recall(
+    transaction: Transaction,
+    asked: readonly BatchWrite[],
+    named: IdempotencyKey | null,
+  ): Promise<BatchResults | null> {
+    const kept = named === null ? null : await keys.find(transaction, named)
+    return kept === null ? null : outcomesOf(kept, asked)
+  }
+
+  async function perform(asked: readonly BatchWrite[], named: IdempotencyKey | null): Promise<BatchResults> {
+    if (asked.length === 0) return []
+    if (named !== null && hooks !== null) {
+      const former = await database.transaction((transaction) => recall(transaction, asked, named))
+      if (former !== null) return former
+    }
+    const begun = await inOrder(asked, (one) => beginWrite(context, one))
+    const operations = hooks === null ? begun : await inOrder(asked, (_one, index) => hooks.before(begun[index]!))
+    const hashes: PreparedHashes[] = []
+    for (const operation of operations) hashes.push(await prepareHashes(context, operation))
+    const run = async (transaction: Transaction) => {
+      const former = await recall(transaction, asked, named)
+      if (former !== null) return { isNew: false, outcomes: former }
+      const done = await executeAll(transaction, asked, operations, hashes)
+      if (named !== null) keys.store(transaction, named, keptOf(done, asked))
+      return { isNew: true, outcomes: done }
+    }
+    const { isNew, outcomes } = await loggingSlowWrite(slow, operations, () => database.transaction(run))
+    if (!isNew) return outcomes
+    outbox?.committed()
+    for (const [index, outcome] of outcomes.entries()) {
+      if (outcome === null || outcome.entries.length === 0) continue
+      reportWritten(context, operations[index]!, outcome.documentId)
+      await hooks?.after(operations[index]!, outcome)
+    }
+    return outcomes
+  }
+
+  return (asked, named = null) => (named === null ? perform(asked, null) : keys.alone(named, () => perform(asked, named)))
+}
+
+/** What is kept of the outcomes of a batch: what its caller was shown. */
+const keptOf = (outcomes: BatchResults, asked: readonly BatchWrite[]): Omit<KeptResult, 'fingerprint'> => ({
+  grants: grantsOf(asked),
+  documentId: '',
+  answer: Buffer.from(
+    JSON.stringify(
+      outcomes.map((outcome) =>
+        outcome === null
+          ? null
+          : {
+              documentId: outcome.documentId,
+              entries: outcome.entries.map(({ locale, asked: shown }) => ({ locale, asked: shown, whole: null })),
+              answer: null,
+            },
+      ),
+    ),
+  ),
+})
+
+/** @throws ApiError 409 where what was kept cannot be shown */
+function outcomesOf({ grants, answer }: KeptResult, asked: readonly BatchWrite[]): BatchResults {
+  if (answer === null || grants !== grantsOf(asked))
+    throw new ApiError('ConflictError', 'A transaction with this idempotencyKey was committed before; its results are not there any more')
+  return JSON.parse(Buffer.from(answer).toString('utf8')) as BatchResults
+}
+
+const grantsOf = ([first]: readonly BatchWrite[]): string => first?.grants.key ?? ''
+
+/** Executes a write, where the document still matches its filters. @throws ApiError 409 where it does not, and that fails all */
+async function executeOne(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  ifUnmatched: BatchWrite['ifUnmatched'],
+): Promise<WriteOutcome | null> {
+  const { action, parameters } = operation
+  // A delete looks at its filters itself.
+  const isConditional = action === 'update' || (action !== 'create' && ifUnmatched === 'fails')
+  if (isConditional && parameters.filters !== undefined) {
+    const documentId = operation.documentId ?? (await onlyDocument(transaction, operation.write.type))
+    if (documentId === null || !(await isMeant(context, transaction, operation, documentId))) {
+      if (ifUnmatched === 'fails') throw new ApiError('ConflictError', 'The document does not match the filters of its write')
+      return null
+    }
+  }
+  return execute(context, transaction, operation)
+}
+
+/**
+ * A transaction as each of several writes sees it. What a write knows or declares of others holds for a transaction of its own only; and the
+ * next one builds on what it has checked.
+ */
+const sharedBy = (transaction: Transaction): Transaction => ({
+  ...transaction,
+  history: unknownHistory,
+  defer: async (last) => void (await last),
+})
+
+/** Runs steps one after the other, and lets other requests run in between. @throws the error of a step, with its position */
+async function inOrder<Result>(
+  asked: readonly BatchWrite[],
+  step: (one: BatchWrite, index: number) => Promise<Result>,
+): Promise<readonly Result[]> {
+  const results: Result[] = []
+  for (const [index, one] of asked.entries()) {
+    await yieldIfBusy()
+    try {
+      results.push(await step(one, index))
+    } catch (error) {
+      throw atOperation(index, one, error)
+    }
+  }
+  return results
+}
+
+/** An error about one of several writes, which names it; others, such as a conflict that leads to another try, stay as they are. */
+function atOperation(index: number, { action, label, write: { type } }: BatchWrite, error: unknown): unknown {
+  if (!(error instanceof ApiError) || error.status >= 500) return error
+  const { name, message, details } = error
+  if (label !== undefined) return new ApiError(name, `${label}: ${message}`, details)
+  return new ApiError(name, `Operation ${index} (${action} ${type.uid}): ${message}`, { ...details, operation: index })
+}

@@ -1,0 +1,215 @@
+// Checks a whole type or component against the model: attributes of every kind, lists, components in components, zones.
+import type { Attribute, ComponentAttribute, DynamicZone, Model, Schema } from '../../../model/schema/types.js'
+import { assertNever } from '../../../model/schema/types.js'
+import { isWritable } from './keys.js'
+import { attributeError, checkEach, choiceError, inFieldOrder, typeError } from './messages.js'
+import { openPatternChecks } from './pattern-deadline.js'
+import { settlePatterns } from './possible-errors.js'
+import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
+import { checkRequiredLink } from './required-links.js'
+import { checkScalar, missing } from './scalars.js'
+import type { Body, Checked, Checking, PossibleError, ValuePath } from './types.js'
+import { storedEntry, visibilityOf } from './visibility.js'
+
+/** True for objects that are no list. */
+export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** A body with casts and defaults, and what is wrong with it, or is if a value is taken. */
+export interface CheckedBody {
+  readonly value: Body
+  readonly errors: readonly PossibleError[]
+}
+
+/** Checks a whole body: `checkShape`, and then with one deadline what patterns of the model have no other bound for. */
+export function checkBody(checking: Checking, shape: Schema, body: Body): CheckedBody {
+  const { trials = openPatternChecks() } = checking
+  const { value, errors } = checkShape({ ...checking, trials }, shape, body, [])
+  return { value, errors: settlePatterns(trials, errors) }
+}
+
+/** Checks what `body` gives for each attribute of `shape`; the value is the body with casts and defaults. */
+function checkShape(checking: Checking, shape: Schema, body: Body, path: ValuePath): CheckedBody {
+  const value: Record<string, unknown> = { ...body }
+  const groups = new Map<string, readonly PossibleError[]>()
+  const { hidden, revealed } = visibilityOf(checking, shape, body, path)
+  for (const attribute of shape.attributes.values()) {
+    if (!isWritable(shape, attribute)) continue
+    const { name } = attribute
+    if (path.length === 0 && checking.inherited?.has(name)) {
+      delete value[name]
+      continue
+    }
+    const at = [...path, name]
+    if (revealed.has(name)) {
+      groups.set(name, checkAttribute(asStored(checking), attribute, checking.stored?.[name], at).errors)
+      continue
+    }
+    const strictness = hidden.has(name) ? { ...checking, isDraft: true, isHidden: true } : checking
+    const checked = checkAttribute(strictness, attribute, Object.hasOwn(body, name) ? body[name] : undefined, at)
+    if (checked.value !== undefined) value[name] = checked.value
+    groups.set(name, checked.errors)
+  }
+  return { value, errors: inFieldOrder(path, groups) }
+}
+
+/** As publishing looks at what is stored. */
+const asStored = (checking: Checking): Checking => ({ ...checking, isStored: true, isCreation: true })
+
+function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown, path: ValuePath): Checked {
+  switch (attribute.kind) {
+    case 'scalar':
+      return checkScalar(checking, attribute, orNull(checking, sent), path)
+    case 'component':
+      if (attribute.repeatable) return checkList(checking, attribute, sent, path)
+      return checkSingle(checking, attribute, orNull(checking, sent), path)
+    case 'dynamiczone':
+      return checkList(checking, attribute, sent, path)
+    case 'relation':
+    case 'morphTo':
+    case 'morphFrom':
+    case 'media': {
+      if (checking.isStored) return { value: sent, errors: [] }
+      const form = sent === undefined ? {} : relationForm(sent, attribute)
+      const lacks = checkRequiredLink(checking, attribute, sent, form, path)
+      if (sent === undefined) return { value: sent, errors: lacks }
+      if (!checking.contract.strictRelationSyntax) return { value: form, errors: lacks }
+      const value = attribute.many ? form : lastOnly(form, attribute)
+      return { value, errors: [...syntaxErrors(attribute, form, sent, path), ...lacks] }
+    }
+    default:
+      return assertNever(attribute)
+  }
+}
+
+/** What a stored document does not mention is null there. */
+const orNull = ({ isStored }: Checking, sent: unknown): unknown => (sent === undefined && isStored ? null : sent)
+
+function checkSingle(checking: Checking, attribute: ComponentAttribute, sent: unknown, path: ValuePath): Checked {
+  const isRequired = attribute.required && !checking.isDraft
+  if (sent === undefined) return { value: sent, errors: isRequired ? missing(checking, sent, path) : [] }
+  if (sent === null && !isRequired) return { value: null, errors: [] }
+  if (!isBody(sent)) return { value: sent, errors: [typeError(path, 'object', sent, sent)] }
+  return checkEntry(checking, attribute, sent, path)
+}
+
+/** Row 16: null empties a list, unless it is required; otherwise a list may never be null, not even in drafts. Their length is free there. */
+function checkList(checking: Checking, attribute: ComponentAttribute | DynamicZone, sent: unknown, path: ValuePath): Checked {
+  const mayLack = !attribute.required || checking.isHidden === true
+  const isEmpty = sent === undefined ? checking.isCreation && mayLack : sent === null && mayBeEmptied(checking, attribute)
+  const given = isEmpty ? [] : sent
+  if (given === undefined) return { value: given, errors: missing(checking, given, path) }
+  if (!Array.isArray(given)) return { value: given, errors: [typeError(path, 'array', given, given)] }
+  const { values: value, errors } = checkEach(given, (entry, index) =>
+    attribute.kind === 'component'
+      ? checkEntry(checking, attribute, entry, [...path, index])
+      : checkZoneEntry(checking, attribute, entry, [...path, index]),
+  )
+  return { value, errors: [...errors, ...wrongLength(checking, attribute, value, path)] }
+}
+
+function mayBeEmptied(checking: Checking, { required }: ComponentAttribute | DynamicZone): boolean {
+  if (checking.isHidden === true) return true
+  return checking.contract.nullEmptiesLists && !(required && (!checking.isDraft || checking.publishes === true))
+}
+
+function wrongLength({ isDraft }: Checking, attribute: ComponentAttribute | DynamicZone, list: readonly unknown[], path: ValuePath) {
+  const { min, max } = attribute.source
+  if (isDraft) return []
+  const few = Number.isInteger(min) && list.length < (min as number) && (attribute.required || list.length > 0)
+  const many = Number.isInteger(max) && list.length > (max as number)
+  return [
+    ...(few ? [attributeError(path, `field must have at least ${min} items`, list)] : []),
+    ...(many ? [attributeError(path, `field must have less than or equal to ${max} items`, list)] : []),
+  ]
+}
+
+/** A component without an id is a new one, also in an update of what it belongs to. */
+function checkEntry(checking: Checking, attribute: ComponentAttribute, entry: unknown, path: ValuePath): Checked {
+  if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
+  return checkShape(
+    entryChecking(checking, entry, attribute, attribute.component),
+    checking.model.components.get(attribute.component)!,
+    entry,
+    path,
+  )
+}
+
+function entryChecking(checking: Checking, entry: Body, attribute: ComponentAttribute | DynamicZone, component: string): Checking {
+  const { kind, name } = attribute
+  const isInZone = kind === 'component' && checking.isInZone === true
+  return {
+    ...checking,
+    isCreation: checking.isCreation || entry.id === undefined,
+    stored: storedEntry(checking, attribute, entry),
+    isInZone: checking.isInZone === true || kind === 'dynamiczone',
+    places: checking.places === null || isInZone ? null : [...checking.places, { field: name, component }],
+  }
+}
+
+/** Only components of the zone: Strapi takes any into a draft, and loses it when the draft is published. */
+function checkZoneEntry(checking: Checking, attribute: DynamicZone, entry: unknown, path: ValuePath): Checked {
+  if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
+  const { __component: sent } = entry
+  const uid = typeof sent === 'object' || sent === undefined ? sent : String(sent)
+  const component = typeof uid === 'string' ? checking.model.components.get(uid) : undefined
+  const at = [...path, '__component']
+  if (component !== undefined) {
+    if (!attribute.components.includes(component.uid))
+      return { value: entry, errors: [choiceError(at, attribute.components, component.uid)] }
+    return checkShape(entryChecking(checking, entry, attribute, component.uid), component, entry, path)
+  }
+  const value = uid === undefined ? entry : { ...entry, __component: uid }
+  if (uid === undefined) return { value, errors: [attributeError(at, 'is a required field')] }
+  const wrongType = typeof uid === 'string' ? [] : [typeError(at, 'string', uid, sent)]
+  return { value, errors: [...wrongType, choiceError(at, componentNames(checking.model), uid)] }
+}
+
+/** All components, in the order in which Strapi lists them. */
+const componentNames = (model: Model): readonly string[] => [...model.components.keys()].sort().reverse()
+
+/** What is wrong with the relations of a checked body as a whole, in components too; null where every entry names a target. */
+export function relationProblem(model: Model, shape: Schema, body: Body): string | null {
+  for (const attribute of shape.attributes.values()) {
+    const value = isWritable(shape, attribute) ? body[attribute.name] : undefined
+    if (value === undefined || value === null) continue
+    const problem = problemOf(model, attribute, value)
+    if (problem !== null) return problem
+  }
+  return null
+}
+
+function problemOf(model: Model, attribute: Attribute, value: unknown): string | null {
+  switch (attribute.kind) {
+    case 'scalar':
+      return null
+    case 'component': {
+      const component = model.components.get(attribute.component)!
+      return firstProblem(value, (entry) => (isBody(entry) ? relationProblem(model, component, entry) : null))
+    }
+    case 'dynamiczone':
+      return firstProblem(value, (entry) => zoneProblem(model, entry))
+    case 'relation':
+    case 'morphTo':
+    case 'morphFrom':
+    case 'media':
+      return namesTargets(value as RelationForm) ? null : 'Invalid relations'
+    default:
+      return assertNever(attribute)
+  }
+}
+
+function firstProblem(value: unknown, problem: (entry: unknown) => string | null): string | null {
+  for (const entry of Array.isArray(value) ? value : [value]) {
+    const found = problem(entry)
+    if (found !== null) return found
+  }
+  return null
+}
+
+function zoneProblem(model: Model, entry: unknown): string | null {
+  if (entry === null) return 'Invalid relations'
+  const uid = isBody(entry) ? entry.__component : undefined
+  if (!uid) return 'Cannot build relations store from dynamiczone, component identifier is undefined'
+  const component = typeof uid === 'string' ? model.components.get(uid) : undefined
+  return component === undefined ? 'Invalid relations' : relationProblem(model, component, entry as Body)
+}

@@ -1,0 +1,180 @@
+// A body becomes what may be written: keys, types, formats and constraints are checked here, once, before any statement runs.
+import { type ApiError, validationError } from '../../../foundation/errors/errors.js'
+import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
+import type { ContentType, Model, MorphFrom, MorphTo, Relation, Schema } from '../../../model/schema/types.js'
+import { checkBody, isBody, relationProblem } from './attributes.js'
+import { checkKeys, isTooDeep, isWritable, type WriteAccess } from './keys.js'
+import { attributeError, typeError, whole } from './messages.js'
+import { settleUnique } from './possible-errors.js'
+import { type RelationForm, relationInput } from './relations.js'
+import { shortText } from './scalars.js'
+import { storedForm } from './stored.js'
+import type { AttributeError, Body, ComponentInput, FindTaken, Input, InputContext } from './types.js'
+import { type Reader, shownErrors } from './visible-errors.js'
+
+export interface InputOptions {
+  /** Who writes: relations need the permission to find what they point to. */
+  readonly writer: WriteAccess
+  /** Drafts may lack what is required and miss formats and minima. */
+  readonly isDraft: boolean
+  /** Defaults apply, and what is required may not be absent. */
+  readonly isCreation: boolean
+  /** What the service adds to the row (publishedAt, locale): shown in errors about the data as a whole. */
+  readonly added?: Body
+  /** Attributes of the document that a new locale takes from the others: absent, they are neither missed nor filled in. */
+  readonly inherited?: ReadonlySet<string>
+  /** The stored row that the body changes, or what a new locale takes from another one: conditions look at it. Absent or null: not needed. */
+  readonly stored?: Body | null
+  /** The write publishes what it gives. */
+  readonly publishes?: boolean
+}
+
+/**
+ * Reads the `data` of a body that creates or changes a document of `type`.
+ * @throws ApiError 400 as recorded: the first key that may not be there, or all that is wrong with the values.
+ */
+export async function readInput(
+  context: InputContext,
+  type: ContentType,
+  data: unknown,
+  options: InputOptions,
+  findTaken: FindTaken,
+): Promise<Input> {
+  await yieldIfBusy()
+  checkKeys(context.model, options.writer, type, data)
+  await yieldIfBusy()
+  if (!isBody(data)) throw attributeErrors([typeError([], 'object', null, data)])
+  const { value, shown, errors } = await checkData(context, type, data, options)
+  const wrong = await settleUnique(errors, findTaken)
+  if (wrong.length > 0) throw attributeErrors(wrong)
+  return inputOf(context.model, type, value, shown, options.isCreation)
+}
+
+/** Whether data that `readInput` has read as a draft may also be published. */
+export async function mayBePublished(
+  context: InputContext,
+  type: ContentType,
+  data: unknown,
+  isCreation: boolean,
+  findTaken: FindTaken,
+): Promise<boolean> {
+  if (!isBody(data)) return false
+  const { errors } = await checkData(context, type, data, { isDraft: false, isCreation })
+  return (await settleUnique(errors, findTaken)).length === 0
+}
+
+/** The values that `data` has or leaves to defaults, as errors show them too, and what is or may be wrong with them. */
+async function checkData(context: InputContext, type: ContentType, data: Body, options: Omit<InputOptions, 'writer'>) {
+  const given = Object.entries(data).filter(([key]) => isWritable(type, type.attributes.get(key)))
+  const { value, errors } = checkBody({ ...context, ...options, places: [], isStored: false }, type, Object.fromEntries(given))
+  await yieldIfBusy()
+  const problem = relationProblem(context.model, type, value)
+  const shown = { ...value, ...options.added }
+  const locale = type.localized ? options.added?.locale : data.locale
+  return { value, shown, errors: [...errors, ...localeErrors(locale), ...(problem === null ? [] : [whole([], problem, shown)])] }
+}
+
+/** The locale must be a text that fits its column. Types that are not localized have one too, for what stands beside the attributes. */
+function localeErrors(locale: unknown): readonly AttributeError[] {
+  if (locale === undefined || locale === null) return []
+  if (typeof locale !== 'string') return [typeError(['locale'], 'string', locale, locale)]
+  return locale.length <= shortText ? [] : [attributeError(['locale'], `must be at most ${shortText} characters`, locale)]
+}
+
+/**
+ * Reads what `given` says about attributes of a row that has an API of its own; other members are ignored. `input` is null
+ * where something is wrong.
+ * @throws ApiError 400 for a body that is nested too deeply.
+ */
+export function readAttributes(
+  context: InputContext,
+  type: ContentType,
+  given: Body,
+  isCreation: boolean,
+  stored: Body | null = null,
+): { readonly input: Input | null; readonly errors: readonly AttributeError[] } {
+  if (isTooDeep(given)) throw validationError('The data is nested too deeply')
+  const known = Object.entries(given).filter(([key]) => isWritable(type, type.attributes.get(key)))
+  // Nothing of it is claimed: `checkUniqueAttributes` looks for what is taken.
+  const checked = checkBody(
+    { ...context, places: null, isDraft: false, isCreation, isStored: false, stored },
+    type,
+    Object.fromEntries(known),
+  )
+  const problem = relationProblem(context.model, type, checked.value)
+  const errors = problem === null ? checked.errors : [...checked.errors, whole([], problem, checked.value)]
+  return { input: errors.length > 0 ? null : inputOf(context.model, type, checked.value, checked.value, isCreation), errors }
+}
+
+/**
+ * Checks a whole stored document against every rule, as publishing demands. Resolves to all that is wrong, and of the document what
+ * `reader` may see.
+ */
+export async function documentErrors(
+  context: InputContext,
+  type: ContentType,
+  document: Body,
+  reader: Reader,
+  findTaken: FindTaken,
+): Promise<readonly AttributeError[]> {
+  const { errors } = checkBody({ ...context, places: [], isDraft: false, isCreation: true, isStored: true }, type, document)
+  return shownErrors(context.model, type, await settleUnique(errors, findTaken), reader)
+}
+
+/** One error for several: the message of a single one, their number otherwise, all of them in the details. */
+export function attributeErrors(errors: readonly AttributeError[]): ApiError {
+  const message = errors.length === 1 ? errors[0]!.message : `${errors.length} errors occurred`
+  const details = errors.map(({ path, message: says, ...value }) => ({
+    path: path.map(String),
+    message: says,
+    name: 'ValidationError',
+    ...value,
+  }))
+  return validationError(message, { errors: details })
+}
+
+/** Components come first: their dates are the first that the database would refuse. */
+function inputOf(model: Model, shape: Schema, value: Body, checked: Body, isCreation: boolean): Input {
+  const given = [...shape.attributes.values()].filter((attribute) => isWritable(shape, attribute) && value[attribute.name] !== undefined)
+  const entryOf = (uid: string, body: Body): ComponentInput => {
+    const [component, id] = [model.components.get(uid)!, isCreation ? null : idOf(body.id)]
+    return { component, id, input: inputOf(model, component, body, body, id === null) }
+  }
+  return {
+    components: new Map(
+      given
+        .filter((attribute) => attribute.kind === 'component')
+        .map((attribute) => [attribute, entries(value[attribute.name]).map((body) => entryOf(attribute.component, body))]),
+    ),
+    zones: new Map(
+      given
+        .filter((attribute) => attribute.kind === 'dynamiczone')
+        .map((attribute) => [attribute, entries(value[attribute.name]).map((body) => entryOf(String(body.__component), body))]),
+    ),
+    scalars: new Map(
+      given
+        .filter((attribute) => attribute.kind === 'scalar')
+        .map((attribute) => [attribute, storedForm(attribute, value[attribute.name])]),
+    ),
+    relations: new Map(
+      given
+        .filter(({ kind }) => kind === 'relation' || kind === 'morphTo' || kind === 'morphFrom')
+        .map((attribute) => [attribute as Relation | MorphTo | MorphFrom, relationInput(value[attribute.name] as RelationForm)]),
+    ),
+    media: new Map(
+      given
+        .filter((attribute) => attribute.kind === 'media')
+        .map((attribute) => [attribute, relationInput(value[attribute.name] as RelationForm)]),
+    ),
+    checked,
+  }
+}
+
+const entries = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : value === null ? [] : [value as Body])
+
+/** The row that a component's `id` names; null where there is no `id`; -1 for what can be no row, `null` included, as in Strapi. */
+function idOf(id: unknown): number | null {
+  if (id === undefined) return null
+  if (typeof id === 'number') return Number.isSafeInteger(id) ? id : -1
+  return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1
+}

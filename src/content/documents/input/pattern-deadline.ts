@@ -1,0 +1,36 @@
+// Texts that are held against patterns with a deadline: one for all texts of a body together, and for all checks of one write.
+import { patternTime } from '../../../foundation/config/limits.js'
+import { isDoneWithin, type Pattern } from '../../../model/schema/patterns.js'
+
+/** What came of it so far. */
+export interface PatternChecks {
+  readonly results: Map<Pattern, Map<string, boolean>>
+  /** Milliseconds that are left. */
+  left: number
+}
+
+/** A text that a pattern is to be held against. */
+export interface PatternCheck {
+  readonly pattern: Pattern
+  readonly value: string
+}
+
+/** No trials so far, and all the time that one body has. */
+export const openPatternChecks = (): PatternChecks => ({ results: new Map(), left: patternTime })
+
+/** Notes which of the texts match. The one at which time is over does not; those behind it are not looked at. */
+export function runPatternChecks(trials: PatternChecks, wanted: readonly PatternCheck[]): void {
+  const note = ({ pattern, value }: PatternCheck, isMatch: boolean): void => {
+    if (!trials.results.has(pattern)) trials.results.set(pattern, new Map())
+    trials.results.get(pattern)!.set(value, isMatch)
+  }
+  const since = performance.now()
+  let at = 0
+  const isInTime =
+    trials.left > 0 &&
+    isDoneWithin(trials.left, () => {
+      for (; at < wanted.length; at++) note(wanted[at]!, wanted[at]!.pattern.printed.test(wanted[at]!.value))
+    })
+  trials.left = isInTime ? trials.left - (performance.now() - since) : 0
+  if (!isInTime && at < wanted.length) note(wanted[at]!, false)
+}

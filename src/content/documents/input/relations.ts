@@ -1,0 +1,171 @@
+// The forms in which a body names relations and media: shorthand, longhand, set, connect, disconnect, positions.
+import type { Attribute, Media, MorphFrom, MorphTo, Relation } from '../../../model/schema/types.js'
+import { whole } from './messages.js'
+import type { AttributeError, Body, Position, Reference, RelationInput, ValuePath } from './types.js'
+
+/** A relation as it is written, all forms brought into one: what is not there is not touched. */
+export interface RelationForm {
+  readonly set?: readonly unknown[]
+  readonly connect?: readonly unknown[]
+  readonly disconnect?: readonly unknown[]
+}
+
+const operations = ['set', 'connect', 'disconnect'] as const
+const beside = new Set<string>([...operations, 'options'])
+
+const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** No row has this id. */
+const nowhere = { id: -1 }
+
+/**
+ * Brings every form that is understood into one. What names nothing stays as it is, to be refused by `relationProblem`. `attribute`:
+ * a relation to one is set to the last entry, and the others are not looked at.
+ */
+export function relationForm(value: unknown, attribute: Attribute): RelationForm {
+  const form = formOf(value)
+  const isOne = attribute.kind === 'relation' && !attribute.many
+  return isOne && form.set !== undefined ? { ...form, set: form.set.slice(-1) } : form
+}
+
+function formOf(value: unknown): RelationForm {
+  if (value === null) return { set: [] }
+  // As in Strapi: a target that is not there.
+  if (value === false) return { set: [nowhere] }
+  if (typeof value === 'string' || typeof value === 'number' || Array.isArray(value)) return { set: entries(value) }
+  if (!isBody(value)) return {}
+  if (Object.keys(value).every((key) => beside.has(key)) || operations.some((key) => Object.hasOwn(value, key))) {
+    const given = operations.filter((key) => value[key] !== null && value[key] !== undefined)
+    return Object.fromEntries(given.map((key) => [key, entries(value[key])]))
+  }
+  return { set: entries(value) }
+}
+
+/** The entries of a list; `false` and empty lists in it are left out, so that `[isShown && id]` works. */
+function entries(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) return value === null ? [] : [entryForm(value)]
+  return value.filter((entry) => entry !== null && entry !== false && !(Array.isArray(entry) && entry.length === 0)).map(entryForm)
+}
+
+function entryForm(entry: unknown): unknown {
+  if (typeof entry === 'number') return { id: entry }
+  if (typeof entry === 'string') return /^\d{1,15}$/.test(entry) ? { id: Number(entry) } : { documentId: entry }
+  return entry
+}
+
+/** True where every entry names a row or a document. */
+export function namesTargets({ set, connect, disconnect }: RelationForm): boolean {
+  return [...(set ?? []), ...(connect ?? []), ...(disconnect ?? [])].every(
+    (entry) => isBody(entry) && (documentIdOf(entry) !== undefined || idOf(entry) !== undefined),
+  )
+}
+
+/** A form whose entries all name targets, as what is to be done. */
+export function relationInput({ set, connect = [], disconnect = [] }: RelationForm): RelationInput {
+  const [connected, disconnected] = [distinct(connect.map(reference)), distinct(disconnect.map(reference))]
+  if (set === undefined) return { set: null, besideSet: [], connect: connected, disconnect: disconnected }
+  // A row that is not there can be disconnected.
+  const besideSet = [...disconnected.filter(({ documentId }) => documentId !== undefined), ...connected]
+  return { set: distinct(set.map(reference)), besideSet, connect: [], disconnect: [] }
+}
+
+/** Identical entries count once; the same target at different positions is for the writer to refuse. */
+function distinct(references: readonly Reference[]): readonly Reference[] {
+  return [...new Map(references.map((found) => [JSON.stringify(found), found])).values()]
+}
+
+function idOf({ id }: Body): number | undefined {
+  if (typeof id === 'number') return id
+  return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : undefined
+}
+
+const documentIdOf = ({ documentId }: Body): string | undefined =>
+  typeof documentId === 'string' && documentId !== '' ? documentId : undefined
+
+function reference(value: unknown): Reference {
+  const entry = value as Body
+  const position = positionOf(entry.position)
+  return {
+    ...target(entry),
+    ...(typeof entry.status === 'string' && { status: entry.status }),
+    ...(position !== undefined && { position }),
+  }
+}
+
+function target(entry: Body): Reference {
+  const [id, documentId] = [idOf(entry), documentIdOf(entry)]
+  return {
+    ...(documentId === undefined ? { id: id! } : { documentId }),
+    ...((typeof entry.locale === 'string' || entry.locale === null) && { locale: entry.locale }),
+    ...(typeof entry.__type === 'string' && { type: entry.__type }),
+  }
+}
+
+function positionOf(value: unknown): Position | undefined {
+  if (!isBody(value)) return undefined
+  const [before, after] = [neighbourOf(value.before), neighbourOf(value.after)]
+  const position: Position = {
+    ...(before !== undefined && { before }),
+    ...(after !== undefined && { after }),
+    ...(Boolean(value.start) && { start: true }),
+    ...(Boolean(value.end) && { end: true }),
+  }
+  if (Object.keys(position).length === 0) return undefined
+  return {
+    ...position,
+    ...(typeof value.status === 'string' && { status: value.status }),
+    ...(typeof value.locale === 'string' && { locale: value.locale }),
+    ...(typeof value.__type === 'string' && { type: value.__type }),
+  }
+}
+
+/** The document that the position of `entry` names: the version that the position asks for, else the one that the entry asks for. */
+export function siblingOf({ position, ...entry }: Reference, documentId: string): Reference {
+  const [locale, status] = [position?.locale ?? entry.locale, position?.status ?? entry.status]
+  return { documentId, ...(locale !== undefined && { locale }), ...(status !== undefined && { status }) }
+}
+
+/** The documentId or row id of the sibling that a position names. */
+function neighbourOf(value: unknown): string | number | undefined {
+  const entry = entryForm(value)
+  return isBody(entry) ? (documentIdOf(entry) ?? idOf(entry)) : undefined
+}
+
+/** What the specification makes of several entries where there is room for one. Strapi takes the first of those named here. */
+export const lastOnly = (form: RelationForm, { kind }: { readonly kind: string }): RelationForm => ({
+  ...form,
+  ...(form.connect !== undefined && { connect: form.connect.slice(-1) }),
+  ...(form.set !== undefined && kind === 'morphFrom' && { set: form.set.slice(-1) }),
+})
+
+/** What the specification forbids and Strapi accepts: rows 2, 3, 4 and 6 of `contract`. `form` is the value's own. */
+export function syntaxErrors(
+  attribute: Relation | MorphTo | MorphFrom | Media,
+  form: RelationForm,
+  value: unknown,
+  path: ValuePath,
+): AttributeError[] {
+  const changes = form.connect !== undefined || form.disconnect !== undefined
+  const connected = (form.connect ?? []).filter(isBody)
+  const says = [
+    ...(form.set !== undefined && changes ? ['set cannot be combined with connect or disconnect'] : []),
+    ...(attribute.kind === 'media' && changes ? ['connect and disconnect cannot be used on media'] : []),
+    ...(hasTwins(connected) ? ['You cannot connect the same relation twice.'] : []),
+    ...(connected.every(({ position }) => position === undefined || isPosition(position))
+      ? []
+      : ['position must have exactly one of before, after, start and end']),
+  ]
+  return says.map((message) => whole(path, message, value))
+}
+
+function hasTwins(connected: readonly Body[]): boolean {
+  const names = connected.map((entry) => JSON.stringify(target(entry)))
+  return new Set(names).size < names.length
+}
+
+function isPosition(value: unknown): boolean {
+  if (!isBody(value) || Object.keys(value).filter((key) => key !== '__type').length !== 1) return false
+  if (Object.hasOwn(value, 'start')) return value.start === true
+  if (Object.hasOwn(value, 'end')) return value.end === true
+  return neighbourOf(value.before ?? value.after) !== undefined
+}

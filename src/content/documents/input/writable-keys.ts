@@ -1,0 +1,70 @@
+// Which attributes an administrator may give: one that a right does not name is refused, also inside of a component.
+import { ApiError, validationError } from '../../../foundation/errors/errors.js'
+import { type AttributeGrants, grantedBelow, isGranted } from '../../../foundation/grants.js'
+import type { ContentType, Model, Schema } from '../../../model/schema/types.js'
+import { isTooDeep, isWritable } from './keys.js'
+import type { Body } from './types.js'
+
+const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Holds the keys of `data` to what may be written; keys that the model lacks are left to `checkKeys`.
+ * @throws ApiError 400 `Invalid key …` for the first attribute that may not be given
+ */
+export function checkWritable(
+  model: Model,
+  type: ContentType,
+  data: unknown,
+  writable: AttributeGrants,
+  addedByHooks: ReadonlySet<string>,
+): void {
+  if (isTooDeep(data)) throw validationError('The data is nested too deeply')
+  if (writable === 'all' || !isBody(data)) return
+  const given = Object.fromEntries(Object.entries(data).filter(([key]) => !addedByHooks.has(key)))
+  checkEntry(model, type, given, writable, null)
+}
+
+function checkEntry(model: Model, shape: Schema, body: Body, writable: AttributeGrants, parent: string | null): void {
+  for (const [key, value] of Object.entries(body)) {
+    const attribute = shape.attributes.get(key)
+    if (!isWritable(shape, attribute)) continue
+    const path = parent === null ? key : `${parent}.${key}`
+    if (!isGranted(writable, key)) throw refusal(key, path)
+    const below = grantedBelow(writable, key)
+    if (attribute.kind !== 'component' || below === 'all') continue
+    // Whoever may write a part of a component may not remove the rest with it.
+    if (value === null) throw refusal(key, path)
+    const component = model.components.get(attribute.component)!
+    for (const entry of Array.isArray(value) ? value : [value]) if (isBody(entry)) checkEntry(model, component, entry, below, path)
+  }
+}
+
+/**
+ * Holds `data` to what is there: whoever may write a part of a component may not remove an entry of it, with all that they may not write.
+ * `row`: the version that is written, with its components.
+ * @throws ApiError 400 `Invalid key …` for the first attribute from which an entry would vanish
+ */
+export function checkKept(model: Model, type: ContentType, data: unknown, row: Body, writable: AttributeGrants): void {
+  if (writable !== 'all' && isBody(data)) checkEntriesKept(model, type, data, row, writable, null)
+}
+
+function checkEntriesKept(model: Model, shape: Schema, body: Body, row: Body, writable: AttributeGrants, parent: string | null): void {
+  for (const [key, value] of Object.entries(body)) {
+    const attribute = shape.attributes.get(key)
+    const below = grantedBelow(writable, key)
+    if (attribute?.kind !== 'component' || below === 'all') continue
+    const path = parent === null ? key : `${parent}.${key}`
+    const given = new Map(listOf(value).map((entry) => [String(entry.id), entry]))
+    for (const entry of listOf(row[key])) {
+      const kept = given.get(String(entry.id))
+      if (kept === undefined) throw refusal(key, path)
+      checkEntriesKept(model, model.components.get(attribute.component)!, kept, entry, below, path)
+    }
+  }
+}
+
+const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isBody)
+
+function refusal(key: string, path: string): ApiError {
+  return new ApiError('ValidationError', `Invalid key ${key}${path === key ? '' : ` at ${path}`}`, { key, path, source: 'body' })
+}

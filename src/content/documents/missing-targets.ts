@@ -1,0 +1,69 @@
+// Which documents a body names: those that are not there are told before anything else that is wrong with it, as in Strapi.
+import type { Transaction } from '../../database/database.js'
+import { fileType } from '../../model/schema/link.js'
+import type { Attribute, Component, ContentType, Model, Schema } from '../../model/schema/types.js'
+import { checkKeys, type WriteAccess } from './input/keys.js'
+import { namesTargets, relationForm, relationInput, siblingOf } from './input/relations.js'
+import type { Body, Reference } from './input/types.js'
+import { type Resolving, resolveReferences } from './store/targets.js'
+
+const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/**
+ * Looks the documents up that `data` names, in its order; row ids are left to the writing.
+ * @throws ApiError 400 for keys that may not be there, then for the first document that is not there
+ */
+export async function checkTargetsExist(
+  transaction: Transaction,
+  model: Model,
+  writer: WriteAccess,
+  type: ContentType,
+  data: unknown,
+  resolving: Resolving,
+): Promise<void> {
+  checkKeys(model, writer, type, data)
+  if (isBody(data)) await checkBelow(transaction, model, type, data, resolving)
+}
+
+async function checkBelow(transaction: Transaction, model: Model, shape: Schema, body: Body, resolving: Resolving): Promise<void> {
+  for (const [name, value] of Object.entries(body)) {
+    const attribute = shape.attributes.get(name)
+    if (attribute === undefined || value === undefined) continue
+    for (const [component, entry] of entriesOf(model, attribute, value)) await checkBelow(transaction, model, component, entry, resolving)
+    const target = targetOf(model, attribute)
+    if (target !== undefined) await resolveReferences(transaction, target, documentsIn(value, attribute), resolving)
+  }
+}
+
+/** The entries of components that a value gives. */
+export function entriesOf(model: Model, attribute: Attribute, value: unknown): readonly (readonly [Component, Body])[] {
+  if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
+  return (Array.isArray(value) ? value : [value]).filter(isBody).flatMap((entry) => {
+    const named = attribute.kind === 'component' ? attribute.component : entry.__component
+    const component = typeof named === 'string' ? model.components.get(named) : undefined
+    return component === undefined ? [] : [[component, entry] as const]
+  })
+}
+
+/** The type that the links of an attribute lead to; undefined: none, or one that each link names. */
+export function targetOf(model: Model, attribute: Attribute): ContentType | undefined {
+  if (attribute.kind === 'media') return model.types.get(fileType)
+  return attribute.kind === 'relation' || attribute.kind === 'morphFrom' ? model.types.get(attribute.target) : undefined
+}
+
+/** What a relation names; nothing where an entry names no target. */
+export function referencesIn(value: unknown, attribute: Attribute): readonly Reference[] {
+  const form = relationForm(value, attribute)
+  if (!namesTargets(form)) return []
+  return [form.set, form.disconnect, form.connect].flatMap((entries = []) => relationInput({ connect: entries }).connect)
+}
+
+/** The documents that a relation names, in the order in which they are missed, each before the neighbour that its position names. */
+function documentsIn(value: unknown, attribute: Attribute): readonly Reference[] {
+  return referencesIn(value, attribute).flatMap((reference) => {
+    const neighbour = reference.position?.before ?? reference.position?.after
+    const beside = typeof neighbour === 'string' && !/^\d+$/.test(neighbour) ? [siblingOf(reference, neighbour)] : []
+    // As in Strapi, the neighbour of a row id is looked for when it is written.
+    return reference.documentId === undefined ? [] : [reference, ...beside]
+  })
+}

@@ -1,0 +1,338 @@
+// What every write has in common: who may, which version is meant, what is validated, and the answer, read inside the transaction.
+import type { ReadBytes, Transaction, WriteDatabase } from '../../database/database.js'
+import { forbidden, validationError } from '../../foundation/errors/errors.js'
+import type { Grants } from '../../foundation/grants.js'
+import type { HookAction, OperationCaller } from '../../foundation/public/documents.js'
+import type { Audit } from '../../foundation/runtime/audit.js'
+import type { Metrics } from '../../foundation/runtime/metrics.js'
+import type { SlowLog } from '../../foundation/runtime/slow-log.js'
+import type { ContentType } from '../../model/schema/types.js'
+import { mayReadDrafts } from '../../query/rest/draft-grant.js'
+import { type Parameters as Query, readParameters } from '../../query/rest/parameters.js'
+import type { ReadContext } from '../../query/rest/read.js'
+import { readRequest } from '../../query/rest/read.js'
+import type { Outbox } from '../events/outbox.js'
+import { hiddenIn } from './hidden-rows.js'
+import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
+import { checkSize, type SizeLimits } from './input/size.js'
+import type { FindTaken, Input, InputContext } from './input/types.js'
+import { type ValidatedPart, validateDraft } from './publish/validate-draft.js'
+import type { Policies } from './read/around.js'
+import type { Plans } from './read/plans.js'
+import type { RowContext } from './store/row-context.js'
+import { knownLocale, type StoredVersion } from './store/rows.js'
+import type { InSync, Synced } from './store/synced-drafts.js'
+import type { Resolving } from './store/targets.js'
+import { takenBy } from './store/unique.js'
+
+/** A write of a document. The query says status, locale, and what the answer shows. */
+export interface WriteRequest {
+  readonly type: ContentType
+  /** As it came, or parsed. */
+  readonly query: string | Query
+  readonly format: 'flat' | 'nested'
+  /** What is answered: the document, the versions that the write was about, or nothing. */
+  readonly answers: 'document' | 'entries' | 'nothing'
+  /** Null: a script or a hook. `createdBy` and `updatedBy` name an administrator; those of others leave them as they are. */
+  readonly caller: OperationCaller | null
+  /** The id of the request that it comes from; null: none. */
+  readonly requestId: string | null
+  /** How many hooks started each other to come here. */
+  readonly depth: number
+}
+
+export interface WriteContext {
+  readonly read: ReadContext
+  readonly database: WriteDatabase
+  /** Plans of answers, known to the writer. */
+  readonly plans: Plans
+  /** Keys revisions of drafts. */
+  readonly revisionKey: string
+  readonly limits: SizeLimits
+  readonly hashPassword: (password: string) => Promise<string>
+  /** Hashes passwords outside of transactions, in turns of callers. */
+  readonly passwords: { of(caller: string): { hash(password: string): Promise<string> } }
+  /** Null: the project has none. */
+  readonly hooks: Hooks | null
+  /** Null: the project has none. */
+  readonly policies: Policies | null
+  /** Null: nobody listens. */
+  readonly outbox: Outbox | null
+  /** Null: nothing is measured. */
+  readonly metrics: Pick<Metrics, 'documentWritten'> | null
+  /** Null: there is no audit log. */
+  readonly audit: Audit | null
+  /** Logs slow writes; null: none are logged. */
+  readonly slow: SlowLog | null
+  readonly inSync: InSync
+  /** What reads bodies, with what reports values in place of `blocks` that are written as null, if the contract does so. */
+  readonly input: Pick<InputContext, 'model' | 'contract' | 'strictRelations' | 'reportDropped' | 'momentFault'>
+}
+
+/** What one write is about, once the caller is known to be allowed. */
+export interface WriteOperation {
+  readonly action: HookAction
+  readonly write: WriteRequest
+  readonly parameters: Query
+  readonly grants: Grants
+  /** The document that was named. */
+  readonly documentId: string | null
+  /** The documentId of a document that is created; null: a new one. */
+  readonly createdId: string | null
+  /** The published version is written too; for types without drafts there is no other. */
+  readonly publishes: boolean
+  /** The locale that is written; null on types that are not localized. */
+  readonly locale: string | null
+  /** Not this locale, but every one that the document has. */
+  readonly everywhere: boolean
+  readonly data: unknown
+  /** The passwords that the data has, without those of hooks. */
+  readonly passwords: readonly string[]
+  /** The revisions that an administrator has seen, one for each locale; empty: there is no document in the locale; null: any will do. */
+  readonly expected: readonly string[] | null
+  /** Notes what an administrator has done, in the same transaction; null: nobody does. */
+  readonly note: NoteWrite | null
+  /** Keeps versions that an administrator's write replaces or makes; null: nobody does. */
+  readonly keep: KeepVersions | null
+  /** Attributes of the data that the caller did not send and before-hooks have added. */
+  readonly addedByHooks: ReadonlySet<string>
+  /** Files, by their row ids, that the data takes from a version which the caller has read. */
+  readonly copiedFiles: ReadonlySet<number>
+  /** Files, by their row ids, that the data may not link to: for the write they do not exist. Found in its transaction. */
+  readonly unseenFiles: ReadonlySet<number>
+  /** The columns that name who writes: of a row that is changed, and of a new one; empty where no administrator does. */
+  readonly writers: { readonly changed: WriterColumns; readonly created: WriterColumns }
+  /** Hooks want to see the versions that the write is about. */
+  readonly isSeen: boolean
+  /** The patterns of the model that need a deadline: one for all that this write checks. */
+  readonly trials: PatternChecks
+  readonly now: number
+}
+
+/** A version as JSON: as the caller asked to see it, and whole, as hooks see it. Null where nobody wants to know. */
+export interface Entry {
+  readonly locale: string | null
+  readonly asked: string | null
+  readonly whole: string | null
+}
+
+/** What a write has done. */
+export interface WriteResult {
+  readonly documentId: string
+  /** The versions that it was about. */
+  readonly entries: readonly Entry[]
+  /** The document as the caller asked to see it. */
+  readonly answer: ReadBytes | null
+  /** The revision of the draft that an administrator has written; null: there is none, or there are several. */
+  readonly revision?: string | null
+  /** The draft that is in sync with its publication once this is committed, where that is known. */
+  readonly synced?: Synced
+}
+
+/** What a write has done inside its transaction, where the answer may still be under way. */
+export interface WriteOutcome extends Omit<WriteResult, 'answer'> {
+  readonly answer: Promise<ReadBytes> | null
+}
+
+/** Code of the project around every write. */
+export interface Hooks {
+  /** Runs what comes before, which may change the data. @throws ApiError as the answer, another error for a bug of the hook */
+  before(operation: WriteOperation): Promise<WriteOperation>
+  /** Runs what comes after the commit. Never throws. */
+  after(operation: WriteOperation, outcome: WriteResult): Promise<void>
+}
+
+/** How a caller names a write that it may repeat. */
+export interface Once {
+  /** 1 to 255 characters. */
+  readonly key: string
+  /** Everything of the request that decides what is done and answered, but its body. */
+  readonly request: string
+}
+
+/** Notes a write that has been done: to no version, where all was as it was asked for. */
+export type NoteWrite = (transaction: Transaction, outcome: Pick<WriteOutcome, 'documentId' | 'entries'>) => Promise<void>
+
+/** A write in its transaction, for whoever keeps versions of documents. */
+export interface WriteMoment {
+  readonly transaction: Transaction
+  readonly action: HookAction
+  readonly type: ContentType
+  readonly documentId: string
+  /** The versions that the write is about, as they are at this moment. */
+  readonly versions: readonly StoredVersion[]
+  /** Reads one version, as these grants see it; of each relation of its own the first links. */
+  read(grants: Grants, version: StoredVersion, parameters: Query, links: number): Promise<unknown>
+}
+
+/** Keeps versions before a write replaces them, or after it. */
+export type KeepVersions = (at: 'before' | 'after', write: WriteMoment) => Promise<void>
+
+/** What a caller wants to do, and to which document. */
+export interface BegunWrite {
+  readonly action: HookAction
+  readonly grants: Grants
+  readonly write: WriteRequest
+  readonly documentId: string | null
+  /** Null: the action takes none. */
+  readonly body: (() => Promise<unknown>) | null
+  /** Says by which key the write is done only once; absent or null: it has none. @throws ApiError 400 */
+  readonly once?: () => Once | null
+  /** See `WriteOperation.expected`; absent: null. */
+  readonly expected?: readonly string[] | null
+  /** See `WriteOperation.note`; absent: null. */
+  readonly note?: NoteWrite | null
+  /** See `WriteOperation.keep`; absent: null. */
+  readonly keep?: KeepVersions | null
+  /** See `WriteOperation.copiedFiles`; absent: none. */
+  readonly copiedFiles?: ReadonlySet<number>
+  /** The documentId of a document that is created, given in advance; null or absent: a new one. Never from outside. */
+  readonly createdId?: string | null
+}
+
+/**
+ * Permission, then the query, then the body (writing.19).
+ * @throws ApiError 403, 400
+ */
+export async function beginWrite(
+  { read, limits, policies }: WriteContext,
+  {
+    action,
+    grants,
+    write,
+    documentId,
+    body,
+    createdId = null,
+    expected = null,
+    note = null,
+    keep = null,
+    copiedFiles = noFiles,
+  }: BegunWrite,
+): Promise<WriteOperation> {
+  const { type, query, answers } = write
+  const needed = `${type.uid}.${action === 'discardDraft' ? 'discard' : action}`
+  if (!grants.may(needed)) throw forbidden(needed)
+  const given = typeof query === 'string' ? readParameters(query, read.pages.arrayLimit) : query
+  const everywhere = given.locale === '*' && body === null && answers !== 'document'
+  const { locale: _all, ...others } = given
+  const parameters = everywhere ? others : given
+  const { status } = readRequest(read, grants, { type, mode: 'first', written: true }, parameters)
+  const data = body === null ? null : dataOf(await body())
+  const locale = type.localized ? localeOf(parameters.locale, read.defaultLocale) : null
+  const passwords = data === null ? [] : checkSize(read.model, type, data, limits)
+  if (policies !== null && write.caller !== null && write.caller.kind !== 'administrator')
+    await policies.check({ type, action, caller: write.caller, requestId: write.requestId, grants, documentId, parameters: given, data })
+  const operation = {
+    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere, expected, note, keep, passwords },
+    publishes: !type.draftAndPublish || status === 'published',
+    data,
+    addedByHooks: nothingAdded,
+    copiedFiles,
+    unseenFiles: noFiles,
+    writers: write.caller?.kind === 'administrator' ? writersOf(write.caller.id!) : nobodyNamed,
+    isSeen: false,
+    trials: openPatternChecks(),
+    now: Date.now(),
+  }
+  return operation
+}
+
+type WriterColumns = Readonly<Record<string, number>>
+
+const nobodyNamed: WriteOperation['writers'] = { changed: {}, created: {} }
+
+const writersOf = (id: number): WriteOperation['writers'] => ({
+  changed: { updated_by_id: id },
+  created: { created_by_id: id, updated_by_id: id },
+})
+
+const nothingAdded: ReadonlySet<string> = new Set()
+const noFiles: ReadonlySet<number> = new Set()
+
+function localeOf(value: unknown, defaultLocale: string): string {
+  if (value === undefined || value === null || value === '') return defaultLocale
+  if (typeof value === 'string' && value !== '*') return value
+  throw validationError(`Invalid locale param ${String(value)} provided. Document locales must be strings.`)
+}
+
+/** The `data` of a body. @throws ApiError 400 where there is none */
+function dataOf(body: unknown): unknown {
+  const data = typeof body === 'object' && body !== null ? (body as { data?: unknown }).data : undefined
+  if (typeof data !== 'object' || data === null) throw validationError('Missing "data" payload in the request body').about({ kind: 'data' })
+  return data
+}
+
+/** Row 11 of the contract. @throws ApiError 400 for a locale that the installation does not know */
+export async function checkLocale({ read }: WriteContext, transaction: Transaction, { locale }: WriteOperation): Promise<void> {
+  if (read.contract.unknownLocalesOnWrites || locale === null || locale === read.defaultLocale) return
+  if (!(await knownLocale(transaction, locale))) throw validationError(`The locale "${locale}" does not exist`)
+}
+
+/** What the files of this room that write rows need to know. */
+export function writingOf(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  input: Input | null,
+  known: Resolving['known'] | null = null,
+): RowContext {
+  const { read, hashPassword } = context
+  const { type } = operation.write
+  return {
+    transaction,
+    model: read.model,
+    hashPassword,
+    targetSide: 'published',
+    isDraftWrite: type.draftAndPublish && !operation.publishes,
+    createdRows: new Map(),
+    inverses: new Map(),
+    resolving: {
+      locale: operation.locale,
+      defaultLocale: read.defaultLocale,
+      side: type.draftAndPublish ? 'draft' : 'both',
+      hidden: hiddenIn(context, transaction, operation),
+      shown: input?.checked,
+      ...(known !== null && known !== undefined && { known }),
+    },
+  }
+}
+
+/** What a body is held to, and what its errors show beside the given. */
+export const optionsOf = ({ write: { type }, grants, addedByHooks, locale, now, publishes }: WriteOperation, isCreation: boolean) => ({
+  writer: { grants, addedByHooks },
+  publishes,
+  isDraft: type.draftAndPublish,
+  isCreation,
+  added: { publishedAt: type.draftAndPublish ? null : new Date(now).toISOString(), ...(type.localized ? { locale } : {}) },
+})
+
+/** What the checks of a publication look at. */
+type CheckedPublication = Pick<WriteOperation, 'grants' | 'data' | 'locale' | 'publishes' | 'trials'> & {
+  readonly write: Pick<WriteRequest, 'type'>
+}
+
+/** Finds what of this write's values another document has already, where it publishes. */
+export function takenFor(
+  { read }: WriteContext,
+  transaction: Transaction,
+  { write: { type }, publishes, locale }: CheckedPublication,
+  document: string,
+): FindTaken {
+  if (!publishes) return () => Promise.resolve(new Set())
+  return takenBy(transaction, read.model, { type, document, locale, state: type.draftAndPublish ? 'published' : 'any' })
+}
+
+/** Holds the draft row `id` to every rule before it is published. @throws ApiError 400 */
+export async function checkPublication(
+  { read, plans, input }: WriteContext,
+  transaction: Transaction,
+  operation: CheckedPublication,
+  id: number,
+  given: ValidatedPart,
+  findTaken: FindTaken,
+): Promise<void> {
+  const { grants, write, trials } = operation
+  const inputContext = { ...input, reportDropped: null, trials }
+  const reader = { grants, seesDrafts: mayReadDrafts(read.draftGrant === true, grants, write.type) }
+  await validateDraft(inputContext, plans, transaction, { type: write.type, id, data: operation.data, given, findTaken, reader })
+}

@@ -1,0 +1,64 @@
+// What would refuse the publication of drafts, found by the checks of publishing itself; nothing is written, and no hooks run.
+import { inBookkeeping } from '../../database/bookkeeping.js'
+import type { Transaction } from '../../database/database.js'
+import { ApiError } from '../../foundation/errors/errors.js'
+import type { Grants } from '../../foundation/grants.js'
+import type { ContentType } from '../../model/schema/types.js'
+import { openPatternChecks } from './input/pattern-deadline.js'
+import { checkPublication, takenFor, type WriteContext } from './operation.js'
+import { versionsOf } from './store/rows.js'
+
+/** The drafts that are checked. */
+export interface CheckedDrafts {
+  /** Who is told of errors. */
+  readonly grants: Grants
+  readonly type: ContentType
+  readonly documentId: string
+  /** Null on types without locales. */
+  readonly locales: readonly (string | null)[]
+}
+
+/** One error that publishing a draft would have, as in `details.errors`. */
+export interface PublicationError {
+  readonly path: readonly string[]
+  readonly message: string
+  readonly name: string
+}
+
+/** Resolves to the errors of each locale, in the order in which they were asked for; of a locale without a draft there are none. */
+export type CheckPublications = (asked: CheckedDrafts) => Promise<readonly (readonly PublicationError[])[]>
+
+/** Opens the checks over one model. */
+export function openPublicationChecks(context: WriteContext): CheckPublications {
+  return ({ grants, type, documentId, locales }) =>
+    inBookkeeping(context.database, async (transaction) => {
+      const versions = await versionsOf(transaction, type, documentId)
+      const found: (readonly PublicationError[])[] = []
+      for (const locale of locales) {
+        const draft = versions.find((version) => version.published_at === null && version.locale === locale)
+        found.push(draft === undefined ? [] : await errorsOf(context, transaction, { grants, type, documentId, locale, id: draft.id }))
+      }
+      return found
+    })
+}
+
+interface CheckedDraft extends Omit<CheckedDrafts, 'locales'> {
+  readonly locale: string | null
+  readonly id: number
+}
+
+async function errorsOf(
+  context: WriteContext,
+  transaction: Transaction,
+  { grants, type, documentId, locale, id }: CheckedDraft,
+): Promise<readonly PublicationError[]> {
+  const publication = { grants, write: { type }, data: null, locale, publishes: true, trials: openPatternChecks() }
+  try {
+    await checkPublication(context, transaction, publication, id, 'whole', takenFor(context, transaction, publication, documentId))
+    return []
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 400) throw error
+    const { errors = [] } = (error.details ?? {}) as { readonly errors?: readonly PublicationError[] }
+    return errors.map(({ path, message, name }) => ({ path: path.map(String), message, name }))
+  }
+}

@@ -1,0 +1,301 @@
+// Attributes that are not localized are equal in all locales of a document, within one publication state. Relations are
+// each locale's own; components that hold some are shared by rules of theirs (`shared-components`).
+import { sql } from 'kysely'
+import type { Transaction } from '../../../database/database.js'
+import { componentsOf } from '../../../model/schema/components.js'
+import { type Attribute, assertNever, type ContentType, type Model } from '../../../model/schema/types.js'
+import type { DocumentVersion } from '../../../query/rest/document-version.js'
+import type { Body } from '../input/types.js'
+import type { WriteReading } from '../read/plans.js'
+import { readWhole } from '../read/whole-document.js'
+import { copyBelow, removeBelow } from '../store/components.js'
+import { clearOutOfSync, markModified, markOutOfSync, outOfSyncCondition } from '../store/modified-drafts.js'
+import type { RowContext } from '../store/row-context.js'
+import { overwriteRow, type StoredVersion, updateRow, valueColumns } from '../store/rows.js'
+import { publishedOf } from './publish.js'
+import { publishShared, type SharedSource, shareComponents, sharedHolders } from './shared-components.js'
+
+const isShared = (attribute: Attribute): boolean =>
+  !attribute.localized &&
+  (attribute.kind === 'scalar'
+    ? !attribute.system
+    : attribute.kind === 'media' || attribute.kind === 'component' || attribute.kind === 'dynamiczone')
+
+/** Shared, and without components that hold relations. */
+const isPlain = (model: Model, type: ContentType) => {
+  const holders = new Set(sharedHolders(model, type))
+  return (attribute: Attribute): boolean => isShared(attribute) && !holders.has(attribute)
+}
+
+/** The names of what a new locale of a document takes from its others: what locales share and the body does not give, or gives as null. */
+export function inheritedBy(type: ContentType, data: unknown): ReadonlySet<string> {
+  const given = typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>) : {}
+  const names = [...type.attributes.values()].filter((attribute) => isShared(attribute) && (given[attribute.name] ?? null) === null)
+  return new Set(type.localized ? names.map(({ name }) => name) : [])
+}
+
+/**
+ * The version from which a new locale inherits: the draft of another locale; with row 14 as in Strapi a published version where there is
+ * one. Of several the default locale counts, else the first in the order of codes.
+ */
+export function inheritanceOf({ read }: WriteReading, versions: readonly StoredVersion[]): StoredVersion | undefined {
+  const rank = ({ locale }: StoredVersion) => (locale === read.defaultLocale ? '' : (locale ?? ''))
+  const sorted = versions.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
+  const isFirst = ({ published_at }: StoredVersion) => (published_at === null) === read.contract.localesShareAlways
+  return sorted.find(isFirst) ?? sorted[0]
+}
+
+/** Gives a new locale of a document what it inherits. */
+export async function newLocale(
+  reading: WriteReading,
+  writing: RowContext,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  id: number,
+  inherited: ReadonlySet<string>,
+): Promise<void> {
+  if (inherited.size === 0) return
+  const source = inheritanceOf(reading, versions)
+  if (source !== undefined)
+    await share({ ...writing, targetSide: type.draftAndPublish ? 'draft' : 'same' }, type, source.id, id, {
+      which: ({ name }) => inherited.has(name),
+      into: writing.resolving.locale,
+      replacedAt: null,
+    })
+}
+
+/** What a write is compared with, to find out whether it reaches the other locales: nothing, a row that it leaves alone, or what a row had before. */
+export type SharedBefore =
+  | { readonly kind: 'never' | 'always' }
+  | { readonly kind: 'row'; readonly id: number }
+  | { readonly kind: 'text'; readonly text: string }
+
+/**
+ * Reads, before a write, what it is to be compared with: as in Strapi, what the first locale, in the order of codes, has before. Rows of
+ * components do not count, their values do. `current`: the row that is written; null: a new one.
+ */
+export async function sharedBefore(
+  reading: WriteReading,
+  transaction: Transaction,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  current: StoredVersion | null,
+  touched: ReadonlySet<Attribute>,
+): Promise<SharedBefore> {
+  const { contract, model } = reading.read
+  const compared = versions.filter(({ published_at }) => !type.draftAndPublish || published_at === null)
+  const [reference] = compared.toSorted((one, other) => (one.locale! < other.locale! ? -1 : 1))
+  if (contract.localesShareAlways || !type.localized || reference === undefined) return { kind: 'never' }
+  const given = [...touched].filter(isShared)
+  if (given.some((attribute) => attribute.kind === 'media' || holdsPolymorphic(model, attribute))) return { kind: 'always' }
+  if (reference.id !== current?.id) return { kind: 'row', id: reference.id }
+  if (compared.length === 1 || given.length === 0) return { kind: 'never' }
+  return { kind: 'text', text: await sharedTextOf(reading, transaction, type, reference.id) }
+}
+
+/** Whether the row `written` reaches the other locales: where it differs from what was before. */
+export async function reachesOthers(
+  reading: WriteReading,
+  transaction: Transaction,
+  type: ContentType,
+  before: SharedBefore,
+  written: number,
+): Promise<boolean> {
+  const textOf = (id: number) => sharedTextOf(reading, transaction, type, id)
+  switch (before.kind) {
+    case 'never':
+    case 'always':
+      return before.kind === 'always'
+    case 'row':
+      return (await textOf(before.id)) !== (await textOf(written))
+    case 'text':
+      return before.text !== (await textOf(written))
+    default:
+      return assertNever(before)
+  }
+}
+
+async function sharedTextOf({ read, plans }: WriteReading, transaction: Transaction, type: ContentType, id: number): Promise<string> {
+  const { model } = read
+  return sharedText(model, type, (await readWhole(model, plans, transaction, type, id, 'files')) ?? {})
+}
+
+/** The shared part of a row as text that is the same for the same values, files and targets of relations. */
+function sharedText(model: Model, type: ContentType, row: Body): string {
+  const shared = [...type.attributes.values()].filter(isShared)
+  return JSON.stringify(shared.map((attribute) => comparable(model, attribute, row[attribute.name] ?? null)))
+}
+
+/** A value without the ids of component rows; those inside of JSON are values. */
+function comparable(model: Model, attribute: Attribute, value: unknown): unknown {
+  if (value === null || (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone')) return value
+  if (Array.isArray(value)) return value.map((entry) => comparable(model, attribute, entry))
+  const entry = value as Body
+  const uid = attribute.kind === 'component' ? attribute.component : String(entry.__component)
+  const attributes = [...(model.components.get(uid)?.attributes.values() ?? [])].filter(({ name }) => name !== 'id')
+  return [uid, ...attributes.map((inner) => comparable(model, inner, entry[inner.name] ?? null))]
+}
+
+/** Whether an attribute holds components with polymorphic relations, which a read of the whole row does not show. */
+function holdsPolymorphic(model: Model, attribute: Attribute, above: readonly string[] = []): boolean {
+  if (attribute.kind === 'morphTo' || attribute.kind === 'morphFrom') return above.length > 0
+  return componentsOf(model, attribute)
+    .filter(({ uid }) => !above.includes(uid))
+    .some(({ uid, attributes }) => [...attributes.values()].some((inner) => holdsPolymorphic(model, inner, [...above, uid])))
+}
+
+/** Whether what locales share may be unequal among them: where a write gives such attributes, and where one did before. */
+export const mayDiffer = (type: ContentType, versions: readonly StoredVersion[], touched: ReadonlySet<Attribute>): boolean =>
+  type.localized && (versions.some((version) => version.unequal === 1) || [...touched].some(isShared))
+
+/** A row whose shared attributes its other locales get. */
+export interface SharingRow {
+  readonly id: number
+  /** The publication state of the rows that get them. */
+  readonly state: 'draft' | 'published' | 'any'
+  /** The drafts of all locales are equal then. */
+  readonly isWhole: boolean
+  /** The moment of the write: rows that get them were changed then. */
+  readonly now: number
+}
+
+/** Gives the other locales' rows of the same publication state all that is shared, as the row has it. */
+export async function shareWithLocales(
+  writing: RowContext,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  { id, state, isWhole, now }: SharingRow,
+): Promise<void> {
+  if (!type.localized || ![...type.attributes.values()].some(isShared)) return
+  const which = isPlain(writing.model, type)
+  const locale = versions.find((version) => version.id === id)?.locale ?? writing.resolving.locale
+  const others = versions.filter((version) => version.locale !== locale)
+  const siblings = others.filter((version) => state === 'any' || (version.published_at !== null) === (state === 'published'))
+  for (const { id: sibling, locale: into } of siblings) {
+    // A draft that is changed is later than its publication.
+    const published = state === 'draft' ? publishedOf(versions, into) : null
+    const replacedAt = published === null ? now : Math.max(now, (published.updated_at ?? 0) + 1)
+    await share({ ...writing, targetSide: 'same' }, type, id, sibling, { which, into, replacedAt })
+    if (state === 'published') keepDraftLater(writing.transaction, type, versions, into, now)
+  }
+  if (state === 'any' || others.length === 0) return
+  const drafts = others.filter(({ published_at }) => published_at === null)
+  markModified(
+    writing.transaction,
+    type,
+    drafts.map((draft) => draft.id),
+  )
+  if (state === 'draft' && isWhole) clearOutOfSync(writing.transaction, type, versions)
+  if (state === 'published') markOutOfSync(writing.transaction, type, versions[0]!.document_id)
+}
+
+/** Gives the other locales' rows in the state of `row` what they share with it and lack, whatever was written to them before. */
+export async function equalizeLocales(
+  writing: RowContext,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  row: DocumentVersion,
+  now: number,
+): Promise<void> {
+  if (!type.localized || !versions.some(({ locale }) => locale !== row.locale) || ![...type.attributes.values()].some(isShared)) return
+  const { transaction, model } = writing
+  const which = isPlain(model, type)
+  const found = await transaction.rows<StoredVersion>(
+    sql`select v.id, v.locale from ${sql.table(type.table)} v join ${sql.table(type.table)} q on q.document_id = v.document_id
+      where q.id = ${row.id} and v.id <> q.id and (v.published_at is null) = (q.published_at is null)
+      and ${outOfSyncCondition(transaction.dialect, model, type, which)} order by v.id`,
+  )
+  for (const { id, locale } of found) {
+    await share({ ...writing, targetSide: 'same' }, type, row.id, id, { which, into: locale, replacedAt: now })
+    if (type.draftAndPublish) keepDraftLater(transaction, type, versions, locale, now)
+  }
+  markDrafts(transaction, type, versions, found)
+}
+
+/** A draft and its published version may differ where one of them got something. */
+function markDrafts(
+  transaction: Transaction,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  rows: readonly Pick<StoredVersion, 'locale'>[],
+): void {
+  if (!type.draftAndPublish || rows.length === 0) return
+  const changed = new Set(rows.map(({ locale }) => locale))
+  const drafts = versions.filter(({ locale, published_at }) => published_at === null && changed.has(locale))
+  markModified(
+    transaction,
+    type,
+    drafts.map(({ id }) => id),
+  )
+}
+
+/** What a write gives the other locales of components with relations. */
+export interface SharingComponents {
+  /** The versions that get what the write has given. */
+  readonly into: 'drafts' | 'published' | 'all'
+  /** All that the draft has was published. */
+  readonly publishesAll: boolean
+  /** Every write shares with the drafts of the other locales. */
+  readonly areDraftsShared: boolean
+  readonly now: number
+}
+
+/** Gives the other locales' rows what the write has given of components with relations, and publishes what their drafts share with the one that is published. */
+export async function shareHolders(
+  writing: RowContext,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  source: SharedSource,
+  { into, publishesAll, areDraftsShared, now }: SharingComponents,
+): Promise<void> {
+  const others = versions.filter(({ locale }) => locale !== source.locale)
+  if (!type.localized || others.length === 0 || sharedHolders(writing.model, type).length === 0) return
+  const isMeant = ({ published_at }: StoredVersion) => into === 'all' || (published_at === null) === (into === 'drafts')
+  const shared = await shareComponents(writing, type, source, others, isMeant)
+  const changed = publishesAll ? [...shared, ...(await publishShared(writing, type, source, others, areDraftsShared))] : shared
+  for (const { id, locale, published_at } of changed) {
+    updateRow(writing.transaction, type.table, id, { updated_at: now })
+    if (type.draftAndPublish && published_at !== null) keepDraftLater(writing.transaction, type, versions, locale, now)
+  }
+  markDrafts(writing.transaction, type, versions, changed)
+}
+
+/**
+ * A draft with changes is later than its published version, by which Strapi and plans of a model tell that it has some: it stays so where the
+ * published version is changed by another locale.
+ */
+function keepDraftLater(
+  transaction: Transaction,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  locale: string | null,
+  now: number,
+): void {
+  const draft = versions.find((version) => version.published_at === null && version.locale === locale)
+  const published = publishedOf(versions, locale)
+  if (draft !== undefined && published !== null && (draft.updated_at ?? 0) > (published.updated_at ?? 0))
+    updateRow(transaction, type.table, draft.id, { updated_at: now + 1 })
+}
+
+interface SharedCopy {
+  readonly which: (attribute: Attribute) => boolean
+  /** The locale of the row that gets them. */
+  readonly into: string | null
+  /** When the row is changed by it; null: the row is new. */
+  readonly replacedAt: number | null
+}
+
+async function share(
+  writing: RowContext,
+  type: ContentType,
+  from: number,
+  to: number,
+  { which, into, replacedAt }: SharedCopy,
+): Promise<void> {
+  const attributes = [...type.attributes.values()].filter((attribute) => attribute.kind !== 'scalar' && which(attribute))
+  const columns = valueColumns(type, which)
+  overwriteRow(writing.transaction, type.table, columns, from, to, replacedAt === null ? undefined : { updated_at: replacedAt })
+  if (replacedAt !== null) await removeBelow(writing, type, [to], attributes)
+  // As in Strapi, relations in shared components lead to the locale that they are copied to, where their targets have it.
+  await copyBelow({ ...writing, targetLocale: into }, { shape: type, id: from }, { shape: type, id: to }, attributes)
+}

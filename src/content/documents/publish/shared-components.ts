@@ -1,0 +1,378 @@
+// Components with relations that locales share. A write in one locale gives the others what it names, and takes no link from them that
+// it has not taken away itself: a locale that lacks a target leaves the link out for itself alone.
+import { sql } from 'kysely'
+import type { Transaction } from '../../../database/database.js'
+import type { Attribute, ContentType, Model, Relation } from '../../../model/schema/types.js'
+import {
+  type ComponentLink,
+  type ComponentTree,
+  type ComponentTrees,
+  holdsRelations,
+  readComponents,
+  relationsOf,
+} from '../store/component-trees.js'
+import { copyBelow, removeBelow } from '../store/components.js'
+import { setLinks } from '../store/pending-links.js'
+import type { RowContext } from '../store/row-context.js'
+import type { StoredVersion } from '../store/rows.js'
+import { publishedOf, replaceBelow } from './publish.js'
+
+const holders = new WeakMap<ContentType, readonly Attribute[]>()
+
+/** The attributes of a type that locales share and that hold components with relations. */
+export function sharedHolders(model: Model, type: ContentType): readonly Attribute[] {
+  const known =
+    holders.get(type) ?? [...type.attributes.values()].filter((attribute) => !attribute.localized && holdsRelations(model, attribute))
+  if (!holders.has(type)) holders.set(type, known)
+  return known
+}
+
+/** What a write does to components with relations that locales share. */
+export interface SharedWrite {
+  /** The attributes that it gives. */
+  readonly given: readonly Attribute[]
+  /** What the row had before; null: it is new. */
+  readonly before: ComponentTrees | null
+  /** What its locale had published before, with the ids of `before` where an entry is the same. */
+  readonly published: ComponentTrees | null
+  /** A draft is published that has no published version: what it had lost before, the drafts of other locales tell. */
+  readonly isFirst: boolean
+}
+
+/** The rows of a locale that a write changes, as they were before. */
+export interface SharedRows {
+  /** The draft, or the only row of a type without drafts; null: a new one. */
+  readonly current: StoredVersion | null
+  /** The published row that the write overwrites, where it may differ from the draft; null: there is none. */
+  readonly published: StoredVersion | null
+  /** The write publishes all that the draft has. */
+  readonly publishesAll: boolean
+}
+
+/** Reads, before a write, what its rows have by the attributes that are given. */
+export async function sharedWriteOf(
+  { transaction, model }: RowContext,
+  type: ContentType,
+  versions: readonly StoredVersion[],
+  { current, published, publishesAll }: SharedRows,
+  touched: ReadonlySet<Attribute>,
+): Promise<SharedWrite> {
+  const isAlone = !type.localized || versions.every(({ locale }) => locale === current?.locale)
+  const given = isAlone ? [] : sharedHolders(model, type).filter((attribute) => touched.has(attribute))
+  const read = async (row: StoredVersion | null) => {
+    if (row === null || given.length === 0) return row === null ? null : new Map()
+    return readComponents(transaction, model, { shape: type, id: row.id }, given)
+  }
+  const before = await read(current)
+  const had = await read(published)
+  const isFirst = publishesAll && published === null && current !== null
+  return { given, before, published: had === null ? before : withIdsOf(before ?? new Map(), had), isFirst }
+}
+
+/** What a row has, each entry with the id of what takes its place in another row, at every depth. */
+function withIdsOf(other: ComponentTrees, trees: ComponentTrees): ComponentTrees {
+  return new Map(
+    [...trees].map(([field, list]) => {
+      const places = placesOf(list, other.get(field) ?? [])
+      const renamed = (tree: ComponentTree): ComponentTree => {
+        const match = places.get(tree)
+        return match === undefined ? tree : { ...tree, id: match.id, below: withIdsOf(match.below, tree.below) }
+      }
+      return [field, list.map(renamed)]
+    }),
+  )
+}
+
+/** A row as it is compared. */
+interface ComparedRow {
+  readonly locale: string | null
+  readonly trees: ComponentTrees
+}
+
+/** A row whose components others get. */
+export interface SharedSource {
+  /** The draft, or the only row of a type without drafts. */
+  readonly id: number
+  readonly locale: string | null
+  readonly write: SharedWrite
+}
+
+/** Gives rows among `others` the components that the write has given. Returns those that got some. */
+export async function shareComponents(
+  writing: RowContext,
+  type: ContentType,
+  { id, locale, write }: SharedSource,
+  others: readonly StoredVersion[],
+  isMeant: (other: StoredVersion) => boolean,
+): Promise<readonly StoredVersion[]> {
+  const { given } = write
+  const meant = others.filter(isMeant)
+  if (given.length === 0 || meant.length === 0) return []
+  const { transaction, model } = writing
+  const from = { shape: type, id }
+  const read = (row: number) => readComponents(transaction, model, { shape: type, id: row }, given)
+  const source = { locale, trees: await read(id) }
+  const changed: StoredVersion[] = []
+  for (const other of meant) {
+    const to = { shape: type, id: other.id }
+    const theirs = { locale: other.locale, trees: await read(other.id) }
+    const targetSide = !type.draftAndPublish ? 'same' : other.published_at === null ? 'draft' : 'published'
+    const draft = others.find(({ locale: its, published_at }) => its === other.locale && published_at === null)
+    // A draft may have changed since its publication: what was published loses what was taken away since then.
+    let before = targetSide === 'published' ? write.published : write.before
+    if (targetSide === 'published' && write.isFirst && before !== null && draft !== undefined)
+      before = await withLostLinks(writing, locale, before, theirs.trees, await read(draft.id))
+    if (await hasAll(writing, source, before, theirs)) continue
+    await removeBelow(writing, type, [other.id], given)
+    await copyBelow({ ...writing, targetSide, targetLocale: other.locale }, from, to, given)
+    const copied = await read(other.id)
+    for (const kept of pairsOf(source.trees, before, theirs.trees, copied)) await keepLinks(writing, locale, kept)
+    changed.push(other)
+  }
+  return changed
+}
+
+/** What a row had, with the links that another locale has published and its draft has lost, to what the row's locale has. */
+async function withLostLinks(
+  writing: RowContext,
+  locale: string | null,
+  before: ComponentTrees,
+  published: ComponentTrees,
+  draft: ComponentTrees,
+): Promise<ComponentTrees> {
+  const found = new Map<string, readonly ComponentTree[]>()
+  for (const [field, list] of before) {
+    const publishedPlaces = placesOf(list, published.get(field) ?? [])
+    const draftPlaces = placesOf(list, draft.get(field) ?? [])
+    const trees: ComponentTree[] = []
+    for (const tree of list) {
+      const [theirs, drafted] = [publishedPlaces.get(tree), draftPlaces.get(tree)]
+      if (theirs === undefined || drafted === undefined) {
+        trees.push(tree)
+        continue
+      }
+      const below = await withLostLinks(writing, locale, tree.below, theirs.below, drafted.below)
+      const links = new Map(tree.links)
+      for (const relation of relationsOf(tree.component)) {
+        const lost = await lostLinks(writing, locale, relation, theirs, drafted)
+        links.set(relation, [...(links.get(relation) ?? []), ...lost])
+      }
+      trees.push({ ...tree, links, below })
+    }
+    found.set(field, trees)
+  }
+  return found
+}
+
+/** The links of a published component that its draft lacks, to documents that a locale has. */
+async function lostLinks(
+  { transaction, model }: RowContext,
+  locale: string | null,
+  relation: Relation,
+  published: ComponentTree,
+  draft: ComponentTree,
+): Promise<readonly ComponentLink[]> {
+  const still = documentsOf(draft, relation)
+  const lost = documentsOf(published, relation).filter((document) => !still.includes(document))
+  const known = await inLocale(transaction, model.types.get(relation.target)!, lost, locale)
+  return (published.links.get(relation) ?? []).filter(({ document }) => lost.includes(document) && known.has(document))
+}
+
+/** Whether a row has all that it would get: then its components stay the rows that they are. */
+async function hasAll(writing: RowContext, source: ComparedRow, before: ComponentTrees | null, theirs: ComparedRow): Promise<boolean> {
+  const pairs = alike(source.trees, theirs.trees)
+  if (pairs === null || (await lacksLinks(writing, pairs, theirs.locale))) return false
+  const isUnchanged = before !== null && isEqual(before, source.trees)
+  return isUnchanged || (await areEqualButForLocales(writing, source, theirs))
+}
+
+/** Whether two rows have the same components, and each lacks only links to documents that its locale lacks. */
+async function areEqualButForLocales(writing: RowContext, one: ComparedRow, other: ComparedRow): Promise<boolean> {
+  const pairs = alike(one.trees, other.trees)
+  if (pairs === null || pairs.some(([mine, theirs]) => isOrderedOtherwise(mine, theirs))) return false
+  const swapped = pairs.map(([mine, theirs]) => [theirs, mine] as const)
+  return !(await lacksLinks(writing, pairs, other.locale)) && !(await lacksLinks(writing, swapped, one.locale))
+}
+
+/**
+ * A draft was published: the published versions of the other locales get those components from their own drafts that all drafts share.
+ * Where drafts differ, each has something that another locale has not published; where every write shares with drafts (`areDraftsShared`),
+ * links that one locale alone has are nothing of the kind. Returns the versions that got some.
+ */
+export async function publishShared(
+  writing: RowContext,
+  type: ContentType,
+  { id, locale, write }: SharedSource,
+  others: readonly StoredVersion[],
+  areDraftsShared: boolean,
+): Promise<readonly StoredVersion[]> {
+  const { transaction, model } = writing
+  const read = (row: number, attribute: Attribute) => readComponents(transaction, model, { shape: type, id: row }, [attribute])
+  const drafts = others.filter(({ published_at }) => published_at === null)
+  const changed = new Set<StoredVersion>()
+  for (const attribute of sharedHolders(model, type).filter((each) => !write.given.includes(each))) {
+    const published = { locale, trees: await read(id, attribute) }
+    const compared = await Promise.all(
+      drafts.map(async (draft) => ({ draft, locale: draft.locale, trees: await read(draft.id, attribute) })),
+    )
+    const isSame = (each: ComparedRow) =>
+      areDraftsShared ? alike(published.trees, each.trees) !== null : areEqualButForLocales(writing, published, each)
+    if ((await Promise.all(compared.map(isSame))).includes(false)) continue
+    for (const { draft, trees } of compared) {
+      const version = publishedOf(others, draft.locale)
+      if (version === null || isEqual(trees, await read(version.id, attribute))) continue
+      const [from, to] = [draft.id, version.id].map((row) => ({ shape: type, id: row }))
+      await replaceBelow({ ...writing, targetSide: 'published' }, from!, to!, [attribute])
+      changed.add(version)
+    }
+  }
+  return [...changed]
+}
+
+type Pair = readonly [ComponentTree, ComponentTree]
+
+/** The components of two rows in pairs, at every depth; null where they are not the same, links aside. */
+function alike(one: ComponentTrees, other: ComponentTrees): readonly Pair[] | null {
+  const pairs: Pair[] = []
+  for (const field of new Set([...one.keys(), ...other.keys()])) {
+    const [mine, theirs] = [one.get(field) ?? [], other.get(field) ?? []]
+    if (mine.length !== theirs.length) return null
+    for (const [index, tree] of mine.entries()) {
+      const match = theirs[index]!
+      const below = tree.component === match.component && tree.content === match.content ? alike(tree.below, match.below) : null
+      if (below === null) return null
+      pairs.push([tree, match], ...below)
+    }
+  }
+  return pairs
+}
+
+const documentsOf = (tree: ComponentTree, relation: Relation): readonly string[] => [
+  ...new Set((tree.links.get(relation) ?? []).map(({ document }) => document)),
+]
+
+/** Whether two rows have the same components with links to the same documents. */
+export function isEqual(one: ComponentTrees, other: ComponentTrees): boolean {
+  const isSame = ([mine, theirs]: Pair) =>
+    relationsOf(mine.component).every((relation) => String(documentsOf(mine, relation)) === String(documentsOf(theirs, relation)))
+  return alike(one, other)?.every(isSame) === true
+}
+
+function isOrderedOtherwise(one: ComponentTree, other: ComponentTree): boolean {
+  return relationsOf(one.component).some((relation) => {
+    const [mine, theirs] = [documentsOf(one, relation), documentsOf(other, relation)]
+    return String(mine.filter((each) => theirs.includes(each))) !== String(theirs.filter((each) => mine.includes(each)))
+  })
+}
+
+/** Whether the second of a pair lacks a link of the first to a document that its locale has. */
+async function lacksLinks({ transaction, model }: RowContext, pairs: readonly Pair[], locale: string | null): Promise<boolean> {
+  for (const [one, other] of pairs) {
+    for (const relation of relationsOf(one.component)) {
+      const has = documentsOf(other, relation)
+      const missing = documentsOf(one, relation).filter((document) => !has.includes(document))
+      if ((await inLocale(transaction, model.types.get(relation.target)!, missing, locale)).size > 0) return true
+    }
+  }
+  return false
+}
+
+/** Those of some documents that have a version in a locale. */
+async function inLocale(
+  transaction: Transaction,
+  target: ContentType,
+  documents: readonly string[],
+  locale: string | null,
+): Promise<ReadonlySet<string>> {
+  if (documents.length === 0 || !target.localized) return new Set(documents)
+  const rows = await transaction.rows<{ document: string }>(
+    sql`select distinct document_id as document from ${sql.table(target.table)}
+      where document_id in (${transaction.dialect.list(documents)}) and locale = ${locale}`,
+  )
+  return new Set(rows.map(({ document }) => document))
+}
+
+/** A component that was copied, with what it is a copy of, what that was before the write, and what it takes the place of. */
+interface Kept {
+  readonly copy: ComponentTree
+  readonly source: ComponentTree
+  readonly before: ComponentTree | null
+  readonly former: ComponentTree
+}
+
+/** The copied components that take the place of others, at every depth. */
+function pairsOf(source: ComponentTrees, before: ComponentTrees | null, former: ComponentTrees, copied: ComponentTrees): readonly Kept[] {
+  return [...source].flatMap(([field, trees]) => {
+    const copies = copied.get(field) ?? []
+    const [own, theirs] = [before?.get(field) ?? [], former.get(field) ?? []]
+    const ownBefore = placesOf(trees, own)
+    const theirsBefore = placesOf(own, theirs)
+    const taken = new Set(theirsBefore.values())
+    const isOwn = (tree: ComponentTree) => ownBefore.has(tree)
+    const direct = placesOf(
+      trees.filter((tree) => !isOwn(tree)),
+      theirs.filter((tree) => !taken.has(tree)),
+    )
+    return trees.flatMap((tree, index): Kept[] => {
+      const [copy, was] = [copies[index], ownBefore.get(tree) ?? null]
+      const match = was === null ? direct.get(tree) : theirsBefore.get(was)
+      if (copy === undefined || match === undefined) return []
+      return [{ copy, source: tree, before: was, former: match }, ...pairsOf(tree.below, was?.below ?? null, match.below, copy.below)]
+    })
+  })
+}
+
+/**
+ * Which component of a list takes the place of which of another: the same row, else one with the same content, else the next of its
+ * kind. A list that keeps rows has new ones beside them, which take the place of none.
+ */
+function placesOf(list: readonly ComponentTree[], other: readonly ComponentTree[]): ReadonlyMap<ComponentTree, ComponentTree> {
+  const free = new Set(other)
+  const found = new Map<ComponentTree, ComponentTree>()
+  const match = (isMatch: (one: ComponentTree, candidate: ComponentTree) => boolean): void => {
+    for (const [index, one] of list.entries()) {
+      if (found.has(one)) continue
+      const fits = (each: ComponentTree | undefined) =>
+        each !== undefined && free.has(each) && each.component === one.component && isMatch(one, each)
+      const taken = fits(other[index]) ? other[index] : other.find(fits)
+      if (taken === undefined) continue
+      free.delete(taken)
+      found.set(one, taken)
+    }
+  }
+  match((one, each) => one.id === each.id)
+  const keepsRows = found.size > 0
+  match((one, each) => one.content === each.content)
+  if (!keepsRows) match(() => true)
+  return found
+}
+
+/** Gives a copied component the links back that the write has not taken away. */
+async function keepLinks(writing: RowContext, locale: string | null, { copy, source, before, former }: Kept): Promise<void> {
+  const { transaction, model } = writing
+  for (const relation of relationsOf(copy.component)) {
+    const [now, had] = [copy.links.get(relation) ?? [], former.links.get(relation) ?? []]
+    const [given, shown] = [documentsOf(source, relation), documentsOf(copy, relation)]
+    const missing = documentsOf(former, relation).filter((document) => !shown.includes(document))
+    if (missing.length === 0) continue
+    const was = before === null ? null : documentsOf(before, relation)
+    // A new row lacks what its locale has because it was not given.
+    const seen = was === null ? await inLocale(transaction, model.types.get(relation.target)!, missing, locale) : new Set(was)
+    const isTaken = (document: string) => seen.has(document) && !given.includes(document)
+    const kept = had.filter(({ document }) => missing.includes(document) && !isTaken(document))
+    if (kept.length === 0) continue
+    const isChanged = was === null || String(was) !== String(given)
+    if (!relation.many && isChanged && now.length > 0) continue
+    setLinks(transaction, { shape: copy.component, id: copy.id }, relation, relation.many ? woven(now, kept, had) : kept)
+  }
+}
+
+/** The links `now` with those that are kept, each behind what it stood behind before. */
+function woven(now: readonly ComponentLink[], kept: readonly ComponentLink[], before: readonly ComponentLink[]): readonly ComponentLink[] {
+  const list = [...now]
+  for (const link of kept) {
+    const priors = before.slice(0, before.indexOf(link)).map(({ document }) => document)
+    list.splice(list.findLastIndex(({ document }) => priors.includes(document)) + 1, 0, link)
+  }
+  return list
+}

@@ -1,0 +1,48 @@
+// Whether files may be linked to a document: what the scopes and the policies of the project say.
+import { type ApiError, validationError } from '../../../foundation/errors/errors.js'
+import type { Grants } from '../../../foundation/grants.js'
+import type { Schema } from '../../../model/schema/types.js'
+import type { ReadRequest } from '../../../query/request.js'
+import type { ReadContext } from '../../../query/rest/read.js'
+import { readRowsInScope, readVersions } from '../../../query/rest/rows-in-scope.js'
+import type { Asker, Policies } from './around.js'
+
+/** A row that files are to be linked to. */
+export interface UploadTarget {
+  readonly shape: Schema
+  readonly id: number
+  /** The name of its media attribute. */
+  readonly attribute: string
+}
+
+/**
+ * Whether files may be linked to a row, as far as scopes and policies for updates say. Entries of components are left to callers for whom the
+ * project has neither. `asker`: null for the project itself, of which no policy is asked. The caller's permission has been checked. @throws ApiError 400 if there is no such row for it; 403
+ */
+export type CheckUpload = (grants: Grants, asker: Asker | null, to: UploadTarget) => Promise<void>
+
+interface VersionRow {
+  readonly id: number
+  readonly documentId: string
+}
+
+const noEntry = (): ApiError => validationError('No entry with this refId')
+
+/** Opens the check; `rows` reads what a request asks for. */
+export const openUploadCheck =
+  (context: ReadContext, policies: Policies | null, rows: (request: ReadRequest) => Promise<readonly VersionRow[]>): CheckUpload =>
+  async (grants, asker, { shape, id, attribute }) => {
+    const asks = asker !== null && policies?.has('update') === true
+    if (shape.kind === 'component') {
+      if (asks || grants.scopes.size > 0) throw noEntry()
+      return
+    }
+    const isScoped = grants.scopes.has(shape.uid)
+    if (!asks && !isScoped) return
+    const versions = await rows(readVersions(context, shape, id))
+    const ids = versions.map((row) => row.id)
+    if (ids.length === 0 || (isScoped && (await rows(readRowsInScope(context, grants, shape, ids))).length < ids.length)) throw noEntry()
+    if (!asks) return
+    const asked = { type: shape, ...asker, action: 'update' as const, grants, documentId: versions[0]!.documentId }
+    await policies.check({ ...asked, parameters: {}, data: { [attribute]: [] } })
+  }

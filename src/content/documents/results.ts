@@ -1,0 +1,89 @@
+// What a write shows, read inside its transaction: the document as the caller asked for it, and single versions.
+
+import { textOf } from '../../database/answer/text.js'
+import type { ReadBytes, Transaction } from '../../database/database.js'
+import { fullAccess } from '../../foundation/grants.js'
+import { type DocumentVersion, versionOf } from '../../query/rest/document-version.js'
+import { mayReadDrafts } from '../../query/rest/draft-grant.js'
+import type { Parameters } from '../../query/rest/parameters.js'
+import { readRequest } from '../../query/rest/read.js'
+import type { Entry, WriteContext, WriteOperation, WriteOutcome } from './operation.js'
+
+const nothing = Buffer.from('{"data":null,"meta":{}}')
+
+/** The document as the caller asked to see it; `status` where the action and not the query decides it. */
+export async function answerWrite(
+  { read, plans }: WriteContext,
+  transaction: Transaction,
+  { write: { type, query, format }, parameters, grants, locale }: WriteOperation,
+  documentId: string,
+  status?: 'draft' | 'published',
+): Promise<ReadBytes> {
+  const identity = { attribute: 'documentId' as const, value: documentId }
+  const ask = () => {
+    const { filters: _filters, sort: _sort, pagination: _pagination, start: _start, _q, ...given } = parameters
+    const shown = { ...given, ...(locale === null ? {} : { locale }), ...(status === undefined ? {} : { status }) }
+    return readRequest(read, grants, { type, mode: 'first', identity, format, written: true }, shown)
+  }
+  const text = `${grants.key} ${type.uid} ${format} ${locale} ${status} ${query}`
+  const { plan, values, identityAt } = typeof query === 'string' ? plans.forQueryString(text, ask, 'data') : plans.forRequest(ask(), 'data')
+  const answer = await transaction.read(plan, values.with(identityAt, documentId), true)
+  // The parameters may ask for what is not there, such as documents that were never published.
+  return answer ?? { bytes: nothing, release: () => {} }
+}
+
+/** One version for whoever wants to know what the write was about: the caller, hooks. */
+export async function showEntry(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  row: DocumentVersion,
+): Promise<Entry> {
+  const { read, plans } = context
+  const { type, answers } = operation.write
+  const show = async (grants: WriteOperation['grants'], shown: Parameters, isBounded: boolean): Promise<string> => {
+    const identity = { attribute: 'id' as const, value: row.id }
+    const request = readRequest(read, grants, { type, mode: 'first', identity, written: true }, { ...shown, ...versionOf(row) })
+    return textOf(await transaction.read(plans.forRequest(request, 'bare').plan, request.values, isBounded))
+  }
+  const { fields, populate } = operation.parameters
+  return {
+    locale: row.locale,
+    asked: answers === 'entries' ? await show(operation.grants, { fields, populate }, true) : null,
+    whole: operation.isSeen ? await show(fullAccess, {}, false) : null,
+  }
+}
+
+/** What a create or an update has done: the version that was written, and the answer. */
+export async function resultOf(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  documentId: string,
+  row: DocumentVersion,
+): Promise<WriteOutcome> {
+  const entries = [await showEntry(context, transaction, operation, row)]
+  const answer = operation.write.answers === 'document' ? answerWrite(context, transaction, operation, documentId) : null
+  if (answer !== null) await transaction.defer(answer)
+  return { documentId, entries, answer }
+}
+
+/** Filters in the query string of a DELETE hold: what they do not match stays (docs/differences.md). */
+export async function isMeant(
+  { read, plans }: WriteContext,
+  transaction: Transaction,
+  { write: { type }, parameters: { filters, _q, locale, status }, grants }: WriteOperation,
+  documentId: string,
+): Promise<boolean> {
+  if (filters === undefined && _q === undefined) return true
+  const identity = { attribute: 'documentId' as const, value: documentId }
+  // Whether a draft matches is told only to those who may see it.
+  const states = mayReadDrafts(read.draftGrant === true, grants, type) ? [status, 'draft'] : [status]
+  for (const state of states) {
+    const request = readRequest(read, grants, { type, mode: 'first', identity }, { filters, _q, locale, status: state })
+    const found = await transaction.read(plans.forRequest(request, 'data').plan, request.values)
+    found?.release()
+    if (found !== null) return true
+  }
+  return false
+}

@@ -1,0 +1,199 @@
+// The components of rows as plain values, with the documents that their relations lead to: what two versions of a document are compared by.
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Transaction } from '../../../database/database.js'
+import type { Stored } from '../../../database/stored.js'
+import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
+import { componentsOf } from '../../../model/schema/components.js'
+import type { Attribute, Component, Model, Relation } from '../../../model/schema/types.js'
+import { isMedia } from './components.js'
+import { fileLinks } from './media.js'
+import type { Owner } from './relations.js'
+import type { ComponentEntry } from './row-context.js'
+import { valueColumns } from './rows.js'
+
+/** A link of a component to a document. */
+export interface ComponentLink {
+  readonly document: string
+  readonly locale: string | null
+  /** The row that it leads to; null: it waits until that version is published. */
+  readonly target: number | null
+  readonly place: number | null
+}
+
+/** A component of a row, with all that it has. */
+export interface ComponentTree {
+  readonly component: Component
+  readonly id: number
+  /** Its values and files as a text, which is the same for the same content. */
+  readonly content: string
+  readonly links: ReadonlyMap<Relation, readonly ComponentLink[]>
+  readonly below: ComponentTrees
+}
+
+/** The components of a row, by the attributes that hold them. */
+export type ComponentTrees = ReadonlyMap<string, readonly ComponentTree[]>
+
+/** Whether an attribute holds components that lead to documents, at any depth. */
+export function holdsRelations(model: Model, attribute: Attribute, above: readonly string[] = []): boolean {
+  if (attribute.kind === 'relation' || attribute.kind === 'morphTo') return above.length > 0
+  return componentsOf(model, attribute)
+    .filter(({ uid }) => !above.includes(uid))
+    .some(({ uid, attributes }) => [...attributes.values()].some((inner) => holdsRelations(model, inner, [...above, uid])))
+}
+
+/** The relations of a component that it stores itself. */
+export const relationsOf = ({ attributes }: Component): readonly Relation[] =>
+  [...attributes.values()].filter(
+    (attribute): attribute is Relation =>
+      attribute.kind === 'relation' &&
+      (attribute.storage.kind === 'link' || (attribute.storage.kind === 'column' && attribute.storage.references === 'id')),
+  )
+
+/** Reads the components that a row holds by these attributes. */
+export async function readComponents(
+  transaction: Transaction,
+  model: Model,
+  owner: Owner,
+  attributes: readonly Attribute[],
+): Promise<ComponentTrees> {
+  const found = await componentsBelow(transaction, model, owner.shape, [owner.id], attributes)
+  return found.get(owner.id) ?? new Map()
+}
+
+async function componentsBelow(
+  transaction: Transaction,
+  model: Model,
+  shape: Owner['shape'],
+  owners: readonly number[],
+  attributes: readonly Attribute[],
+): Promise<ReadonlyMap<number, ComponentTrees>> {
+  const holders = attributes.filter((attribute) => componentsOf(model, attribute).length > 0)
+  const components = [...new Set(holders.flatMap((attribute) => componentsOf(model, attribute)))]
+  if (owners.length === 0 || components.length === 0) return new Map()
+  const fields = sql.join(holders.map(({ name }) => name))
+  const entries = await transaction.rows<OwnedEntry>(
+    sql`select entity_id, cmp_id, component_type, field, ${sql.id('order')} from ${sql.table(shape.componentTable!)}
+      where entity_id in (${transaction.dialect.list(owners)}) and ${transaction.dialect.unindexed(sql`field`)} in (${fields}) order by ${sql.id('order')}, id`,
+  )
+  const trees = new Map<string, ComponentTree>()
+  for (const component of components) {
+    const ids = entries.filter(({ component_type }) => component_type === component.uid).map(({ cmp_id }) => cmp_id)
+    if (ids.length === 0) continue
+    await yieldIfBusy()
+    for (const tree of await treesOf(transaction, model, component, ids)) trees.set(`${component.uid} ${tree.id}`, tree)
+  }
+  return groupedByOwner(entries, trees)
+}
+
+type OwnedEntry = ComponentEntry & { readonly entity_id: number }
+
+function groupedByOwner(entries: readonly OwnedEntry[], trees: ReadonlyMap<string, ComponentTree>): ReadonlyMap<number, ComponentTrees> {
+  const owners = new Map<number, Map<string, ComponentTree[]>>()
+  for (const { entity_id, field, component_type, cmp_id } of entries) {
+    const tree = trees.get(`${component_type} ${cmp_id}`)
+    if (tree === undefined) continue
+    const fields = owners.get(entity_id) ?? new Map<string, ComponentTree[]>()
+    owners.set(entity_id, fields.set(field, [...(fields.get(field) ?? []), tree]))
+  }
+  return owners
+}
+
+async function treesOf(
+  transaction: Transaction,
+  model: Model,
+  component: Component,
+  ids: readonly number[],
+): Promise<readonly ComponentTree[]> {
+  const { dialect } = transaction
+  const columns = valueColumns(component)
+  const values = await textsOf(
+    transaction,
+    sql`select id as owner, ${list(columns)} from ${sql.table(component.table)} where id in (${dialect.list(ids)})`,
+  )
+  const media = [...component.attributes.values()].filter(isMedia)
+  const isFile = sql`select related_id as owner, field, file_id from (${fileLinks(dialect, component, ids, media)}) f order by field, ${sql.id('order')}, id`
+  const files = media.length === 0 ? new Map<number, string>() : await textsOf(transaction, isFile)
+  const pointers = await pointersOf(transaction, component, ids)
+  const links = new Map<Relation, ReadonlyMap<number, readonly ComponentLink[]>>()
+  for (const relation of relationsOf(component)) links.set(relation, await linksOf(transaction, model, component, relation, ids))
+  const below = await componentsBelow(transaction, model, component, ids, [...component.attributes.values()])
+  // Strapi leaves entries behind without their row.
+  return [...values.keys()].map((id) => ({
+    component,
+    id,
+    content: [values, files, ...pointers].map((texts) => texts.get(id) ?? '').join('\n'),
+    links: new Map([...links].map(([relation, found]) => [relation, found.get(id) ?? []])),
+    below: below.get(id) ?? new Map(),
+  }))
+}
+
+const list = (columns: readonly string[]): RawBuilder<unknown> =>
+  columns.length === 0 ? sql`null as nothing` : sql.join(columns.map((column) => sql.id(column)))
+
+/** The rows of a select as texts, by the column `owner`. */
+async function textsOf(transaction: Transaction, select: RawBuilder<unknown>): Promise<ReadonlyMap<number, string>> {
+  const texts = new Map<number, string>()
+  for (const { owner, ...row } of await transaction.rows<Readonly<Record<string, Stored>> & { readonly owner: number }>(select)) {
+    const text = JSON.stringify(row, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
+    texts.set(owner, `${texts.get(owner) ?? ''}${text}`)
+  }
+  return texts
+}
+
+/** What relations to several types lead to. */
+function pointersOf(
+  transaction: Transaction,
+  component: Component,
+  ids: readonly number[],
+): Promise<readonly ReadonlyMap<number, string>[]> {
+  const owners = transaction.dialect.list(ids)
+  const selects = [...component.attributes.values()].flatMap((attribute) => {
+    if (attribute.kind !== 'morphTo') return []
+    const { storage } = attribute
+    const target = [storage.id, storage.type].map((column) => sql.id(column))
+    return storage.kind === 'columns'
+      ? [sql`select id as owner, ${sql.join(target)} from ${sql.table(component.table)} where id in (${owners})`]
+      : [
+          sql`select ${sql.id(storage.here)} as owner, ${sql.join(target)} from ${sql.table(storage.table)}
+            where ${sql.id(storage.here)} in (${owners}) order by ${sql.id(storage.order)}, id`,
+        ]
+  })
+  return Promise.all(selects.map((select) => textsOf(transaction, select)))
+}
+
+type LinkRow = ComponentLink & { readonly owner: number }
+
+/** The links of components by one relation, those included that wait for a publication. */
+async function linksOf(
+  transaction: Transaction,
+  model: Model,
+  component: Component,
+  { storage, target: uid }: Relation,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, readonly ComponentLink[]>> {
+  const target = sql.table(model.types.get(uid)!.table)
+  const owners = transaction.dialect.list(ids)
+  const found: LinkRow[] = []
+  if (storage.kind === 'column') {
+    found.push(
+      ...(await transaction.rows<LinkRow>(
+        sql`select c.id as owner, t.document_id as document, t.locale as locale, t.id as target, null as place from ${sql.table(component.table)} c
+          join ${target} t on t.${sql.id(storage.references)} = c.${sql.id(storage.column)} where c.id in (${owners})`,
+      )),
+    )
+  } else if (storage.kind === 'link') {
+    const place = storage.order === null ? sql`null` : sql.id('l', storage.order)
+    const linked = sql`select ${sql.id('l', storage.here)} as owner, t.document_id as document, t.locale as locale, t.id as target, ${place} as place
+      from ${sql.table(storage.table)} l join ${target} t on t.id = ${sql.id('l', storage.there)} where ${sql.id('l', storage.here)} in (${owners}) order by l.id`
+    const waiting = sql`select owner_id as owner, target_document as document, target_locale as locale, null as target, place
+      from octavo_pending_links where link_table = ${storage.table} and owner_id in (${owners}) order by id`
+    found.push(...(await transaction.rows<LinkRow>(linked)), ...(await transaction.rows<LinkRow>(waiting)))
+  }
+  const links = new Map<number, ComponentLink[]>()
+  for (const link of found.toSorted((one, other) => (one.place ?? 0) - (other.place ?? 0))) {
+    const { owner, ...rest } = link
+    links.set(owner, [...(links.get(owner) ?? []), rest])
+  }
+  return links
+}

@@ -1,0 +1,274 @@
+// Writes the links of one row: what a relation says becomes a list of target rows, and only what differs is written.
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Transaction } from '../../../database/database.js'
+import type { Dialect } from '../../../database/dialect.js'
+import { updateFrom } from '../../../database/fragments.js'
+import { forbidden } from '../../../foundation/errors/errors.js'
+import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
+import type { ContentType, LinkStorage, Relation, Schema } from '../../../model/schema/types.js'
+import { siblingOf } from '../input/relations.js'
+import type { RelationInput } from '../input/types.js'
+import { type FindHidden, keepHidden } from './hidden-rows.js'
+import { markModified, markModifiedWhere } from './modified-drafts.js'
+import { placeEntries } from './positions.js'
+import type { RowContext } from './row-context.js'
+import { isOnSide, type Side } from './rows.js'
+import type { Resolved, Resolving } from './targets.js'
+import { resolveReferences, resolveSet } from './targets.js'
+
+/** The row whose links are written. */
+export interface Owner {
+  readonly shape: Schema
+  readonly id: number
+}
+
+/** Writes what `input` says about `relation` of `owner`. */
+export async function writeRelation(
+  writing: RowContext,
+  owner: Owner,
+  relation: Relation,
+  input: RelationInput,
+  isNew: boolean,
+): Promise<void> {
+  const { transaction, model, resolving } = writing
+  const { storage } = relation
+  if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
+  const target = model.types.get(relation.target)!
+  if (storage.kind !== 'link') return
+  const present = isNew ? new Map<number, number>() : await linkedRows(transaction, storage, owner.id)
+  const asked = await wantedRows(transaction, target, relation, isNew ? null : [...present.keys()], input, resolving)
+  const { hidden } = resolving
+  const wanted = hidden === null ? asked : await keepHidden(hidden, target, [...present.keys()], asked, relation.many)
+  if (hidden !== null) await refuseHiddenOwners(writing, hidden, relation, storage, owner, present, wanted)
+  await yieldIfBusy()
+  writeLinks(writing, relation, storage, owner, present, wanted)
+}
+
+/** The rows that an owner is linked to, in their order, with the places that are stored. */
+async function linkedRows(transaction: Transaction, storage: LinkStorage, owner: number): Promise<ReadonlyMap<number, number | null>> {
+  const order = storage.order === null ? sql`id` : sql`${sql.id(storage.order)}, id`
+  const place = storage.order === null ? sql`null` : sql.id(storage.order)
+  const rows = await transaction.rows<{ target: number; place: number | null }>(
+    sql`select ${sql.id(storage.there)} as target, ${place} as place from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} order by ${order}`,
+  )
+  return new Map(rows.map(({ target, place }) => [target, place]))
+}
+
+async function wantedRows(
+  transaction: Transaction,
+  target: ContentType,
+  relation: Relation,
+  /** Null for an owner that is new. */
+  present: readonly number[] | null,
+  input: RelationInput,
+  resolving: Resolving,
+): Promise<readonly number[]> {
+  if (input.set !== null) {
+    const entries = await resolveSet(transaction, target, input.set, input.besideSet, resolving)
+    return relation.many ? [...new Set(entries.flatMap(({ rows }) => rows))] : (entries.at(-1)?.rows ?? [])
+  }
+  const resolved = await resolveReferences(transaction, target, [...input.disconnect, ...input.connect], resolving, input.disconnect.length)
+  const disconnected = new Set(resolved.slice(0, input.disconnect.length).flatMap(({ rows }) => rows))
+  const connected = resolved.slice(input.disconnect.length)
+  const neighbours = await neighbourRows(transaction, target, connected, resolving)
+  await yieldIfBusy()
+  if (!relation.many) return oneOf(present, connected, disconnected, relation)
+  return placeEntries(present ?? [], connected, disconnected, neighbours, besideOf(resolving))
+}
+
+/** Errors about places name the locale where the owner has none. */
+const besideOf = ({ locale, defaultLocale }: Resolving): object => (locale === null ? { locale: defaultLocale } : {})
+
+/**
+ * What a relation to one has then. Of several connected targets it gets the first, but on the owning side of a new row the oldest, as
+ * Strapi shows them. One that it has already changes nothing: other locales of that target may be there too.
+ */
+function oneOf(
+  present: readonly number[] | null,
+  connected: readonly Resolved[],
+  disconnected: ReadonlySet<number>,
+  { storage }: Relation,
+): readonly number[] {
+  const isOfOldRow = present !== null || (storage.kind === 'link' && !storage.owner)
+  const [first] = isOfOldRow ? connected : connected.toSorted((one, other) => one.rows[0]! - other.rows[0]!)
+  const kept = (present ?? []).filter((id) => !disconnected.has(id))
+  return first === undefined || first.rows.every((id) => kept.includes(id)) ? kept : first.rows
+}
+
+/** The row ids that positions name. */
+const namedRows = (connected: readonly Resolved[]): readonly number[] =>
+  connected
+    .flatMap(({ reference: { position } }) => [position?.before, position?.after])
+    .map(Number)
+    .filter(Number.isSafeInteger)
+
+/** Looks the rows up that positions name: documentIds, or row ids. */
+async function neighbourRows(transaction: Transaction, target: ContentType, connected: readonly Resolved[], resolving: Resolving) {
+  const isRow = (name: string | number): boolean => typeof name === 'number' || /^\d+$/.test(name)
+  const siblings = connected.flatMap(({ reference }) => {
+    const names = [reference.position?.before, reference.position?.after].filter((name) => name !== undefined)
+    return names.filter((name) => !isRow(name)).map((name) => siblingOf(reference, String(name)))
+  })
+  const distinct = [...new Map(siblings.map((sibling) => [JSON.stringify(sibling), sibling])).values()]
+  const resolved = await resolveReferences(transaction, target, distinct, resolving)
+  const found = new Map(resolved.map(({ reference, rows }) => [JSON.stringify(reference), rows]))
+  const { hidden } = resolving
+  const unseen = hidden === null ? null : await hidden(target, namedRows(connected))
+  return (name: string | number, { reference }: Resolved): readonly number[] =>
+    isRow(name) ? (unseen?.has(Number(name)) ? [] : [Number(name)]) : (found.get(JSON.stringify(siblingOf(reference, String(name)))) ?? [])
+}
+
+/** @throws ApiError 403 if a target that has one owner would be taken away from a document that the caller cannot see */
+async function refuseHiddenOwners(
+  { transaction, model }: RowContext,
+  hidden: FindHidden,
+  relation: Relation,
+  { table, here, there }: LinkStorage,
+  owner: Owner,
+  present: ReadonlyMap<number, unknown>,
+  wanted: readonly number[],
+): Promise<void> {
+  const { shape } = owner
+  const added = wanted.filter((id) => !present.has(id))
+  if (added.length === 0 || shape.kind !== 'contentType' || !hasOneOwner(relation)) return
+  const target = sql.table(model.types.get(relation.target)!.table)
+  // In every version: what is published is taken away when this is published.
+  const versions = sql`select v.id from ${target} v join ${target} t on t.document_id = v.document_id where t.id in (${transaction.dialect.list(added)})`
+  const owners = await transaction.rows<{ id: number }>(
+    sql`select ${sql.id(here)} as id from ${sql.table(table)} where ${sql.id(there)} in (${versions}) and ${sql.id(here)} not in (${localesOf(owner)})`,
+  )
+  const ids = owners.map(({ id }) => id)
+  if ((await hidden(shape, ids)).size > 0) throw forbidden()
+}
+
+/** Makes an owner's links be `wanted`: removes, takes away from previous owners, adds, renumbers what moved. */
+function writeLinks(
+  writing: RowContext,
+  relation: Relation,
+  storage: LinkStorage,
+  ownerRow: Owner,
+  present: ReadonlyMap<number, number | null>,
+  wanted: readonly number[],
+): void {
+  const { transaction } = writing
+  const owner = ownerRow.id
+  const places = new Map(wanted.map((id, index) => [id, index + 1]))
+  const gone = [...present.keys()].filter((id) => !places.has(id))
+  const added = wanted.filter((id) => !present.has(id))
+  if (gone.length > 0) {
+    transaction.follow(
+      sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner} and ${sql.id(storage.there)} in (${transaction.dialect.list(gone)})`,
+    )
+  }
+  noteOthers(writing, relation, storage, ownerRow, gone, added)
+  if (added.length > 0) {
+    takeAway(transaction, relation, storage, ownerRow, transaction.dialect.list(added), 'draft')
+    insertLinks(transaction, storage, owner, added, places)
+  }
+  const kept = wanted.filter((id) => present.has(id))
+  // Places have gaps where targets were removed.
+  const isMoved = storage.order !== null && kept.some((id) => present.get(id) !== places.get(id))
+  if (isMoved) renumber(transaction, storage, owner, places, kept)
+}
+
+/** Links change the drafts on their other side, and those that they are taken from. */
+function noteOthers(
+  { transaction, model, isDraftWrite: drafts }: RowContext,
+  relation: Relation,
+  { table, here, there }: LinkStorage,
+  { shape, id: owner }: Owner,
+  gone: readonly number[],
+  added: readonly number[],
+): void {
+  const target = model.types.get(relation.target)!
+  const changed = [...gone, ...added]
+  if (changed.length === 0 || relation.inverse === null || shape.kind !== 'contentType') return
+  // What has no drafts may be linked to one version alone, by its row.
+  if (!shape.draftAndPublish && target.draftAndPublish) markModifiedWhere(transaction, target, transaction.dialect.list(changed))
+  if (!drafts) return
+  if (target.draftAndPublish) markModified(transaction, target, changed)
+  if (added.length > 0 && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')) {
+    const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${transaction.dialect.list(added)})
+      and ${sql.id(here)} not in (${localesOf({ shape, id: owner })})`
+    markModifiedWhere(transaction, shape, owners)
+  }
+}
+
+/** The place of each target, from 1. */
+type Places = ReadonlyMap<number, number>
+
+/** Targets with their places as a table `e`. */
+const placed = ({ rows }: Dialect, targets: readonly number[], places: Places): RawBuilder<unknown> =>
+  rows(
+    targets.map((id) => [id, places.get(id)!]),
+    { target: 'integer', place: 'real' },
+    'e',
+  )
+
+/** Links an owner to more targets; each sees the owner behind those that it has. */
+function insertLinks(transaction: Transaction, storage: LinkStorage, owner: number, added: readonly number[], places: Places): void {
+  const { table, here, there, order, inverseOrder } = storage
+  const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
+  const values = [
+    sql`${owner}`,
+    sql`e.target`,
+    ...(order === null ? [] : [sql`e.place`]),
+    ...(inverseOrder === null
+      ? []
+      : [sql`(select coalesce(max(${sql.id(inverseOrder)}), 0) + 1 from ${sql.table(table)} where ${sql.id(there)} = e.target)`]),
+  ]
+  transaction.follow(
+    sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))})
+      select ${sql.join(values)} from ${placed(transaction.dialect, added, places)} order by e.ordinal`,
+  )
+}
+
+/** Targets of one-to-one and one-to-many relations with two sides have one owner at a time. */
+export const hasOneOwner = ({ relation, inverse }: Pick<Relation, 'relation' | 'inverse'>): boolean =>
+  inverse !== null && (relation === 'oneToOne' || relation === 'oneToMany')
+
+/** The rows that share a target of one owner: those of the owner's document, in all its locales. */
+export const localesOf = ({ shape, id }: Owner): RawBuilder<unknown> =>
+  shape.kind === 'contentType' && shape.localized
+    ? sql`select v.id from ${sql.table(shape.table)} v join ${sql.table(shape.table)} o on o.document_id = v.document_id where o.id = ${id}`
+    : sql`${id}`
+
+/** Whoever connects a target that has one owner takes it away from other documents. Drafts take from drafts, published rows from published ones. */
+export function takeAway(
+  transaction: Transaction,
+  { relation, inverse }: Relation,
+  storage: LinkStorage,
+  owner: Owner,
+  targets: RawBuilder<unknown>,
+  side: Side,
+): void {
+  if (!hasOneOwner({ relation, inverse })) return
+  const { shape } = owner
+  const hasSides = shape.kind === 'contentType' && shape.draftAndPublish
+  const among = hasSides
+    ? sql` and ${sql.id(storage.here)} in (select id from ${sql.table(shape.table)} where ${isOnSide(sql`published_at`, side)})`
+    : sql``
+  transaction.follow(
+    sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${targets})
+      and ${sql.id(storage.here)} not in (${localesOf(owner)})${among}`,
+  )
+}
+
+function renumber(
+  transaction: Transaction,
+  { table, here, there, order }: LinkStorage,
+  owner: number,
+  places: Places,
+  kept: readonly number[],
+): void {
+  transaction.follow(
+    updateFrom(
+      table,
+      'l',
+      sql`${sql.id(order!)} = e.place`,
+      placed(transaction.dialect, kept, places),
+      sql`l.${sql.id(here)} = ${owner} and l.${sql.id(there)} = e.target`,
+    ),
+  )
+}

@@ -1,0 +1,217 @@
+// The rows of documents: one per locale and publication state. Inserts, updates, look-ups; no rule about what is in them.
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Transaction } from '../../../database/database.js'
+import { andSameLocale, insertDefaults, localeOf, notBefore, updateFrom } from '../../../database/fragments.js'
+import type { Moment } from '../../../database/history.js'
+import type { Stored } from '../../../database/stored.js'
+import type { ContentType, Scalar, Schema } from '../../../model/schema/types.js'
+
+/** One version of a document. */
+export interface StoredVersion {
+  readonly id: number
+  readonly document_id: string
+  /** Null on types without locales, whatever the column says. */
+  readonly locale: string | null
+  /** What the column says, on every type. */
+  readonly stored_locale: string | null
+  readonly published_at: number | null
+  readonly created_at: number | null
+  readonly updated_at: number | null
+  /** 1: a draft that was changed since its publication, as far as is noted (`drift`). */
+  readonly drifted: 0 | 1
+  /** 1: a draft whose publication would change something; null: nothing is published, or nobody asked. */
+  readonly modified: 0 | 1 | null
+  /** The state of the database (`Dialect.stateSeen`); null: nobody asked, or it is not known. */
+  readonly seen: string | number | null
+  /** 1: the drafts of the document may differ in what its locales share. */
+  readonly unequal: 0 | 1
+}
+
+/** Which version of a document: its draft, or its published row. */
+export type Side = 'draft' | 'published'
+
+/** True where the column `published_at` is that of a draft, or of a published row. */
+export const isOnSide = (publishedAt: RawBuilder<unknown>, side: Side): RawBuilder<boolean> =>
+  side === 'draft' ? sql`${publishedAt} is null` : sql`${publishedAt} is not null`
+
+/** The document of a single type; null when it has none yet, and for the new document of a collection. */
+export async function onlyDocument(transaction: Transaction, type: ContentType): Promise<string | null> {
+  if (!type.singleType) return null
+  const [row] = await transaction.rows<StoredVersion>(sql`select document_id from ${sql.table(type.table)} order by id limit 1`)
+  return row?.document_id ?? null
+}
+
+/** True for the locales of the installation, in their own spelling. */
+export async function knownLocale(transaction: Transaction, code: string): Promise<boolean> {
+  const rows = await transaction.rows<{ readonly code: string }>(sql`select code from i18n_locale where code = ${code}`)
+  return rows.some((row) => row.code === code)
+}
+
+/**
+ * The locale as the document's own versions spell it. A collation may hold other spellings of it for the same, also where reads look a
+ * version up: a write means that version, and adds none beside it.
+ */
+export async function spelledLocale(transaction: Transaction, type: ContentType, documentId: string, locale: string): Promise<string> {
+  const rows = await transaction.rows<Pick<StoredVersion, 'locale'>>(
+    sql`select distinct locale from ${sql.table(type.table)} where document_id = ${documentId} and locale = ${locale}`,
+  )
+  const spellings = rows.map((row) => row.locale)
+  return spellings.includes(locale) ? locale : (spellings[0] ?? locale)
+}
+
+/** The draft that a write wants to know of whether it is modified: the one in `locale`, by the condition `differs` on it and its published row. */
+export interface Compared {
+  readonly locale: string | null
+  readonly differs: RawBuilder<unknown>
+  /** When it was last known to be in sync; null: never. */
+  readonly synced: Moment | null
+}
+
+/** All versions of a document, drafts first. */
+export async function versionsOf(
+  transaction: Transaction,
+  type: ContentType,
+  documentId: string,
+  compared: Compared | null = null,
+): Promise<readonly StoredVersion[]> {
+  if (compared === null || !type.draftAndPublish)
+    return transaction.rows<StoredVersion>(selectVersions(type, documentId, sql`null`, sql`null`))
+  const { locale, differs, synced } = compared
+  const select = (condition: RawBuilder<unknown>) => {
+    const modified = sql`case when v.published_at is null${andSameLocale(type, sql`v.locale`, locale)} then (select ${condition} from ${sql.table(type.table)} q
+      where q.document_id = v.document_id${andSameLocale(type, sql`q.locale`, sql`v.locale`)} and q.published_at is not null order by q.id limit 1) end`
+    return transaction.rows<StoredVersion>(selectVersions(type, documentId, modified, transaction.dialect.stateSeen))
+  }
+  const { history } = transaction
+  if (synced !== null && history.mayBeUnchanged(synced)) {
+    const versions = await select(sql`0`)
+    const draft = versions.find((version) => version.published_at === null && version.locale === locale)
+    if (draft?.drifted === 0 && draft.seen !== null && history.isUnchanged(synced, draft.seen)) return versions
+  }
+  return select(differs)
+}
+
+function selectVersions(
+  type: ContentType,
+  documentId: string,
+  modified: RawBuilder<unknown>,
+  seen: RawBuilder<unknown>,
+): RawBuilder<unknown> {
+  const drifted = type.draftAndPublish
+    ? sql`exists (select 1 from octavo_modified_drafts d where d.type = ${type.uid} and d.row_id = v.id)`
+    : sql`0`
+  const unequal =
+    type.draftAndPublish && type.localized
+      ? sql`exists (select 1 from octavo_out_of_sync_locales u where u.type = ${type.uid} and u.document_id = v.document_id)`
+      : sql`0`
+  return sql`select id, document_id, ${localeOf(type, 'v')} as locale, v.locale as stored_locale, published_at, created_at, updated_at, ${drifted} as drifted,
+    ${modified} as modified, ${unequal} as unequal, ${seen} as seen from ${sql.table(type.table)} v
+    where document_id = ${documentId} order by ${type.draftAndPublish ? sql`published_at is not null, id` : sql`id`}`
+}
+
+const columnsOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)))
+
+/** The ids that a transaction gives new rows of a table itself: nobody waits for them. */
+const reserved = new WeakMap<Transaction, Map<string, () => number | null>>()
+
+/** From now on new rows of `table` get these ids (`Dialect.newIds`). */
+export function reserveIds(transaction: Transaction, table: string, found: readonly number[]): void {
+  const ids = reserved.get(transaction) ?? new Map<string, () => number | null>()
+  reserved.set(transaction, ids.set(table, transaction.dialect.idsFrom(found)))
+}
+
+/** The ids that are left are given no more: what writes next in the transaction asks the database for others. */
+export const releaseIds = (transaction: Transaction): void => void reserved.delete(transaction)
+
+const nextId = (transaction: Transaction, table: string): number | null => reserved.get(transaction)?.get(table)?.() ?? null
+
+/** Inserts a row and returns its id. */
+export async function insertRow(transaction: Transaction, table: string, row: Readonly<Record<string, Stored>>): Promise<number> {
+  const columns = Object.keys(row)
+  const given = nextId(transaction, table)
+  if (given !== null) {
+    insertRows(transaction, table, [{ id: given, ...row }])
+    return given
+  }
+  return transaction.insert(
+    columns.length === 0
+      ? insertDefaults(table)
+      : sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values (${sql.join(Object.values(row))})`,
+  )
+}
+
+/** Rows that one statement writes, so that it has not too many values. */
+const rowsAtOnce = 500
+
+/** The moment of a write to a document: never before what its versions tell, also where the clock was set back. */
+export const momentFor = (now: number, versions: readonly StoredVersion[]): number =>
+  versions.reduce((latest, { created_at, updated_at }) => Math.max(latest, created_at ?? 0, updated_at ?? 0), now)
+
+/** Inserts several rows of the same columns at once. */
+export function insertRows(transaction: Transaction, table: string, rows: readonly Readonly<Record<string, Stored>>[]): void {
+  if (rows.length === 0) return
+  const columns = Object.keys(rows[0]!)
+  const into = sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values`
+  for (let from = 0; from < rows.length; from += rowsAtOnce) {
+    const values = rows.slice(from, from + rowsAtOnce).map((row) => sql`(${sql.join(columns.map((column) => row[column]!))})`)
+    transaction.follow(sql`${into} ${sql.join(values)}`)
+  }
+}
+
+/** Changes columns of one row. The moment of its last change never goes back, also where the clock was set back. */
+export function updateRow(transaction: Transaction, table: string, id: number, row: Readonly<Record<string, Stored>>): void {
+  const columns = Object.entries(row)
+  if (columns.length === 0) return
+  const changes = columns.map(([column, value]) => {
+    const later = column === 'updated_at' ? notBefore(sql`updated_at`, value) : sql`${value}`
+    return sql`${sql.id(column)} = ${later}`
+  })
+  transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${id}`)
+}
+
+/** The columns of a shape's own values, without what tells versions apart. */
+export function valueColumns(shape: Schema, only: (scalar: Scalar) => boolean = () => true): readonly string[] {
+  const scalars = [...shape.attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar')
+  return scalars.filter((scalar) => !scalar.system && only(scalar)).map(({ column }) => column)
+}
+
+/** Inserts a copy of a row's values with other columns set anew; returns the copy's id. */
+export async function copyRow(
+  transaction: Transaction,
+  table: string,
+  columns: readonly string[],
+  from: number,
+  anew: Readonly<Record<string, Stored>> = {},
+): Promise<number> {
+  if (columns.length === 0 && Object.keys(anew).length === 0) return insertRow(transaction, table, {})
+  const given = nextId(transaction, table)
+  const set = given === null ? anew : { id: given, ...anew }
+  const names = [...columns, ...Object.keys(set)]
+  const values = [...columns.map((column) => sql`${sql.id(column)}`), ...Object.values(set).map((value) => sql`${value}`)]
+  const copy = sql`insert into ${sql.table(table)} (${columnsOf(names)}) select ${sql.join(values)} from ${sql.table(table)} where id = ${from}`
+  if (given === null) return transaction.insert(copy)
+  transaction.follow(copy)
+  return given
+}
+
+/** Gives a row the values that another row of its table has. */
+export function overwriteRow(
+  transaction: Transaction,
+  table: string,
+  columns: readonly string[],
+  from: number,
+  to: number,
+  anew: Readonly<Record<string, Stored>> = {},
+): void {
+  const changed = Object.entries(anew).map(([column, value]) => sql`${sql.id(column)} = ${value}`)
+  if (columns.length === 0) {
+    if (changed.length > 0) transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changed)} where id = ${to}`)
+    return
+  }
+  // Other names than those of the columns: one that both tables have would be ambiguous.
+  const read = columns.map((column, index) => sql`${sql.id(column)} as ${sql.id(`c${index}`)}`)
+  const copied = columns.map((column, index) => sql`${sql.id(column)} = source.${sql.id(`c${index}`)}`)
+  const source = sql`(select ${sql.join(read)} from ${sql.table(table)} where id = ${from}) as source`
+  transaction.follow(updateFrom(table, 'target', sql.join([...copied, ...changed]), source, sql`target.id = ${to}`))
+}

@@ -1,0 +1,165 @@
+// What a relation in a body names becomes row ids: documentIds resolve to the versions that fit the write, numeric ids
+// name exactly their row.
+import type { RawBuilder } from 'kysely'
+import { sql } from 'kysely'
+import type { Transaction } from '../../../database/database.js'
+import type { Dialect } from '../../../database/dialect.js'
+import { ApiError } from '../../../foundation/errors/errors.js'
+import type { ContentType } from '../../../model/schema/types.js'
+import { attributeErrors } from '../input/input.js'
+import type { Reference } from '../input/types.js'
+import { type FindHidden, withoutHidden } from './hidden-rows.js'
+
+/** What decides which versions of a target fit. */
+export interface Resolving {
+  /** The locale that is written; null on types that are not localized. */
+  readonly locale: string | null
+  readonly defaultLocale: string
+  /** `draft`: the owner is a draft. `both`: the owner has no drafts, its links show the side that a request asks for. */
+  readonly side: 'draft' | 'both'
+  /** Rows that were looked up before, by the uid of their type: all that the body names. */
+  readonly known?: ReadonlyMap<string, readonly TargetRow[]>
+  /** Finds rows that the caller cannot name; null: there are none. */
+  readonly hidden: FindHidden | null
+  /** The body that is written, for errors about it as a whole. */
+  readonly shown: unknown
+}
+
+/** A reference with the rows it stands for, in the order draft, published. */
+export interface Resolved {
+  readonly reference: Reference
+  readonly rows: readonly number[]
+}
+
+/** A row that a reference may stand for. */
+export interface TargetRow {
+  readonly id: number
+  readonly document_id: string
+  readonly locale: string | null
+  readonly published_at: number | null
+}
+
+/**
+ * Resolves references to rows of `target`, in their order. The first `optional` ones may name rows that are not there: as in Strapi,
+ * these can be disconnected.
+ * @throws ApiError 400 for documents and rows that do not exist, with the recorded messages.
+ */
+export async function resolveReferences(
+  transaction: Transaction,
+  target: ContentType,
+  references: readonly Reference[],
+  resolving: Resolving,
+  optional = 0,
+): Promise<readonly Resolved[]> {
+  if (references.length === 0) return []
+  const rows = resolving.known?.get(target.uid) ?? (await findRows(transaction, target, references, resolving))
+  requireRows(target.uid, references.slice(optional), rows, resolving.shown)
+  const found = grouped(rows)
+  return references.map((reference, index) => {
+    const versions = versionsFor(target, reference, found, resolving)
+    // What is disconnected goes with all of its rows.
+    return { reference, rows: (index < optional ? versions : oneOfEach(target, versions)).map(({ id }) => id) }
+  })
+}
+
+/** The rows that references may stand for, of any version and locale. */
+export const findTargets = (transaction: Transaction, target: ContentType, references: readonly Reference[]) =>
+  transaction.rows<TargetRow>(sql`select ${targetRows(transaction.dialect, target, references)}`)
+
+async function findRows(transaction: Transaction, target: ContentType, references: readonly Reference[], { hidden }: Resolving) {
+  const rows = await findTargets(transaction, target, references)
+  return hidden === null ? rows : withoutHidden(hidden, target, rows)
+}
+
+/**
+ * Resolves what a relation is set to.
+ * @throws ApiError 400 also for what is named beside it and does not exist
+ */
+export async function resolveSet(
+  transaction: Transaction,
+  target: ContentType,
+  set: readonly Reference[],
+  besideSet: readonly Reference[],
+  resolving: Resolving,
+): Promise<readonly Resolved[]> {
+  return (await resolveReferences(transaction, target, [...besideSet, ...set], resolving)).slice(besideSet.length)
+}
+
+/** @throws ApiError 400 where `references` name rows by id that `rows` has not; `shown`: the body that is written */
+export function requireRows(uid: string, references: readonly Reference[], rows: readonly TargetRow[], shown: unknown): void {
+  const known = grouped(rows).rows
+  const missing = new Set(references.flatMap(({ id, documentId }) => (documentId !== undefined || known.has(id!) ? [] : [id])))
+  if (missing.size === 0) return
+  const message = `${missing.size} relation(s) of type ${uid} associated with this entity do not exist`
+  throw attributeErrors([{ path: [], message, value: shown }]).about({ kind: 'targets', uid, named: [...missing].map(Number) })
+}
+
+/** The part of a select behind its columns' beginning: the rows that references name, as `TargetRow`s. */
+export function targetRows({ list }: Dialect, target: ContentType, references: readonly Reference[]): RawBuilder<unknown> {
+  const documentIds = references.flatMap(({ documentId }) => (documentId === undefined ? [] : [documentId]))
+  const ids = references.flatMap(({ id, documentId }) => (documentId === undefined && id !== undefined ? [id] : []))
+  const conditions = [
+    ...(documentIds.length === 0 ? [] : [sql`document_id in (${list(documentIds)})`]),
+    ...(ids.length === 0 ? [] : [sql`id in (${list(ids)})`]),
+  ]
+  return sql`id, document_id, locale, published_at from ${sql.table(target.table)} where ${sql.join(conditions, sql` or `)}`
+}
+
+/** Of each version the first row: a document with several rows of one version is one target. */
+function oneOfEach({ draftAndPublish }: ContentType, rows: readonly TargetRow[]): readonly TargetRow[] {
+  if (rows.length < 2) return rows
+  const first = new Map<boolean, TargetRow>()
+  for (const row of rows) {
+    const isPublished = !draftAndPublish || row.published_at !== null
+    const known = first.get(isPublished)
+    if (known === undefined || row.id < known.id) first.set(isPublished, row)
+  }
+  return [...first.values()]
+}
+
+interface Grouped {
+  readonly rows: ReadonlyMap<number, TargetRow>
+  readonly documents: ReadonlyMap<string, readonly TargetRow[]>
+}
+
+/** What was looked up for a whole write is asked for by each of its relations, thousands in a long list of components. */
+const groups = new WeakMap<readonly TargetRow[], Grouped>()
+
+/** Rows by their ids, and by their document. */
+function grouped(rows: readonly TargetRow[]): Grouped {
+  const known = groups.get(rows)
+  if (known !== undefined) return known
+  const documents = new Map<string, TargetRow[]>()
+  for (const row of rows) {
+    const group = documents.get(row.document_id)
+    if (group === undefined) documents.set(row.document_id, [row])
+    else group.push(row)
+  }
+  const made = { rows: new Map(rows.map((row) => [row.id, row])), documents }
+  groups.set(rows, made)
+  return made
+}
+
+/** All rows that a reference may stand for, in the order draft, published. */
+function versionsFor(target: ContentType, reference: Reference, found: Grouped, resolving: Resolving): readonly TargetRow[] {
+  const { documentId } = reference
+  // One that is disconnected need not be there.
+  if (documentId === undefined) return found.rows.has(reference.id!) ? [found.rows.get(reference.id!)!] : []
+  const locale = target.localized ? (resolving.locale ?? reference.locale ?? resolving.defaultLocale) : null
+  const versions = (found.documents.get(documentId) ?? []).filter((row) => !target.localized || row.locale === locale)
+  const drafts = versions.filter((row) => row.published_at === null)
+  const published = versions.filter((row) => row.published_at !== null)
+  const fitting = !target.draftAndPublish ? versions : resolving.side === 'draft' ? drafts : sided(reference.status, drafts, published)
+  if (fitting.length === 0) throw missingDocument(target, documentId, locale)
+  return fitting
+}
+
+function missingDocument({ uid }: ContentType, documentId: string, locale: string | null): ApiError {
+  const error = new ApiError('ValidationError', `Document with id "${documentId}", locale "${locale}" not found`)
+  return error.about({ kind: 'targets', uid, named: [documentId] })
+}
+
+function sided(status: string | undefined, drafts: readonly TargetRow[], published: readonly TargetRow[]): readonly TargetRow[] {
+  if (status === 'published') return published
+  return status === 'draft' ? drafts : [...drafts, ...published]
+}

@@ -1,0 +1,99 @@
+// Unique attributes: no other document of the type has the value at the same place, in components too, in the same locale
+// and publication state; nor has another entry of the same list.
+import { sql } from 'kysely'
+import type { Transaction } from '../../../database/database.js'
+import type { Stored } from '../../../database/stored.js'
+import type { ContentType, Model } from '../../../model/schema/types.js'
+import { printPath } from '../input/messages.js'
+import { storedForm } from '../input/stored.js'
+import type { Claim, FindTaken } from '../input/types.js'
+
+/** The version of a document that claims values. */
+export interface Claimant {
+  readonly type: ContentType
+  readonly document: string
+  readonly locale: string | null
+  readonly state: 'published' | 'any'
+}
+
+/** Values that one statement looks for. */
+const most = 10_000
+
+/** The values that another document has already, or another entry of the same list. */
+export function takenBy(transaction: Transaction, model: Model, claimant: Claimant): FindTaken {
+  return async (claims) => {
+    const said = claims.map(twinKey)
+    const counts = new Map<string, number>()
+    for (const key of said) counts.set(key, (counts.get(key) ?? 0) + 1)
+    const twins = claims.filter((claim, at) => claim.places.length === 1 && counts.get(said[at]!)! > 1)
+    const groups = byPlace(claims).flatMap(chunksOf)
+    const others = await Promise.all(groups.map((group) => takenAt(transaction, model, claimant, group)))
+    return new Set([...twins, ...others.flat()].map(({ path }) => printPath(path)))
+  }
+}
+
+function byPlace(claims: readonly Claim[]): readonly (readonly Claim[])[] {
+  const groups = new Map<string, Claim[]>()
+  for (const claim of claims) {
+    const key = placeKey(claim)
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [claim])
+    else group.push(claim)
+  }
+  return [...groups.values()]
+}
+
+const chunksOf = (claims: readonly Claim[]): readonly (readonly Claim[])[] =>
+  Array.from({ length: Math.ceil(claims.length / most) }, (_, at) => claims.slice(at * most, (at + 1) * most))
+
+const placeKey = ({ places, scalar }: Claim): string => JSON.stringify([places, scalar.name])
+
+/** Only entries of the document's own lists are held against each other, not those of lists in components. */
+const twinKey = (claim: Claim): string => JSON.stringify([placeKey(claim), claim.value])
+
+/** Which of several claims at the same place of their documents are taken by other documents. */
+async function takenAt(
+  transaction: Transaction,
+  model: Model,
+  { type, document, locale, state }: Claimant,
+  claims: readonly Claim[],
+): Promise<readonly Claim[]> {
+  const { scalar, places } = claims[0]!
+  const wanted = claims.flatMap((claim) => {
+    const stored = storedOf(claim)
+    return stored === null ? [] : [{ claim, stored }]
+  })
+  if (wanted.length === 0) return []
+  const joins = places.map(({ field, component }, depth) => {
+    const above = depth === 0 ? type : model.components.get(places[depth - 1]!.component)!
+    const [entry, row] = [`e${depth}`, `r${depth + 1}`]
+    return sql`join ${sql.table(above.componentTable!)} as ${sql.ref(entry)} on ${sql.ref(`${entry}.entity_id`)} = ${sql.ref(`r${depth}.id`)}
+      and ${sql.ref(`${entry}.field`)} = ${field} and ${sql.ref(`${entry}.component_type`)} = ${component}
+      join ${sql.table(model.components.get(component)!.table)} as ${sql.ref(row)} on ${sql.ref(`${row}.id`)} = ${sql.ref(`${entry}.cmp_id`)}`
+  })
+  const column = sql.id(`r${places.length}`, scalar.column)
+  const find = async (values: readonly Stored[]): Promise<ReadonlySet<string>> => {
+    const rows = await transaction.rows<{ value: Stored }>(
+      sql`select distinct ${column} as value from ${sql.table(type.table)} as r0 ${joins.length === 0 ? sql`` : sql.join(joins, sql` `)}
+      where ${column} in (${sql.join(values)}) and r0.document_id <> ${document}
+      ${type.localized ? sql`and r0.locale = ${locale}` : sql``} ${state === 'published' ? sql`and r0.published_at is not null` : sql``}`,
+    )
+    return new Set(rows.map(({ value }) => String(value)))
+  }
+  const found = await find(wanted.map(({ stored }) => stored))
+  const taken = wanted.filter(({ stored }) => found.has(String(stored)))
+  const named = new Set(taken.map(({ stored }) => String(stored)))
+  if (found.size === named.size) return taken.map(({ claim }) => claim)
+  // The collation of the database holds other values for equal: it is asked for which ones.
+  for (const each of wanted.filter(({ stored }) => !named.has(String(stored)))) if ((await find([each.stored])).size > 0) taken.push(each)
+  return taken.map(({ claim }) => claim)
+}
+
+/** What the column would keep; null for what cannot be stored and is refused where it is to be. */
+function storedOf({ scalar, value }: Claim): Stored {
+  try {
+    return storedForm(scalar, value)
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,114 @@
+// `transaction(describe)`: the writes that a function of the project describes, as data that is executed once it has returned.
+import { validationError } from '../../foundation/errors/errors.js'
+import type { HookAction } from '../../foundation/public/documents.js'
+import type { DescribeWrites, Transact } from '../../foundation/public/transactions.js'
+import type { WrittenAs } from '../../foundation/public/write-results.js'
+import { outsideOfCode } from '../../foundation/runtime/project-code.js'
+import { newDocumentId } from '../../model/schema/document-id.js'
+import { type Actor, ready, withGrants } from './actor.js'
+import { entriesOf, type GivenParameters, plain, writeOf } from './code-writes.js'
+import { fingerprintOf, type IdempotencyKey, nameOf } from './idempotency.js'
+import type { WriteResult } from './operation.js'
+import type { WithParts } from './parts.js'
+import { checkParameters } from './service-parameters.js'
+
+/** A write as it was described. */
+interface DescribedWrite {
+  readonly uid: string
+  readonly action: HookAction
+  readonly given: GivenParameters
+  /** The documentId that a create gives; null for the other actions. */
+  readonly createdId: string | null
+}
+
+/** What a function has described and returned, in which each handle stands for a write. */
+interface DescribedWrites {
+  readonly writes: readonly DescribedWrite[]
+  readonly handles: ReadonlyMap<unknown, number>
+  readonly returned: unknown
+}
+
+/** The transactions of an actor, over the installation in force. */
+export function openTransactions(withParts: WithParts, whose: Actor, maxWrites: number): Transact {
+  return async (describe, { grants, idempotencyKey } = {}) => {
+    const as = withGrants(whose, grants)
+    const { writes, handles, returned } = descriptionOf(describe, maxWrites)
+    const named = idempotencyKey === undefined ? null : keyOfTransaction(idempotencyKey, as, writes)
+    const outcomes = await outsideOfCode(() =>
+      withParts(async ({ documents, batch }) => {
+        const actor = await ready(as)
+        const asked = writes.map(({ uid, action, given, createdId }) => ({
+          ...writeOf(documents, actor, uid, action, given, createdId),
+          ifMissing: action === 'delete' ? ('passes' as const) : ('fails' as const),
+          ifUnmatched: 'fails' as const,
+        }))
+        return batch(asked, named)
+      }),
+    )
+    const results = outcomes.map((outcome, index) => resultOf(writes[index]!, outcome))
+    return withResults(returned, handles, results) as WrittenAs<ReturnType<typeof describe>>
+  }
+}
+
+/** Lets a function describe its writes. @throws TypeError for one that is asynchronous, and for a write that is described too late */
+function descriptionOf(describe: (write: DescribeWrites) => unknown, maxWrites: number): DescribedWrites {
+  const writes: DescribedWrite[] = []
+  const handles = new Map<unknown, number>()
+  let isOpen = true
+
+  function add(uid: string, action: HookAction, given: GivenParameters): object {
+    if (!isOpen) throw new TypeError('A write was described after the function that describes the transaction had returned')
+    checkParameters(uid, action, given, action === 'create' ? [] : ['filters'])
+    if (writes.length >= maxWrites) throw validationError(`A transaction has at most ${maxWrites} writes (limits.transactionOperations)`)
+    const createdId = action === 'create' ? newDocumentId() : null
+    const handle = { index: writes.length, ...(createdId === null ? {} : { documentId: createdId }) }
+    // A copy: one object may describe several writes, each with other values.
+    writes.push({ uid, action, given: plain(given ?? {}) as GivenParameters, createdId })
+    handles.set(handle, handle.index)
+    return handle
+  }
+
+  const describeWrites = (uid: string) =>
+    Object.fromEntries(actions.map((action) => [action, (given: GivenParameters) => add(uid, action, given)]))
+  const returned = describe(describeWrites as unknown as DescribeWrites)
+  isOpen = false
+  if (isPromise(returned)) {
+    returned.then(undefined, () => {})
+    throw new TypeError('transaction takes a function that is not asynchronous: nothing is executed before it has returned')
+  }
+  return { writes, handles, returned }
+}
+
+/** The most characters of a key. */
+const longestKey = 255
+
+/** Under which key a transaction is executed only once. @throws TypeError for a key that is none */
+function keyOfTransaction(key: unknown, { caller }: Actor, writes: readonly DescribedWrite[]): IdempotencyKey {
+  if (typeof key !== 'string' || key === '' || key.length > longestKey)
+    throw new TypeError(`idempotencyKey must be a text of 1 to ${longestKey} characters`)
+  // The ids of documents that are created are others each time.
+  const indexes = new Map(writes.flatMap(({ createdId }, index) => (createdId === null ? [] : [[createdId, `#${index}`] as const])))
+  const text = JSON.stringify(writes).replaceAll(/\b[a-z0-9]{24}\b/g, (id) => indexes.get(id) ?? id)
+  return { key, caller: nameOf(caller), fingerprint: fingerprintOf(`transaction ${text}`) }
+}
+
+const actions = ['create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft'] as const satisfies readonly HookAction[]
+
+const isPromise = (value: unknown): value is Promise<unknown> =>
+  typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
+
+/** What a write resolves to, as a method of `documents(uid)` does. */
+function resultOf({ action, given }: DescribedWrite, outcome: WriteResult | null): unknown {
+  const entries = entriesOf(outcome)
+  if (action === 'create' || action === 'update') return entries[0] ?? null
+  return { documentId: outcome?.documentId ?? given.documentId ?? '', entries }
+}
+
+/** What was returned, with results in place of handles, also in lists and plain objects. */
+function withResults(value: unknown, handles: ReadonlyMap<unknown, number>, results: readonly unknown[]): unknown {
+  const index = handles.get(value)
+  if (index !== undefined) return results[index]
+  if (Array.isArray(value)) return value.map((inner) => withResults(inner, handles, results))
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withResults(inner, handles, results)]))
+}

@@ -1,0 +1,88 @@
+// Which files an administrator's write names that it may not link to: those that the administrator does not see in the media library, and
+// that the version which is written does not have at the same place.
+import type { Transaction } from '../../database/database.js'
+import { type AttributeGrants, type ContentRights, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
+import { fileType } from '../../model/schema/link.js'
+import type { Model, Schema } from '../../model/schema/types.js'
+import { hiddenFrom } from './hidden-rows.js'
+import type { Body, Reference } from './input/types.js'
+import { entriesOf, referencesIn, targetOf } from './missing-targets.js'
+import type { WriteContext, WriteOperation } from './operation.js'
+import { readWhole } from './read/whole-document.js'
+import { versionsOf } from './store/rows.js'
+import { findTargets } from './store/targets.js'
+
+const none: ReadonlySet<number> = new Set()
+
+/** Finds them by their row ids. What hooks of the project have added may link to any file. */
+export async function findUnseenFiles(
+  context: WriteContext,
+  transaction: Transaction,
+  { data, grants, ...operation }: WriteOperation,
+  { linkableFiles, readable }: ContentRights,
+): Promise<ReadonlySet<number>> {
+  if (linkableFiles.size === 0 || !isBody(data)) return none
+  const { model } = context.read
+  const { type } = operation.write
+  const sent = Object.fromEntries(Object.entries(data).filter(([name]) => !operation.addedByHooks.has(name)))
+  const named = [...filesIn({ model, shape: type, readable: noAttributes }, sent, {})].map(({ reference }) => reference)
+  if (named.length === 0) return none
+  const files = model.types.get(fileType)!
+  const rows = await findTargets(transaction, files, named)
+  const others = rows.map(({ id }) => id).filter((id) => !operation.copiedFiles.has(id))
+  const hidden = await hiddenFrom(context, transaction, { ...grants, scopes: linkableFiles })(files, others)
+  if (hidden.size === 0) return none
+  const ids = new Map<unknown, number>(rows.flatMap(({ id, document_id }) => [[id, id] as const, [document_id, id] as const]))
+  const place = { model, shape: type, readable: readable.get(type.uid) ?? noAttributes }
+  const unseen = new Set<number>()
+  for (const { reference, linked } of filesIn(place, sent, await versionBefore(context, transaction, operation))) {
+    const id = ids.get(reference.documentId ?? reference.id)
+    if (id !== undefined && hidden.has(id) && !linked.has(id)) unseen.add(id)
+  }
+  return unseen
+}
+
+/** The version that is written, as it is before; empty for a new one. */
+async function versionBefore(
+  { read, plans }: WriteContext,
+  transaction: Transaction,
+  { action, documentId, locale, write: { type } }: Pick<WriteOperation, 'action' | 'documentId' | 'locale' | 'write'>,
+): Promise<Body> {
+  if (action === 'create' || documentId === null) return {}
+  const versions = await versionsOf(transaction, type, documentId)
+  const row = versions.find((version) => version.locale === locale && (!type.draftAndPublish || version.published_at === null))
+  return (row === undefined ? null : await readWhole(read.model, plans, transaction, type, row.id, 'files')) ?? {}
+}
+
+/** What the data is about, and what of it the administrator sees. */
+interface DataPlace {
+  readonly model: Model
+  readonly shape: Schema
+  readonly readable: AttributeGrants
+}
+
+/** A file that the data names, and the files that the version has at the same place, as far as the administrator sees them. */
+interface NamedByData {
+  readonly reference: Reference
+  readonly linked: ReadonlySet<unknown>
+}
+
+function* filesIn({ model, shape, readable }: DataPlace, body: Body, version: Body): Iterable<NamedByData> {
+  for (const [name, value] of Object.entries(body)) {
+    const attribute = shape.attributes.get(name)
+    if (attribute === undefined || value === undefined) continue
+    const stored = isGranted(readable, name) ? listOf(version[name]) : []
+    const entries = new Map(stored.map((entry) => [`${entry.__component ?? ''} ${entry.id}`, entry]))
+    for (const [component, entry] of entriesOf(model, attribute, value)) {
+      const former = entries.get(`${attribute.kind === 'dynamiczone' ? component.uid : ''} ${entry.id}`)
+      yield* filesIn({ model, shape: component, readable: grantedBelow(readable, name) }, entry, former ?? {})
+    }
+    if (targetOf(model, attribute)?.uid !== fileType) continue
+    // Whoever does not see a file does not see relations to it: media alone show it.
+    const linked = new Set(attribute.kind === 'media' ? stored.map(({ id }) => id) : [])
+    for (const reference of referencesIn(value, attribute)) yield { reference, linked }
+  }
+}
+
+const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
+const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isBody)

@@ -1,0 +1,320 @@
+// Updating a document in one locale. What changes is decided first, as a plain value; the steps behind it write the version, its
+// publication, and what the other locales share with it.
+import type { Transaction } from '../../database/database.js'
+import type { Moment } from '../../database/history.js'
+import { componentsOf } from '../../model/schema/components.js'
+import { hasConditions, hiddenAttributes } from '../../model/schema/conditions.js'
+import { type Attribute, assertNever, type ContentType } from '../../model/schema/types.js'
+import { createIn, givenBy, insertVersion, prefetchRows, written } from './create.js'
+import { attributeErrors, readInput } from './input/input.js'
+import { hasRequiredLinks, isRequiredLink, missingLinks } from './input/required-links.js'
+import { scalarColumns } from './input/stored.js'
+import type { Input } from './input/types.js'
+import { mergeVersions } from './merged-versions.js'
+import { checkTargetsExist } from './missing-targets.js'
+import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'
+import { checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
+import { publishedOf, publishRow } from './publish/publish.js'
+import {
+  equalizeLocales,
+  inheritanceOf,
+  inheritedBy,
+  mayDiffer,
+  newLocale,
+  reachesOthers,
+  type SharedBefore,
+  sharedBefore,
+  shareHolders,
+  shareWithLocales,
+} from './publish/shared-attributes.js'
+import { type SharedWrite, sharedHolders, sharedWriteOf } from './publish/shared-components.js'
+import { readWhole, type WholeRow } from './read/whole-document.js'
+import { writeBelow } from './store/components.js'
+import { clearModified, markModified, modifiedCondition } from './store/modified-drafts.js'
+import type { RowContext } from './store/row-context.js'
+import { momentFor, type StoredVersion, updateRow, versionsOf } from './store/rows.js'
+import { draftName } from './store/synced-drafts.js'
+
+/** The row that an update writes: the document's in its locale, or a new one, which takes attributes from the other locales. */
+type Target =
+  | { readonly kind: 'existing'; readonly row: StoredVersion }
+  | { readonly kind: 'newLocale'; readonly inherited: ReadonlySet<string> }
+
+/** What an update changes. */
+interface Change {
+  /** As it was asked for, at the moment of the write. */
+  readonly operation: WriteOperation
+  readonly documentId: string
+  /** All versions of the document, as they were before. */
+  readonly versions: readonly StoredVersion[]
+  readonly target: Target
+  /** The published version in the locale, as it was before; null if there is none. */
+  readonly published: StoredVersion | null
+  readonly input: Input
+  /** What conditions look at of the document as it was before; null: nothing. */
+  readonly stored: WholeRow | null
+  /** The attributes that the input gives. */
+  readonly touched: ReadonlySet<Attribute>
+  /** What of the draft is published: nothing, the attributes that are given, or all, because the draft may have more to publish. */
+  readonly publishes: 'nothing' | 'touched' | 'all'
+}
+
+/**
+ * Writes what the operation gives to a document. Null if there is no such document; a single type gets its document.
+ * @throws ApiError 400 if the data or the draft violates a rule, 403 for targets that the caller may not see
+ */
+export async function updateIn(context: WriteContext, transaction: Transaction, asked: WriteOperation): Promise<WriteOutcome | null> {
+  const { documentId } = asked
+  const { type } = asked.write
+  if (documentId === null) return createIn(context, transaction, asked)
+  const { versions, isMerged } = await versionsBefore(context, transaction, asked, documentId)
+  if (versions.length === 0) return null
+  const operation = { ...asked, now: momentFor(asked.now, versions) }
+  const target = targetOf(operation, versions)
+  const stored = await storedOf(context, transaction, type, target, versions)
+  const input = await inputOf(context, transaction, operation, documentId, target, stored)
+  const change = changeOf(operation, documentId, versions, target, input, stored)
+  const isNew = target.kind === 'newLocale'
+  const known = await prefetchRows(context, transaction, operation, input, isNew ? type : null)
+  const writing = writingOf(context, transaction, operation, input, known)
+  // Before a new version is there, which its own relations may name.
+  if (isNew) await checkTargetsExist(transaction, context.read.model, operation, type, operation.data, writing.resolving)
+  const before = await sharedBefore(context, transaction, type, versions, isNew ? null : target.row, change.touched)
+  const publishesAll = change.publishes === 'all'
+  const rows = { current: isNew ? null : target.row, published: publishesAll ? change.published : null, publishesAll }
+  const shared = await sharedWriteOf(writing, type, versions, rows, change.touched)
+  const id = await writeVersion(context, writing, change)
+  if (!isMerged && touchesOneDocument(change)) transaction.history.touchesOneDocument()
+  const published = await publish(context, writing, change, id)
+  // As in Strapi, the answer shows the other locales as they were.
+  const outcome = await outcomeOf(context, transaction, change, id, published)
+  await writeOtherLocales(context, writing, change, { id, published, before, shared })
+  return outcome
+}
+
+/**
+ * The versions of the document, where several rows of one are made one. If the write publishes, also whether the draft is modified: with less
+ * where this process has left it in sync.
+ */
+async function versionsBefore(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  documentId: string,
+): Promise<{ readonly versions: readonly StoredVersion[]; readonly isMerged: boolean }> {
+  const { read, inSync } = context
+  const { publishes, locale, write } = operation
+  const { type } = write
+  const find = (synced: Moment | null) => {
+    const differs = () => modifiedCondition(transaction.dialect, read.model, type)
+    return versionsOf(transaction, type, documentId, publishes && type.draftAndPublish ? { locale, differs: differs(), synced } : null)
+  }
+  const versions = await find(inSync.momentOf(draftName(type.uid, documentId, locale)) ?? null)
+  const isMerged = await mergeVersions(context, transaction, operation, versions)
+  return { versions: isMerged ? await find(null) : versions, isMerged }
+}
+
+function targetOf({ write: { type }, locale, data }: WriteOperation, versions: readonly StoredVersion[]): Target {
+  const row = versions.find((version) => version.locale === locale && (!type.draftAndPublish || version.published_at === null))
+  return row === undefined ? { kind: 'newLocale', inherited: inheritedBy(type, data) } : { kind: 'existing', row }
+}
+
+/** What of the document conditions look at where the body leaves it out; null: nothing. */
+async function storedOf(
+  context: WriteContext,
+  transaction: Transaction,
+  type: ContentType,
+  target: Target,
+  versions: readonly StoredVersion[],
+): Promise<WholeRow | null> {
+  const { read, plans } = context
+  if (!hasConditions(read.model, type)) return null
+  const row = target.kind === 'existing' ? target.row : inheritanceOf(context, versions)
+  if (row === undefined) return null
+  const whole = await readWhole(read.model, plans, transaction, type, row.id, 'values')
+  if (whole === null || target.kind === 'existing') return whole
+  return Object.fromEntries(Object.entries(whole).filter(([name]) => target.inherited.has(name)))
+}
+
+/** @throws ApiError 400 if the data violates a rule */
+async function inputOf(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  documentId: string,
+  target: Target,
+  stored: WholeRow | null,
+): Promise<Input> {
+  const { write, data, trials } = operation
+  const inherited = target.kind === 'newLocale' ? target.inherited : new Set<string>()
+  const options = { ...optionsOf(operation, target.kind === 'newLocale'), inherited, stored }
+  const input = { ...context.input, uid: write.type.uid, trials }
+  return readInput(input, write.type, data, options, takenFor(context, transaction, operation, documentId))
+}
+
+function changeOf(
+  operation: WriteOperation,
+  documentId: string,
+  versions: readonly StoredVersion[],
+  target: Target,
+  input: Input,
+  stored: WholeRow | null,
+): Change {
+  const { publishes, locale } = operation
+  const { draftAndPublish } = operation.write.type
+  const isInSync = target.kind === 'existing' && target.row.modified === 0
+  return {
+    ...{ operation, documentId, versions, target, input, stored },
+    published: draftAndPublish ? publishedOf(versions, locale) : null,
+    touched: givenBy(input),
+    publishes: !draftAndPublish || !publishes ? 'nothing' : isInSync ? 'touched' : 'all',
+  }
+}
+
+/** Writes the draft, or the only row of a type without drafts. Returns its id. @throws ApiError 400, 403 */
+async function writeVersion(context: WriteContext, writing: RowContext, change: Change): Promise<number> {
+  const { operation, documentId, versions, target, input } = change
+  const { type } = operation.write
+  switch (target.kind) {
+    case 'newLocale': {
+      await checkLocale(context, writing.transaction, operation)
+      // A collation may hold another spelling of the id for the same.
+      const id = await insertVersion(writing, operation, versions[0]?.document_id ?? documentId, input)
+      await newLocale(context, writing, type, versions, id, target.inherited)
+      return id
+    }
+    case 'existing':
+      await overwriteVersion(writing, change, target.row)
+      return target.row.id
+    default:
+      return assertNever(target)
+  }
+}
+
+async function overwriteVersion(
+  writing: RowContext,
+  { operation, versions, published, input, publishes }: Change,
+  row: StoredVersion,
+): Promise<void> {
+  const { transaction, hashPassword } = writing
+  const { type } = operation.write
+  const differs = published !== null && publishes === 'nothing'
+  // Strapi compares times: a draft that is saved is later than its publication.
+  const saved = differs ? Math.max(operation.now, (published.updated_at ?? 0) + 1) : operation.now
+  updateRow(transaction, type.table, row.id, {
+    ...(await scalarColumns(input, hashPassword)),
+    updated_at: saved,
+    // As in Strapi, a write publishes what has no drafts.
+    ...(type.draftAndPublish || isFormerDraft(row, versions) ? {} : { published_at: operation.now }),
+    ...operation.writers.changed,
+  })
+  await writeBelow(writing, { shape: type, id: row.id }, input, false)
+  if (differs && row.drifted === 0) markModified(transaction, type, [row.id])
+}
+
+/** Whether a row is still the draft of another one: published too, both would count as copies of each other. */
+const isFormerDraft = (row: StoredVersion, versions: readonly StoredVersion[]): boolean =>
+  row.published_at === null && versions.some(({ published_at, locale }) => published_at !== null && locale === row.locale)
+
+/** Whether no other document changes. Relations are lists of other documents too, those that wait for a first publication included. */
+function touchesOneDocument({ operation, versions, target, published, input, touched, publishes }: Change): boolean {
+  const { type } = operation.write
+  const reachesLocales = mayDiffer(type, versions, touched) && versions.some((version) => version.locale !== operation.locale)
+  const isAlone = target.kind === 'existing' && input.relations.size === 0 && !reachesLocales
+  return isAlone && (publishes === 'nothing' || (publishes === 'touched' && published !== null))
+}
+
+/** Publishes what the change says. Returns the id of the published row, null if nothing is published. @throws ApiError 400 if the draft violates a rule */
+async function publish(context: WriteContext, writing: RowContext, change: Change, id: number): Promise<number | null> {
+  const { operation, documentId, target, published, touched, publishes } = change
+  const { type } = operation.write
+  const { transaction } = writing
+  const check = (part: 'whole' | 'part') =>
+    checkPublication(context, transaction, operation, id, part, takenFor(context, transaction, operation, documentId))
+  if (publishes === 'nothing') {
+    if (!type.draftAndPublish && target.kind === 'existing') await checkLinksLeft(context, transaction, change, id)
+    // What a type without drafts takes from another locale is held to its rules like what is published.
+    if (!type.draftAndPublish && target.kind === 'newLocale' && target.inherited.size > 0) await check('whole')
+    return null
+  }
+  await check(publishes === 'all' ? 'whole' : 'part')
+  if (target.kind === 'existing') clearModified(transaction, type, [target.row])
+  return publishRow(writing, { type, draft: id, published, touched, isWhole: publishes === 'all', now: operation.now })
+}
+
+/** Whether a change takes the last of required links away, or reveals that there are none, on a type without drafts. @throws ApiError 400 */
+async function checkLinksLeft(
+  context: WriteContext,
+  transaction: Transaction,
+  { operation, touched, stored }: Change,
+  id: number,
+): Promise<void> {
+  const { model } = context.read
+  const { type } = operation.write
+  if (context.input.strictRelations !== true || !hasRequiredLinks(model, type)) return
+  const hidden = stored === null ? new Set<string>() : hiddenAttributes(type, stored)
+  const holdsLinks = (attribute: Attribute) => isRequiredLink(attribute) || componentsOf(model, attribute).length > 0
+  const changed = [...type.attributes.values()]
+    .filter((attribute) => touched.has(attribute) || hidden.has(attribute.name))
+    .filter(holdsLinks)
+  if (changed.length === 0) return
+  const document = await readWhole(model, context.plans, transaction, type, id, 'required')
+  const names = new Set<string | number | undefined>(changed.map(({ name }) => name))
+  const missing = missingLinks(context.input, type, document ?? {}).filter(({ path: [name] }) => names.has(name))
+  if (missing.length > 0) throw attributeErrors(missing)
+}
+
+/** Records the events, and reads what the caller asked to see. */
+async function outcomeOf(
+  context: WriteContext,
+  transaction: Transaction,
+  { operation, documentId, target }: Change,
+  id: number,
+  published: number | null,
+): Promise<WriteOutcome> {
+  const { locale, now, write } = operation
+  const event = target.kind === 'newLocale' ? 'entry.create' : 'entry.update'
+  const row = { id, locale, published_at: write.type.draftAndPublish ? null : now }
+  const outcome = await written(context, transaction, operation, documentId, event, row, published)
+  const seen = published !== null && target.kind === 'existing' ? target.row.seen : null
+  if (seen === null || seen === undefined) return outcome
+  const draft = draftName(write.type.uid, documentId, locale)
+  return { ...outcome, synced: { draft, moment: transaction.history.moment(seen) } }
+}
+
+/** What a write has written, and what it is compared with. */
+interface WrittenRows {
+  readonly id: number
+  readonly published: number | null
+  readonly before: SharedBefore
+  readonly shared: SharedWrite
+}
+
+/** Gives the other locales what they share with the row that was written, and with its published row. */
+async function writeOtherLocales(
+  context: WriteContext,
+  writing: RowContext,
+  { operation, versions, target, touched, publishes }: Change,
+  { id, published, before, shared }: WrittenRows,
+): Promise<void> {
+  const { locale, now, write } = operation
+  const { type } = write
+  const source = { id, locale, write: shared }
+  const publishesAll = publishes === 'all'
+  if (context.read.contract.localesShareAlways) {
+    await equalizeLocales(writing, type, versions, { id, locale, published_at: type.draftAndPublish ? null : now }, now)
+    if (published !== null) await equalizeLocales(writing, type, versions, { id: published, locale, published_at: now }, now)
+    const into = type.draftAndPublish && published === null ? 'drafts' : 'all'
+    await shareHolders(writing, type, versions, source, { into, publishesAll, areDraftsShared: true, now })
+    return
+  }
+  const differs = target.kind === 'newLocale' || mayDiffer(type, versions, touched)
+  const reaches = differs && (await reachesOthers(context, writing.transaction, type, before, id))
+  // The drafts may have got it by an earlier write: what is published has not.
+  if (!reaches && !(publishesAll && target.kind === 'existing')) return
+  const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'
+  const isWhole = shared.given.length === sharedHolders(writing.model, type).length
+  if (reaches) await shareWithLocales(writing, type, versions, { id: published ?? id, state, isWhole, now })
+  const into = state === 'any' ? 'all' : state === 'draft' ? 'drafts' : 'published'
+  await shareHolders(writing, type, versions, source, { into, publishesAll, areDraftsShared: false, now })
+}

@@ -1,0 +1,77 @@
+// What a caller may see of an event: the document as a request of the caller would read it now. Its content at the time of the event may
+// have been hidden from the caller then.
+import { ApiError } from '../../foundation/errors/errors.js'
+import type { Grants } from '../../foundation/grants.js'
+import type { ContentType } from '../../model/schema/types.js'
+import { mayReadDrafts } from '../../query/rest/draft-grant.js'
+import type { EntryEventSummary } from '../events/event-summaries.js'
+import type { Asker } from './read/around.js'
+import type { DocumentReads } from './read/find.js'
+
+/** Who follows events, and of which versions. */
+export interface EventReader {
+  readonly asker: Asker
+  /** Within the scopes of the project. */
+  readonly grants: Grants
+  readonly status: 'published' | 'draft'
+}
+
+/** Events after which the version is no longer there. */
+const removals: ReadonlySet<string> = new Set(['entry.delete', 'entry.unpublish'])
+
+/** Whether a caller may follow events about a type. */
+export const mayFollow = ({ context }: DocumentReads, { grants, status }: EventReader, type: ContentType): boolean =>
+  type.exposed && grants.may(`${type.uid}.find`) && (status === 'published' || mayReadDrafts(context.draftGrant === true, grants, type))
+
+/**
+ * Returns an event as JSON, with the document as the caller can read it now; null if the caller may not follow the type, or cannot read
+ * the document.
+ * @throws ApiError 503, Error
+ */
+export async function visibleEvent(documents: DocumentReads, reader: EventReader, summary: EntryEventSummary): Promise<string | null> {
+  const type = documents.context.model.types.get(summary.uid)
+  if (type === undefined || !mayFollow(documents, reader, type)) return null
+  if (type.draftAndPublish && summary.isPublished !== (reader.status === 'published')) return null
+  const entry = removals.has(summary.event)
+    ? removedEntry(documents, reader, type, summary)
+    : await readEntry(documents, reader, type, summary)
+  if (entry === null) return null
+  const { event, createdAt, model, uid } = summary
+  return `${JSON.stringify({ event, createdAt, model, uid }).slice(0, -1)},"entry":${entry}}`
+}
+
+/** A version that is gone cannot be compared with a scope, nor be shown to the project's code around reads. */
+function removedEntry(
+  documents: DocumentReads,
+  { grants }: EventReader,
+  type: ContentType,
+  { id, documentId, locale }: EntryEventSummary,
+): string | null {
+  if (grants.scopes.has(type.uid) || documents.hasCodeAround(type.uid)) return null
+  return JSON.stringify({ id, documentId, ...(type.localized ? { locale } : {}) })
+}
+
+async function readEntry(
+  documents: DocumentReads,
+  { asker, grants, status }: EventReader,
+  type: ContentType,
+  { documentId, locale }: EntryEventSummary,
+): Promise<string | null> {
+  const query = new URLSearchParams({ status, ...(type.localized && locale !== null ? { locale } : {}) }).toString()
+  const identity = { attribute: 'documentId' as const, value: documentId, wins: true }
+  try {
+    const answer = await documents.find(grants, {
+      ...{ type, query, identity, asker, envelope: 'data' },
+      action: `${type.uid}.find`,
+      mode: 'first',
+    })
+    if (answer === null) return null
+    const { data } = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as { data: unknown }
+    answer.release()
+    return JSON.stringify(data)
+  } catch (error) {
+    // The project's code, or a query of its own, refuses the document to this caller.
+    if (error instanceof ApiError && error.status < 500) return null
+    throw error
+  }
+}

@@ -1,0 +1,25 @@
+// What all deliveries of a process share.
+import type { MainConnection, WriteDatabase } from '../../database/database.js'
+import type { Cursors } from './cursors.js'
+import type { EventLog } from './event-log.js'
+
+/** What deliveries share. */
+export interface DeliveryParts {
+  readonly log: EventLog
+  readonly cursors: Cursors
+  readonly database: Pick<MainConnection, 'rows'>
+  readonly writer: Pick<WriteDatabase, 'transaction'>
+  readonly slots: AttemptSlots
+  /** No event up to this sequence was ever deleted. */
+  readonly outboxEvents: number
+  /** The time of day. */
+  now(): number
+  /** Reports failures, and events that were deleted before delivery. */
+  failed(consumer: string, error: unknown): void
+}
+
+/** How many attempts a process makes at the same time, whoever the consumers are. */
+export interface AttemptSlots {
+  readonly most: number
+  taken: number
+}

@@ -1,0 +1,120 @@
+// Opens the events of a service: the log of what has been recorded, the listeners of the project, and the webhooks of the installation.
+import type { MainConnection, WriteDatabase } from '../../database/database.js'
+import type { EventListener } from '../../foundation/public/events.js'
+import { runCode } from '../../foundation/runtime/project-code.js'
+import { openLeases } from '../leases/leases.js'
+import { type EventBacklog, readBacklog } from './backlog.js'
+import { openCursors } from './cursors.js'
+import { type Deliveries, openDeliveries } from './deliveries.js'
+import { type EventLog, openEventLog } from './event-log.js'
+import { type EventBatch, readEventBatch } from './event-summaries.js'
+import { listenerConsumers } from './listeners.js'
+import type { Recording } from './recording.js'
+import type { WebhookLimits, WebhookParts } from './webhooks/consumer.js'
+import { openWebhookDeliveries } from './webhooks/deliveries.js'
+import type { WebhookSettings } from './webhooks/open.js'
+import { consumerOf, webhookTables } from './webhooks/webhook.js'
+
+export interface EventsOptions {
+  readonly database: MainConnection
+  readonly writer: WriteDatabase
+  readonly listeners: readonly EventListener[]
+  readonly webhooks: WebhookSettings
+  /** True: events are recorded although nobody may want them yet. */
+  readonly records: boolean
+  readonly limits: EventLimits
+  /** The time of day. */
+  now(): number
+  /** Called with listeners and webhooks that fail. */
+  failed(consumer: string, error: unknown): void
+  readonly givenUp: WebhookParts['givenUp']
+  /** Called after each attempt to deliver to a webhook. */
+  readonly attempted: WebhookParts['attempted']
+  readonly tracing: WebhookParts['tracing']
+}
+
+/** Limits of events. */
+export interface EventLimits extends WebhookLimits {
+  readonly listenerAttempts: number
+  readonly hookTimeout: number
+  readonly drainTimeout: number
+  readonly outboxEvents: number
+  readonly eventStreamReadBytes: number
+}
+
+/** The recorded events, without what documents contained at their time. */
+export interface StreamedEvents {
+  /** Reads the next events after a sequence, as many as a stream takes at once. */
+  read(after: number): Promise<EventBatch>
+  /** The sequence of the oldest event that is kept, and of the last one; 0 if there is none. */
+  first(): Promise<number>
+  last(): Promise<number>
+  /** Calls `listener` whenever there may be new events, of other processes within two seconds; returns a function that unsubscribes it. */
+  onEvents(listener: () => void): () => void
+}
+
+export interface Events {
+  readonly log: EventLog
+  readonly recording: Recording
+  /** The webhooks, which other processes change: what changes with them, and how they are read again. */
+  readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
+  /** The events for streams of them. */
+  readonly streamed: StreamedEvents
+  /** Reads what waits for the listeners and webhooks of the installation. */
+  backlog(): Promise<EventBacklog>
+  /** Delivers for a moment what was recorded; the rest is delivered after the next start. */
+  close(): Promise<void>
+}
+
+/** The most milliseconds of that. */
+const longestClosing = 5_000
+
+export async function openEvents(options: EventsOptions): Promise<Events> {
+  const { database, writer, listeners, limits, records, now, failed } = options
+  const log = openEventLog(database)
+  const leases = openLeases(database, writer, (error) => failed('events', error))
+  const cursors = openCursors(database, writer, leases)
+  const inTime = async (name: string, run: () => unknown) => void (await runCode({ name, requestId: null }, limits.hookTimeout, run))
+  const fixed = listenerConsumers(listeners, { attempts: limits.listenerAttempts, timeout: limits.hookTimeout, inTime, failed })
+  const names = fixed.map(({ name }) => name)
+  const slots = { most: limits.webhookTotalConcurrency + fixed.length, taken: 0 }
+  const webhooks = openWebhookDeliveries({ ...options, settings: options.webhooks }, () => deliveries)
+  const consumers = () => [...names, ...webhooks.registry.enabled().map(({ id }) => consumerOf(id))]
+  const deliveries: Deliveries = openDeliveries({
+    ...{ log, cursors, database, writer, slots, now, failed, outboxEvents: limits.outboxEvents },
+    consumers,
+  })
+  const changed: (() => void)[] = []
+  const reload = async (): Promise<void> => {
+    await webhooks.registry.reload()
+    for (const call of changed) call()
+  }
+  if (fixed.length > 0) {
+    await cursors.register(names, await log.last())
+    for (const consumer of fixed) deliveries.add(consumer)
+  }
+  return {
+    log,
+    recording: {
+      isOn: () => records || fixed.length > 0 || webhooks.registry.enabled().length > 0,
+      onChange: (call) => void changed.push(call),
+      wants: (event) => records || fixed.length > 0 || webhooks.registry.wants(event),
+      unregistered: webhooks.registry.unregistered,
+      neededFrom: deliveries.neededFrom,
+      committed: deliveries.committed,
+    },
+    watched: { tables: webhookTables, reload },
+    streamed: {
+      read: (after) => readEventBatch(database, after, limits.eventStreamReadBytes),
+      first: log.first,
+      last: log.last,
+      onEvents: deliveries.onEvents,
+    },
+    backlog: () => readBacklog(database, consumers()),
+    close: async () => {
+      await deliveries.close(Math.min(longestClosing, limits.drainTimeout / 5))
+      webhooks.close()
+      leases.close()
+    },
+  }
+}

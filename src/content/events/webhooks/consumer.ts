@@ -1,0 +1,115 @@
+// A webhook as a consumer of events: events about one document, or one file, are delivered in order, those about others beside them.
+import type { MainConnection, WriteDatabase } from '../../../database/database.js'
+import type { WebhookResult } from '../../../foundation/runtime/metrics.js'
+import type { TraceAttributes, Tracing } from '../../../foundation/runtime/tracing.js'
+import type { Consumer, DeliveryOutcome } from '../consumer.js'
+import type { RecordedEvent } from '../event-log.js'
+import { insertAttempt } from './attempts.js'
+import { messageId, requestOf } from './request.js'
+import type { ResolveLimits } from './resolve.js'
+import { outcomeOf, type RetryLimits } from './retry.js'
+import { ensureSecrets, signingSecrets } from './secrets.js'
+import type { WebhookRequest, WebhookResponse, WebhookSender } from './send.js'
+import { consumerOf, type Webhook } from './webhook.js'
+
+/** Limits of webhooks. */
+export interface WebhookLimits extends RetryLimits, ResolveLimits {
+  readonly webhookTimeout: number
+  readonly webhookConcurrency: number
+  readonly webhookTotalConcurrency: number
+  readonly webhookWaiting: number
+  readonly webhookResponseBytes: number
+  readonly webhookLog: number
+}
+
+/** What webhooks share. */
+export interface WebhookParts {
+  readonly database: Pick<MainConnection, 'rows'>
+  readonly writer: Pick<WriteDatabase, 'run'>
+  readonly sender: WebhookSender
+  readonly defaultHeaders: Readonly<Record<string, string>>
+  readonly limits: WebhookLimits
+  /** The time of day. */
+  now(): number
+  /** Called after each attempt, with the seconds that it took. */
+  attempted(result: WebhookResult, seconds: number): void
+  /** Makes attempts traces of their own; null: no traces are collected. */
+  readonly tracing: Tracing | null
+  /** Reports events that were given up. */
+  givenUp(
+    webhook: Webhook,
+    event: Pick<RecordedEvent, 'sequence'>,
+    attempts: number,
+    response: Pick<WebhookResponse, 'status' | 'error'>,
+  ): void
+}
+
+/** Milliseconds for what an attempt does beside the request. */
+const besideRequest = 1_000
+
+/** A webhook as a consumer. `current`: the webhook as it is now. */
+export function webhookConsumer(current: () => Webhook, parts: WebhookParts): Consumer {
+  const { limits, now } = parts
+  const { id } = current()
+
+  function settle(
+    event: Pick<RecordedEvent, 'sequence' | 'event' | 'subject'>,
+    attempt: number,
+    response: WebhookResponse,
+  ): DeliveryOutcome {
+    const logStatement = insertAttempt(id, event, attempt, response, now())
+    const outcome = outcomeOf(response, attempt, limits, now())
+    parts.attempted(outcome.kind === 'given-up' ? 'given_up' : outcome.kind, response.duration / 1000)
+    if (outcome.kind === 'given-up') parts.givenUp(current(), event, attempt, response)
+    return { ...outcome, logStatement }
+  }
+
+  return {
+    name: consumerOf(id),
+    concurrency: limits.webhookConcurrency,
+    mostWaiting: limits.webhookWaiting,
+    longestAttempt: limits.webhookTimeout + besideRequest,
+    longestPause: 2 * limits.webhookLongestPause,
+    wants: ({ event }) => current().events.includes(event),
+    orderingKeyOf: ({ subject }) => subject,
+    deliver: async (event, attempt, signal) => settle(event, attempt, await deliverTo(current(), event, parts, signal)),
+    missed: (sequence, attempt) => {
+      const error = 'The event was deleted from the outbox before it was delivered (limits.outboxBacklog)'
+      const response = { status: 0, error, retryAfter: null, duration: 0 }
+      parts.givenUp(current(), { sequence }, attempt - 1, response)
+      return { kind: 'given-up', logStatement: insertAttempt(id, { sequence, event: '', subject: '' }, attempt, response, now()) }
+    },
+  }
+}
+
+/** Sends an event to a webhook once. */
+async function deliverTo(
+  webhook: Webhook,
+  { sequence, createdAt, event, payload }: Pick<RecordedEvent, 'sequence' | 'createdAt' | 'event' | 'payload'>,
+  { database, writer, sender, defaultHeaders, now, tracing }: WebhookParts,
+  signal: AbortSignal,
+): Promise<WebhookResponse> {
+  const secrets = signingSecrets(await ensureSecrets(database, writer, webhook.id), now())
+  const message = { id: messageId({ sequence, createdAt }), event, body: payload, secrets, now: now() }
+  const request = requestOf(webhook, defaultHeaders, message)
+  if (typeof request === 'string') return { status: 0, error: request, retryAfter: null, duration: 0 }
+  if (tracing === null) return sender.send(request, signal)
+  return tracing.outgoing(
+    'POST webhook',
+    { 'http.request.method': 'POST', 'octavo.webhook.id': webhook.id, 'octavo.event': event },
+    (added) => sender.send(withHeaders(request, added), signal),
+    deliveryOf,
+  )
+}
+
+/** What a trace says of the response. */
+const deliveryOf = ({ status }: WebhookResponse): { readonly attributes: TraceAttributes; readonly isFailed: boolean } => ({
+  attributes: status === 0 ? { 'error.type': 'no response' } : { 'http.response.status_code': status },
+  isFailed: status < 200 || status > 299,
+})
+
+/** Adds headers, which take the place of those of the same name. */
+function withHeaders(request: WebhookRequest, added: WebhookRequest['headers']): WebhookRequest {
+  const names = new Set(added.map(([name]) => name.toLowerCase()))
+  return { ...request, headers: [...request.headers.filter(([name]) => !names.has(name.toLowerCase())), ...added] }
+}

@@ -1,0 +1,87 @@
+// Which webhooks this process delivers to: those that are enabled, from the moment at which it learns of them.
+import type { MainConnection, WriteDatabase } from '../../../database/database.js'
+import { onceDone } from '../../../foundation/runtime/once-done.js'
+import type { Deliveries } from '../deliveries.js'
+import type { WebhookLimits, WebhookParts } from './consumer.js'
+import type { WebhookConsumers, WebhookSettings } from './open.js'
+import { openWebhookRegistry, type WebhookRegistry } from './registry.js'
+import { consumerOf, type Webhook, webhookOf } from './webhook.js'
+import { endDeliveries } from './write.js'
+
+/** What webhooks depend on. */
+export interface WebhookDeliveriesOptions {
+  readonly database: MainConnection
+  readonly writer: WriteDatabase
+  readonly settings: WebhookSettings
+  readonly limits: WebhookLimits
+  /** The time of day. */
+  now(): number
+  failed(consumer: string, error: unknown): void
+  readonly givenUp: WebhookParts['givenUp']
+  readonly attempted: WebhookParts['attempted']
+  readonly tracing: WebhookParts['tracing']
+}
+
+/** The webhooks of the installation, and the delivery to them where this process makes it. */
+export interface WebhookDeliveries {
+  readonly registry: WebhookRegistry
+  close(): void
+}
+
+export function openWebhookDeliveries(options: WebhookDeliveriesOptions, deliveries: () => Deliveries): WebhookDeliveries {
+  const { writer, settings, failed } = options
+  let opened: WebhookConsumers | null = null
+  const consumers = onceDone(async () => {
+    opened = await open(options)
+    return opened
+  })
+  let isClosed = false
+
+  const registry = openWebhookRegistry(options.database, (stale) => {
+    deliveries().changed()
+    synchronizing = synchronizing.then(() => synchronize(stale)).catch((error) => failed('webhooks', error))
+  })
+  let synchronizing: Promise<void> = Promise.resolve()
+
+  /** Delivers to the webhooks that are enabled, and no longer to others. */
+  async function synchronize(stale: readonly number[]): Promise<void> {
+    const enabled = registry.enabled()
+    const wanted = new Set(enabled.map(({ id }) => consumerOf(id)))
+    const gone = deliveries()
+      .names()
+      .filter((name) => webhookOf(name) !== null && !wanted.has(name))
+    for (const name of gone) await deliveries().remove(name)
+    for (const id of stale) await endDeliveries(writer, id)
+    if (enabled.length === 0 || !settings.deliver || isClosed) return
+    const { consumerFor } = await consumers()
+    const present = new Set(deliveries().names())
+    for (const webhook of enabled) {
+      if (isClosed) return
+      if (!present.has(consumerOf(webhook.id))) deliveries().add(consumerFor(latest(registry, webhook)))
+    }
+  }
+
+  return {
+    registry,
+    close: () => {
+      isClosed = true
+      opened?.close()
+    },
+  }
+}
+
+/** Returns a webhook as it is now, or as it was last. */
+function latest(registry: WebhookRegistry, webhook: Webhook): () => Webhook {
+  let known = webhook
+  return () => {
+    known = registry.enabled().find(({ id }) => id === webhook.id) ?? known
+    return known
+  }
+}
+
+/** Loads the code only where there is a webhook. */
+async function open({ failed, ...options }: WebhookDeliveriesOptions): Promise<WebhookConsumers> {
+  const { openWebhookConsumers } = await import('./open.js')
+  const report = (error: unknown) => failed('webhooks', error)
+  return openWebhookConsumers({ ...options, failed: report })
+}

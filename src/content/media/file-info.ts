@@ -1,0 +1,113 @@
+// Parses `fileInfo`, the information that a client sends about files: one object, or one per file.
+
+import { printed } from '../../foundation/errors/bounded-values.js'
+import { ApiError, validationError } from '../../foundation/errors/errors.js'
+import { checkDisplayName } from './file-names.js'
+
+/** The information about a file; `undefined` leaves a value unchanged, `null` clears it. */
+export interface FileInfo {
+  readonly name?: string | undefined
+  readonly alternativeText?: string | null | undefined
+  readonly caption?: string | null | undefined
+  readonly focalPoint?: Readonly<Record<string, unknown>> | null | undefined
+}
+
+interface Issue {
+  readonly path: readonly string[]
+  readonly message: string
+  readonly name: 'ValidationError'
+  readonly value?: unknown
+}
+
+/**
+ * Parses the information about `count` files, from a form field or a JSON body.
+ * @throws ApiError 400 if it is not an object, or not one object per file (uploads.1); for unknown keys if they are refused
+ */
+export function readFileInfos(sent: unknown, count: number, unknown: 'ignored' | 'refused' = 'ignored'): readonly FileInfo[] {
+  if (sent === undefined) return Array.from({ length: count }, () => ({}))
+  const parsed = Array.isArray(sent) ? sent.map(parsedText) : parsedText(sent)
+  const list = Array.isArray(parsed) ? (parsed.length === 1 && Array.isArray(parsed[0]) ? (parsed[0] as unknown[]) : parsed) : null
+  if (count > 1) {
+    if (list === null || (list.length === 1 && !Array.isArray(sent))) throw wrongShape('array', parsed)
+    return Array.from({ length: count }, (_, index) => readFileInfo(list[index] ?? {}, unknown))
+  }
+  if (list !== null && list.length !== 1) throw wrongShape('object', parsed)
+  return [readFileInfo(list === null ? parsed : list[0], unknown)]
+}
+
+function parsedText(sent: unknown): unknown {
+  if (typeof sent !== 'string') return sent
+  try {
+    return JSON.parse(sent)
+  } catch {
+    return sent
+  }
+}
+
+function readFileInfo(value: unknown, unknown: 'ignored' | 'refused'): FileInfo {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw wrongShape('object', value)
+  const { name, alternativeText, caption, focalPoint } = value as Record<string, unknown>
+  const issues: Issue[] = unknown === 'refused' ? unknownKeys(value) : []
+  const info: FileInfo = {
+    name: text('name', name, issues) ?? undefined,
+    alternativeText: text('alternativeText', alternativeText, issues),
+    caption: text('caption', caption, issues),
+    focalPoint: point(focalPoint, issues),
+  }
+  if (issues.length > 0)
+    throw new ApiError('ValidationError', issues.length === 1 ? issues[0]!.message : `${issues.length} errors occurred`, { errors: issues })
+  return info.name === undefined ? info : { ...info, name: checkDisplayName(info.name) }
+}
+
+function unknownKeys(value: object): Issue[] {
+  const { focalPoint } = value as { readonly focalPoint?: unknown }
+  const names = ['name', 'alternativeText', 'caption', 'focalPoint']
+  const inPoint = typeof focalPoint === 'object' && focalPoint !== null ? Object.keys(focalPoint) : []
+  const paths = [
+    ...Object.keys(value).flatMap((key) => (names.includes(key) ? [] : [[key]])),
+    ...inPoint.flatMap((key) => (key === 'x' || key === 'y' ? [] : [['focalPoint', key]])),
+  ]
+  return paths.slice(0, mostUnknown).map((keys) => {
+    const path = ['fileInfo', ...keys.map((key) => key.slice(0, 100))]
+    return { path, message: `${path.join('.')} is unknown`, name: 'ValidationError' }
+  })
+}
+
+/** Unknown keys that one error names. */
+const mostUnknown = 100
+
+function text(key: string, value: unknown, issues: Issue[]): string | null | undefined {
+  if (value === undefined || value === null || typeof value === 'string') return value
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value)
+  const message = `fileInfo.${key} must be a \`string\` type, but the final value was: \`${printed(value)}\`.`
+  issues.push({ path: ['fileInfo', key], message, name: 'ValidationError', value })
+  return undefined
+}
+
+/** Parses a focal point, in percent of width and height; anything but an object counts as null. */
+function point(value: unknown, issues: Issue[]): FileInfo['focalPoint'] {
+  if (value === undefined || value === null) return value
+  if (typeof value !== 'object' || Array.isArray(value)) return null
+  const read = value as Readonly<Record<string, unknown>>
+  const coordinates = (['x', 'y'] as const).map((key) => [key, coordinate(key, read[key], issues)] as const)
+  return { ...read, ...Object.fromEntries(coordinates) }
+}
+
+function coordinate(key: 'x' | 'y', value: unknown, issues: Issue[]): number {
+  const path = ['fileInfo', 'focalPoint', key]
+  const issue = (message: string, more: { readonly value?: unknown }) =>
+    issues.push({ path, message: `${path.join('.')} ${message}`, name: 'ValidationError', ...more })
+  const number = typeof value === 'string' && value.trim() !== '' ? Number(value) : value
+  if (value === undefined) issue('is a required field', {})
+  else if (typeof number !== 'number' || Number.isNaN(number))
+    issue(`must be a \`number\` type, but the final value was: \`NaN\` (cast from the value \`${printed(value)}\`).`, { value: null })
+  else if (number < 0) issue('must be greater than or equal to 0', { value: number })
+  else if (number > 100) issue('must be less than or equal to 100', { value: number })
+  return number as number
+}
+
+const wrongShape = (shape: 'object' | 'array', value: unknown): ApiError => {
+  const cast = value === null ? '' : ` (cast from the value \`${printed(value)}\`)`
+  const message = `fileInfo must be a \`${shape}\` type, but the final value was: \`null\`${cast}.`
+  return validationError(message, { errors: [{ path: ['fileInfo'], message, name: 'ValidationError', value: null }] })
+}

@@ -1,0 +1,195 @@
+// Statements on the folders of the media library: `upload_folders`, their parents, and the files in them.
+import { type RawBuilder, sql } from 'kysely'
+import type { RowReader, Transaction } from '../../database/database.js'
+import { concat } from '../../database/fragments.js'
+import { linkLast } from '../../database/last-link.js'
+import { fileType } from '../../model/schema/link.js'
+import { linksOf } from '../../model/schema/owners.js'
+import type { Model } from '../../model/schema/types.js'
+import { insertRow, updateRow } from '../documents/store/rows.js'
+
+/** A folder as far as files depend on it. */
+export interface FolderPlace {
+  readonly id: number
+  /** The ids of folders in `path_id`, from the root to this one, such as `/1/4`. */
+  readonly path: string
+}
+
+/** A row of `upload_folders`. */
+export interface FolderRow extends FolderPlace {
+  readonly documentId: string
+  readonly name: string
+  /** Null: in the root. */
+  readonly parent: number | null
+  /** Milliseconds since 1970. */
+  readonly createdAt: number | null
+  readonly updatedAt: number | null
+  /** The row id of an administrator. */
+  readonly createdBy: number | null
+}
+
+/** The path of files outside of folders. */
+export const rootPath = '/'
+
+/** Characters of a path, as in its column. */
+const longestPath = 255
+
+const columns = sql`f.id, f.document_id as ${sql.ref('documentId')}, f.name, f.path, l.inv_folder_id as ${sql.ref('parent')},
+  f.created_at as ${sql.ref('createdAt')}, f.updated_at as ${sql.ref('updatedAt')}, f.created_by_id as ${sql.ref('createdBy')}
+  from upload_folders f left join upload_folders_parent_lnk l on l.folder_id = f.id`
+
+/** Which folders. */
+export interface WantedFolders {
+  /** Null: those in the root; undefined: all. */
+  readonly parent?: number | null | undefined
+  /** A part of the name, whatever its case. */
+  readonly q?: string | undefined
+  /** Only higher ids. */
+  readonly after: number | null
+  readonly limit: number
+}
+
+const all: RawBuilder<unknown> = sql`1 = 1`
+
+/** Returns folders in the order of their ids. */
+export function listFolders(database: RowReader, { parent, q, after, limit }: WantedFolders): Promise<readonly FolderRow[]> {
+  const inParent = parent === undefined ? all : parent === null ? sql`l.inv_folder_id is null` : sql`l.inv_folder_id = ${parent}`
+  const named = q === undefined ? all : sql`lower(f.name) like ${`%${q.toLowerCase().replaceAll(/[!%_]/g, '!$&')}%`} escape '!'`
+  return database.rows(sql`select ${columns} where ${inParent} and ${named} and f.id > ${after ?? 0} order by f.id limit ${limit}`)
+}
+
+/** Returns the folders with these ids, in the order of their ids. */
+export async function foldersWithIds(database: RowReader, ids: readonly number[]): Promise<readonly FolderRow[]> {
+  return ids.length === 0 ? [] : database.rows(sql`select ${columns} where f.id in (${sql.join([...ids])}) order by f.id`)
+}
+
+/** Returns a folder, or null. */
+export async function readFolder(database: RowReader, id: number): Promise<FolderRow | null> {
+  return (await foldersWithIds(database, [id]))[0] ?? null
+}
+
+/** True where one folder is the other or lies in it. */
+export const isWithin = (inner: FolderPlace, outer: FolderPlace): boolean => `${inner.path}/`.startsWith(`${outer.path}/`)
+
+/** True for the paths at and below a folder; they consist of digits and slashes. */
+const below = (column: RawBuilder<unknown>, { path }: FolderPlace): RawBuilder<unknown> =>
+  sql`(${column} = ${path} or ${column} like ${`${path}/%`})`
+
+/** The ids of some folders and of all that lie in them. */
+export async function folderIdsBelow(database: RowReader, folders: readonly FolderPlace[]): Promise<readonly number[]> {
+  if (folders.length === 0) return []
+  const places = sql.join(
+    folders.map((folder) => below(sql`path`, folder)),
+    sql` or `,
+  )
+  return (await database.rows<{ id: number }>(sql`select id from upload_folders where ${places} order by id`)).map(({ id }) => id)
+}
+
+/** The ids of the files in these folders and in all that lie in them; at most `most`. */
+export async function fileIdsBelow(database: RowReader, folders: readonly FolderPlace[], most: number): Promise<readonly number[]> {
+  if (folders.length === 0) return []
+  const places = sql.join(
+    folders.map((folder) => below(sql`folder_path`, folder)),
+    sql` or `,
+  )
+  return (await database.rows<{ id: number }>(sql`select id from files where ${places} order by id limit ${most}`)).map(({ id }) => id)
+}
+
+/** True if a folder has another folder of this name, whatever its case is there. */
+export async function hasFolderNamed(database: RowReader, parent: number | null, name: string, except: number | null): Promise<boolean> {
+  const inParent = parent === null ? sql`l.inv_folder_id is null` : sql`l.inv_folder_id = ${parent}`
+  const found = await database.rows<{ id: number; name: string }>(sql`select f.id, f.name from upload_folders f
+    left join upload_folders_parent_lnk l on l.folder_id = f.id where f.name = ${name} and ${inParent}`)
+  // Collations may ignore case and accents.
+  return found.some((folder) => folder.name === name && folder.id !== except)
+}
+
+/** A folder to make. */
+export interface NewFolder {
+  readonly documentId: string
+  readonly name: string
+  readonly parent: FolderPlace | null
+  /** The row id of an administrator; null: nobody. */
+  readonly createdBy: number | null
+}
+
+/** Makes a folder; null where its path would be too long. */
+export async function insertFolder(
+  tx: Transaction,
+  model: Model,
+  { documentId, name, parent, createdBy }: NewFolder,
+  now: number,
+): Promise<FolderPlace | null> {
+  const [next] = await tx.rows<{ number: number }>(sql`select coalesce(max(path_id), 0) + 1 as number from upload_folders`)
+  const path = `${parent?.path ?? ''}/${next!.number}`
+  if (path.length > longestPath) return null
+  const id = await insertRow(tx, 'upload_folders', {
+    ...{ document_id: documentId, name, path_id: next!.number, path },
+    ...{ created_at: now, updated_at: now, published_at: now, created_by_id: createdBy, updated_by_id: createdBy },
+  })
+  if (parent !== null) await linkToParent(tx, model, id, parent.id)
+  return { id, path }
+}
+
+async function linkToParent(tx: Transaction, model: Model, id: number, parent: number): Promise<void> {
+  await tx.run(linkLast(linksOf(model, 'plugin::upload.folder', 'parent'), id, parent))
+}
+
+/** Changes the name of a folder. */
+export async function renameFolder(tx: Transaction, id: number, name: string): Promise<void> {
+  updateRow(tx, 'upload_folders', id, { name })
+}
+
+/** Notes who changed a folder. */
+export async function markFolder(tx: Transaction, id: number, by: number, now: number): Promise<void> {
+  updateRow(tx, 'upload_folders', id, { updated_at: now, updated_by_id: by })
+}
+
+/** Moves a folder with all that lies in it; false where a path would be too long. The caller knows that `to` does not lie in it. */
+export async function moveFolder(tx: Transaction, model: Model, folder: FolderPlace, to: FolderPlace | null): Promise<boolean> {
+  const own = folder.path.slice(folder.path.lastIndexOf('/'))
+  const path = `${to?.path ?? ''}${own}`
+  const [longest] = await tx.rows<{ length: number }>(
+    sql`select max(length(path)) as length from upload_folders where ${below(sql`path`, folder)}`,
+  )
+  if (longest!.length + path.length - folder.path.length > longestPath) return false
+  const moved = (column: RawBuilder<unknown>) =>
+    concat(sql`cast(${path} as text)`, sql`substr(${column}, ${sql.lit(folder.path.length + 1)})`)
+  await tx.run(sql`update upload_folders set path = ${moved(sql`path`)} where ${below(sql`path`, folder)}`)
+  await tx.run(sql`update files set folder_path = ${moved(sql`folder_path`)} where ${below(sql`folder_path`, folder)}`)
+  await tx.run(sql`delete from upload_folders_parent_lnk where folder_id = ${folder.id}`)
+  if (to !== null) await linkToParent(tx, model, folder.id, to.id)
+  return true
+}
+
+/** Deletes folders and their links. */
+export async function deleteFolders(tx: Transaction, ids: readonly number[]): Promise<void> {
+  if (ids.length > 0) await tx.run(sql`delete from upload_folders where id in (${sql.join([...ids])})`)
+}
+
+/** The folder that a file lies in; null: the root. */
+export async function folderOfFile(database: RowReader, file: number): Promise<FolderPlace | null> {
+  const [folder = null] = await database.rows<FolderPlace>(
+    sql`select f.id, f.path from upload_folders f join files_folder_lnk l on l.folder_id = f.id where l.file_id = ${file}`,
+  )
+  return folder
+}
+
+/** Puts a file behind those that a folder has; null: it lies in none. */
+export async function putIntoFolder(tx: Transaction, model: Model, file: number, folder: FolderPlace | null): Promise<void> {
+  if (folder !== null) await tx.run(linkLast(linksOf(model, fileType, 'folder'), file, folder.id))
+}
+
+/** Moves files to a folder, in this order; null: to the root. */
+export async function moveFiles(tx: Transaction, model: Model, ids: readonly number[], folder: FolderPlace | null): Promise<void> {
+  if (ids.length === 0) return
+  const listed = sql.join([...ids])
+  await tx.run(sql`delete from files_folder_lnk where file_id in (${listed})`)
+  await tx.run(sql`update files set folder_path = ${folder?.path ?? rootPath} where id in (${listed})`)
+  for (const id of ids) await putIntoFolder(tx, model, id, folder)
+}
+
+/** Notes who changed files. */
+export async function markFiles(tx: Transaction, ids: readonly number[], by: number, now: number): Promise<void> {
+  for (const id of ids) updateRow(tx, 'files', id, { updated_at: now, updated_by_id: by })
+}

@@ -1,0 +1,115 @@
+// Processes a few images at a time, each in its own process with low priority. Idle processes end.
+import { unavailable } from '../../../database/unavailable.js'
+import { ApiError } from '../../../foundation/errors/errors.js'
+import { openTurns } from '../../../foundation/runtime/turns.js'
+import { asApiError, tooManyUploads } from '../receive.js'
+import type { ImageBounds } from './memory-needs.js'
+import type { CropBox, ImageSettings, SourceImage, ToImageProcess } from './protocol.js'
+import { type ImageWorker, type Outcome, startImageWorker } from './worker.js'
+
+/** The limits of image processing. */
+export interface ImageLimits extends ImageBounds {
+  readonly imageConcurrency: number
+  readonly imageQueue: number
+}
+
+/** A file that may be an image; `mime` is the type detected from its bytes. */
+export interface ImageFile {
+  readonly path: string
+  readonly bytes: number
+  readonly mime: string | null
+}
+
+/** The processing of images. */
+export interface Images {
+  /**
+   * Measures an image and creates its formats in the same folder; null for types that are not processed. An image beyond the limits gets
+   * no formats. Callers take turns.
+   * @throws ApiError 400 for an invalid image; 503 if the queue is full, or if the process could not be started or was killed from outside.
+   */
+  make(file: ImageFile, settings: ImageSettings, caller: string): Promise<SourceImage | null>
+  /**
+   * Measures an image as it is shown, and writes a part of it into the same folder, as its encoding; null for types that are not processed.
+   * Without encoding: animated or too large images, and parts that are not in the image.
+   * @throws as `make`
+   */
+  crop(file: ImageFile, part: CropBox, caller: string): Promise<SourceImage | null>
+  close(): void
+}
+
+/** Milliseconds without work after which a process ends and frees its memory. */
+const idleTimeout = 10_000
+
+const imageTypes = /^image\/(?:jpeg|png|webp|gif|tiff|avif)$/
+
+/** Opens the image processing. Its processes start with the first images. `processed` is called after each image, with the seconds that it took. */
+export function openImages(limits: ImageLimits, processed: (seconds: number) => void): Images {
+  const turns = openTurns(limits.imageConcurrency, limits.imageQueue, tooManyUploads)
+  const { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout } = limits
+  const bounds = { imagePixels, imageSide, imageFrames, imageBytes, imageMemory, imageWork, imageTimeout }
+  const workers = new Set<ImageWorker>()
+  /** Processes without work, the most recently used one last. */
+  const idle: { readonly worker: ImageWorker; readonly since: NodeJS.Timeout }[] = []
+
+  function take(): ImageWorker {
+    for (;;) {
+      const candidate = idle.pop()
+      if (candidate === undefined) break
+      clearTimeout(candidate.since)
+      if (candidate.worker.isAlive()) return candidate.worker
+      workers.delete(candidate.worker)
+    }
+    const worker = startImageWorker(imageMemory)
+    workers.add(worker)
+    return worker
+  }
+
+  function release(worker: ImageWorker): void {
+    if (!worker.isAlive()) return void workers.delete(worker)
+    const since = setTimeout(() => {
+      idle.splice(
+        idle.findIndex((one) => one.worker === worker),
+        1,
+      )
+      workers.delete(worker)
+      worker.stop()
+    }, idleTimeout)
+    since.unref()
+    idle.push({ worker, since })
+  }
+
+  async function make(request: Omit<ToImageProcess, 'bounds'>): Promise<SourceImage> {
+    const worker = take()
+    const started = performance.now()
+    const outcome = await worker.work({ ...request, bounds })
+    if (outcome.kind !== 'unstarted' && outcome.kind !== 'lost') processed((performance.now() - started) / 1000)
+    release(worker)
+    return imageOf(outcome)
+  }
+
+  return {
+    make: async ({ path, bytes, mime }, settings, caller) => {
+      if (mime === null || !imageTypes.test(mime)) return null
+      return turns.run(caller, () => make({ path, bytes, mime, settings, crop: null }))
+    },
+    crop: async ({ path, bytes, mime }, crop, caller) => {
+      if (mime === null || !imageTypes.test(mime)) return null
+      const settings = { sizeOptimization: false, responsiveDimensions: false, autoOrientation: true }
+      return turns.run(caller, () => make({ path, bytes, mime, settings, crop }))
+    },
+    close: () => {
+      for (const { since } of idle) clearTimeout(since)
+      for (const worker of workers) worker.stop()
+    },
+  }
+}
+
+/** The image that was made. @throws ApiError 400, 503 */
+function imageOf(outcome: Outcome): SourceImage {
+  if (outcome.kind === 'made') return outcome.image
+  if (outcome.kind === 'broken') throw new ApiError('ApplicationError', 'File is not a valid image')
+  if (outcome.kind === 'lost') throw unavailable('The image could not be processed', new Error('an image process was killed from outside'))
+  if (outcome.kind === 'unstarted')
+    throw unavailable('The image could not be processed', new Error(`an image process could not be started: ${outcome.message}`))
+  throw asApiError(Object.assign(new Error(outcome.message), { code: outcome.code }))
+}

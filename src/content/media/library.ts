@@ -1,0 +1,340 @@
+// The writes of the media library: files are received, checked, moved to the storage, and only then get a row.
+import { randomUUID } from 'node:crypto'
+import type { MainConnection, Transaction, WriteDatabase } from '../../database/database.js'
+import { notFound, validationError } from '../../foundation/errors/errors.js'
+import type { MediaEventName } from '../../foundation/public/events.js'
+import { openQueue, openSerialQueues, type Queue } from '../../foundation/runtime/queue.js'
+import type { Model } from '../../model/schema/types.js'
+import { markOwnerModified } from '../documents/store/owning-document.js'
+import { type CropParts, withCropped } from './crop.js'
+import type { FileInfo } from './file-info.js'
+import { newHash } from './file-names.js'
+import type { FolderPlace } from './folders.js'
+import type { CropBox } from './images/protocol.js'
+import type { Journal, JournalEntry } from './journal.js'
+import { linkedRows } from './linked-rows.js'
+import type { MediaType, TypeRules } from './media-types.js'
+import { checkMediaType, checkReplacement, mediaTypeOf } from './media-types.js'
+import { type PreparedFile, prepareFile } from './prepare.js'
+import type { Received, Receiver } from './receive.js'
+import { asApiError, tooManyUploads } from './receive.js'
+import type { FileRow, InfoColumns, MediaLink, NewFile } from './rows.js'
+import {
+  apiFolder,
+  commitSwap,
+  deleteFile,
+  insertFile,
+  linkedRowExists,
+  linkFiles,
+  readFile,
+  readFiles,
+  storedNames,
+  updateContent,
+  updateInfo,
+} from './rows.js'
+import type { Storages } from './storage/open.js'
+
+/** The media library. */
+export interface Library {
+  readonly limits: FormLimits
+  readonly receive: Receiver['receive']
+  readonly discard: Receiver['discard']
+  /** Limits how many upload forms are parsed concurrently. */
+  readonly inTurn: Queue['run']
+  /** Stores files and returns their ids in the same order. @throws ApiError 400 for files that may not be stored. */
+  add(files: readonly Received[], infos: readonly FileInfo[], link: MediaLink | null, scope: LibraryScope): Promise<readonly number[]>
+  /** Changes the information about a file. @throws ApiError 404 */
+  change(id: number, info: FileInfo, scope: LibraryScope): Promise<void>
+  /** Replaces the content of a file, keeping its URL. @throws ApiError 404 */
+  replace(id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void>
+  /**
+   * Cuts a part out of a picture: as a file beside it, or in its place. Returns the id of the file with the part.
+   * @throws ApiError 404; 400 for what cannot be cropped like this
+   */
+  crop(id: number, part: CropBox, place: 'beside' | 'instead', scope: LibraryScope): Promise<number>
+  /** Deletes a file. @throws ApiError 404 */
+  remove(id: number, scope: LibraryScope): Promise<void>
+  /** Deletes files in one transaction. @throws ApiError 404 if one of them is not there */
+  removeAll(ids: readonly number[], scope: LibraryScope): Promise<void>
+}
+
+/** Limits of an upload form. */
+export interface FormLimits {
+  readonly uploadFiles: number
+  readonly uploadFields: number
+  readonly uploadFieldBytes: number
+  readonly uploadBytes: number
+  /** Forms that are parsed concurrently; the others wait a few milliseconds for each chunk. */
+  readonly uploadConcurrency: number
+}
+
+/** What a change of the library belongs to. */
+export interface LibraryScope {
+  readonly model: Model
+  /** Null if no events are recorded. */
+  readonly watch: FileWatch | null
+  /** Absent: a caller of the content API, or code of the project. */
+  readonly author?: FileAuthor
+  /** The caller of the content API, by a name that another one does not have. */
+  readonly caller?: string
+}
+
+/** An administrator who changes the library. */
+export interface FileAuthor {
+  /** The row id in admin_users. */
+  readonly id: number
+  /** Called in the transaction before anything is written; for new files with none. Resolves to their folder, null: the root. @throws to refuse */
+  before(transaction: Transaction, ids: readonly number[]): Promise<FolderPlace | null>
+  /** Called in the transaction when everything is written. */
+  after(transaction: Transaction, files: readonly NamedRow[]): Promise<void>
+}
+
+/** A file by its row id and name. */
+export interface NamedRow {
+  readonly id: number
+  readonly name: string
+}
+
+/** The dependencies of the media library. */
+export interface LibraryParts extends CropParts {
+  readonly database: MainConnection
+  readonly writer: WriteDatabase
+  readonly storages: Storages
+  readonly journal: Journal
+  readonly rules: TypeRules
+  readonly limits: FormLimits
+  newDocumentId(): string
+}
+
+/** Is notified of changes to files. */
+export interface FileWatch {
+  /** Called inside the transaction, after a file was written or before it is deleted. */
+  happened(transaction: Transaction, event: MediaEventName, id: number): Promise<void>
+  /** Called after each commit. */
+  committed(): void
+}
+
+/** Opens the media library. */
+export function openLibrary(parts: LibraryParts): Library {
+  const { limits, receiver } = parts
+  const replacements = openSerialQueues()
+  return {
+    limits,
+    receive: receiver.receive,
+    discard: receiver.discard,
+    inTurn: openQueue(limits.uploadConcurrency, Number.POSITIVE_INFINITY, tooManyUploads).run,
+    add: (files, infos, link, scope) => addFiles(parts, files, infos, link, scope),
+    change: (id, info, scope) => changeFile(parts, id, info, scope),
+    replace: (id, file, info, scope) => replacements.inLine(id, () => replaceFile(parts, id, file, info, scope)),
+    crop: (id, part, place, scope) => replacements.inLine(id, () => cropFile(parts, id, part, place, scope)),
+    remove: (id, scope) => replacements.inLine(id, () => removeFiles(parts, [id], scope)),
+    removeAll: (ids, scope) => {
+      const sorted = [...new Set(ids)].sort((one, other) => one - other)
+      // Always in this order, so that two of them never wait for each other.
+      return sorted.reduceRight(
+        (work, id) => () => replacements.inLine(id, work),
+        () => removeFiles(parts, sorted, scope),
+      )()
+    },
+  }
+}
+
+/** Whose turn it is where work waits. */
+const callerOf = ({ author, caller }: LibraryScope): string =>
+  author === undefined ? (caller ?? 'the project') : `administrator ${author.id}`
+
+async function addFiles(
+  parts: LibraryParts,
+  files: readonly Received[],
+  infos: readonly FileInfo[],
+  link: MediaLink | null,
+  scope: LibraryScope,
+): Promise<readonly number[]> {
+  const { database, newDocumentId } = parts
+  const storage = parts.storages.current
+  if (link !== null && !(await linkedRowExists(database, link))) throw validationError('No entry with this refId')
+  const types = await Promise.all(files.map((file) => checkedType(parts, file)))
+  const rows: NewFile[] = []
+  const puts: PreparedFile['puts'][number][] = []
+  const entries: JournalEntry[] = []
+  for (const [index, file] of files.entries()) {
+    const info = infos[index]!
+    const type = types[index]!
+    const name = info.name || file.name
+    const hash = newHash(name, file.name)
+    const prepared = await prepareFile(parts, file, type, { name, hash, ext: type.ext }, callerOf(scope))
+    const { alternativeText = null, caption = null, focalPoint = null } = info
+    rows.push({
+      ...prepared.content,
+      ...{ name, alternativeText, caption, focalPoint, hash, ext: type.ext },
+      ...{ documentId: newDocumentId(), url: storage.url(hash + type.ext), provider: storage.provider },
+    })
+    puts.push(...prepared.puts)
+    entries.push({ provider: storage.provider, hash, names: prepared.puts.map((put) => put.name) })
+  }
+  return changeStorage(parts, entries, puts, () =>
+    transaction(parts, scope, async (tx) => {
+      const now = Date.now()
+      const { author } = scope
+      const folder = author === undefined ? await apiFolder(tx, scope.model, newDocumentId, now) : await author.before(tx, [])
+      const ids: number[] = []
+      for (const row of rows) ids.push(await insertFile(tx, row, { model: scope.model, folder, createdBy: author?.id ?? null, now }))
+      if (link !== null) {
+        for (const row of await linkedRows(tx, scope.model, link)) {
+          await linkFiles(tx, ids, { ...link, id: row })
+          await markOwnerModified(tx, scope.model, { ...link, id: row })
+        }
+      }
+      for (const id of ids) await scope.watch?.happened(tx, 'media.create', id)
+      await author?.after(
+        tx,
+        rows.map(({ name }, index) => ({ id: ids[index]!, name })),
+      )
+      return ids
+    }),
+  )
+}
+
+async function changeFile(parts: LibraryParts, id: number, info: FileInfo, scope: LibraryScope): Promise<void> {
+  const newInfo = changedInfo(await existing(parts, id), info)
+  await transaction(parts, scope, async (tx) => {
+    if (!(await updateInfo(tx, id, newInfo, Date.now()))) throw notFound('Entity not found')
+    await scope.watch?.happened(tx, 'media.update', id)
+  })
+}
+
+/**
+ * Replaces the content of a file. The new files wait next to the old ones until the database commits, then replace them. A file from
+ * another storage moves to the current one.
+ */
+async function replaceFile(parts: LibraryParts, id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void> {
+  const storage = parts.storages.current
+  const row = await existing(parts, id)
+  const type = await checkedType(parts, file)
+  checkReplacement(row, type)
+  const newInfo = replacedInfo(row, file, info)
+  const { hash, ext, provider } = row
+  const { content, puts } = await prepareFile(parts, file, type, { name: newInfo.name, hash, ext }, callerOf(scope))
+  const moved = provider !== storage.provider
+  // Like Strapi, stores an empty object if there are no formats.
+  const location = { url: moved ? storage.url(hash + ext) : row.url, provider: storage.provider }
+  const stored = { ...content, formats: content.formats ?? {}, ...location }
+  const swap = { id: randomUUID(), moves: moved ? [] : puts.map(({ name }) => [`.${randomUUID()}`, name] as const) }
+  const staged = new Map(swap.moves.map(([from, to]) => [to, from]))
+  const names = [...new Set([...(moved ? [] : storedNames(row)), ...puts.map(({ name }) => name), ...staged.values()])]
+  const entries = [{ provider: storage.provider, hash, names, ...(moved ? {} : { swap }) }, ...(moved ? deletionOf(parts, [row]) : [])]
+  const stagedPuts = puts.map((put) => ({ ...put, name: staged.get(put.name) ?? put.name }))
+  await changeStorage(parts, entries, stagedPuts, () =>
+    transaction(parts, scope, async (tx) => {
+      await scope.author?.before(tx, [id])
+      if (!(await updateInfo(tx, id, newInfo, Date.now()))) throw notFound('Entity not found')
+      await updateContent(tx, id, stored)
+      if (!moved) await commitSwap(tx, swap.id)
+      await scope.watch?.happened(tx, 'media.update', id)
+      await scope.author?.after(tx, [{ id, name: newInfo.name }])
+    }),
+  )
+}
+
+async function cropFile(parts: LibraryParts, id: number, part: CropBox, place: 'beside' | 'instead', scope: LibraryScope): Promise<number> {
+  const row = await existing(parts, id)
+  const { name, alternativeText, caption } = row
+  return withCropped(parts, row, { part, caller: callerOf(scope) }, async (file) => {
+    if (place === 'beside') return (await addFiles(parts, [file], [{ name, alternativeText, caption }], null, scope))[0]!
+    await replaceFile(parts, id, file, { name }, scope)
+    return id
+  })
+}
+
+async function removeFiles(parts: LibraryParts, ids: readonly number[], scope: LibraryScope): Promise<void> {
+  const rows = await readFiles(parts.database, ids)
+  if (rows.length < ids.length) throw notFound('file.notFound')
+  await changeStorage(parts, deletionOf(parts, rows), [], () =>
+    transaction(parts, scope, async (tx) => {
+      await scope.author?.before(tx, ids)
+      for (const { id } of rows) {
+        await scope.watch?.happened(tx, 'media.delete', id)
+        if (!(await deleteFile(tx, id))) throw notFound('file.notFound')
+      }
+      await scope.author?.after(tx, rows)
+    }),
+  )
+}
+
+async function existing({ database }: LibraryParts, id: number): Promise<FileRow> {
+  const row = await readFile(database, id)
+  if (row === null) throw notFound('Entity not found')
+  return row
+}
+
+async function checkedType({ rules }: LibraryParts, file: Received): Promise<MediaType> {
+  const type = await mediaTypeOf(file)
+  checkMediaType(type, rules)
+  return type
+}
+
+/** Returns the journal entries for deleting files, one for each storage; none for a storage that is not configured. */
+function deletionOf({ storages }: LibraryParts, rows: readonly FileRow[]): readonly JournalEntry[] {
+  return [...new Set(rows.map(({ provider }) => provider))]
+    .filter((provider) => storages.of.has(provider))
+    .map((provider) => {
+      const files = rows.filter((row) => row.provider === provider)
+      return { provider, hash: files.length === 1 ? files[0]!.hash : null, names: files.flatMap(storedNames) }
+    })
+}
+
+/** Moves files to the storage and writes rows. If anything fails, files without a row are deleted. */
+async function changeStorage<Result>(
+  { storages, journal }: LibraryParts,
+  entries: readonly JournalEntry[],
+  puts: PreparedFile['puts'],
+  writeRows: () => Promise<Result>,
+): Promise<Result> {
+  const storage = storages.current
+  const resolvers: (() => Promise<void>)[] = []
+  let isWritten = false
+  try {
+    for (const entry of entries) resolvers.push(await journal.add(entry))
+    for (const { path, name, mime } of puts) await storage.put(path, name, mime)
+    await storage.flush()
+    const result = await writeRows()
+    isWritten = true
+    return result
+  } catch (error) {
+    throw asApiError(error)
+  } finally {
+    const resolved = Promise.all(resolvers.map((resolve) => resolve()))
+    // If a remote storage rejects uploads, deletions may fail too, so the response does not wait for them.
+    if (isWritten || !storage.remote) await resolved
+  }
+}
+
+async function transaction<Result>(
+  { writer }: LibraryParts,
+  { watch }: LibraryScope,
+  work: (tx: Transaction) => Promise<Result>,
+): Promise<Result> {
+  const result = await writer.transaction(work)
+  watch?.committed()
+  return result
+}
+
+/** Merges changed information about a file; missing values and nulls leave it unchanged, as in Strapi. */
+function changedInfo(row: InfoColumns, info: FileInfo): InfoColumns {
+  return {
+    name: info.name ?? row.name,
+    alternativeText: info.alternativeText ?? row.alternativeText,
+    caption: info.caption ?? row.caption,
+    focalPoint: info.focalPoint ?? row.focalPoint,
+  }
+}
+
+/** Merges the information about a replaced file: it gets the new name, keeps its texts, and loses the focal point of the old image. */
+function replacedInfo(row: InfoColumns, file: Received, info: FileInfo): InfoColumns {
+  return {
+    name: info.name || file.name,
+    alternativeText: info.alternativeText === undefined ? row.alternativeText : info.alternativeText,
+    caption: info.caption === undefined ? row.caption : info.caption,
+    focalPoint: info.focalPoint ?? null,
+  }
+}

@@ -1,0 +1,76 @@
+// Prepares a received file for storing: the columns of its row, and its files on disk, which include the smaller formats of an image.
+import type { MainConnection } from '../../database/database.js'
+import type { Images } from './images/pool.js'
+import type { SourceImage } from './images/protocol.js'
+import type { MediaType } from './media-types.js'
+import type { Received } from './receive.js'
+import { type ContentColumns, readImageSettings, type StoredFormat } from './rows.js'
+import type { Storages } from './storage/open.js'
+import { svgSize } from './svg.js'
+
+/** A file prepared for storing: the columns of its row, and its files on disk with their names in the storage. */
+export interface PreparedFile {
+  readonly content: ContentColumns
+  readonly puts: readonly { readonly path: string; readonly name: string; readonly mime: string }[]
+}
+
+/** The dependencies of preparing a file. */
+export interface PrepareParts {
+  readonly database: MainConnection
+  readonly images: Images
+  readonly storages: Storages
+}
+
+/** The names of a file: the one that is shown, and those of which its name in the storage consists. */
+export interface FileNames {
+  readonly name: string
+  readonly hash: string
+  readonly ext: string
+}
+
+/** Measures a file, and makes the formats of an image. `caller`: whose turn that is. */
+export async function prepareFile(
+  { database, images, storages }: PrepareParts,
+  file: Received,
+  type: MediaType,
+  names: FileNames,
+  caller: string,
+): Promise<PreparedFile> {
+  const image = await images.make({ ...file, mime: type.detected }, await readImageSettings(database), caller)
+  const size = image ?? (type.detected === 'image/svg+xml' ? svgSize(file.head) : null)
+  const main = image?.encoded ?? file
+  const formats = [...(image?.formats ?? [])]
+  return {
+    content: {
+      width: size?.width ?? null,
+      height: size?.height ?? null,
+      formats: image === null ? null : storedFormats(image, names, type.mime, storages.current.url),
+      mime: type.mime,
+      size: kilobytes(main.bytes),
+    },
+    puts: [
+      { path: main.path, name: names.hash + names.ext, mime: type.mime },
+      ...formats.map(([format, { path }]) => ({ path, name: formatHash(format, names) + names.ext, mime: type.mime })),
+    ],
+  }
+}
+
+const formatHash = (format: string, { hash }: FileNames): string => `${format}_${hash}`
+
+function storedFormats(
+  { formats }: SourceImage,
+  names: FileNames,
+  mime: string,
+  url: (name: string) => string,
+): Readonly<Record<string, StoredFormat>> | null {
+  if (formats.size === 0) return null
+  const { ext } = names
+  const entries = [...formats].map(([format, { width, height, bytes }]) => {
+    const [name, hash] = [`${format}_${names.name}`, formatHash(format, names)]
+    const size = kilobytes(bytes)
+    return [format, { name, hash, ext, mime, path: null, width, height, size, sizeInBytes: bytes, url: url(hash + ext) }] as const
+  })
+  return Object.fromEntries(entries)
+}
+
+const kilobytes = (bytes: number): number => Math.round(bytes / 10) / 100

@@ -1,0 +1,227 @@
+// Statements on `files`, their links to documents, and the folder for uploads through the API.
+import { sql } from 'kysely'
+import type { MainConnection, RowReader, Transaction, WriteDatabase } from '../../database/database.js'
+import { notBefore } from '../../database/fragments.js'
+import type { Media, Model, Schema } from '../../model/schema/types.js'
+import { storedSetting, writeSetting } from '../documents/store/settings.js'
+import { type FolderPlace, insertFolder, putIntoFolder, readFolder, rootPath } from './folders.js'
+import type { ImageSettings } from './images/protocol.js'
+
+/** One of the smaller formats of an image, as stored in the column. */
+export interface StoredFormat {
+  readonly name: string
+  readonly hash: string
+  readonly ext: string
+  readonly mime: string
+  readonly path: null
+  readonly width: number
+  readonly height: number
+  /** Kilobytes with two decimals. */
+  readonly size: number
+  readonly sizeInBytes: number
+  readonly url: string
+}
+
+/** Columns that depend on a file's content. */
+export interface ContentColumns {
+  readonly width: number | null
+  readonly height: number | null
+  readonly formats: Readonly<Record<string, StoredFormat>> | null
+  readonly mime: string
+  readonly size: number
+}
+
+/** Columns with information about a file. */
+export interface InfoColumns {
+  readonly name: string
+  readonly alternativeText: string | null
+  readonly caption: string | null
+  readonly focalPoint: unknown
+}
+
+/** A row of `files` to insert. */
+export interface NewFile extends ContentColumns, InfoColumns, LocationColumns {
+  readonly documentId: string
+  readonly hash: string
+  readonly ext: string
+}
+
+/** Columns with the location of a file. */
+export interface LocationColumns {
+  readonly url: string
+  readonly provider: string
+}
+
+/** An existing row of `files`. */
+export interface FileRow extends InfoColumns, LocationColumns {
+  readonly id: number
+  readonly hash: string
+  readonly ext: string
+  readonly mime: string
+  readonly width: number | null
+  readonly height: number | null
+  readonly formats: Readonly<Record<string, Pick<StoredFormat, 'hash' | 'ext'>>> | null
+}
+
+/** The media attribute of a row that uploaded files are linked to. */
+export interface MediaLink {
+  readonly shape: Schema
+  readonly id: number
+  readonly attribute: Media
+  /** The files are linked to the other versions of the row's document too. */
+  readonly everyVersion: boolean
+}
+
+const json = (value: unknown): string | null => (value === null || value === undefined ? null : JSON.stringify(value))
+
+/** Returns the stored names of the files at a provider, according to their rows; only those with a hash, unless it is null. */
+export async function namesInUse(database: MainConnection, provider: string, hash: string | null): Promise<ReadonlySet<string>> {
+  const wanted = hash === null ? sql`` : sql` and hash = ${hash}`
+  const rows = await database.rows<{ hash: string; ext: string | null; formats: string | null }>(
+    sql`select hash, ext, formats from files where provider = ${provider}${wanted}`,
+  )
+  return new Set(
+    rows.flatMap((row) => storedNames({ hash: row.hash, ext: row.ext ?? '', formats: parsed(row.formats) as FileRow['formats'] })),
+  )
+}
+
+/** Returns the stored names of a file and its formats. */
+export function storedNames({ hash, ext, formats }: Pick<FileRow, 'hash' | 'ext' | 'formats'>): readonly string[] {
+  return [hash + ext, ...Object.values(formats ?? {}).map((format) => format.hash + format.ext)]
+}
+
+const parsed = (text: string | null): unknown => (text === null ? null : JSON.parse(text))
+
+/** Reads a file's row, or null. */
+export async function readFile(database: RowReader, id: number): Promise<FileRow | null> {
+  return (await readFiles(database, [id]))[0] ?? null
+}
+
+/** Ids in one statement. */
+const idsAtOnce = 500
+
+/** Reads the rows of files that are there, in the order of their ids. */
+export async function readFiles(database: RowReader, ids: readonly number[]): Promise<readonly FileRow[]> {
+  const found: FileRow[] = []
+  for (let from = 0; from < ids.length; from += idsAtOnce) {
+    const rows = await database.rows<Record<string, string | number | null>>(
+      sql`select id, name, alternative_text, caption, focal_point, hash, ext, mime, width, height, formats, url, provider
+        from files where id in (${sql.join(ids.slice(from, from + idsAtOnce))}) order by id`,
+    )
+    found.push(...rows.map(fileOf))
+  }
+  return found
+}
+
+function fileOf(row: Readonly<Record<string, string | number | null>>): FileRow {
+  const { alternative_text: alternativeText, focal_point, formats, ...rest } = row
+  return {
+    ...rest,
+    alternativeText,
+    ext: row.ext ?? '',
+    focalPoint: parsed(focal_point as string),
+    formats: parsed(formats as string),
+  } as FileRow
+}
+
+const defaultSettings: ImageSettings = { sizeOptimization: true, responsiveDimensions: true, autoOrientation: false }
+
+/** The key of the media library's settings. */
+export const uploadSettings = 'plugin_upload_settings'
+
+/** Reads the media library's settings, which Strapi's admin panel stores. */
+export async function readImageSettings(database: MainConnection): Promise<ImageSettings> {
+  const value = await storedSetting(database, uploadSettings)
+  return { ...defaultSettings, ...(value as Partial<ImageSettings> | null | undefined) }
+}
+
+/** True if the row of a link exists. */
+export async function linkedRowExists(database: MainConnection, { shape: { table }, id }: MediaLink): Promise<boolean> {
+  return (await database.rows(sql`select 1 from ${sql.table(table)} where id = ${id}`)).length > 0
+}
+
+/** Where and when a file is made. */
+export interface NewFilePlace {
+  readonly model: Model
+  readonly folder: FolderPlace | null
+  readonly createdBy: number | null
+  readonly now: number
+}
+
+/** Inserts a file and returns its id. `createdBy`: the row id of an administrator; null: nobody. */
+export async function insertFile(tx: Transaction, file: NewFile, { model, folder, createdBy, now }: NewFilePlace): Promise<number> {
+  const id = await tx.insert(sql`
+    insert into files (document_id, name, alternative_text, caption, focal_point, width, height, formats, hash, ext, mime, size, url, provider,
+      folder_path, created_at, updated_at, published_at, created_by_id, updated_by_id)
+    values (${file.documentId}, ${file.name}, ${file.alternativeText}, ${file.caption}, ${json(file.focalPoint)}, ${file.width}, ${file.height},
+      ${json(file.formats)}, ${file.hash}, ${file.ext}, ${file.mime}, ${file.size}, ${file.url}, ${file.provider}, ${folder?.path ?? rootPath}, ${now}, ${now}, ${now},
+      ${createdBy}, ${createdBy})`)
+  await putIntoFolder(tx, model, id, folder)
+  return id
+}
+
+/** Updates the information about a file; false if it does not exist. */
+export async function updateInfo(tx: Transaction, id: number, info: InfoColumns, now: number): Promise<boolean> {
+  const { rows } = await tx.run(sql`
+    update files set name = ${info.name}, alternative_text = ${info.alternativeText}, caption = ${info.caption},
+      focal_point = ${json(info.focalPoint)}, updated_at = ${notBefore(sql`updated_at`, now)} where id = ${id}`)
+  return rows > 0
+}
+
+/** Updates the columns for a file's new content and location. */
+export async function updateContent(tx: Transaction, id: number, content: ContentColumns & LocationColumns): Promise<void> {
+  await tx.run(sql`
+    update files set width = ${content.width}, height = ${content.height}, formats = ${json(content.formats)}, mime = ${content.mime},
+      size = ${content.size}, url = ${content.url}, provider = ${content.provider} where id = ${id}`)
+}
+
+/** Records in the transaction that the files of a swap replace the old ones. */
+export async function commitSwap(tx: Transaction, id: string): Promise<void> {
+  await tx.run(sql`insert into octavo_file_swaps (id) values (${id})`)
+}
+
+/** True if the transaction of a swap was committed. */
+export async function swapIsCommitted(database: MainConnection, id: string): Promise<boolean> {
+  return (await database.rows(sql`select 1 from octavo_file_swaps where id = ${id}`)).length > 0
+}
+
+/** Deletes the record of a finished swap. */
+export async function forgetSwap(database: MainConnection, writer: WriteDatabase, id: string): Promise<void> {
+  if (await swapIsCommitted(database, id)) await writer.run(sql`delete from octavo_file_swaps where id = ${id}`)
+}
+
+/** Deletes a file's row and its links; false if it does not exist. */
+export async function deleteFile(tx: Transaction, id: number): Promise<boolean> {
+  return (await tx.run(sql`delete from files where id = ${id}`)).rows > 0
+}
+
+/** Links files in their order: appends them to a list, or replaces the file of a single media attribute. */
+export async function linkFiles(
+  tx: Transaction,
+  files: readonly number[],
+  { shape, id, attribute }: Omit<MediaLink, 'everyVersion'>,
+): Promise<void> {
+  const here = sql`related_id = ${id} and related_type = ${shape.uid} and field = ${attribute.name}`
+  const linked = attribute.many ? files : files.slice(-1)
+  if (!attribute.many) await tx.run(sql`delete from files_related_mph where ${here}`)
+  const order = sql.ref('order')
+  for (const file of linked) {
+    await tx.run(sql`
+      insert into files_related_mph (file_id, related_id, related_type, field, ${order})
+      select ${file}, ${id}, ${shape.uid}, ${attribute.name}, coalesce(max(${order}), 0) + 1 from files_related_mph where ${here}`)
+  }
+}
+
+const folderKey = 'plugin_upload_api-folder'
+
+/** Finds or creates the API's folder. */
+export async function apiFolder(tx: Transaction, model: Model, newDocumentId: () => string, now: number): Promise<FolderPlace> {
+  const setting = (await storedSetting(tx, folderKey)) as { readonly id?: number } | null | undefined
+  if (typeof setting?.id === 'number') {
+    const folder = await readFolder(tx, setting.id)
+    if (folder !== null) return folder
+  }
+  const made = (await insertFolder(tx, model, { documentId: newDocumentId(), name: 'API Uploads', parent: null, createdBy: null }, now))!
+  await writeSetting(tx, folderKey, { id: made.id })
+  return made
+}

@@ -1,0 +1,48 @@
+// Determines which files are private, and signs and checks their URLs.
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import { fileSignature } from '../../database/answer/signed-addresses.js'
+import type { Signing } from '../../database/signing.js'
+import type { Config } from '../../foundation/config/config.js'
+import { fileType } from '../../model/schema/link.js'
+import { bucketOf, bucketPrefixes } from './storage/s3-address.js'
+
+/** Returns how responses sign the URLs of files; null if the files are public. */
+export function signingOf({ storage, secrets }: Pick<Config, 'storage' | 'secrets'>): Signing | null {
+  if (storage.provider === 'local') {
+    if (!storage.private) return null
+    const secret = localSecret(secrets.jwtSecret)
+    return { kind: 'local', type: fileType, prefixes: ['/uploads/'], lifetime: storage.signedUrlExpires, secret }
+  }
+  if (storage.acl !== 'private') return null
+  const { origin, path } = bucketOf(storage)
+  const { region, accessKeyId, secretAccessKey, sessionToken } = storage
+  return {
+    kind: 's3',
+    type: fileType,
+    prefixes: bucketPrefixes(storage),
+    lifetime: storage.signedUrlExpires,
+    ...{ origin, path, region },
+    credentials: { accessKeyId, secretAccessKey, sessionToken },
+  }
+}
+
+/** Derives the signing key for local files from the JWT secret. */
+const localSecret = (jwtSecret: string): string => createHmac('sha256', jwtSecret).update('octavo: addresses of files').digest('hex')
+
+/** Checks the URL of a private file; returns the seconds for which it is still valid, or null. */
+export type CheckAddress = (name: string, query: string) => number | null
+
+/** Returns the check for URLs below /uploads/; null if the files are public. */
+export function checkOf(config: Pick<Config, 'storage' | 'secrets'>): CheckAddress | null {
+  const signing = signingOf(config)
+  if (signing === null || signing.kind !== 'local') return null
+  return (name, query) => {
+    const given = new URLSearchParams(query)
+    const expires = /^\d{1,12}$/.test(given.get('expires') ?? '') ? Number(given.get('expires')) : 0
+    const signature = Buffer.from(given.get('signature') ?? '')
+    const right = Buffer.from(fileSignature(signing.secret, name, expires))
+    if (signature.length !== right.length || !timingSafeEqual(signature, right)) return null
+    const left = expires - Math.floor(Date.now() / 1000)
+    return left > 0 ? left : null
+  }
+}

@@ -1,0 +1,141 @@
+// The staging folder of one process, below the uploads and never served: for files being received, and for the journal. A file lock shows
+// that its owner is running, even if the owner is paused; other processes clean up after a stopped owner.
+import { randomUUID } from 'node:crypto'
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type FileLock, lockFile } from '../../database/sqlite/file/lock.js'
+import { makeUploadsFolder, onUploadsFolder } from '../../foundation/config/uploads-folder.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+
+/** The staging folder of this process. */
+export interface StagingFolder {
+  readonly folder: string
+  /** Runs `work` in the folder. If the folder was deleted, creates it again and repeats the work once. */
+  within<Result>(work: () => Promise<Result>): Promise<Result>
+  close(): Promise<void>
+  /** Releases the folder without deleting it, so that another process cleans up. */
+  abandon(): void
+}
+
+/** The file in a staging folder that its owner locks. */
+const lockFileName = 'owner'
+
+/** Milliseconds between two searches for abandoned staging folders. */
+export const sweepInterval = 60_000
+
+const stagingRoot = (uploads: string): string => join(uploads, '.octavo')
+
+/**
+ * Creates a new staging folder inside the uploads folder.
+ * @throws ConfigError if the uploads folder cannot be used, or a symbolic link would lead out of it.
+ */
+export async function openStagingFolder(uploads: string): Promise<StagingFolder> {
+  await makeUploadsFolder(uploads)
+  await onUploadsFolder(uploads, () => mkdir(stagingRoot(uploads)).catch(ignore('EEXIST')))
+  if ((await lstat(stagingRoot(uploads))).isSymbolicLink())
+    throw new ConfigError(`${stagingRoot(uploads)} is a symbolic link; the staging folder must be inside the uploads folder.`)
+  const folder = join(stagingRoot(uploads), randomUUID())
+  let lock = await onUploadsFolder(uploads, () => occupy(folder))
+  let restoring: Promise<void> | null = null
+
+  /** Creates the folder again, once for all waiting callers. Fails if the uploads folder is missing, because its disk may be unmounted. */
+  async function restore(): Promise<void> {
+    lock?.release()
+    await mkdir(stagingRoot(uploads)).catch(ignore('EEXIST'))
+    lock = await occupy(folder)
+  }
+
+  return {
+    folder,
+    within: async (work) => {
+      try {
+        return await work()
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+        // Another caller may have created it again meanwhile.
+        if (!(await exists(join(folder, lockFileName)))) {
+          restoring ??= restore().finally(() => {
+            restoring = null
+          })
+          await restoring
+        }
+        return work()
+      }
+    },
+    close: async () => {
+      await rm(folder, { recursive: true, force: true })
+      lock?.release()
+    },
+    abandon: () => lock?.release(),
+  }
+}
+
+/** Creates and locks a folder. If another process deletes it in between as abandoned, it is created again when needed. */
+async function occupy(folder: string): Promise<FileLock | null> {
+  await mkdir(folder).catch(ignore('EEXIST'))
+  return lockOf(folder)
+}
+
+/** Locks a staging folder; null if its owner has the lock, or if the file system does not support locks. */
+function lockOf(folder: string): FileLock | null {
+  try {
+    return lockFile(join(folder, lockFileName))
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Deletes the staging folders of stopped processes, after `recover` has resolved the journal entries in them. The lock keeps other
+ * processes away meanwhile.
+ */
+export async function clearAbandoned(uploads: string, own: StagingFolder, recover: (folder: string) => Promise<void>): Promise<void> {
+  for (const entry of await readdir(stagingRoot(uploads), { withFileTypes: true })) {
+    const folder = join(stagingRoot(uploads), entry.name)
+    if (folder === own.folder || !entry.isDirectory()) continue
+    const lock = lockOf(folder)
+    if (lock === null) continue
+    try {
+      await recover(folder)
+      await rm(folder, { recursive: true, force: true })
+    } finally {
+      lock.release()
+    }
+  }
+}
+
+/** Whether a process is running that has a staging folder in the uploads folder. */
+export async function hasRunningOwner(uploads: string): Promise<boolean> {
+  for (const folder of await stagingFolders(uploads)) {
+    const lock = lockOf(folder)
+    if (lock === null) return true
+    lock.release()
+  }
+  return false
+}
+
+/** Deletes the place of all staging folders, which nobody has any more. */
+export const removeStaging = (uploads: string): Promise<void> => rm(stagingRoot(uploads), { recursive: true, force: true })
+
+/** Whether stopped processes have left anything. */
+export const hasAbandoned = async (uploads: string): Promise<boolean> => (await stagingFolders(uploads)).length > 0
+
+async function stagingFolders(uploads: string): Promise<readonly string[]> {
+  const entries = await readdir(stagingRoot(uploads), { withFileTypes: true }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT') throw error
+    return []
+  })
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(stagingRoot(uploads), name))
+}
+
+const exists = (path: string): Promise<boolean> =>
+  lstat(path).then(
+    () => true,
+    () => false,
+  )
+
+const ignore =
+  (code: string) =>
+  (error: NodeJS.ErrnoException): void => {
+    if (error.code !== code) throw error
+  }

@@ -1,0 +1,24 @@
+// Opens the configured storage. The code for S3 is only loaded if it is configured.
+import type { StorageConfig } from '../../../foundation/config/storage.js'
+import { openLocalStorage } from './local.js'
+import type { Storage, StorageLimits } from './storage.js'
+
+/** The storage for new files, and all storages by provider. */
+export interface Storages {
+  readonly current: Storage
+  readonly of: ReadonlyMap<string, Storage>
+}
+
+/** Opens the local folder, which may contain earlier files, and the configured storage. */
+export async function openStorages(
+  folder: string,
+  config: StorageConfig,
+  limits: StorageLimits,
+  report: (error: unknown) => void,
+): Promise<Storages> {
+  const local = await openLocalStorage(folder)
+  if (config.provider === 'local') return { current: local, of: new Map([[local.provider, local]]) }
+  const { openS3Storage } = await import('./s3.js')
+  const s3 = openS3Storage(config, limits, report)
+  return { current: s3, of: new Map([local, s3].map((storage) => [storage.provider, storage])) }
+}

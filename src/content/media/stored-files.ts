@@ -1,0 +1,122 @@
+// The bytes of stored files, for an export: read from the uploads folder, where they are kept from the start by links of their own, or
+// fetched from the storage that the project uses. An address in a row that leads anywhere else is not asked.
+import { randomUUID } from 'node:crypto'
+import { constants, createReadStream, createWriteStream } from 'node:fs'
+import { link, lstat, open, rm, stat } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import type { Config } from '../../foundation/config/config.js'
+import type { S3Config } from '../../foundation/config/storage.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { onceDone } from '../../foundation/runtime/once-done.js'
+import { openStagingFolder } from './staging.js'
+import { isStoredName } from './storage/local.js'
+import { decodedUrl, isObjectName, objectNameAt } from './storage/s3-address.js'
+import type { Storage } from './storage/storage.js'
+
+/** A file as its row names it. */
+export interface NamedFile {
+  readonly name: string
+  readonly url: string
+  /** The storage, as in the column. */
+  readonly provider: string
+}
+
+/** The bytes of a file. */
+export interface StoredFile {
+  readonly bytes: number
+  open(): Readable
+}
+
+/**
+ * Why a file is missing: the storage does not have it, or its row names another place and the project's storage has no file of its name.
+ */
+export type Absence = 'absent' | 'elsewhere'
+
+/** Where the bytes of files are. */
+export interface StoredFiles {
+  /** Keeps a file as it is now, if that is possible. */
+  pin(file: NamedFile): Promise<void>
+  /** @throws ConfigError if the storage cannot be reached, or does not give the whole file */
+  find(file: NamedFile): Promise<StoredFile | Absence>
+  close(): Promise<void>
+}
+
+/** Opens the files of a project. What is needed meanwhile lies in a staging folder, which other processes clean up after a crash. */
+export async function openStoredFiles(config: Config): Promise<StoredFiles> {
+  const { uploadsFolder, storage, limits } = config
+  // A folder that cannot be written to is read as it is.
+  const staging = await openStagingFolder(uploadsFolder).catch(() => null)
+  const pinned = new Map<string, string>()
+  let opened: Storage | null = null
+  const remote = onceDone(async () => {
+    const { openS3Storage } = await import('./storage/s3.js')
+    opened = openS3Storage(storage as S3Config, limits, () => {})
+    return opened
+  })
+
+  async function findLocal({ name, url }: NamedFile): Promise<StoredFile | Absence> {
+    const names = [name, basename(decodedUrl(url))].filter(isStoredName)
+    const paths = [pinned.get(name), ...names.map((each) => join(uploadsFolder, each))].filter((path) => path !== undefined)
+    for (const path of paths) {
+      const file = await fileAt(path)
+      if (file !== null) return file
+    }
+    return 'absent'
+  }
+
+  /** By its address, or where that is another one, such as that of a former CDN, by its name, which is unique. */
+  async function findInBucket({ name, url }: NamedFile, bucket: S3Config): Promise<StoredFile | Absence> {
+    if (staging === null) throw new ConfigError('Files of a remote storage need an uploads folder that can be written to')
+    const named = objectNameAt(bucket, url)
+    const { read } = await remote()
+    for (const each of new Set([named, name])) {
+      if (each === null || !isObjectName(each)) continue
+      const bytes = await read(each, { deniedIsMissing: true })
+      if (bytes !== null) return staged(bytes, each, staging.folder)
+    }
+    return named === null ? 'elsewhere' : 'absent'
+  }
+
+  return {
+    pin: async ({ name, provider }) => {
+      if (provider !== 'local' || staging === null || !isStoredName(name) || pinned.has(name)) return
+      const path = join(staging.folder, `${randomUUID()}.kept`)
+      await link(join(uploadsFolder, name), path).then(
+        () => pinned.set(name, path),
+        () => {},
+      )
+    },
+    find: async (file) => {
+      if (file.provider === 'local') return findLocal(file)
+      return storage.provider === 'aws-s3' && file.provider === storage.provider ? findInBucket(file, storage) : 'elsewhere'
+    },
+    close: async () => {
+      opened?.close()
+      await staging?.close()
+    },
+  }
+}
+
+/** Links are not followed. What is appended meanwhile is not read. */
+async function fileAt(path: string): Promise<StoredFile | null> {
+  const stats = await lstat(path).catch(() => null)
+  if (stats?.isFile() !== true) return null
+  const { size } = stats
+  const flags = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
+  return { bytes: size, open: () => (size === 0 ? Readable.from([]) : createReadStream(path, { flags: flags as never, end: size - 1 })) }
+}
+
+/** Fetches the bytes of an object. @throws ConfigError if they end early */
+async function staged(bytes: Readable, name: string, folder: string): Promise<StoredFile> {
+  const path = join(folder, `${randomUUID()}.fetched`)
+  await pipeline(bytes, createWriteStream(path)).catch((error: Error) => {
+    throw new ConfigError(`The file ${name} cannot be fetched: ${error.message}`)
+  })
+  const { size } = await stat(path)
+  // It is gone as soon as it was read.
+  const handle = await open(path, 'r')
+  await rm(path)
+  return { bytes: size, open: () => handle.createReadStream() }
+}

@@ -1,0 +1,214 @@
+// One connection to a MySQL or MariaDB server, as everything here uses it: statements one after the other, rows as lists of stored forms.
+import type { Socket } from 'node:net'
+import { type Connection, type ConnectionOptions, createConnection, type FieldPacket, type ResultSetHeader } from 'mysql2'
+import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import type { Stored } from '../../stored.js'
+import { fromWallClock } from '../wall-clock.js'
+import { statementTooLarge, timeoutOf } from './errors.js'
+import { causality, nodeVariable } from './galera.js'
+
+/** The result of a statement: rows as lists of values. */
+export interface MysqlExecuted {
+  readonly rows: readonly (readonly Stored[])[]
+  readonly columns: readonly string[]
+  /** Rows that were changed, or would have been if they had not been equal. */
+  readonly changed: number
+  /** The number that the server gave the first row that was inserted; 0: it gave none. */
+  readonly inserted: number
+}
+
+/** A connection. */
+export interface Client {
+  /** By which the server knows the connection. */
+  readonly thread: number
+  /** The server was a node of a Galera cluster when the connection was made: locks hold on this node alone. */
+  readonly isGalera: boolean
+  /** It was cut, or lost: nothing more can be done on it. */
+  readonly isBroken: boolean
+  /** Sends a statement that has its values in it. `shown`: what of it an error may show. */
+  query(text: string, shown?: string): Promise<MysqlExecuted>
+  /** Closes the connection at once: what is under way on it fails as with a connection that was lost. */
+  cut(): void
+  /** Closes the connection in good order. */
+  end(): void
+}
+
+/** Milliseconds without traffic after which the system asks whether the other end of a connection is still there. */
+const keepAliveDelay = 10_000
+
+/** Seconds that a statement waits for a row; and that a transaction may do nothing before its locks are released. */
+const [lockTimeout, idleTimeout] = [3, 30]
+
+/** Seconds that a statement waits for a table that is being changed. */
+export const tableTimeout = 10
+
+/** The same where the server has only a limit for connections: more than the pool keeps one that does nothing. */
+const idleConnectionTimeout = 60
+
+/**
+ * What every connection says first. The character set, whatever the server makes of the one that was asked for: literals end where they
+ * are meant to in it, and it has every text. The modes: names in double quotes and texts joined by `||`, as everywhere; nothing is stored that
+ * does not fit. Lists that become one text may be as long as an answer. Reads of several statements see one snapshot. What a server may
+ * have otherwise for new sessions, and statements rely on, is said too.
+ */
+const greetings = [
+  'set names utf8mb4',
+  `set session sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',
+     group_concat_max_len = 268435456, innodb_lock_wait_timeout = ${lockTimeout}, lock_wait_timeout = ${tableTimeout},
+     autocommit = 1, completion_type = 0, foreign_key_checks = 1, unique_checks = 1, sql_safe_updates = 0, sql_select_limit = 18446744073709551615,
+     collation_connection = if(@@character_set_database = 'utf8mb4', @@collation_database, 'utf8mb4_general_ci')
+     /*!80000 , information_schema_stats_expiry = 0 */`,
+  'set session transaction isolation level repeatable read',
+]
+
+/**
+ * What connections for writes say besides: all that is read is locked, so that transactions succeed only as if each had been alone. There
+ * is no statement outside of a transaction: the server ends one by itself after a deadlock.
+ */
+export const writing: readonly string[] = [
+  'set session transaction isolation level serializable',
+  // Is run again; meanwhile others have the connection.
+  `set session lock_wait_timeout = ${lockTimeout}`,
+  `set session autocommit = 0 /*M!100300 , idle_transaction_timeout = ${idleTimeout} */ /*!80000 , wait_timeout = ${idleConnectionTimeout} */`,
+]
+
+/** The same for writes that take turns. Others wait for them: they wait for locks no longer than a second themselves. */
+export const writingInTurn: readonly string[] = [...writing, 'set session lock_wait_timeout = 1, innodb_lock_wait_timeout = 1']
+
+/** The bytes that a statement may have; the value is fixed for the life of a connection. */
+const packetVariable = 'max_allowed_packet'
+
+/** What is asked of the server on every connection: the next one may lead to another server, or this server may be a node by then. */
+const askServer = `show variables where variable_name in ('${packetVariable}', '${nodeVariable}')`
+
+/** Bytes of a packet that are not the statement's. */
+const aroundStatement = 16
+
+/** How a connection reaches the server. */
+export function serverOf({ url, host, port, name, user, password, ssl, connectionTimeout }: ServerSettings): ConnectionOptions {
+  return {
+    ...(url === null ? { ...placeAt(host, port), database: name, user, password } : partsOf(url)),
+    ...(ssl !== false && { ssl: ssl as NonNullable<Exclude<ConnectionOptions['ssl'], string>> }),
+    connectTimeout: connectionTimeout,
+    enableKeepAlive: true,
+    keepAliveInitialDelay: keepAliveDelay,
+    multipleStatements: false,
+    rowsAsArray: true,
+    dateStrings: true,
+    supportBigNumbers: true,
+    decimalNumbers: true,
+    jsonStrings: true,
+  }
+}
+
+const placeAt = (host: string, port: number): ConnectionOptions => (host.startsWith('/') ? { socketPath: host } : { host, port })
+
+/** @throws Error for a URL that cannot be read */
+function partsOf(url: string): ConnectionOptions {
+  const { hostname, port, pathname, username, password, search } = new URL(url)
+  if (search !== '')
+    throw new Error(`Parameters behind the URL of a database are not read (${search}): set DATABASE_SSL and others instead`)
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? 3306 : Number(port),
+    database: decodeURIComponent(pathname.slice(1)),
+    user: decodeURIComponent(username),
+    password: decodeURIComponent(password),
+  }
+}
+
+const socketOf = (connection: Connection): Socket | undefined => (connection as unknown as { readonly stream?: Socket }).stream
+
+/**
+ * Connects. `own`: statements that the connection executes after its greetings. `lost`: called when the connection is lost while nothing is
+ * under way on it.
+ */
+export async function connect(options: ConnectionOptions, own: readonly string[], lost: (error: Error) => void): Promise<Client> {
+  const connection = createConnection(options)
+  connection.on('error', lost)
+  let isLate = false
+  let mostBytes = 0
+  let isGalera = false
+  const say = (text: string) => run(connection, text, text)
+  // The driver's own limit ends with its handshake.
+  const timer = setTimeout(() => {
+    isLate = true
+    socketOf(connection)?.destroy()
+  }, options.connectTimeout)
+  try {
+    await new Promise<void>((resolve, reject) => connection.connect((error) => (error === null ? resolve() : reject(bare(error)))))
+    for (const greeting of [...greetings, ...own]) await say(greeting)
+    const variables = new Map((await say(askServer)).rows as readonly (readonly [string, string])[])
+    mostBytes = Number(variables.get(packetVariable)) - aroundStatement
+    isGalera = variables.get(nodeVariable) === 'ON'
+    if (isGalera) await say(causality)
+  } catch (error) {
+    connection.destroy()
+    throw isLate ? timeoutOf(error) : error
+  } finally {
+    clearTimeout(timer)
+  }
+  let isBroken = false
+  return {
+    thread: connection.threadId!,
+    isGalera,
+    get isBroken() {
+      return isBroken
+    },
+    query: async (text, shown = text) => {
+      // The server would refuse it by closing the connection.
+      if (text.length > mostBytes / mostBytesOfUnit && Buffer.byteLength(text) > mostBytes)
+        throw Object.assign(statementTooLarge(Buffer.byteLength(text), mostBytes), shownIn(shown))
+      return run(connection, text, shown).catch((error: Error & { readonly fatal?: boolean }) => {
+        isBroken ||= error.fatal === true
+        throw error
+      })
+    },
+    cut: () => {
+      isBroken = true
+      // The driver's own way of closing would leave what is under way without an answer.
+      socketOf(connection)?.destroy()
+    },
+    end: () => connection.end(() => {}),
+  }
+}
+
+/** Bytes of what JavaScript counts as one character of a text. */
+const mostBytesOfUnit = 3
+
+/** Characters of a statement that an error shows. */
+const shownText = 4_000
+
+const shownIn = (shown: string): object => ({ statement: shown.slice(0, shownText) })
+
+/** An error without the values of its statement. */
+const bare = (error: Error & { sql?: unknown }): Error => {
+  delete error.sql
+  return error
+}
+
+function run(connection: Connection, text: string, shown: string): Promise<MysqlExecuted> {
+  return new Promise((resolve, reject) => {
+    connection.query({ sql: text, rowsAsArray: true }, (error, result, fields) => {
+      if (error !== null) reject(Object.assign(bare(error), shownIn(shown)))
+      else resolve(executed(result as unknown, fields))
+    })
+  })
+}
+
+const [timestamp, datetime] = [7, 12]
+
+function executed(result: unknown, fields: readonly FieldPacket[] | undefined): MysqlExecuted {
+  if (!Array.isArray(result)) {
+    const { affectedRows, insertId } = result as ResultSetHeader
+    return { rows: [], columns: [], changed: affectedRows, inserted: insertId }
+  }
+  const rows = result as Stored[][]
+  const moments = (fields ?? []).flatMap(({ columnType }, at) => (columnType === datetime || columnType === timestamp ? [at] : []))
+  for (const row of rows) for (const at of moments) if (row[at] !== null) row[at] = fromWallClock(row[at] as string)
+  return { rows, columns: (fields ?? []).map(({ name }) => name), changed: rows.length, inserted: 0 }
+}
+
+/** Rows as objects by the names of their columns. */
+export const objectsOf = ({ rows, columns }: MysqlExecuted): readonly Readonly<Record<string, Stored>>[] =>
+  rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]!])))

@@ -1,0 +1,146 @@
+// MySQL's and MariaDB's part of the vocabulary in dialect.ts.
+import { sql } from 'kysely'
+import type { BoundType, Dialect, Expression } from '../../dialect.js'
+import { differs, type Found, type Listed, selectAll } from '../../fragments.js'
+import type { Parameter } from '../../plan.js'
+import { clockFault } from '../wall-clock.js'
+import { commitRow, turnTable } from './create-tables.js'
+import { writeMysqlSql } from './words.js'
+
+/** Which of the two servers a database is on. */
+export type MysqlServer = 'MariaDB' | 'MySQL'
+
+/** `\` is what LIKE escapes with; in a literal it stands twice. */
+const escaped = (value: Expression): Expression => sql`replace(replace(replace(${value}, '\\\\', '\\\\\\\\'), '%', '\\\\%'), '_', '\\\\_')`
+
+const pattern = (value: Expression, kind: 'contains' | 'startsWith' | 'endsWith'): Expression => {
+  if (kind === 'contains') return sql`concat('%', ${escaped(value)}, '%')`
+  return kind === 'startsWith' ? sql`concat(${escaped(value)}, '%')` : sql`concat('%', ${escaped(value)})`
+}
+
+/** By character, whatever the collation of the column says. */
+const exact = (text: Expression): Expression => sql`cast(${text} as char character set utf8mb4) collate utf8mb4_bin`
+
+/** Collations ignore spaces at the end of a text, also those that compare by character. */
+const isSameText = (one: Expression, other: Expression) => sql<boolean>`cast(${one} as binary) = cast(${other} as binary)`
+
+const compare = (column: Expression, value: Expression, kind: 'contains' | 'startsWith' | 'endsWith') => {
+  if (kind === 'contains') return sql<boolean>`instr(${column}, ${value}) > 0`
+  const part = sql`${sql.raw(kind === 'startsWith' ? 'left' : 'right')}(${column}, char_length(${value}))`
+  return isSameText(part, value)
+}
+
+/** Sigma has two small letters, by its place in a word. */
+const folded = (text: Expression): Expression => sql`replace(lower(${exact(text)}), 'ς', 'σ')`
+
+/** The types of columns of a JSON text. */
+const typeNames = { integer: 'bigint', real: 'double' } as const
+
+/** MySQL gives a text without a collation one that cannot be compared with columns of another; one by character can be with any. */
+const textOf: Readonly<Record<MysqlServer, string>> = { MariaDB: 'longtext', MySQL: 'longtext collate utf8mb4_bin' }
+
+const jsonColumns = (types: Readonly<Record<string, BoundType>>, server: MysqlServer) =>
+  Object.entries(types).map(([name, type], index) =>
+    sql.raw(`"${name}" ${type === 'text' ? textOf[server] : typeNames[type]} path '$[${index}]'`),
+  )
+
+/** All rows of a select as a JSON text; on MariaDB it may name rows around it, which a table in `from` may not. */
+const asJson = ({ columns, from }: Found): Expression => {
+  const row = sql`json_array(${sql.join(Object.values(columns))})`
+  return from === null ? sql`json_array(${row})` : sql`coalesce((select json_arrayagg(${row}) from ${from}), '[]')`
+}
+
+type Around = Dialect['around']
+
+const aroundOnMariadb: Around = (selects, types, as) => {
+  const lists = selects.map(asJson)
+  const rows = lists.length === 1 ? lists[0]! : sql`json_merge_preserve(${sql.join(lists)})`
+  return sql`json_table(${rows}, '$[*]' columns (${sql.join(jsonColumns(types, 'MariaDB'))})) as ${sql.id(as)}`
+}
+
+/** Here it is the other way round. */
+const aroundOnMysql: Around = (selects, _types, as) => sql`(${selectAll(selects)}) as ${sql.id(as)}`
+
+/** `+ 0`: a number would name a column by its position. */
+const listOf =
+  (around: Around) =>
+  (selects: readonly Listed[]): Expression => {
+    const [only] = selects
+    const joined = ({ document, place, id, from, once = false }: Listed) =>
+      sql`(select group_concat(${once ? sql`distinct ` : sql``}cast(${document} as char) order by ${place} + 0, ${id} + 0 separator ',') from ${from})`
+    if (selects.length === 1) return joined(only!)
+    const found = selects.map(({ document, place, id, from }) => ({ columns: { document, place, id }, from }))
+    const rows = around(found, { document: 'text', place: 'real', id: 'integer' }, 'listed')
+    return joined({ document: sql`listed.document`, place: sql`listed.place`, id: sql`listed.id`, from: rows })
+  }
+
+/** The last second of a `timestamp` on any server, which MariaDB has from 11.5 on; a server itself refuses what it does not hold before. */
+const lastTimestamp = 4_294_967_295_999
+
+const timestampFault = (milliseconds: number): string | null =>
+  milliseconds > 0 && milliseconds <= lastTimestamp
+    ? null
+    : 'cannot be stored: a timestamp of this database is after 1970-01-01T00:00:00.000Z and before 2038, or 2106 on newer servers; a datetime holds others'
+
+const timeOfDay = sql`timestampdiff(microsecond, '1970-01-01 00:00:00', utc_timestamp(3)) div 1000`
+
+const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
+  compile: (query) => {
+    const { text, values } = writeMysqlSql(query)
+    return { sql: text, parameters: values as readonly Parameter[] }
+  },
+  matches: (column, value, kind, matching) => {
+    switch (matching) {
+      case 'like':
+        return sql<boolean>`${column} like ${pattern(value, kind)}`
+      case 'ilike':
+        return sql<boolean>`lower(${column}) like lower(${pattern(value, kind)})`
+      case 'exact':
+        return compare(exact(column), exact(value), kind)
+      case 'folded':
+        return compare(folded(column), folded(value), kind)
+    }
+  },
+  compared: (column, sign, value) => sql`${column} ${sql.raw(sign)} ${value}`,
+  isAnyOf: (column, values) => sql`${column} in (${sql.join([...values])})`,
+  equalsIgnoringCase: (column, value, folding) =>
+    folding === 'unicode' ? isSameText(folded(column), folded(value)) : sql<boolean>`lower(${column}) = lower(${value})`,
+  collates: true,
+  momentFault: (milliseconds, type) => (type === 'timestamp' ? timestampFault(milliseconds) : null) ?? clockFault(milliseconds),
+  listed: (list, as) => sql`json_table(${list}, '$[*]' columns (value bigint path '$')) as ${sql.id(as)}`,
+  rowCount: (value) => value,
+  readsSkippedRows: true,
+  joinedInOrder: (tables) => sql.join([...tables], sql` straight_join `),
+  unindexed: (column) => column,
+  selected: (column) => column,
+  // Told from the text when it is read (execute.ts).
+  isJson: () => sql`1`,
+  list: (values) => sql.join(values),
+  rows: (rows, columns, as) => sql`(select ${sql.join(Object.keys(columns).map((name) => sql.id(name)))}, ordinal - 1 as ordinal
+    from json_table(${JSON.stringify(rows)}, '$[*]' columns (ordinal for ordinality, ${sql.join(jsonColumns(columns, server))})) as bound) as ${sql.id(as)}`,
+  around,
+  listOf: listOf(around),
+  differs: (one, other) => sql<boolean>`(not (cast(${one} as binary) <=> cast(${other} as binary)))`,
+  // Places have no sign.
+  placeBefore: (first) => sql`${first} / 2`,
+  // Null is the smallest value.
+  sorted: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
+  nullsAreGreatest: false,
+  first: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
+  // Rows that came from SQLite have what Strapi misread next to 1970.
+  timestampsDiffer: (one, other) =>
+    sql`(${differs(one, other)} and (${one} is null or abs(timestampdiff(second, '1970-01-01', ${one})) >= 10000))`,
+  timeOfDay,
+  sharedClock: () => sql`(${timeOfDay})`,
+  stateSeen: sql`cast(null as signed)`,
+  commitOrder: sql`select id from ${sql.table(turnTable)} where id = ${sql.lit(commitRow)} for update`,
+  // No number of an AUTO_INCREMENT column can be had without a row: every row gets its id when it is inserted.
+  newIds: () => sql`null as id where 1 = 0`,
+  idsFrom: () => () => null,
+  stoppable: () => sql<boolean>`true`,
+})
+
+export const mysqlDialects: Readonly<Record<MysqlServer, Dialect>> = {
+  MariaDB: dialectFor('MariaDB', aroundOnMariadb),
+  MySQL: dialectFor('MySQL', aroundOnMysql),
+}

@@ -1,0 +1,179 @@
+// Opens the MySQL or MariaDB database of a project, for a service or for a command that writes.
+import type { Logger } from 'pino'
+import type { Config } from '../../../foundation/config/config.js'
+import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import { openClosers } from '../../../foundation/runtime/closers.js'
+import type { Model } from '../../../model/schema/types.js'
+import { warnOfDifferences } from '../../../model/tables/mismatches.js'
+import { openSigner } from '../../answer/signed-addresses.js'
+import type { CommandDatabase, Database, DatabaseHost } from '../../database.js'
+import type { FillRows } from '../../driver.js'
+import { openBackgroundIndexes } from '../../indexing.js'
+import { namesOf } from '../../names.js'
+import { serverActivity } from '../activity.js'
+import { openHealth } from '../health.js'
+import { startIndexing } from '../indexing.js'
+import { optionsOf } from '../options.js'
+import { checkTimeZone, zoneColumns, zoneTable } from '../time-zone.js'
+import { carryOutOnMysql, takeBackOnMysql } from './carry-out.js'
+import { readCatalog } from './catalog.js'
+import { octavoTable } from './create-tables.js'
+import { describeMysqlStep } from './describe-step.js'
+import { spans } from './fitting.js'
+import { createIndexes } from './indexes.js'
+import { openMainConnection } from './main-connection.js'
+import { onClient, openPool, type Pool } from './pool.js'
+import { type MysqlPrepared, prepareDatabase } from './prepare-database.js'
+import { type MysqlReached, reach } from './reach.js'
+import { openReads } from './reads.js'
+import { findSchemaMismatches } from './schema-mismatches.js'
+import { openWrites } from './writes.js'
+
+/** Milliseconds for the server to answer a look whether it is there. */
+const probeTimeout = 3_000
+
+/** Gives a new database its tables and first rows, an existing one what it lacks. `wait`: milliseconds for locks. @throws ConfigError if it cannot be prepared */
+async function prepare(
+  config: Config,
+  model: Model,
+  { small, statements }: MysqlReached,
+  fill: FillRows,
+  wait: number,
+): Promise<MysqlPrepared> {
+  const prepared = await prepareDatabase(small, model, {
+    wait,
+    sessions: config.auth.jwtManagement === 'refresh',
+    fill,
+  })
+  statements.learn(await onClient(small, readCatalog))
+  return prepared
+}
+
+/** Prepares the database, and warns of what in an existing one differs from the model. */
+async function prepareAndWarn(
+  config: Config,
+  model: Model,
+  reached: MysqlReached,
+  logger: Pick<Logger, 'warn' | 'info' | 'error'>,
+  fill: FillRows,
+): Promise<void> {
+  if (reached.isGalera)
+    logger.info(
+      'the database is a node of a Galera cluster: writes take turns with those on other nodes. Change the model through one process',
+    )
+  const { isNew, added, notUnique } = await prepare(config, model, reached, fill, config.limits.startWait)
+  if (notUnique.length > 0)
+    logger.warn({ indexes: notUnique }, 'unique indexes of tables of the service are missing, because rows have the same values')
+  if (!isNew) warnOfDifferences(logger, added, await onClient(reached.small, (client) => findSchemaMismatches(client, model)))
+  const ask = (statement: string) => onClient(reached.small, async (client) => (await client.query(statement)).rows[0]?.[0] ?? null)
+  await checkTimeZone(ask, octavoTable(zoneTable, zoneColumns), logger, new Date())
+}
+
+/** Changes tables, and learns their columns anew. */
+async function learningAfter<Result>(change: () => Promise<Result>, { small, statements }: MysqlReached): Promise<Result> {
+  try {
+    return await change()
+  } finally {
+    statements.learn(await onClient(small, readCatalog))
+  }
+}
+
+/** Creates missing indexes of our own, on a connection that is closed afterwards. */
+function indexInBackground(settings: ServerSettings, model: Model, logger: Logger): () => Promise<void> {
+  const pool = openPool(settings, { max: 1, failed: () => {} })
+  const stop = startIndexing((signal) => createIndexes(pool, model, () => {}, signal), {
+    made: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
+    failed: (error) => logger.error({ err: error }, 'could not create an index'),
+  })
+  return async () => {
+    await stop()
+    await pool.close()
+  }
+}
+
+/**
+ * Opens the database of a service: a small pool for what everything depends on, a pool for reads and one for writes.
+ * @throws ConfigError with a sentence if the database cannot be reached or prepared
+ */
+export async function openMysqlDatabase(
+  config: Config,
+  model: Model,
+  { logger, signing }: Pick<DatabaseHost, 'logger' | 'signing'>,
+  fill: FillRows,
+): Promise<Database> {
+  const opened = openClosers()
+  let small: Pool | null = null
+  const health = openHealth({
+    probe: async () => small === null || onClient(small, (client) => client.query('select 1'), probeTimeout),
+    lost: (error) => logger.error({ err: error }, 'the database cannot be reached'),
+    found: () => logger.info('the database can be reached again'),
+  })
+  opened.add(async () => health.close())
+  try {
+    const reached = await reach(config, health.failed)
+    const { settings, statements } = reached
+    small = reached.small
+    opened.add(reached.close)
+    await prepareAndWarn(config, model, reached, logger, fill)
+    const indexes = openBackgroundIndexes(config.database.indexes ? (wanted) => indexInBackground(settings, wanted, logger) : null)
+    opened.add(indexes.stop)
+    await indexes.begin(model)
+    const signer = signing === null ? null : await openSigner(signing)
+    const options = optionsOf(config, settings, signer)
+    const reads = openReads(options.reads, statements, health.failed)
+    opened.add(reads.close)
+    const writes = openWrites(options.writes, reached, health.failed)
+    opened.add(writes.close)
+    const { modelChangeWait: wait, startWait: waitForOthers } = config.limits
+    const carrying = { settings, dialect: statements.dialect, wait, waitForOthers, failed: health.failed }
+    const changingTables = (change: () => Promise<boolean>) => indexes.without(() => learningAfter(change, reached))
+    const main = openMainConnection((work) => onClient(reached.small, work, config.limits.readTimeout), statements, health.failed)
+    return {
+      reads,
+      writes,
+      main,
+      commits: null,
+      names: namesOf.mysql,
+      spans,
+      fit: async (wanted) => {
+        await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
+        await indexes.begin(wanted)
+      },
+      carryOut: (work) => changingTables(() => carryOutOnMysql(carrying, work)),
+      takeBack: (work) => changingTables(() => takeBackOnMysql(carrying, work)),
+      describeSteps: (steps) => Promise.all(steps.map((step, index) => describeMysqlStep(step, steps.slice(index + 1)))),
+      mismatches: (wanted) => onClient(reached.small, (client) => findSchemaMismatches(client, wanted)),
+      tableScans: null,
+      activity: () => serverActivity(reached.small.activity('main'), reads, writes),
+      trouble: health.trouble,
+      close: () => opened.close(0),
+    }
+  } catch (error) {
+    await opened.close(0).catch(() => {})
+    throw error
+  }
+}
+
+/** Opens the database for a command that writes a few rows. @throws ConfigError as `openMysqlDatabase` */
+export async function openMysqlForCommand(config: Config, model: Model, fill: FillRows): Promise<CommandDatabase> {
+  const reached = await reach(config)
+  const { settings, small, statements } = reached
+  await prepare(config, model, reached, fill, config.limits.startWait).catch(async (error: unknown) => {
+    await reached.close()
+    throw error
+  })
+  const { writeQueue, writeTimeout } = config.limits
+  const writes = openWrites(
+    { settings, signer: null, connections: 1, writeQueue, writeTimeout, writtenBytes: Number.MAX_SAFE_INTEGER },
+    reached,
+    () => {},
+  )
+  return {
+    main: openMainConnection((work) => onClient(small, work), statements),
+    writes,
+    close: async () => {
+      await writes.close()
+      await reached.close()
+    },
+  }
+}

@@ -1,0 +1,244 @@
+// A bounded pool of connections: made when they are needed, closed when they are idle or old, replaced when they broke.
+
+import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import { elapsed } from '../../../foundation/runtime/clock.js'
+import type { PoolActivity } from '../../activity.js'
+import { openConnectionWaits } from '../connection-waits.js'
+import { type Client, connect, serverOf } from './client.js'
+import { exhausted, isCancelled, isConnectionLoss, isExhaustion, isReadOnly, timeoutOf } from './errors.js'
+import { isUsable, noteBegun, noteRefused } from './switchover.js'
+
+/** Milliseconds after which a connection is replaced, and after which an idle one is closed; and between two looks for these. */
+const [lifetime, idleTime, lookEvery] = [1_800_000, 30_000, 10_000]
+
+/** Milliseconds until a request to end a statement counts as lost. */
+const patience = 1_000
+
+/** What a pool is for. */
+export interface MysqlPoolOptions {
+  /** Connections at most. */
+  readonly max: number
+  /** What each connection says first, after what all of them say. */
+  readonly greetings?: readonly string[]
+  /** Receives errors of idle connections, which are replaced. */
+  failed(error: Error): void
+}
+
+/** A pool. */
+export interface Pool {
+  /** Those that wait for a connection. */
+  readonly waiting: number
+  activity(name: PoolActivity['name']): PoolActivity
+  /** @throws Error where no connection can be made, or none is free in time */
+  acquire(): Promise<Client>
+  /** `isBroken`: the connection is not used again. */
+  release(client: Client, isBroken: boolean): void
+  /** Asks the server to end a connection and what it executes. Resolves when it has, or cannot be reached; never rejects. */
+  cancel(client: Client): Promise<void>
+  /** Closes idle connections now, and those in use when they are released. */
+  close(): Promise<void>
+}
+
+interface Kept {
+  readonly client: Client
+  readonly made: number
+  idleSince: number
+  isLost: boolean
+}
+
+interface Waiter {
+  serve(kept: Kept): void
+  fail(error: unknown): void
+}
+
+/** Opens a pool. */
+export function openPool(settings: ServerSettings, { max, greetings = [], failed }: MysqlPoolOptions): Pool {
+  const server = serverOf(settings)
+  const kept = openKept(server, { greetings, failed, least: Math.min(settings.pool.min, max) })
+  const { all, idle } = kept
+  const waiters = new Set<Waiter>()
+  let isClosed = false
+  const waits = openConnectionWaits(isExhaustion)
+
+  /** Makes a connection for whoever waits for one. */
+  function makeForWaiter(): void {
+    if (waiters.size === 0 || kept.count() >= max) return
+    kept.make().then(offer, (error: unknown) => {
+      const [first] = waiters
+      first?.fail(error)
+      makeForWaiter()
+    })
+  }
+
+  function offer(free: Kept): void {
+    const [first] = waiters
+    if (first !== undefined) first.serve(free)
+    else if (isClosed) kept.drop(free)
+    else idle.push(Object.assign(free, { idleSince: elapsed() }))
+  }
+
+  function giveBack(client: Client, isBroken: boolean): void {
+    const used = all.get(client)
+    if (used === undefined) return
+    const isUseless = isBroken || used.isLost || client.isBroken
+    if (!isUseless && !isClosed && isUsable(client) && elapsed() - used.made < lifetime) {
+      offer(used)
+      return
+    }
+    kept.drop(used, isUseless)
+    makeForWaiter()
+  }
+
+  return {
+    get waiting() {
+      return waiters.size
+    },
+    activity: (name) => ({ name, idle: idle.length, used: all.size - idle.length, most: max, waiting: waiters.size, ...waits.counts() }),
+    acquire: () =>
+      waits.count(async () => {
+        if (isClosed) throw new Error('The pool is closed')
+        const free = takeIdle(kept)
+        if (free !== null) return free
+        const waited = waitIn(waiters, settings.connectionTimeout)
+        makeForWaiter()
+        return waited
+      }),
+    release: giveBack,
+    cancel: (client) => endAtServer(server, client),
+    close: async () => {
+      isClosed = true
+      kept.close()
+    },
+  }
+}
+
+/** An idle connection that can be used; null: there is none. */
+function takeIdle({ idle, drop }: ReturnType<typeof openKept>): Client | null {
+  for (let free = idle.pop(); free !== undefined; free = idle.pop()) {
+    if (isUsable(free.client)) return free.client
+    drop(free)
+  }
+  return null
+}
+
+/** The connections of a pool: all of them, and those that are idle, the last used at the end. */
+function openKept(
+  server: Parameters<typeof connect>[0],
+  { greetings, failed, least }: Pick<MysqlPoolOptions, 'failed'> & { readonly greetings: readonly string[]; readonly least: number },
+) {
+  const all = new Map<Client, Kept>()
+  const idle: Kept[] = []
+  let making = 0
+  const drop = ({ client }: Kept, isUseless = false): void => {
+    all.delete(client)
+    if (isUseless) client.cut()
+    else client.end()
+  }
+  /** Takes a connection from those that are idle; false: it is none of them. */
+  const take = (one: Kept): boolean => {
+    const place = idle.indexOf(one)
+    if (place >= 0) idle.splice(place, 1)
+    return place >= 0
+  }
+  /** Closes those that were idle for long, down to a number. */
+  const sweep = () => {
+    const now = elapsed()
+    for (const one of [...idle]) if (now - one.idleSince >= idleTime && all.size > least && take(one)) drop(one)
+  }
+  const sweeper = setInterval(sweep, lookEvery)
+  sweeper.unref()
+  return {
+    all,
+    idle,
+    drop,
+    /** Those that there are, and those that are being made. */
+    count: () => all.size + making,
+    make: async (): Promise<Kept> => {
+      let made: Kept | null = null
+      const lost = (error: Error) => {
+        if (made === null || made.isLost) return
+        made.isLost = true
+        if (!take(made)) return
+        drop(made)
+        failed(error)
+      }
+      making++
+      const began = elapsed()
+      const client = await connect(server, greetings, lost).finally(() => making--)
+      noteBegun(client, began)
+      made = { client, made: elapsed(), idleSince: 0, isLost: false }
+      all.set(client, made)
+      return made
+    },
+    /** Closes those that are idle. */
+    close: () => {
+      clearInterval(sweeper)
+      for (const one of idle.splice(0)) drop(one)
+    },
+  }
+}
+
+/** Waits for a connection. @throws Error where none is free in time */
+function waitIn(waiters: Set<Waiter>, milliseconds: number): Promise<Client> {
+  return new Promise((resolve, reject) => {
+    const end = () => {
+      clearTimeout(timer)
+      waiters.delete(waiter)
+    }
+    const waiter: Waiter = {
+      serve: ({ client }) => {
+        end()
+        resolve(client)
+      },
+      fail: (error) => {
+        end()
+        reject(error)
+      },
+    }
+    const timer = setTimeout(() => waiter.fail(exhausted()), milliseconds)
+    waiters.add(waiter)
+  })
+}
+
+/** Ends a connection at the server, with its transaction: cutting it here alone would leave that open where the server does not notice. */
+async function endAtServer(server: Parameters<typeof connect>[0], { thread }: Client): Promise<void> {
+  let messenger: Client | null = null
+  try {
+    messenger = await connect({ ...server, connectTimeout: patience }, [], () => {})
+    const over = setTimeout(() => messenger?.cut(), patience)
+    await messenger.query(`kill ${thread}`).finally(() => clearTimeout(over))
+  } catch {
+    // It is gone already, or the server cannot be reached: it is cut here in either case.
+  } finally {
+    messenger?.end()
+  }
+}
+
+/**
+ * Runs work on a connection of the pool. One that broke is not used again. `milliseconds`: after them the server is asked to end it with what
+ * it executes, and it is cut; 0: the work may take any time.
+ */
+export async function onClient<Result>(pool: Pool, work: (client: Client) => Promise<Result>, milliseconds = 0): Promise<Result> {
+  const client = await pool.acquire()
+  let isBroken = false
+  let [isEnded, cancelling]: [boolean, Promise<void> | null] = [false, null]
+  const timer =
+    milliseconds === 0
+      ? undefined
+      : setTimeout(() => {
+          cancelling = pool.cancel(client).then(() => void (isEnded || client.cut()))
+        }, milliseconds)
+  try {
+    return await work(client)
+  } catch (error) {
+    isBroken = isConnectionLoss(error) || isCancelled(error)
+    if (isReadOnly(error)) noteRefused()
+    if (cancelling !== null && isBroken) throw timeoutOf(error)
+    throw error
+  } finally {
+    isEnded = true
+    clearTimeout(timer)
+    // Once a request to end something is under way, it may come at any time.
+    pool.release(client, isBroken || cancelling !== null)
+  }
+}

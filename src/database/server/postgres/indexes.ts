@@ -1,0 +1,182 @@
+// Creates indexes of our own on PostgreSQL while the tables are in use: one at a time, by one process at a time, and never in a
+// transaction. What an interrupted creation left is created anew.
+import { setTimeout as sleep } from 'node:timers/promises'
+import type pg from 'pg'
+import type { Model } from '../../../model/schema/types.js'
+import { describeIndexes, type OwnIndex, type ReportOwnIndex } from '../../../model/tables/own-indexes.js'
+import { storedName, wholeName } from '../../../model/tables/stored-name.js'
+import { quoted } from '../../../model/tables/table.js'
+import { type Catalog, readCatalog } from './catalog.js'
+
+/** The name of an index; long ones end in a hash, since PostgreSQL would cut off what tells them apart. */
+export const indexName = ({ name }: OwnIndex): string => wholeName(name)
+
+/** How an index is created. */
+export interface IndexForm {
+  /** Null is the smallest value, as lists are sorted that the index is read for; otherwise the largest. */
+  readonly nullsFirst: boolean
+  /** While others write; then the statement must not stand in a transaction. */
+  readonly concurrently: boolean
+}
+
+/** The statement that creates an index. */
+export function indexStatement(index: OwnIndex, { nullsFirst, concurrently }: IndexForm): string {
+  const { table, columns, where, descending, isOrder } = index
+  const nulls = nullsFirst ? (descending ? ' nulls last' : ' nulls first') : ''
+  const order = `${columns.map(quoted).join(', ')}${descending ? ' desc' : ''}${nulls}${isOrder ? ', id' : ''}`
+  const rows = where === null ? '' : ` where ${where}`
+  return `create index ${concurrently ? 'concurrently ' : ''}if not exists ${quoted(indexName(index))} on ${quoted(table)} (${order})${rows}`
+}
+
+/** Characters of a text that an index has room for, together with another text. */
+const indexedLength = 255
+
+/** Whether every value of a type fits into an index: one that did not could not be stored any more. */
+function isBounded(type: string): boolean {
+  if (/^(?:text|jsonb?|bytea|character varying)$/.test(type)) return false
+  const [, length] = /^character(?: varying)?\((\d+)\)$/.exec(type) ?? []
+  return length === undefined || Number(length) <= indexedLength
+}
+
+/** Whether the table is there with the index's columns, none of which holds values that are too long for an index. */
+export function isIndexable({ tables }: Catalog, { table, columns }: OwnIndex): boolean {
+  const types = new Map(tables.get(storedName(table))?.map(({ name, type }) => [name, type]))
+  return types.has('id') && columns.map(storedName).every((column) => types.has(column) && isBounded(types.get(column)!))
+}
+
+/** The indexes of a model, in the order in which its lists have nulls. An index that is there is not created again in another one. */
+export interface WantedIndexes {
+  readonly model: Model
+  readonly nullsFirst: boolean
+}
+
+/** The lock of the process that creates indexes: the same number in every version. */
+const indexing = 7_082_100_002
+
+/** Milliseconds between two looks whether another process, or another change of a table, has come to its end. */
+const interval = 500
+
+const isStopped = (stop: AbortSignal | undefined): boolean => stop?.aborted === true
+
+/** How often an index is begun anew after another session was in its way. */
+const attempts = 5
+
+/**
+ * Creates the indexes that are missing, one after the other, and reports each before it starts. Waits while another process does the
+ * same. `pool` needs two connections that do not pipeline. Returns how many were created.
+ * @throws the server's first error, once every other index has been tried; nothing if `stop` was aborted
+ */
+export async function createIndexes(pool: pg.Pool, wanted: WantedIndexes, report: ReportOwnIndex, stop?: AbortSignal): Promise<number> {
+  while (!isStopped(stop)) {
+    const holder = await pool.connect()
+    const release = () => holder.release(true)
+    holder.on('error', () => {})
+    try {
+      // The transaction holds nothing but the lock. With a parameter it would keep its snapshot, which holds up every creation.
+      await holder.query('begin isolation level read committed')
+      await holder.query('set local idle_in_transaction_session_timeout = 0')
+      const { rows } = await holder.query<{ readonly taken: number }>(`select pg_try_advisory_xact_lock(${indexing}) as taken`)
+      if (rows[0]!.taken === 1) return await createMissing(pool, wanted, report, stop)
+    } finally {
+      release()
+    }
+    await sleep(interval, undefined, { signal: stop }).catch(() => {})
+  }
+  return 0
+}
+
+async function createMissing(
+  pool: pg.Pool,
+  { model, nullsFirst }: WantedIndexes,
+  report: ReportOwnIndex,
+  stop: AbortSignal | undefined,
+): Promise<number> {
+  const catalog = await readCatalog(pool)
+  const missing = describeIndexes(model).filter((index) => catalog.indexes.get(indexName(index)) !== true && isIndexable(catalog, index))
+  let created = 0
+  let failure: unknown = null
+  for (const [done, index] of missing.entries()) {
+    if (isStopped(stop)) return created
+    report(index, done, missing.length)
+    try {
+      await createOne(pool, index, indexStatement(index, { nullsFirst, concurrently: true }), stop)
+      created++
+    } catch (error) {
+      failure ??= error
+    }
+  }
+  if (failure !== null && !isStopped(stop)) throw failure
+  return created
+}
+
+/** Errors of a statement that met another session on the same table: a deadlock, a lock that was not to be had. */
+const inTheWay: ReadonlySet<unknown> = new Set(['40P01', '55P03'])
+
+async function createOne(pool: pg.Pool, index: OwnIndex, statement: string, stop: AbortSignal | undefined): Promise<void> {
+  const name = indexName(index)
+  for (let attempt = 1; ; attempt++) {
+    await untilUnchanging(pool, index.table, stop)
+    const usable = await isUsable(pool, name)
+    if (usable === true || isStopped(stop)) return
+    try {
+      if (usable === false) await onConnection(pool, `drop index concurrently if exists ${quoted(name)}`, stop)
+      await onConnection(pool, statement, stop)
+      return
+    } catch (error) {
+      if (isStopped(stop)) return
+      if (inTheWay.has((error as { readonly code?: unknown }).code) && attempt < attempts) continue
+      await pool.query(`drop index concurrently if exists ${quoted(name)}`).catch(() => {})
+      throw error
+    }
+  }
+}
+
+/** Whether an index can be used; undefined: there is none of this name. */
+async function isUsable(pool: pg.Pool, name: string): Promise<boolean | undefined> {
+  const { rows } = await pool.query<{ readonly valid: number }>(
+    'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)',
+    [quoted(name)],
+  )
+  return rows[0] === undefined ? undefined : rows[0].valid === 1
+}
+
+/** Waits while another session creates an index of the table, or changes it otherwise; a minute at most. */
+async function untilUnchanging(pool: pg.Pool, table: string, stop: AbortSignal | undefined): Promise<void> {
+  for (let waited = 0; waited < 60_000 && !isStopped(stop); waited += interval) {
+    const { rows } = await pool.query<{ readonly busy: number }>(
+      `select exists (
+         select from pg_locks where relation = to_regclass($1) and granted and pid <> pg_backend_pid()
+         and database = (select oid from pg_database where datname = current_database())
+         and mode in ('ShareUpdateExclusiveLock', 'ShareLock', 'ShareRowExclusiveLock', 'ExclusiveLock', 'AccessExclusiveLock')
+       ) as busy`,
+      [quoted(table)],
+    )
+    if (rows[0]!.busy === 0) return
+    await sleep(interval, undefined, { signal: stop }).catch(() => {})
+  }
+}
+
+/** Executes a statement that may take minutes; an abort closes its connection, and the server brings it to its end. */
+async function onConnection(pool: pg.Pool, text: string, stop: AbortSignal | undefined): Promise<void> {
+  const client = await pool.connect()
+  let released = false
+  const release = (isBroken: boolean) => {
+    if (released) return
+    released = true
+    client.release(isBroken)
+  }
+  const abort = () => release(true)
+  const lost = () => {}
+  client.on('error', lost)
+  stop?.addEventListener('abort', abort)
+  try {
+    await client.query(text)
+    client.off('error', lost)
+    release(false)
+  } catch (error) {
+    release(true)
+    throw error
+  } finally {
+    stop?.removeEventListener('abort', abort)
+  }
+}

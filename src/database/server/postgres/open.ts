@@ -1,0 +1,203 @@
+// Opens the PostgreSQL database of a project, for a service or for a command that writes.
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import type { Config } from '../../../foundation/config/config.js'
+import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import { openClosers } from '../../../foundation/runtime/closers.js'
+import type { Model } from '../../../model/schema/types.js'
+import type { Prepared } from '../../../model/tables/lacking.js'
+import { warnOfDifferences } from '../../../model/tables/mismatches.js'
+import { openSigner } from '../../answer/signed-addresses.js'
+import type { CommandDatabase, Database, DatabaseHost } from '../../database.js'
+import type { FillRows } from '../../driver.js'
+import { type BackgroundIndexes, openBackgroundIndexes } from '../../indexing.js'
+import type { ModelWork } from '../../model-work.js'
+import { type DatabaseNames, namesOf } from '../../names.js'
+import { serverActivity } from '../activity.js'
+import { openHealth } from '../health.js'
+import { startIndexing } from '../indexing.js'
+import { optionsOf } from '../options.js'
+import { checkTimeZone, zoneColumns, zoneTable } from '../time-zone.js'
+import { type CarryingOut, carryOutOnPostgres } from './carry-out.js'
+import { catalogNames } from './catalog.js'
+import { tryWritingLog } from './commit-log.js'
+import { loggingAccess, openCommitLogAccess } from './commit-log-access.js'
+import { tryReadingLog, watchCommits } from './commit-watch.js'
+import { type AskServer, onConnection, openPool, poolActivity, type Statements } from './connection.js'
+import { describePostgresStep } from './describe-step.js'
+import { spans } from './fitting.js'
+import { createIndexes, type WantedIndexes } from './indexes.js'
+import { openMainConnection } from './main-connection.js'
+import { openReplicas } from './open-replicas.js'
+import { openOutcomes } from './outcomes.js'
+import { prepareDatabase } from './prepare-database.js'
+import { type Reached, reach } from './reach.js'
+import { openReads } from './reads.js'
+import { readsWithReplicas } from './replicas.js'
+import { findSchemaMismatches } from './schema-mismatches.js'
+import { openWrites } from './writes.js'
+
+/** Milliseconds for the server to answer a look whether it is there. */
+const probeTimeout = 3_000
+/** Connections that creating indexes takes. */
+const indexPool = 2
+
+/** Gives a new database its tables and first rows, an existing one what it lacks. `wait`: milliseconds for locks. @throws ConfigError if it cannot be prepared */
+const prepare = (config: Config, model: Model, { small, settings }: Reached, fill: FillRows, wait: number): Promise<Prepared> =>
+  prepareDatabase(small, model, {
+    schema: settings.schema,
+    wait,
+    sessions: config.auth.jwtManagement === 'refresh',
+    fill,
+  })
+
+/** Prepares the database, and warns of what in an existing one differs from the model. */
+async function prepareAndWarn(
+  config: Config,
+  model: Model,
+  reached: Reached,
+  logger: Pick<Logger, 'info' | 'warn' | 'error'>,
+  fill: FillRows,
+): Promise<void> {
+  const { isNew, added } = await prepare(config, model, reached, fill, config.limits.startWait)
+  if (!isNew) warnOfDifferences(logger, added, await findSchemaMismatches(reached.small, model))
+  const ask = async (statement: string) => Object.values((await reached.small.query(statement)).rows[0] ?? {})[0] ?? null
+  await checkTimeZone(ask, `create table if not exists ${zoneTable} (${zoneColumns.join(', ')})`, logger, new Date())
+}
+
+/** Creates missing indexes of our own, on connections that are closed afterwards. */
+function indexInBackground(settings: ServerSettings, wanted: WantedIndexes, logger: Logger): () => Promise<void> {
+  const pool = openPool(settings, { max: indexPool, pipelined: false, failed: () => {} })
+  const stop = startIndexing((signal) => createIndexes(pool, wanted, () => {}, signal), {
+    made: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
+    failed: (error) => logger.error({ err: error }, 'could not create an index'),
+  })
+  return async () => {
+    await stop()
+    await pool.end()
+  }
+}
+
+/** Watches the commits, as long as their log can be used also what they change. */
+function openCommits(ask: AskServer, { database }: Config, { schema }: ServerSettings, logger: Logger) {
+  const hasReplicas = database.replicas.length > 0
+  const log = openCommitLogAccess({
+    tryLog: async () => {
+      await tryWritingLog(ask)
+      await tryReadingLog(ask, hasReplicas)
+    },
+    ...loggingAccess(schema, logger),
+  })
+  return { log, ...watchCommits(ask, log, hasReplicas) }
+}
+
+/** How missing indexes are created for a model; null: the settings want none. */
+const indexing = ({ indexes, nullsFirst }: Config['database'], settings: ServerSettings, logger: Logger) =>
+  indexes ? (model: Model) => indexInBackground(settings, { model, nullsFirst }, logger) : null
+
+/** Carries out a change. What connections have prepared, and types of columns that are known, may be others afterwards. */
+const carryOutBeside = (indexes: BackgroundIndexes, statements: Statements, carrying: CarryingOut, work: ModelWork): Promise<boolean> =>
+  indexes.without(async () => {
+    const isMade = await carryOutOnPostgres(carrying, work)
+    if (!isMade) return false
+    statements.forget()
+    await indexes.begin(work.model)
+    return true
+  })
+
+/** The names of a server, whose catalog has its own. */
+async function namesIn(pool: pg.Pool): Promise<DatabaseNames> {
+  const catalog = await catalogNames(pool)
+  return { ...namesOf.postgres, isOwnTable: (name) => catalog.has(name) }
+}
+
+/**
+ * Opens the database of a service: a small pool for what everything depends on, a pool for reads and one for writes.
+ * @throws ConfigError with a sentence if the database cannot be reached or prepared
+ */
+export async function openPostgresDatabase(
+  config: Config,
+  model: Model,
+  { logger, signing }: Pick<DatabaseHost, 'logger' | 'signing'>,
+  fill: FillRows,
+): Promise<Database> {
+  const opened = openClosers()
+  let small: pg.Pool | null = null
+  const health = openHealth({
+    probe: async () => small === null || onConnection(small, (client) => client.query('select 1'), probeTimeout),
+    lost: (error) => logger.error({ err: error }, 'the database cannot be reached'),
+    found: () => logger.info('the database can be reached again'),
+  })
+  opened.add(async () => health.close())
+  try {
+    const reached = await reach(config, health.failed)
+    const { settings, statements } = reached
+    small = reached.small
+    opened.add(reached.close)
+    await prepareAndWarn(config, model, reached, logger, fill)
+    const indexes = openBackgroundIndexes(indexing(config.database, settings, logger))
+    opened.add(indexes.stop)
+    await indexes.begin(model)
+    const options = optionsOf(config, settings, signing === null ? null : await openSigner(signing))
+    const { readTimeout } = config.limits
+    const main = openMainConnection((work) => onConnection(reached.small, work, readTimeout), statements, health.failed)
+    const commits = openCommits(main.ask, config, settings, logger)
+    const writes = openWrites(options.writes, { small, statements, log: commits.log, failed: health.failed })
+    opened.add(writes.close)
+    const carrying = { settings, outcomes: openOutcomes(small, statements), wait: config.limits.modelChangeWait, failed: health.failed }
+    const replicas = openReplicas(config, options.reads, statements, logger)
+    const reads = readsWithReplicas(openReads(options.reads, statements, health.failed), replicas, commits.positionAfter, readTimeout)
+    opened.add(reads.close)
+    return {
+      reads,
+      writes,
+      main: { ...main, changed: commits.changed },
+      commits: commits.watch,
+      names: await namesIn(reached.small),
+      spans,
+      fit: async (wanted) => {
+        await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
+        // Another process may have changed the types of columns.
+        statements.forget()
+        await indexes.begin(wanted)
+      },
+      takeBack: null,
+      carryOut: (work) => carryOutBeside(indexes, statements, carrying, work),
+      describeSteps: async (steps) => steps.map(describePostgresStep),
+      mismatches: (wanted) => findSchemaMismatches(reached.small, wanted),
+      tableScans: null,
+      activity: () => serverActivity(poolActivity('main', reached.small), reads, writes, reads.replicas()),
+      trouble: health.trouble,
+      close: () => opened.close(0),
+    }
+  } catch (error) {
+    await opened.close(0).catch(() => {})
+    throw error
+  }
+}
+
+/** Opens the database for a command that writes a few rows. @throws ConfigError as `openPostgresDatabase` */
+export async function openPostgresForCommand(config: Config, model: Model, fill: FillRows): Promise<CommandDatabase> {
+  const reached = await reach(config)
+  const { settings, small, statements } = reached
+  await prepare(config, model, reached, fill, config.limits.startWait).catch(async (error: unknown) => {
+    await reached.close()
+    throw error
+  })
+  const { writeQueue, writeTimeout } = config.limits
+  const main = openMainConnection((work) => onConnection(small, work), statements)
+  // A service that looks at its rows takes those that are missing for a change of everything.
+  const log = openCommitLogAccess({ tryLog: () => tryWritingLog(main.ask), lost: () => {}, found: () => {} })
+  const writes = openWrites(
+    { settings, signer: null, connections: 1, writeQueue, writeTimeout, writtenBytes: Number.MAX_SAFE_INTEGER },
+    { small, statements, log, failed: () => {} },
+  )
+  return {
+    main,
+    writes,
+    close: async () => {
+      await writes.close()
+      await reached.close()
+    },
+  }
+}

@@ -1,0 +1,144 @@
+// Makes a PostgreSQL database fit for the model: a new one gets every table and the rows it starts with, an existing one only what it
+// lacks. Nothing of Strapi's is ever dropped or rewritten. One transaction does it all; of several processes that start together one does it.
+import type pg from 'pg'
+import { ConfigError } from '../../../foundation/errors/errors.js'
+import type { Model } from '../../../model/schema/types.js'
+import { findLacking, isPrepared, type LackingWithOwn, namesOf, type Prepared } from '../../../model/tables/lacking.js'
+import { hasFormerTables, octavoNames, replaceFormerTables } from '../../../model/tables/octavo-tables.js'
+import { storedName } from '../../../model/tables/stored-name.js'
+import { quoted } from '../../../model/tables/table.js'
+import type { FillRows } from '../../driver.js'
+import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
+import { commitTable, createIndex, createOctavoStatements, createStatements, declaredType, epochTable, turnTable } from './create-tables.js'
+import { indexStatement, isIndexable } from './indexes.js'
+import { withModelNames } from './model-names.js'
+import { postgresTarget } from './rows.js'
+
+/** How a database is prepared. */
+export interface PostgresPreparation {
+  /** The schema that has the tables. */
+  readonly schema: string
+  /** Milliseconds to wait for another process that prepares the same database. */
+  readonly wait: number
+  /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
+  readonly sessions: boolean
+  /** Fills a new database, inside the transaction that makes its tables. */
+  fill: FillRows
+}
+
+/** The lock of whoever prepares a database or changes its tables: the same number in every version. */
+export const preparing = 7_082_100_001
+
+/** The table by which a database is known to have been prepared. */
+const firstTable = 'strapi_core_store_settings'
+
+/** Whether the current schema has none of the tables that a start makes first. */
+export async function isUnprepared(database: Queryable): Promise<boolean> {
+  const { rows } = await database.query<{ readonly isNew: number }>(
+    `select not exists (select from pg_tables where schemaname = current_schema() and tablename = $1) as "isNew"`,
+    [firstTable],
+  )
+  return rows[0]!.isNew === 1
+}
+
+/**
+ * Prepares the database; a failure, or the end of the process, leaves it as it was.
+ * @throws ConfigError with a sentence if the schema does not exist, the user may not change it, or another process prepares it for longer
+ * than `wait`
+ */
+export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: PostgresPreparation): Promise<Prepared> {
+  await checkSchema(pool, preparation.schema)
+  if (isPrepared(lackingIn(await readCatalog(pool), model, preparation))) return { isNew: false, added: [] }
+  return inTransaction(pool, preparation, async (client) => {
+    // Another process may have done it meanwhile.
+    const catalog = await readCatalog(client)
+    const lacking = lackingIn(catalog, model, preparation)
+    if (isPrepared(lacking)) return { isNew: false, added: [] }
+    const { isNew, tables, columns, indexes } = lacking
+    await client.query(
+      [
+        ...createOctavoStatements(),
+        ...replaceFormerTables((name) => catalog.tables.has(name)),
+        ...createStatements(tables),
+        ...columns.flatMap(({ table, column, indexes: ofLayout }) => [
+          `alter table ${quoted(table)} add column if not exists ${quoted(column.name)} ${declaredType(column.type)}`,
+          ...ofLayout.map((index) => createIndex(table, index)),
+        ]),
+        ...indexes.map((index) => indexStatement(index, { nullsFirst: false, concurrently: false })),
+      ].join(';\n'),
+    )
+    if (isNew)
+      await preparation.fill(
+        withModelNames(
+          postgresTarget(client, 'the new database', 'callers', async () => {}),
+          model,
+        ),
+      )
+    return { isNew, added: isNew ? [] : namesOf(lacking) }
+  })
+}
+
+function lackingIn(catalog: Catalog, model: Model, { sessions, schema }: PostgresPreparation): LackingWithOwn {
+  const has = (name: string): boolean => catalog.tables.has(storedName(name)) || catalog.indexes.has(storedName(name))
+  const columns = new Map([...catalog.tables].map(([table, all]) => [table, new Set(all.map(({ name }) => name))]))
+  const hasColumn = (table: string, column: string): boolean => columns.get(storedName(table))?.has(storedName(column)) === true
+  const isNew = !catalog.tables.has(firstTable)
+  const lacking = findLacking(model, { isNew, has, hasColumn, schema }, sessions)
+  const made = new Set(lacking.tables.map(({ name }) => name))
+  return {
+    ...lacking,
+    indexes: lacking.indexes.filter((index) => made.has(index.table) || isIndexable(catalog, index)),
+    ownTables: [...octavoNames, turnTable, epochTable, commitTable].some((name) => !has(name)) || hasFormerTables(has),
+  }
+}
+
+/** Runs `work` in one transaction under the lock of whoever prepares. All that is set ends with it: a pooler may share the connection. */
+async function inTransaction<Result>(
+  pool: pg.Pool,
+  { wait, schema }: PostgresPreparation,
+  work: (client: pg.PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect()
+  const lost = () => {}
+  client.on('error', lost)
+  let broken: Error | undefined
+  try {
+    await client.query('begin isolation level read committed read write')
+    await client.query(
+      `set local lock_timeout = ${Math.ceil(wait)}; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`,
+    )
+    await client.query('select pg_advisory_xact_lock($1)', [preparing])
+    const result = await work(client)
+    await client.query('commit')
+    return result
+  } catch (error) {
+    await client.query('rollback').catch((failure: Error) => {
+      broken = failure
+    })
+    throw preparationError(error, wait, schema)
+  } finally {
+    client.off('error', lost)
+    client.release(broken)
+  }
+}
+
+/** What went wrong as a sentence, where it is something to be done by the operator. */
+export function preparationError(error: unknown, wait: number, schema: string): unknown {
+  const { code, message } = error as { readonly code?: unknown; readonly message: string }
+  switch (code) {
+    case '55P03':
+      return new ConfigError(
+        `The tables of the schema "${schema}" were locked for ${Math.round(wait / 1000)} seconds. Another process may be preparing them; start again later`,
+      )
+    case '42501':
+      return new ConfigError(
+        `The database user may not create what is missing in the schema "${schema}" (${message}). Grant it: GRANT CREATE ON SCHEMA "${schema}" TO …; tables can only be changed by their owner`,
+      )
+    case '25006':
+      return new ConfigError(
+        `The database can only be read (${message}), and something is missing in its schema "${schema}". Connect to the primary server`,
+      )
+    default:
+      return error
+  }
+}

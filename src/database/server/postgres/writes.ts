@@ -1,0 +1,132 @@
+// The writes of a service on PostgreSQL: serializable transactions on a bounded pool.
+import type pg from 'pg'
+import { elapsed } from '../../../foundation/runtime/clock.js'
+import type { Transaction } from '../../database.js'
+import { commitUnknown, unavailable } from '../../unavailable.js'
+import type { WriteOptions } from '../options.js'
+import { latestOf, type Turn } from '../turns.js'
+import { aloneOf, openServerWrites, registerPlans, type ServerWrites } from '../writes.js'
+import { openLogRemoval } from './commit-log.js'
+import type { CommitLogAccess } from './commit-log-access.js'
+import { onConnection, openPool, poolActivity, type Statements } from './connection.js'
+import { explained, isConflict, isConnectionLoss, isLockWait } from './errors.js'
+import { preparePlanReader } from './execute.js'
+import { openOwnTransactions } from './history.js'
+import { type Outcomes, openOutcomes } from './outcomes.js'
+import { isUnconfirmed } from './replication.js'
+import { type Attempt, type AttemptOptions, beginAttempt, runTogether, type Together } from './transaction.js'
+
+/** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
+const endPatience = 1_000
+
+/** What writes are executed with. */
+export interface WriteParts {
+  /** A pool for statements about the outcome of others. */
+  readonly small: pg.Pool
+  readonly statements: Statements
+  readonly log: CommitLogAccess
+  /** Receives losses of connections. */
+  failed(error: Error): void
+}
+
+/** Opens the writes; connections are made when they are needed. */
+export function openWrites(options: WriteOptions, { small, statements, log, failed }: WriteParts): ServerWrites {
+  const { settings, connections, writtenBytes, signer } = options
+  const pool = openPool(settings, { max: aloneOf(connections), pipelined: true, failed })
+  // Where all others wait for locks, writes in turn still have a connection.
+  const turnPool = connections > 1 ? openPool(settings, { max: 1, pipelined: true, failed }) : pool
+  const outcomes = openOutcomes(small, statements)
+  const own = openOwnTransactions()
+  const logged = openLogRemoval(small, statements, log)
+  const plans = registerPlans((plan) => preparePlanReader(plan, signer))
+
+  /** Runs `begun` on a connection, until `deadline`; again without the log of commits where it fails by that, which leaves nothing of it. */
+  async function begin<Result>(
+    free: pg.Pool,
+    deadline: number,
+    begun: (client: pg.PoolClient, options: AttemptOptions, epoch: string) => Promise<Result>,
+  ): Promise<Result> {
+    const epoch = await outcomes.epoch()
+    const left = Math.max(1, Math.ceil(deadline - elapsed()))
+    const attempt = { statements, own, log, readerOf: plans.readerOf, writtenBytes, deadline, statementTimeout: left }
+    try {
+      return await onConnection(free, (client) => begun(client, attempt, epoch), left + endPatience)
+    } catch (error) {
+      if (!log.refused(error)) throw error
+      return begin(free, deadline, begun)
+    }
+  }
+
+  return openServerWrites(options, plans, {
+    alone: (work, deadline) =>
+      begin(pool, deadline, async (client, attempt, epoch) => {
+        const under = beginAttempt(client, attempt)
+        const result = await tried(under, work)
+        await committed(under, client, outcomes, epoch)
+        logged()
+        return result
+      }),
+    together: (turns) =>
+      begin(turnPool, latestOf(turns), async (client, attempt, epoch) => {
+        const under = await together(client, turns, attempt)
+        await committed(under, client, outcomes, epoch)
+        logged()
+        return under.outcomes
+      }),
+    activity: () => [poolActivity('write', pool), ...(turnPool === pool ? [] : [poolActivity('write_in_turn', turnPool)])],
+    waiting: () => pool.waitingCount,
+    errors: { isConflict, isLockWait, isConnectionLoss, explained },
+    failed,
+    close: async () => {
+      await turnPool.end()
+      if (turnPool !== pool) await pool.end()
+    },
+  })
+}
+
+/**
+ * Executes writes that share a transaction. Savepoints cost commands of their own and have ids that nobody knows: they are only set where
+ * one of the writes fails. @throws what fails the transaction, which is rolled back
+ */
+async function together(client: pg.PoolClient, turns: readonly Turn[], options: AttemptOptions): Promise<Together> {
+  const rollback = () => client.query('rollback').catch(() => {})
+  try {
+    const under = await runTogether(client, turns, options, false)
+    if (under !== null) return under
+    await rollback()
+    return (await runTogether(client, turns, options, true))!
+  } catch (error) {
+    await rollback()
+    throw error
+  }
+}
+
+/** Runs the work of a transaction; where it fails, nothing of it stays. */
+async function tried<Result>(under: Attempt, work: (transaction: Transaction) => Promise<Result>): Promise<Result> {
+  try {
+    const result = await work(under.transaction)
+    if (under.failure() !== null) throw under.failure()
+    return result
+  } catch (error) {
+    const failure = under.failure()
+    await under.rollback().catch(() => {})
+    throw failure ?? error
+  }
+}
+
+/** Commits. Where the connection is lost meanwhile, the server is asked what became of the transaction. */
+async function committed(under: Omit<Attempt, 'transaction'>, client: pg.PoolClient, outcomes: Outcomes, epoch: string): Promise<void> {
+  const before = under.failure()
+  try {
+    await under.commit()
+  } catch (error) {
+    if (!isConnectionLoss(error) || before !== null) throw error
+    const id = await under.id.catch(() => null)
+    const outcome = id === null ? 'aborted' : await outcomes.outcomeOf(id, epoch)
+    if (outcome === 'committed') return
+    if (outcome === 'aborted') throw error
+    throw commitUnknown(error)
+  }
+  if (isUnconfirmed(client) && (await outcomes.onceReplicated()) !== 'committed')
+    throw unavailable('The write was committed, but no standby has confirmed it: a failover may lose it. Look whether it is there')
+}

@@ -1,0 +1,85 @@
+// The media library as the resources of the administration API use it: forms with files, and files and folders in responses.
+import * as z from 'zod'
+import type { MediaAccess } from '../../admin/media/media-access.js'
+import type { FolderRow } from '../../content/media/folders.js'
+import { validationError } from '../../foundation/errors/errors.js'
+import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
+import type { ResourceRequest } from './resource.js'
+import { moment, momentOrNull } from './values.js'
+
+/** The media library for the administrator of a request. */
+export const mediaOf = ({ administration, administrator, actor, installation, parts }: ResourceRequest): MediaAccess => ({
+  ...{ administration, administrator, actor },
+  ...{ documents: installation.documents, model: installation.model, watch: installation.watch },
+  library: parts.backend.library,
+  signsAddresses: parts.backend.signsAddresses,
+})
+
+/**
+ * Reads a form with files, does something with it, and deletes what it left.
+ * @throws ApiError 400 for anything but such a form, and for fields that it does not have; 413 beyond a limit
+ */
+export async function withForm<Result>(
+  { parts, request }: Pick<ResourceRequest, 'parts' | 'request'>,
+  { shape }: z.ZodObject,
+  work: (form: MultipartBody) => Promise<Result>,
+): Promise<Result> {
+  const { library } = parts.backend
+  if (!isMultipart(request.raw)) throw validationError('The body must be a form with files, with the content type multipart/form-data')
+  const form = await readMultipart(request.raw, library, () => parts.bodies.begin(request.ip))
+  try {
+    const [unknown] = [...form.fields.keys()].filter((name) => name === 'files' || !Object.hasOwn(shape, name)).concat(form.otherFiles)
+    if (unknown !== undefined) throw validationError(`Unknown field: ${unknown.slice(0, 100)}`)
+    if (form.files.length === 0 || form.files.every(({ bytes }) => bytes === 0)) throw validationError('Files are empty')
+    return await work(form)
+  } finally {
+    await library.discard(form.files)
+  }
+}
+
+const person = z.looseObject({ id: z.int(), firstname: z.string().nullable(), lastname: z.string().nullable() }).nullable()
+
+/** A file in a response. */
+export const fileAnswer = z.looseObject({
+  id: z.int(),
+  documentId: z.string(),
+  name: z.string(),
+  alternativeText: z.string().nullable(),
+  caption: z.string().nullable(),
+  focalPoint: z.unknown(),
+  width: z.int().nullable(),
+  height: z.int().nullable(),
+  /** The smaller formats of an image by their names. */
+  formats: z.unknown(),
+  ext: z.string().nullable(),
+  mime: z.string(),
+  /** Kilobytes. */
+  size: z.number(),
+  url: z.string(),
+  /** Null: in the root. */
+  folder: z.looseObject({ id: z.int(), name: z.string(), path: z.string() }).nullable(),
+  createdAt: z.string().nullable(),
+  updatedAt: z.string().nullable(),
+  createdBy: person,
+  updatedBy: person,
+})
+
+/** A folder in a response. */
+export const folderAnswer = z.strictObject({
+  id: z.int(),
+  documentId: z.string(),
+  name: z.string(),
+  path: z.string(),
+  parent: z.int().nullable(),
+  createdAt: moment.nullable(),
+  updatedAt: moment.nullable(),
+})
+
+/** A folder as a response. */
+export const shownFolder = ({ id, documentId, name, path, parent, createdAt, updatedAt }: FolderRow): z.input<typeof folderAnswer> => ({
+  ...{ id, documentId, name, path, parent },
+  ...{ createdAt: momentOrNull(createdAt), updatedAt: momentOrNull(updatedAt) },
+})
+
+/** A row id in a body. */
+export const idInput = z.int().positive().max(999_999_999_999_999)

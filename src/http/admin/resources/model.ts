@@ -1,0 +1,147 @@
+// /model: the content model, and its changes: planned by whoever may read it, applied and undone by super administrators.
+import { createHash } from 'node:crypto'
+import * as z from 'zod'
+import { auditEntry, entryStatement } from '../../../admin/activity.js'
+import { ApiError } from '../../../foundation/errors/errors.js'
+import type { NoteChange, PrepareChange } from '../../../project/model-changes/change.js'
+import type { Gain } from '../../../project/model-changes/described-plan.js'
+import { readSchemaRequest, schemaRequest } from '../../../project/model-changes/schema-request.js'
+import { refuseLocked, shownChange, withPlan } from '../../model-changes.js'
+import { describeComponents, describeTypes } from '../../shown-schemas.js'
+import { idOfCursor, pageOf } from '../cursors.js'
+import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
+import { kept } from '../revisions.js'
+import { moment, pageInput, pageMeta } from '../values.js'
+
+const reads = { action: 'plugin::content-type-builder.read' }
+const text = z.string()
+const word = z.looseObject({ kind: text })
+const counted = z.strictObject({ name: text, about: text, count: z.int(), exact: z.boolean() })
+
+/** What a change came to, or would come to. */
+const plan = {
+  version: text,
+  changes: z.array(word),
+  responses: z.array(text),
+  steps: z.array(word),
+  losses: z.array(counted),
+  conditions: z.array(counted),
+  kept: z.array(word),
+  narrowed: z.array(text),
+}
+const names = z.array(text)
+const gain = z.strictObject({ schema: text, attribute: text.nullable(), roles: names, tokens: names, administrators: names })
+const shownPlan = z.strictObject({ data: z.strictObject({ id: text, ...plan, gains: z.array(gain), possibleRenames: z.array(word) }) })
+const made = z.strictObject({ data: z.strictObject(plan) })
+const shownSchema = z.looseObject({ uid: text, schema: z.looseObject({ displayName: text, attributes: z.looseObject({}) }) })
+
+const plannedBody = schemaRequest
+const appliedBody = schemaRequest.extend({ plan: z.string().max(100), version: z.string().max(100) })
+
+/** The id of a plan: what is asked for, and the version of the model that it was planned for. */
+const planId = (version: string, { data, renames, neverPublished }: z.output<typeof plannedBody>): string =>
+  createHash('sha256')
+    .update(JSON.stringify([version, data, renames, neverPublished]))
+    .digest('base64url')
+    .slice(0, 22)
+
+/** Notes a change in the log of activity, by the version of the model that it leads to. */
+const noteOf =
+  ({ actor, administration }: ResourceRequest, action: 'update' | 'undo'): NoteChange =>
+  ({ version, summary }) =>
+    entryStatement(actor, { action, subject: 'model', id: version, name: summary.slice(0, 255) }, administration.now())
+
+/** The response to a change that was made, which is in the audit log. */
+function audited({ actor, parts }: ResourceRequest, action: 'update' | 'undo', changed: Parameters<typeof withPlan>[0]) {
+  parts.backend.audit?.note(auditEntry(actor, { action, subject: 'model', id: changed.version }))
+  return answer({ data: withPlan(changed) } as never)
+}
+
+/** The change that a request asks for. What changes the model waits for requests under way, so this one is none from here on. */
+function preparation(asked: ResourceRequest, body: object): PrepareChange {
+  const { parts, agreed, leaveInstallation } = asked
+  leaveInstallation()
+  return async (inForce) => ({
+    ...(await readSchemaRequest(parts.config.folder, inForce, body, agreed)),
+    note: noteOf(asked, 'update'),
+  })
+}
+
+/** Who gains something new, without the names of roles and tokens that the administrator may not list. */
+function namedTo({ administrator: { may } }: ResourceRequest, { roles, tokens, administrators, ...gain }: Gain): Gain {
+  return {
+    ...gain,
+    roles: may('plugin::users-permissions.roles.read') ? roles : [],
+    tokens: may('admin::api-tokens.read') ? tokens : [],
+    administrators: may('admin::roles.read') ? administrators : [],
+  }
+}
+
+const changes: readonly Resource[] = [
+  resource({
+    ...{ method: 'POST', path: '/model/plan', summary: 'Plan a change of the model, without making it', who: reads },
+    body: plannedBody,
+    answer: shownPlan,
+    handle: async (asked) => {
+      const { parts, body } = asked
+      refuseLocked(parts.config)
+      const planned = await parts.backend.modelChanges.live.plan(preparation(asked, body))
+      const gains = planned.plan?.gains.map((gain) => namedTo(asked, gain))
+      return answer({ data: { id: planId(planned.version, body), ...withPlan(planned), gains } } as never)
+    },
+  }),
+  resource({
+    ...{ method: 'POST', path: '/model/apply', summary: 'Make a change of the model, as it was planned', who: 'superAdministrator' },
+    ...{ isStrong: true, headers: { agrees: true }, refusals: [412, 503], body: appliedBody, answer: made },
+    handle: async (asked) => {
+      const { parts, body } = asked
+      refuseLocked(parts.config)
+      const { plan: id, ...wanted } = body
+      if (planId(wanted.version, wanted) !== id)
+        throw new ApiError('PreconditionFailedError', 'This is not the plan with that id. Plan the change again')
+      return audited(asked, 'update', await parts.backend.modelChanges.live.change(preparation(asked, wanted)))
+    },
+  }),
+  resource({
+    ...{ method: 'POST', path: '/model/undo', summary: 'Undo a change of the model, or the last one', who: 'superAdministrator' },
+    ...{ isStrong: true, headers: { agrees: true }, refusals: [404, 503] },
+    ...{ body: z.strictObject({ change: z.int().positive().nullable().default(null) }), answer: made },
+    handle: async (asked) => {
+      const { parts, body, agreed, leaveInstallation } = asked
+      refuseLocked(parts.config)
+      leaveInstallation()
+      const decisions = { agreed, note: noteOf(asked, 'undo') }
+      return audited(asked, 'undo', await parts.backend.modelChanges.live.undo(body.change, decisions))
+    },
+  }),
+]
+
+/** The resources of the model. */
+export const modelResources: readonly Resource[] = [
+  resource({
+    ...{ method: 'GET', path: '/model', summary: 'Read the content-types and components, and the version of the model', who: reads },
+    answer: z.strictObject({
+      data: z.strictObject({ version: text, isLocked: z.boolean(), types: z.array(shownSchema), components: z.array(shownSchema) }),
+    }),
+    handle: async ({ installation: { model }, parts }) =>
+      kept({
+        ...{ version: model.version, isLocked: !parts.config.modelChanges },
+        ...{ types: describeTypes(model), components: describeComponents(model) },
+      }),
+  }),
+  resource({
+    ...{ method: 'GET', path: '/model/changes', summary: 'List the changes of the model, the latest first', who: reads },
+    query: z.strictObject(pageInput),
+    answer: z.strictObject({
+      data: z.array(z.strictObject({ id: z.int(), version: text, summary: text, undoes: z.int(), isFiled: z.boolean(), madeAt: moment })),
+      meta: pageMeta,
+    }),
+    handle: async ({ parts, query: { after, limit } }) => {
+      const before = idOfCursor(after, 'model') ?? Number.POSITIVE_INFINITY
+      const rows = (await parts.backend.modelChanges.live.history()).filter(({ id }) => id < before).toReversed()
+      const page = pageOf(rows.slice(0, limit + 1), limit, 'model', ({ id }) => id)
+      return answer({ data: page.shown.map(shownChange), meta: page.meta })
+    },
+  }),
+  ...changes,
+]

@@ -1,0 +1,100 @@
+// /start: what the shell of the page needs, in one answer that is only sent again when it has changed.
+import * as z from 'zod'
+import { type Administrator, isUnconditional } from '../../../admin/identity/identify.js'
+import { hasRights, rightsOf } from '../../../admin/permissions/parse.js'
+import { readLocales } from '../../../content/documents/read/locales.js'
+import type { ContentType, Model } from '../../../model/schema/types.js'
+import { type Resource, type ResourceRequest, resource } from '../resource.js'
+import { kept } from '../revisions.js'
+
+const shownType = z.strictObject({
+  uid: z.string(),
+  kind: z.enum(['collectionType', 'singleType']),
+  singularName: z.string(),
+  pluralName: z.string(),
+  displayName: z.string(),
+  draftAndPublish: z.boolean(),
+  localized: z.boolean(),
+  /** Actions of the content manager that a role allows on it, such as `read`; every action for a super administrator. */
+  actions: z.array(z.string()),
+})
+
+const contentActions = ['create', 'read', 'update', 'delete', 'publish'] as const
+
+const byUid = (types: readonly ContentType[]): readonly ContentType[] => [...types].sort((one, other) => (one.uid < other.uid ? -1 : 1))
+
+/** The types that an administrator may do something with. */
+function typesFor({ id, roles, isSuperAdmin, permissions }: Administrator, model: Model): readonly z.input<typeof shownType>[] {
+  const rights = rightsOf(permissions, model, { id, roles: roles.map((role) => role.id), isSuperAdmin })
+  return byUid([...model.types.values()].filter(hasRights)).flatMap((type) => {
+    const { uid, singularName, pluralName, singleType, draftAndPublish, localized } = type
+    const actions = contentActions.filter((action) => isSuperAdmin || (rights.get(uid)?.[action] ?? []).length > 0)
+    if (actions.length === 0) return []
+    const kind = singleType ? ('singleType' as const) : ('collectionType' as const)
+    const { displayName = singularName } = type.source.info as { readonly displayName?: string }
+    return [{ uid, kind, singularName, pluralName, displayName, draftAndPublish, localized, actions }]
+  })
+}
+
+const start = z.strictObject({
+  me: z.strictObject({
+    id: z.int(),
+    documentId: z.string().nullable(),
+    email: z.string(),
+    firstname: z.string().nullable(),
+    lastname: z.string().nullable(),
+    language: z.string().nullable(),
+    isSuperAdmin: z.boolean(),
+    roles: z.array(z.strictObject({ id: z.int(), code: z.string(), name: z.string() })),
+  }),
+  types: z.array(shownType),
+  locales: z.array(z.strictObject({ code: z.string(), name: z.string().nullable(), isDefault: z.boolean() })),
+  /** Actions that concern no content-type; a super administrator has all, whatever is listed. */
+  rights: z.array(z.string()),
+  settings: z.strictObject({
+    url: z.string(),
+    apiPrefix: z.string(),
+    isProduction: z.boolean(),
+    changesModel: z.boolean(),
+    sendsEmails: z.boolean(),
+    fileBytes: z.int(),
+  }),
+  versions: z.strictObject({ octavo: z.string() }),
+})
+
+async function startOf({ administrator, installation, parts }: ResourceRequest): Promise<z.input<typeof start>> {
+  const { id, documentId, email, firstname, lastname, language, isSuperAdmin, roles, permissions } = administrator
+  const { config, backend } = parts
+  const { model, documents, defaultLocale } = installation
+  const own = permissions.flatMap((row) => (!row.subject && isUnconditional(row) ? [row.action] : []))
+  const locales = await readLocales(documents)
+  return {
+    me: { id, documentId, email, firstname, lastname, language, isSuperAdmin, roles: [...roles] },
+    types: [...typesFor(administrator, model)],
+    locales: locales.map(({ code, name }) => ({
+      code,
+      name: typeof name === 'string' ? name : null,
+      isDefault: code === defaultLocale,
+    })),
+    rights: [...new Set(own)].sort(),
+    settings: {
+      url: config.publicUrl,
+      apiPrefix: config.rest.prefix,
+      isProduction: config.production,
+      changesModel: config.modelChanges,
+      sendsEmails: config.mail.url !== null,
+      fileBytes: config.limits.fileBytes,
+    },
+    versions: { octavo: backend.version },
+  }
+}
+
+/** The resource of the shell. */
+export const startResources: readonly Resource[] = [
+  resource({
+    ...{ method: 'GET', path: '/start', summary: 'Read all that the shell needs: me, types, locales, rights, settings, versions' },
+    who: 'administrator',
+    answer: z.strictObject({ data: start }),
+    handle: async (asked) => kept(await startOf(asked)),
+  }),
+]

@@ -1,0 +1,124 @@
+// /types/:type: a content-type with its attributes, components, layout and one's own fields; and the layouts that administrators set.
+import * as z from 'zod'
+import type { Layout } from '../../../admin/layouts/layout-defaults.js'
+import { configurable, layoutRevision, readLayouts, replaceLayout } from '../../../admin/layouts/layouts.js'
+import { readShownType } from '../../../admin/layouts/shown-type.js'
+import type { Schema } from '../../../model/schema/types.js'
+import { typeInput } from '../content.js'
+import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
+import { kept, orPresent } from '../revisions.js'
+
+const name = z.string().min(1).max(255)
+const words = z.string().max(10_000)
+
+/** The settings of an attribute, of which each may be absent. */
+const edit = { label: words, description: words, placeholder: words, visible: z.boolean(), editable: z.boolean(), mainField: name }
+const list = { label: words, searchable: z.boolean(), sortable: z.boolean() }
+const settings = {
+  ...{ bulkable: z.boolean(), filterable: z.boolean(), searchable: z.boolean() },
+  pageSize: z.int().min(10).max(100),
+  relationOpenMode: z.enum(['modal', 'page']),
+  ...{ mainField: name, defaultSortBy: name, defaultSortOrder: z.enum(['ASC', 'DESC']) },
+}
+const placedField = z.strictObject({ name, size: z.int().min(1).max(12) })
+
+const layoutInput = z.strictObject({
+  settings: z.strictObject(settings),
+  metadatas: z.record(name, z.strictObject({ edit: z.strictObject(edit).partial(), list: z.strictObject(list).partial() })),
+  layouts: z.strictObject({
+    list: z.array(name).min(1).max(1_000),
+    edit: z.array(z.array(placedField).max(12)).max(2_000),
+  }),
+})
+
+/** What Strapi or somebody else stored may have any values. */
+const stored = z.record(z.string(), z.unknown())
+const layoutAnswer = z.strictObject({
+  settings: stored,
+  metadatas: z.record(z.string(), z.strictObject({ edit: stored, list: stored })),
+  layouts: z.strictObject({
+    list: z.array(z.string()),
+    edit: z.array(z.array(z.strictObject({ name: z.string(), size: z.number() }))),
+  }),
+})
+
+const only = (values: Readonly<Record<string, unknown>>, known: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(values).filter(([key]) => key in known))
+
+/** A layout with the members that it is given by, so that what was read can be sent. */
+const shownLayout = ({ settings: given, metadatas, layouts }: Layout): z.input<typeof layoutAnswer> => ({
+  settings: only(given, settings),
+  metadatas: Object.fromEntries(
+    Object.entries(metadatas).map(([attribute, one]) => [attribute, { edit: only(one.edit, edit), list: only(one.list, list) }]),
+  ),
+  layouts: { list: [...layouts.list], edit: layouts.edit.map((row) => row.map((field) => ({ ...field }))) },
+})
+
+const attributes = z.record(z.string(), z.looseObject({ type: z.string() }))
+const typeAnswer = z.strictObject({
+  uid: z.string(),
+  kind: z.enum(['collectionType', 'singleType']),
+  ...{ singularName: z.string(), pluralName: z.string(), displayName: z.string() },
+  ...{ draftAndPublish: z.boolean(), localized: z.boolean() },
+  attributes,
+  components: z.record(z.string(), z.strictObject({ displayName: z.string(), attributes, layout: layoutAnswer })),
+  layout: layoutAnswer,
+  /** By right, the attributes that a role names; each document may show or take fewer. */
+  fields: z.strictObject({ read: z.array(z.string()), create: z.array(z.string()), update: z.array(z.string()) }),
+  actions: z.array(z.enum(['create', 'read', 'update', 'delete', 'publish'])),
+})
+
+const byType = z.strictObject({ type: typeInput })
+const one = z.strictObject({ data: layoutAnswer.extend({ revision: z.string() }) })
+
+async function respondLayout({ administration, installation }: ResourceRequest, schema: Schema) {
+  const [layout] = await readLayouts(administration.database, installation.model, [schema])
+  const revision = layoutRevision(layout!)
+  return answer({ data: { ...shownLayout(layout!), revision } }, { etag: `"${revision}"` })
+}
+
+/** The resources of types. */
+export const typeResources: readonly Resource[] = [
+  resource({
+    ...{ method: 'GET', path: '/types/:type', summary: 'Read a type: attributes, components, layout, and what one may do' },
+    ...{ who: 'byRoles', params: byType, answer: z.strictObject({ data: typeAnswer }) },
+    handle: async ({ administration, administrator, installation, params }) => {
+      const found = await readShownType(administration.database, installation.model, administrator, params.type)
+      const { uid, singularName, pluralName, singleType, draftAndPublish, localized } = found.type
+      const data = {
+        ...{ uid, singularName, pluralName, draftAndPublish, localized, displayName: found.displayName },
+        kind: singleType ? ('singleType' as const) : ('collectionType' as const),
+        attributes: { ...found.attributes },
+        components: Object.fromEntries(
+          found.components.map((component) => [
+            component.uid,
+            { displayName: component.displayName, attributes: { ...component.attributes }, layout: shownLayout(component.layout) },
+          ]),
+        ),
+        layout: shownLayout(found.layout),
+        fields: { read: [...found.fields.read], create: [...found.fields.create], update: [...found.fields.update] },
+        actions: [...found.actions],
+      }
+      return kept(data)
+    },
+  }),
+  resource({
+    ...{ method: 'GET', path: '/types/:type/layout', summary: 'Read the list and edit settings of a type or component' },
+    ...{ who: 'byRoles', params: byType, answer: one },
+    handle: (asked) => respondLayout(asked, configurable(asked.installation.model, asked.administrator, asked.params.type)),
+  }),
+  resource({
+    ...{ method: 'PUT', path: '/types/:type/layout', summary: 'Replace the list and edit settings of a type or component' },
+    ...{ who: 'byRoles', headers: { state: { of: 'the layout' } }, params: byType, body: layoutInput, answer: one },
+    handle: async (asked) => {
+      const { administration, administrator, actor, installation, params, body, expected } = asked
+      const schema = configurable(installation.model, administrator, params.type)
+      const wanted = { revisions: expected, layout: body as Layout }
+      return orPresent(
+        true,
+        () => replaceLayout(administration, actor, installation.model, schema, wanted),
+        () => respondLayout(asked, schema),
+      )
+    },
+  }),
+]

@@ -1,0 +1,257 @@
+// Sends e-mails through SMTP. Without an SMTP server it logs that an e-mail was not sent, and in development also its text.
+
+import { storedSetting } from '../../content/documents/store/settings.js'
+import type { RowReader } from '../../database/database.js'
+import { ApiError } from '../../foundation/errors/errors.js'
+import { onceDone } from '../../foundation/runtime/once-done.js'
+import { openTurns } from '../../foundation/runtime/turns.js'
+import { isEmailAddress } from './input.js'
+
+/** The section `mail` of the configuration. */
+export interface MailSettings {
+  /** `smtp://user:password@host:port` or `smtps://…`; null: no e-mails are sent. */
+  readonly url: string | null
+  /** The sender of e-mails that have none of their own. */
+  readonly from: string | null
+}
+
+/** An e-mail that can be sent. Contents are texts: anything else could name a file or a URL. */
+export interface Email {
+  readonly to: string | readonly string[]
+  readonly cc?: readonly string[]
+  readonly bcc?: readonly string[]
+  /** Null: the sender of the configuration. */
+  readonly from: string | null
+  readonly replyTo?: string | readonly string[]
+  readonly subject: string
+  readonly text?: string
+  readonly html?: string
+}
+
+/** Limits of e-mails. */
+export interface MailLimits {
+  readonly mailConcurrency: number
+  readonly mailQueue: number
+  /** Milliseconds. */
+  readonly mailTimeout: number
+}
+
+/** Sends e-mails in the background. */
+export interface Mailer {
+  /**
+   * Sends an e-mail after a random delay of up to one second, so that the load of sending it does not reveal which request caused it, or
+   * that there was an e-mail at all.
+   */
+  post(email: Email): void
+  /**
+   * Sends an e-mail now. Callers take turns. Without a mail server it is logged in development.
+   * @throws ApiError 501 without a mail server; 503 if the server does not take it in time, or too many are being sent
+   */
+  send(email: Email, caller: string): Promise<void>
+  /** Sends the waiting e-mails and closes the connection. */
+  close(): Promise<void>
+}
+
+/** The part of the log that a mailer uses. */
+interface MailLog {
+  error(details: object, message: string): void
+  info(message: string): void
+  warn(message: string): void
+}
+
+/** In milliseconds: the maximum random delay of an e-mail, and how long a shutdown waits for the last ones. */
+const maxDelay = 1_000
+const closeTimeout = 5_000
+
+/** The sender of a project that has configured none. */
+export const placeholderSender = 'no-reply@example.com'
+
+/** An e-mail as a line of the log. */
+const printedEmail = ({ to, subject, html, text }: Email): string =>
+  `E-mail is not configured (SMTP_URL). E-mail "${subject}" to ${[to].flat().join(', ')}: ${html ?? text ?? ''}`
+
+/** The sender of a project that did not choose one. */
+const isPlaceholder = /@example\.(com|net|org)>?$/i
+
+/** Says that mail servers will reject a sender. */
+const sentenceOn = (sender: string): string =>
+  `E-mails leave as ${sender}, which mail servers reject: set the sender of the project (MAIL_FROM)`
+
+/** The times after which a connection to the mail server ends. */
+const timesOf = ({ mailTimeout: time }: MailLimits) => ({ connectionTimeout: time, greetingTimeout: time, socketTimeout: time })
+
+/** Opens a mailer. `logsEmails`: without an SMTP server, the whole e-mail with its code is logged. */
+export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log: MailLog, limits: MailLimits): Mailer {
+  // Nodemailer is loaded where there is a server to send to.
+  const opening = async () => (await import('nodemailer')).createTransport({ url: url!, ...timesOf(limits) })
+  let opened: Awaited<ReturnType<typeof opening>> | null = null
+  const transport = onceDone(async () => {
+    opened = await opening()
+    return opened
+  })
+  const sender = from ?? placeholderSender
+  if (url !== null && isPlaceholder.test(sender)) log.warn(sentenceOn(sender))
+  const waiting = new Map<NodeJS.Timeout, Email>()
+  const { run } = openTurns(limits.mailConcurrency, limits.mailQueue, 'Too many e-mails are being sent')
+
+  async function transmit(email: Email): Promise<void> {
+    // Contents of files and URLs are never sent.
+    const own = { from: email.from ?? sender, disableFileAccess: true, disableUrlAccess: true }
+    const { to, cc = [], bcc = [], replyTo = [], ...content } = email
+    const addresses = { to: [to].flat(), cc: [...cc], bcc: [...bcc], replyTo: [replyTo].flat() }
+    await (await transport()).sendMail({ ...content, ...addresses, ...own })
+  }
+
+  async function sendLetter(email: Email): Promise<void> {
+    try {
+      if (url !== null) await transmit(email)
+      else if (logsEmails) log.info(printedEmail(email))
+      else log.warn(`E-mail is not configured (SMTP_URL); the e-mail "${email.subject}" was not sent`)
+    } catch (error) {
+      log.error({ err: error }, 'could not send an e-mail')
+    }
+  }
+
+  async function send(email: Email, caller: string): Promise<void> {
+    if (url === null) {
+      if (!logsEmails) throw new ApiError('NotImplementedError', 'E-mail is not configured (SMTP_URL)')
+      return log.info(printedEmail(email))
+    }
+    await run(caller, () => inTime(transmit(email), limits.mailTimeout)).catch((error: unknown) => {
+      if (error instanceof ApiError) throw error
+      log.error({ err: error }, 'could not send an e-mail')
+      throw new ApiError('ServiceUnavailableError', 'The mail server did not take the e-mail')
+    })
+  }
+
+  return {
+    send,
+    post: (email) => {
+      const timer = setTimeout(() => {
+        waiting.delete(timer)
+        void sendLetter(email)
+      }, Math.random() * maxDelay)
+      waiting.set(timer, email)
+    },
+    close: async () => {
+      for (const timer of waiting.keys()) clearTimeout(timer)
+      const last = [...waiting.values()].map(sendLetter)
+      await Promise.race([Promise.all(last), new Promise((resolve) => setTimeout(resolve, closeTimeout).unref())])
+      opened?.close()
+    },
+  }
+}
+
+/** Waits for work, at most so many milliseconds. @throws ApiError 503 beyond them */
+async function inTime(work: Promise<void>, milliseconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const end = new Promise<never>((_, reject) => {
+    timer = setTimeout(
+      () => reject(new ApiError('ServiceUnavailableError', 'The mail server did not take the e-mail in time')),
+      milliseconds,
+    )
+  })
+  await Promise.race([work, end]).finally(() => clearTimeout(timer))
+}
+
+/** The e-mails with templates in Strapi's admin panel, by their key. */
+export type EmailKind = 'reset_password' | 'email_confirmation'
+
+interface Template {
+  readonly options?: {
+    readonly from?: { readonly name?: string; readonly email?: string }
+    readonly response_email?: string
+    readonly object?: string
+    readonly message?: string
+  }
+}
+
+/** Renders an e-mail from its stored template. Values are substituted; code in a template is not run. */
+export async function renderEmail(
+  database: RowReader,
+  kind: EmailKind,
+  to: string,
+  values: Readonly<Record<string, string>>,
+): Promise<Email> {
+  const stored = (await storedSetting(database, 'plugin_users-permissions_email')) ?? {}
+  const templates = stored as Readonly<Partial<Record<EmailKind, Template>>>
+  const { from, response_email = '', object = '', message = '' } = templates[kind]?.options ?? {}
+  const html = fillIn(message, values, escapeHtml)
+  return {
+    to,
+    from: senderOf(from),
+    ...(response_email === '' ? {} : { replyTo: response_email }),
+    subject: fillIn(object, values, (value) => value.replaceAll(/[\r\n]/g, ' ')),
+    text: textOfHtml(html),
+    html,
+  }
+}
+
+/** The senders that templates have before somebody writes another one. */
+const firstSenders: readonly string[] = [placeholderSender, 'no-reply@strapi.io']
+
+/** The sender of a template; null if nobody has chosen one. */
+function senderOf(from: { readonly name?: string; readonly email?: string } | undefined): string | null {
+  const address = from?.email ?? ''
+  if (!isEmailAddress(address) || firstSenders.includes(address.toLowerCase())) return null
+  const name = (from?.name ?? '').replaceAll(/["\r\n\\]/g, '')
+  return name === '' ? address : `"${name}" <${address}>`
+}
+
+const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', '#39': "'", nbsp: ' ', amp: '&' }
+
+/** Tags after which a line ends. */
+const lineEnds = /^(?:br|\/p|\/div|\/li|\/h\d|\/tr)$/
+
+/** The text of a simple HTML page: paragraphs as lines, the address of a link behind its text. */
+export function textOfHtml(html: string): string {
+  let text = ''
+  let link: { readonly address: string; readonly start: number } | null = null
+  const [begin = '', ...pieces] = html.split('<')
+  text += begin
+  for (const piece of pieces) {
+    const close = piece.indexOf('>')
+    const tag = piece.slice(0, Math.max(0, close))
+    const name = (/^\/?\w{1,20}/.exec(tag)?.[0] ?? '').toLowerCase()
+    if (name === 'a') link = { address: hrefOf(tag), start: text.length }
+    if (name === '/a' && link !== null) {
+      if (link.address !== '' && text.slice(link.start).trim() !== link.address) text += ` (${link.address})`
+      link = null
+    }
+    if (lineEnds.test(name)) text += '\n'
+    text += piece.slice(close + 1)
+  }
+  const lines = text.replaceAll(/&(lt|gt|quot|#39|nbsp|amp);/g, (_, name: string) => entities[name]!).split('\n')
+  return lines
+    .map((line) => line.trimEnd())
+    .join('\n')
+    .replaceAll(/\n{3,}/g, '\n\n')
+    .trim()
+}
+
+/** The address in the tag of a link; empty without one. */
+function hrefOf(tag: string): string {
+  const start = tag.toLowerCase().indexOf('href="')
+  return start === -1 ? '' : tag.slice(start + 6).split('"', 1)[0]!
+}
+
+/** Replaces each `<%= NAME %>` by its value; unknown names are removed. */
+export function fillIn(template: string, values: Readonly<Record<string, string>>, escaped: (value: string) => string): string {
+  let filled = ''
+  let rest = 0
+  for (;;) {
+    const open = template.indexOf('<%', rest)
+    const close = open === -1 ? -1 : template.indexOf('%>', open + 2)
+    if (close === -1) return filled + template.slice(rest)
+    const name = template
+      .slice(open + 2, close)
+      .replace(/^[=-]/, '')
+      .trim()
+    filled += template.slice(rest, open) + (Object.hasOwn(values, name) ? escaped(values[name]!) : '')
+    rest = close + 2
+  }
+}
+
+/** Writes a text so that HTML shows it. */
+export const escapeHtml = (text: string): string =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')

@@ -1,0 +1,188 @@
+// The rules of a start, checked before anything is written: Strapi accepts some of these changes, and then cannot start or loses content.
+import { isDeepStrictEqual } from 'node:util'
+import snakeCase from 'lodash/snakeCase.js'
+import { checkSchemas } from '../schema/check.js'
+import { faultOfValues } from '../schema/enumeration-values.js'
+import { linkModel } from '../schema/link.js'
+import { componentTable, linkTable, morphTable } from '../schema/names.js'
+import type { SchemaSource } from '../schema/types.js'
+import {
+  attributesOf,
+  isComponentUid,
+  type Mistake,
+  type ProjectSchema,
+  type ProjectSchemas,
+  type SchemaContent,
+} from './project-schemas.js'
+
+type Schemas = ReadonlyMap<string, ProjectSchema>
+
+/** Returns why a service could not serve the schemas of `after` that differ from those of `current`. */
+export function unloadable(current: ProjectSchemas, after: Schemas): readonly Mistake[] {
+  const changed = [...after.values()].filter((schema) => schema !== current.schemas.get(schema.uid))
+  const names = namesIn(after)
+  const named = ({ path, ...mistake }: Mistake): Mistake => {
+    const [uid, name] = path
+    return { ...mistake, path, message: name === undefined ? mistake.message : `${uid}.${name}: ${mistake.message}` }
+  }
+  const mistakes = [...changed.flatMap((schema) => takenNames(schema, names, current.schemas)), ...unstartable(current, after).map(named)]
+  return mistakes.length > 0 ? mistakes : unlinked(changed, after)
+}
+
+/** What unchanged attributes are compared with, and what is known of the project. */
+type Known = Pick<ProjectSchemas, 'schemas' | 'customFields' | 'isStrapis'>
+
+/** The same for what a service could serve, and Strapi could not; messages about an attribute are ends of sentences. */
+export function unstartable(current: Known, after: Schemas): readonly Mistake[] {
+  const changed = [...after.values()].filter((schema) => schema !== current.schemas.get(schema.uid))
+  return changed.flatMap((schema) => [
+    ...Object.keys(schema.content.attributes).flatMap((name) => wrongAttribute(current, after, schema, name)),
+    ...circles(schema, after),
+  ])
+}
+
+/** Builds the model that would be served. */
+function unlinked(changed: readonly ProjectSchema[], after: Schemas): readonly Mistake[] {
+  try {
+    const sources = new Map([...after].map(([uid, schema]) => [uid, sourceOf(schema)]))
+    checkSchemas(
+      changed.map(({ uid, path }) => ({ file: path ?? uid, schema: sources.get(uid)! })),
+      [...sources.values()],
+      ['wrong'],
+    )
+    linkModel([...sources.values()])
+    return []
+  } catch (error) {
+    return [{ path: [], message: (error as Error).message }]
+  }
+}
+
+const sourceOf = ({ uid, content }: ProjectSchema): SchemaSource => ({
+  ...content,
+  uid,
+  kind: isComponentUid(uid) ? 'component' : content.kind === 'singleType' ? 'singleType' : 'collectionType',
+})
+
+/** Names, and the uids of the schemas that have them. */
+type Owners = ReadonlyMap<string, readonly string[]>
+
+/** The names that schemas have, which no two may share. */
+interface TakenNames {
+  /** The singularName and the pluralName of types. */
+  readonly types: Owners
+  /** The collectionName, in snake case. */
+  readonly tables: Owners
+  /** The tables of relations and components. */
+  readonly links: Owners
+}
+
+function ownersOf(schemas: Schemas, namesOf: (schema: ProjectSchema) => readonly string[]): Owners {
+  const owners = new Map<string, string[]>()
+  for (const schema of schemas.values())
+    for (const name of namesOf(schema)) {
+      const known = owners.get(name)
+      if (known === undefined) owners.set(name, [schema.uid])
+      else known.push(schema.uid)
+    }
+  return owners
+}
+
+/** The names of types in `schemas`. */
+export const typeNamesIn = (schemas: Schemas): Owners =>
+  ownersOf(schemas, ({ uid, content: { info } }) =>
+    isComponentUid(uid) ? [] : [info.singularName, info.pluralName].filter((name) => name !== undefined),
+  )
+
+const namesIn = (schemas: Schemas): TakenNames => ({
+  types: typeNamesIn(schemas),
+  tables: ownersOf(schemas, ({ content: { collectionName } }) => [snakeCase(collectionName)]),
+  links: ownersOf(schemas, ({ content: { collectionName = '', attributes } }) => [
+    componentTable(collectionName),
+    ...Object.keys(attributes).flatMap((name) => [linkTable(collectionName, name), morphTable(collectionName, name)]),
+  ]),
+})
+
+/** The first other schema that has a name. */
+const otherOwner = (owners: Owners, name: string, uid: string): string | undefined => owners.get(name)?.find((other) => other !== uid)
+
+/** Tables that are no type's own. */
+const systemTable = /^(?:strapi|octavo)_/
+
+function takenNames({ uid, content }: ProjectSchema, names: TakenNames, before: Schemas): readonly Mistake[] {
+  if (before.has(uid) && before.get(uid)!.content.collectionName === content.collectionName) return []
+  const table = content.collectionName ?? ''
+  const mistakes = isComponentUid(uid) ? [] : takenTypeNames(uid, content, names.types)
+  const sameTable = otherOwner(names.tables, snakeCase(table), uid)
+  if (sameTable !== undefined)
+    mistakes.push({ path: [uid, 'collectionName'], message: `The collectionName "${table}" is the one of ${sameTable}`, value: table })
+  else if (systemTable.test(table) || otherOwner(names.links, table, uid) !== undefined)
+    mistakes.push({
+      path: [uid, 'collectionName'],
+      message: `The collectionName "${table}" is reserved for tables of the system`,
+      value: table,
+    })
+  return mistakes
+}
+
+/** The names of a type that another one has; `types`: the names of all (`typeNamesIn`). */
+export const takenTypeNames = (uid: string, { info }: SchemaContent, types: Owners): Mistake[] =>
+  (['singularName', 'pluralName'] as const).flatMap((key) => {
+    const name = info[key]
+    const taken = name === undefined ? undefined : otherOwner(types, name, uid)
+    return taken === undefined ? [] : [{ path: [uid, key], message: `The ${key} "${name}" is already used by ${taken}`, value: name }]
+  })
+
+function wrongAttribute(current: Known, after: Schemas, { uid }: ProjectSchema, name: string): readonly Mistake[] {
+  const attribute = attributesOf(after, uid)[name]!
+  if (isDeepStrictEqual(attribute, attributesOf(current.schemas, uid)[name])) return []
+  const mistake = (message: string, ...option: readonly string[]): readonly Mistake[] => [{ path: [uid, name, ...option], message }]
+  switch (attribute.type) {
+    case 'component':
+      return after.has(attribute.component as string) ? [] : mistake(`there is no component ${attribute.component}`)
+    case 'dynamiczone': {
+      const unknown = listOf(attribute.components).filter((component) => !after.has(component))
+      return unknown.length === 0 ? [] : mistake(`there is no component ${unknown.join(', ')}`)
+    }
+    case 'enumeration':
+      return valueFault(current, listOf(attribute.enum)).flatMap((fault) => mistake(fault, 'enum'))
+    case 'customField':
+      return current.customFields.has(attribute.customField as string) ? [] : mistake(notRegistered(attribute.customField))
+    case 'relation':
+      return /^morph(One|Many)$/.test(attribute.relation as string) && typeof attribute.morphBy !== 'string'
+        ? mistake(`a relation ${attribute.relation} needs morphBy, the polymorphic relation of ${attribute.target}`)
+        : []
+    default:
+      return []
+  }
+}
+
+const notRegistered = (field: unknown): string => {
+  const uid = typeof field === 'string' ? field : '(none)'
+  return `the custom field ${uid} is not registered; if a plugin brings it along, say its type in octavo.config: "customFields": { "${uid}": "string" }`
+}
+
+/** The texts of a list; what is none, the checks of schemas refuse. */
+const listOf = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
+
+/** The checks of schemas report what is wrong for this service too. */
+function valueFault({ isStrapis }: Known, values: readonly string[]): readonly string[] {
+  const fault = isStrapis ? faultOfValues(values) : null
+  return fault?.kind === 'unstartable' ? [fault.message] : []
+}
+
+/** A component that contains itself, directly or through others, could never be read. */
+function circles({ uid }: ProjectSchema, after: Schemas): readonly Mistake[] {
+  if (!isComponentUid(uid)) return []
+  const seen = new Set<string>()
+  const partsOf = (component: string): string[] =>
+    Object.values(attributesOf(after, component)).flatMap(({ type, component: part }) => (type === 'component' ? [part as string] : []))
+  const open = partsOf(uid)
+  while (open.length > 0) {
+    const part = open.pop()!
+    if (part === uid) return [{ path: [uid], message: `The component ${uid} contains itself` }]
+    if (!seen.has(part)) open.push(...partsOf(part))
+    seen.add(part)
+  }
+  return []
+}

@@ -1,0 +1,228 @@
+// What a schema may say of an attribute: the options of each attribute type, and the form of each option's value. The checks of a start and
+// the JSON schemas for editors are both made from these tables.
+import type { JsonSchema } from '../../foundation/public/standard-schema.js'
+
+/** The form of a value. In a schema file, null counts as absent. */
+export interface Form {
+  /** What the value must be, as the end of a sentence. */
+  readonly words: string
+  readonly fits: (value: unknown) => boolean
+  readonly schema: JsonSchema
+}
+
+const orNull = (schema: JsonSchema): JsonSchema => ({ ...schema, type: [schema.type, 'null'].flat() })
+const form = (words: string, schema: JsonSchema, fits: Form['fits']): Form => ({
+  words,
+  schema,
+  fits: (value) => value === null || fits(value),
+})
+
+const flag = form('true or false', orNull({ type: 'boolean' }), (value) => typeof value === 'boolean')
+const text = form('a text', orNull({ type: 'string' }), (value) => typeof value === 'string')
+const number = form('a number', orNull({ type: 'number' }), (value) => typeof value === 'number' && Number.isFinite(value))
+const count = form(
+  'a whole number',
+  orNull({ type: 'integer', minimum: 0 }),
+  (value) => typeof value === 'number' && Number.isInteger(value) && value >= 0,
+)
+const digits = form('a whole number', orNull({ type: ['integer', 'string'], pattern: '^-?\\d+$' }), (value) =>
+  /^-?\d+$/.test(String(value)),
+)
+const texts = form(
+  'a list of texts',
+  orNull({ type: 'array', items: { type: 'string' } }),
+  (value) => Array.isArray(value) && value.every((one) => typeof one === 'string'),
+)
+const object = form('an object', orNull({ type: 'object' }), (value) => typeof value === 'object' && !Array.isArray(value))
+const any = form('anything', {}, () => true)
+const pattern = form(
+  'a regular expression',
+  orNull({ type: 'string', format: 'regex' }),
+  (value) => typeof value === 'string' && compiles(value),
+)
+
+function compiles(source: string): boolean {
+  try {
+    return new RegExp(source) instanceof RegExp
+  } catch {
+    return false
+  }
+}
+
+/** An option with its form and what it means. */
+export interface Option {
+  readonly form: Form
+  readonly about: string
+  /** The attribute cannot do without it. */
+  readonly required?: true
+  /** A stricter schema than that of the form, for editors. */
+  readonly schema?: JsonSchema
+}
+
+/** Options by their name. */
+export type OptionsByName = Readonly<Record<string, Option>>
+
+const option = (valueForm: Form, about: string, more: Omit<Option, 'form' | 'about'> = {}): Option => ({ form: valueForm, about, ...more })
+
+/** The options of every attribute. */
+export const commonOptions: OptionsByName = {
+  type: option(text, 'What the attribute holds.'),
+  required: option(flag, 'A document cannot be published without it; drafts may lack it.'),
+  unique: option(flag, 'No two published documents have the same value.'),
+  private: option(flag, 'Never part of a response.'),
+  configurable: option(flag, 'Whether the admin panel of Strapi lets editors configure it.'),
+  searchable: option(flag, 'false: the search with _q does not look at it.'),
+  writable: option(flag, 'Of the admin panel of Strapi.'),
+  visible: option(flag, 'Of the admin panel of Strapi.'),
+  pluginOptions: option(object, 'i18n.localized: true gives each locale its own value in a localized content-type.', {
+    schema: {
+      type: ['object', 'null'],
+      properties: { i18n: { type: 'object', properties: { localized: { type: 'boolean' } } } },
+    },
+  }),
+  column: option(object, "Settings of Strapi's database layer; Octavo does not read them."),
+  conditions: option(
+    any,
+    'visible: a rule in json-logic on the values beside it. Where it does not hold, the attribute is hidden and not validated.',
+  ),
+  description: option(any, 'A note for editors.'),
+  displayName: option(any, 'A name for editors.'),
+  useJoinTable: option(flag, 'false: a relation to one is stored in a column instead of a table of its own.'),
+}
+
+const lengths: OptionsByName = {
+  minLength: option(count, 'The least number of characters; drafts may have fewer.'),
+  maxLength: option(count, 'The greatest number of characters.'),
+}
+const worded: OptionsByName = {
+  ...lengths,
+  regex: option(pattern, 'What a published value must match.'),
+  default: option(text, 'The value of a new document that has none.'),
+}
+const numbered: OptionsByName = {
+  min: option(number, 'The least value; drafts may have less.'),
+  max: option(number, 'The greatest value.'),
+  default: option(number, 'The value of a new document that has none.'),
+}
+const moment: OptionsByName = {
+  default: option(text, 'The value of a new document that has none.'),
+  min: option(any, 'Of the admin panel of Strapi.'),
+  max: option(any, 'Of the admin panel of Strapi.'),
+}
+const entries: OptionsByName = {
+  min: option(count, 'The least number of entries.'),
+  max: option(count, 'The greatest number of entries.'),
+}
+const anyDefault: OptionsByName = { default: option(any, 'The value of a new document that has none.') }
+const unused = option(any, 'Of earlier versions of Strapi; it has no effect.')
+
+/** The kinds of relations. */
+export const relationKinds = [
+  ...['oneToOne', 'oneToMany', 'manyToOne', 'manyToMany'],
+  ...['morphToOne', 'morphToMany', 'morphOne', 'morphMany'],
+] as const
+
+/** The kinds of files that an attribute of the type `media` can be limited to. */
+const fileKinds = ['images', 'videos', 'files', 'audios']
+const uid = '^(?:api|plugin|admin)::.+$'
+const componentUid = '^[^.]+\\..+$'
+
+/** An attribute type, with what it holds and its own options. */
+export interface DescribedType {
+  readonly about: string
+  readonly options: OptionsByName
+}
+
+/** The attribute types. */
+export const attributeOptions: Readonly<Record<string, DescribedType>> = {
+  string: { about: 'A line of text, up to 255 characters.', options: { ...worded, min: numbered.min!, max: numbered.max! } },
+  text: { about: 'A text of any length.', options: worded },
+  richtext: { about: 'A text in Markdown.', options: worded },
+  email: { about: 'An e-mail address.', options: { ...worded, min: numbered.min!, max: numbered.max! } },
+  password: {
+    about: 'A password: stored as a hash, never shown.',
+    options: { ...lengths, regex: worded.regex!, default: option(any, 'The value of a new document that has none.') },
+  },
+  uid: {
+    about: 'A text for URLs, unique in its content-type.',
+    options: {
+      ...worded,
+      targetField: option(text, 'The attribute (string or text) that it is generated from.'),
+      options: option(object, 'How it is generated: separator, lowercase, decamelize, customReplacements, preserveLeadingUnderscore.'),
+    },
+  },
+  enumeration: {
+    about: 'One of several texts.',
+    options: {
+      enum: option(texts, 'The values.', {
+        required: true,
+        schema: { type: 'array', items: { type: 'string' }, minItems: 1, uniqueItems: true },
+      }),
+      enumName: option(text, "Its name in Strapi's GraphQL."),
+      default: option(text, 'The value of a new document that has none: one of enum.'),
+    },
+  },
+  integer: { about: 'A whole number.', options: numbered },
+  biginteger: {
+    about: 'A whole number of up to 64 bits, as a text in JSON.',
+    options: {
+      min: option(digits, 'The least value; drafts may have less.'),
+      max: option(digits, 'The greatest value.'),
+      default: option(digits, 'The value of a new document that has none.'),
+    },
+  },
+  float: { about: 'A number.', options: numbered },
+  decimal: { about: 'A number with two decimal places.', options: numbered },
+  boolean: { about: 'true or false.', options: { default: option(flag, 'The value of a new document that has none.') } },
+  date: { about: 'A day: 2026-05-01.', options: moment },
+  time: { about: 'A time of day: 18:30:00.000.', options: moment },
+  datetime: { about: 'A moment: 2026-05-01T18:30:00.000Z.', options: moment },
+  timestamp: { about: 'A moment.', options: { ...moment, ...anyDefault } },
+  json: { about: 'Any JSON.', options: anyDefault },
+  blocks: { about: "Rich text as a list of blocks, as Strapi's editor writes it.", options: anyDefault },
+  media: {
+    about: 'One file, or several, of the media library.',
+    options: {
+      multiple: option(flag, 'true: a list of files.'),
+      allowedTypes: option(texts, 'The kinds of files that may be chosen.', {
+        schema: { type: ['array', 'null'], items: { type: 'string', enum: fileKinds } },
+      }),
+      ...entries,
+    },
+  },
+  component: {
+    about: 'A component, or a list of it.',
+    options: {
+      component: option(text, 'Its uid: <category>.<name>.', { required: true, schema: { type: 'string', pattern: componentUid } }),
+      repeatable: option(flag, 'true: a list of entries.'),
+      ...anyDefault,
+      ...entries,
+    },
+  },
+  dynamiczone: {
+    about: 'A list of entries of different components.',
+    options: {
+      components: option(texts, 'The uids of the components.', {
+        required: true,
+        schema: { type: 'array', items: { type: 'string', pattern: componentUid } },
+      }),
+      ...entries,
+    },
+  },
+  relation: {
+    about: 'Other documents.',
+    options: {
+      relation: option(text, 'How many documents each side has.', { required: true, schema: { type: 'string', enum: relationKinds } }),
+      target: option(text, 'The uid of the content-type: api::article.article. Not for morphToOne and morphToMany.', {
+        schema: { type: 'string', pattern: uid },
+      }),
+      inversedBy: option(text, 'The attribute of the target for the other side; this side owns the links.'),
+      mappedBy: option(text, 'The attribute of the target for the other side, which owns the links.'),
+      morphBy: option(text, 'The polymorphic attribute of the target, for morphOne and morphMany.'),
+      morphColumn: option(object, 'Names of the columns of a morphToOne.'),
+      joinColumn: option(object, 'Name of the column, with useJoinTable: false.'),
+      joinTable: option(any, 'Names of the table of links and its columns.'),
+      ...{ owner: unused, dominant: unused, autoPopulate: unused, targetAttribute: unused },
+    },
+  },
+}

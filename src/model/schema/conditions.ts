@@ -1,0 +1,130 @@
+// Conditional attributes: an attribute may say, in json-logic, for which values of its own level it is there (`conditions.visible`). Rules are
+// bounded when schemas are read, so that evaluating one costs little whatever a document holds.
+import jsonLogic from 'json-logic-js'
+import { conditionDepth, conditionParts } from '../../foundation/config/limits.js'
+import { didYouMean } from '../../foundation/errors/did-you-mean.js'
+import { shapesBelow } from './components.js'
+import { careless, type Finding, shown, unlikely, wrong } from './finding.js'
+import type { Attribute, AttributeSource, Model, Schema } from './types.js'
+
+type LevelValues = Readonly<Record<string, unknown>>
+
+/** What a rule may do: nothing that calls methods, logs, or grows a value with every step. */
+const operators: ReadonlySet<string> = new Set([
+  ...['var', 'missing', 'missing_some', 'if', '?:', 'and', 'or', '!', '!!'],
+  ...['==', '===', '!=', '!==', '<', '<=', '>', '>=', 'in'],
+  ...['+', '-', '*', '/', '%', 'min', 'max', 'cat', 'substr', 'merge'],
+])
+/** These go through a list with a rule of its own; in such a rule there is no other. */
+const overLists: ReadonlySet<string> = new Set(['all', 'none', 'some', 'filter', 'map'])
+
+const isObject = (value: unknown): value is LevelValues => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** The rule for which an attribute is there; undefined: it always is, as Strapi has it for null and false too. */
+const ruleOf = ({ conditions }: AttributeSource): unknown => (isObject(conditions) ? conditions.visible || undefined : undefined)
+
+/** Whether an attribute is there for some values only, so that no document can be said to need it. */
+export const isConditional = ({ source }: Attribute): boolean => ruleOf(source) !== undefined
+
+/** Whether every document needs the attribute: it is required, whatever else the document has. */
+export const isAlwaysRequired = (attribute: Attribute): boolean => attribute.required && !isConditional(attribute)
+
+const conditionalOf = new WeakMap<Schema, readonly Attribute[]>()
+
+function conditionalAttributes(shape: Schema): readonly Attribute[] {
+  const known = conditionalOf.get(shape)
+  if (known !== undefined) return known
+  const found = [...shape.attributes.values()].filter(isConditional)
+  conditionalOf.set(shape, found)
+  return found
+}
+
+/** Whether a shape has conditional attributes of its own. */
+export const isDecidedByValues = (shape: Schema): boolean => conditionalAttributes(shape).length > 0
+
+/** Whether a rule holds. Objects cannot be compared that have members in place of their methods (`{ "toString": 1 }`). */
+function isMet(rule: unknown, values: LevelValues): boolean {
+  try {
+    return jsonLogic.truthy(jsonLogic.apply(rule as never, values))
+  } catch {
+    return false
+  }
+}
+
+const nothing: ReadonlySet<string> = new Set()
+
+/** The names of attributes that are not there where the level has these values. */
+export function hiddenAttributes(shape: Schema, values: LevelValues): ReadonlySet<string> {
+  const conditional = conditionalAttributes(shape)
+  if (conditional.length === 0) return nothing
+  const hidden = conditional.filter(({ source }) => !isMet(ruleOf(source), values))
+  return new Set(hidden.map(({ name }) => name))
+}
+
+const withConditions = new WeakMap<Schema, boolean>()
+
+/** Whether a shape or a component below it has conditional attributes. */
+export function hasConditions(model: Model, shape: Schema): boolean {
+  const known = withConditions.get(shape)
+  if (known !== undefined) return known
+  const has = shapesBelow(model, shape).some(isDecidedByValues)
+  withConditions.set(shape, has)
+  return has
+}
+
+/** Checks the condition of an attribute: its form and size, its operators, the attributes that it names. */
+export function checkCondition(
+  { attributes }: { readonly attributes: Readonly<Record<string, AttributeSource>> },
+  name: string,
+): readonly Finding[] {
+  const source = attributes[name]!
+  const path = `attributes.${name}.conditions`
+  if (source.conditions === undefined || source.conditions === null) return []
+  if (!isObject(source.conditions))
+    return [careless(path, `is ${JSON.stringify(source.conditions)}; it must be an object: { "visible": … }`)]
+  const rule = ruleOf(source)
+  const named = new Set<string>()
+  const problem = problemOf(rule, named)
+  if (problem !== null) return [wrong(`${path}.visible`, problem)]
+  return [...named].flatMap((other) => {
+    const attribute = Object.hasOwn(attributes, other) ? attributes[other]! : null
+    if (attribute === null)
+      return [unlikely(`${path}.visible`, `${shown(other)} is not an attribute`, { given: other, known: () => Object.keys(attributes) })]
+    return attribute.type === 'relation' || attribute.type === 'media'
+      ? [unlikely(`${path}.visible`, `"${other}" is a ${attribute.type}: conditions see values alone, so it counts as absent`)]
+      : []
+  })
+}
+
+/** Why a rule cannot be evaluated; null if it can. `named` gets the attributes that it looks at. */
+function problemOf(rule: unknown, named: Set<string>): string | null {
+  let parts = 0
+  const visit = (part: unknown, depth: number, ofList: boolean): string | null => {
+    parts += 1
+    if (parts > conditionParts) return `has more than ${conditionParts} parts`
+    if (typeof part !== 'object' || part === null) return null
+    if (depth === 0) return `is nested more than ${conditionDepth} levels deep`
+    if (Array.isArray(part)) return firstOf(part, (one) => visit(one, depth - 1, ofList))
+    const [[operator, given] = ['', null], ...others] = Object.entries(part)
+    // As in json-logic, an object with several keys, or with none, is a plain value.
+    if (operator === '' || others.length > 0) return null
+    const values: readonly unknown[] = Array.isArray(given) ? given : [given]
+    if (operator === 'var' && !ofList && typeof values[0] === 'string' && values[0] !== '') named.add(values[0].split('.', 1)[0]!)
+    if (overLists.has(operator)) {
+      if (ofList) return `has "${operator}" inside of the rule of another list`
+      return visit(values[0], depth - 1, false) ?? firstOf(values.slice(1), (one) => visit(one, depth - 1, true))
+    }
+    if (!operators.has(operator))
+      return `has ${JSON.stringify(operator.slice(0, 50))}, which is not an operator of conditions${didYouMean(operator.slice(0, 50), [...operators, ...overLists])}`
+    return firstOf(values, (one) => visit(one, depth - 1, ofList))
+  }
+  return visit(rule, conditionDepth, false)
+}
+
+function firstOf(parts: readonly unknown[], problem: (part: unknown) => string | null): string | null {
+  for (const part of parts) {
+    const found = problem(part)
+    if (found !== null) return found
+  }
+  return null
+}

@@ -1,0 +1,47 @@
+// Which routes a content-type has: all of them, or those that `types.<uid>.routes` of octavo.config leaves.
+
+import type { ApiAction, TypeSettings } from '../../foundation/public/type-settings.js'
+import type { ContentType, Model } from './types.js'
+
+/** True if the configuration leaves the route of an action out. */
+export type LeftOutRoutes = (uid: string, action: ApiAction) => boolean
+
+/** Opens the routes that are left out; null if none is, so that requests pay nothing. */
+export function leftOutRoutes(types: Readonly<Record<string, TypeSettings>>): LeftOutRoutes | null {
+  const known = new Map(Object.entries(types).flatMap(([uid, { routes }]) => (routes === undefined ? [] : [[uid, routes] as const])))
+  if (known.size === 0) return null
+  return (uid, action) => {
+    const routes = known.get(uid)
+    if (routes === undefined) return false
+    return routes.only === undefined ? routes.except.includes(action) : !routes.only.includes(action)
+  }
+}
+
+type ActionsByMethod = Readonly<Record<string, ApiAction>>
+
+/** The actions of methods at the path of a collection, of one of its documents, and of a single type. */
+const actionsOfList: ActionsByMethod = { HEAD: 'find', GET: 'find', POST: 'create' }
+const actionsOfDocument: ActionsByMethod = { HEAD: 'findOne', GET: 'findOne', PUT: 'update', DELETE: 'delete' }
+const actionsOfSingleType: ActionsByMethod = { HEAD: 'find', GET: 'find', PUT: 'update', DELETE: 'delete' }
+
+/** The actions of a content-type by the method, at its path or at that of one of its documents. */
+export const actionsAt = ({ singleType }: { readonly singleType: boolean }, withDocument: boolean): ActionsByMethod =>
+  singleType ? actionsOfSingleType : withDocument ? actionsOfDocument : actionsOfList
+
+/** The actions of the last part of the path `…/actions/:name`. */
+export const publicationActions: Readonly<Record<string, ApiAction & ('publish' | 'unpublish' | 'discardDraft')>> = {
+  publish: 'publish',
+  unpublish: 'unpublish',
+  discard: 'discardDraft',
+}
+
+/**
+ * The content-type that has a route of this method and path below the prefix; null: none. Where the service has a route of its own there, as
+ * at `/users`, that of the type comes first, as in Strapi, also if it is left out: nobody is shown something else in its place.
+ */
+export function typeWithRoute({ paths }: Pick<Model, 'paths'>, method: string, path: string): ContentType | null {
+  const [name = '', id, ...others] = path.slice(1).split('/')
+  const type = others.length > 0 ? undefined : paths.get(name.toLowerCase())
+  if (type === undefined || (type.singleType && id !== undefined)) return null
+  return actionsAt(type, id !== undefined)[method] === undefined ? null : type
+}

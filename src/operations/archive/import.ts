@@ -1,0 +1,182 @@
+// Imports an archive into a project: unpacks and checks all of it, says what it would delete and lose, and replaces the content in one
+// transaction.
+
+import type { LibrarySwap, LibrarySwaps } from '../../content/media/library-swap.js'
+import type { CommandDatabase } from '../../database/database.js'
+import { batchesOf } from '../../database/transfer/row-batches.js'
+import type { CopiedRow, RowReplacement, RowTable } from '../../database/transfer/rows.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { fileType } from '../../model/schema/link.js'
+import type { Model } from '../../model/schema/types.js'
+import { entityIn } from './archive-lines.js'
+import { archivedSchemas } from './archived-schemas.js'
+import { withColumns } from './exported-rows.js'
+import { type IdSet, openIdSet } from './id-set.js'
+import { type CheckedArchive, checkArchive, type ImportContext, type ImportReport } from './import-check.js'
+import { changedTables, countRemoved, removeReplaced } from './import-removal.js'
+import { writeConfiguration, writeContent } from './import-write.js'
+import { openRowIds, type RowIds } from './imported-ids.js'
+import { linesOf } from './lines.js'
+import { type ArchiveScope, isExportable } from './scope.js'
+import type { UnpackedArchive } from './unpack.js'
+
+/** What an import would do. */
+export interface ImportPreview {
+  readonly context: ImportContext
+  readonly checked: CheckedArchive
+  /** Rows that are deleted, by what they are. */
+  readonly removed: ReadonlyMap<string, number>
+}
+
+/** Checks an archive against a project. Nothing is changed. @throws ConfigError for an archive that cannot be imported */
+export async function previewImport(
+  archive: UnpackedArchive,
+  model: Model,
+  database: RowReplacement,
+  { scope, longestLine }: { readonly scope: ArchiveScope; readonly longestLine: number },
+  report: (progress: ImportReport) => void,
+): Promise<ImportPreview> {
+  const tables = new Map((await database.tables()).map((table) => [table.name, table]))
+  const narrowed = await narrow(scope, archive, model, longestLine)
+  const context: ImportContext = { archive, model, database, tables, scope: narrowed, longestLine }
+  const checked = await checkArchive(context, report)
+  return { context, checked, removed: await countRemoved(context) }
+}
+
+/** What the archive does not have is not replaced: an export may have left it out. */
+async function narrow(scope: ArchiveScope, archive: UnpackedArchive, model: Model, longestLine: number): Promise<ArchiveScope> {
+  const { manifest, lines, uploads } = archive
+  const schemas = await archivedSchemas(lines.schemas, longestLine)
+  const exported = new Set(manifest?.scope.types ?? schemas.keys())
+  const isLeftOut = (uid: string): boolean => manifest !== null && schemas.has(uid) && !exported.has(uid)
+  const hasType = (uid: string): boolean => scope.hasType(uid) && !isLeftOut(uid)
+  const content = scope.content && lines.entities.length > 0
+  return {
+    content,
+    files: scope.files && uploads.size > 0 && (!content || hasType(fileType)),
+    configuration: scope.configuration && lines.configuration.length > 0,
+    hasType,
+    isWhole: content && [...model.types.keys()].filter(isExportable).every(hasType),
+  }
+}
+
+/** How a previewed import is carried out. */
+export interface ImportOptions {
+  /** The media library, and the database beside the one whose rows are replaced. */
+  readonly library: LibrarySwaps
+  readonly command: CommandDatabase
+  report(progress: ImportReport): void
+}
+
+/**
+ * Replaces the content of a project by that of an archive. Whatever ends it before its commit leaves the old content; afterwards, files
+ * that have not come to their places do so with the next start.
+ * @throws ConfigError if others write to the tables, and whatever the database or the storage fails with
+ */
+export async function carryOutImport({ context, checked }: ImportPreview, { library, command, report }: ImportOptions): Promise<void> {
+  const { archive, database, tables, scope } = context
+  let swap: LibrarySwap | null = null
+  try {
+    if (scope.files) {
+      const files = wantedUploads(archive, checked.named)
+      swap = await library.begin(command, files, (done) => report({ phase: 'files', what: 'files', done, total: files.size }))
+    }
+    await database.begin(changedTables(context))
+    try {
+      const users = await presentUsers(context)
+      const identities = await keptIdentities(context, users)
+      await removeReplaced(context, report)
+      const ids = await idsFor(context, checked, users)
+      const writing = { context, checked, ids, storage: scope.files ? library : null, report }
+      if (scope.content) await writeContent(writing)
+      if (identities !== null) await database.insert(identities.table, identities.rows)
+      if (scope.configuration) await writeConfiguration(writing)
+      if (swap !== null) await database.insert(withColumns(tables.get('octavo_file_swaps')!, ['id']), [[swap.id]])
+      await committed(database)
+    } catch (error) {
+      await database.rollback().catch(() => {})
+      throw error
+    }
+  } finally {
+    await swap?.settle()
+  }
+}
+
+/** @throws ConfigError that says that nobody knows, where the database does not answer */
+async function committed(database: RowReplacement): Promise<void> {
+  try {
+    await database.commit()
+  } catch (error) {
+    if (error instanceof ConfigError) throw error
+    throw new ConfigError(
+      `The database did not confirm the import (${(error as Error).message}). See whether the new content is there; if it is not, repeat the import`,
+    )
+  }
+}
+
+/** Uploads that a row names: of the archive, or of the project where its rows stay. */
+const wantedUploads = ({ uploads }: UnpackedArchive, named: ReadonlySet<string>): UnpackedArchive['uploads'] =>
+  new Map([...uploads].filter(([name]) => named.has(name)))
+
+const userType = 'plugin::users-permissions.user'
+
+/** The ids of imported rows. `users`: those that are the same persons in the archive and in the project. */
+async function idsFor(context: ImportContext, { largest }: CheckedArchive, users: IdSet): Promise<RowIds> {
+  const { database, model, scope } = context
+  const last = await database.lastNumbers()
+  const lastOf = (uid: string): number => last.get((model.types.get(uid) ?? model.components.get(uid))?.table ?? '') ?? 0
+  const components = scope.isWhole ? new Map<string, IdSet>() : await remainingComponents(context)
+  return openRowIds({
+    largest: (uid) => largest.get(uid) ?? 0,
+    last: lastOf,
+    // A token of somebody who had the id before must not become one of somebody else.
+    isTaken: (uid, id) => (uid === userType ? id <= lastOf(uid) && !users.has(id) : components.get(uid)?.has(id) === true),
+  })
+}
+
+/** Users of the archive who are in the project, under the same id. */
+async function presentUsers({ archive, database, model, tables, scope, longestLine }: ImportContext): Promise<IdSet> {
+  const present = openIdSet()
+  const type = model.types.get(userType)
+  const table = type === undefined ? undefined : tables.get(type.table)
+  if (table === undefined || !scope.content || !scope.hasType(userType)) return present
+  let waiting = new Map<number, string>()
+  const look = async (): Promise<void> => {
+    const rows = await database.readWhere(withColumns(table, ['id', 'document_id']), 'id', [...waiting.keys()])
+    for (const [id, documentId] of rows) if (waiting.get(Number(id)) === documentId) present.add(Number(id))
+    waiting = new Map()
+  }
+  for await (const line of linesOf(archive.lines.entities, longestLine)) {
+    if (!line.text.startsWith(`{"type":"${userType}"`)) continue
+    const { id, data } = entityIn(line)
+    waiting.set(id, String((JSON.parse(data) as { readonly documentId?: unknown }).documentId))
+    if (waiting.size >= 500) await look()
+  }
+  await look()
+  return present
+}
+
+/** Ids of component rows that stay: those of entities that are not replaced. */
+async function remainingComponents({ database, model, tables }: ImportContext): Promise<ReadonlyMap<string, IdSet>> {
+  const found = new Map<string, IdSet>()
+  for (const { uid, table: name } of model.components.values()) {
+    const table = tables.get(name)
+    const ids = openIdSet()
+    found.set(uid, ids)
+    if (table !== undefined)
+      for await (const rows of batchesOf(database, withColumns(table, ['id']))) for (const [id] of rows) ids.add(Number(id))
+  }
+  return found
+}
+
+/** Accounts of other services whose users stay the same persons; null: they are not touched, or come from the archive. */
+async function keptIdentities(
+  { archive, database, tables, scope }: ImportContext,
+  users: IdSet,
+): Promise<{ readonly table: RowTable; readonly rows: readonly CopiedRow[] } | null> {
+  const table = tables.get('octavo_identities')
+  if (table === undefined || archive.manifest !== null || !scope.content || !scope.hasType(userType)) return null
+  const columns = withColumns(table, ['provider', 'subject', 'user_id'])
+  const all = await database.read({ ...columns, key: [] }, null, 0)
+  return { table: columns, rows: all.filter(([, , user]) => users.has(Number(user))) }
+}

@@ -1,0 +1,75 @@
+// A snapshot of the database together with the files that belong to it: taken again until no file was replaced meanwhile.
+import { setTimeout as pause } from 'node:timers/promises'
+import type { KeptFiles } from '../../content/media/kept-files.js'
+import { driverOf } from '../../database/open.js'
+import type { FileSnapshot, RowSource } from '../../database/transfer/rows.js'
+import type { Config } from '../../foundation/config/config.js'
+import type { Model } from '../../model/schema/types.js'
+import { committedSwaps, type ReferencedFile, referencedFiles } from './referenced-files.js'
+
+/** A snapshot with its files. */
+export interface ConsistentSnapshot {
+  readonly rows: RowSource
+  /** Null: the database is on a server. */
+  readonly file: FileSnapshot | null
+  readonly takenAt: Date
+  readonly referenced: readonly ReferencedFile[]
+  /** Names of files of which it is not certain that they are those of the snapshot: they were replaced each time that one was taken. */
+  readonly uncertain: ReadonlySet<string>
+}
+
+/** How often a snapshot is taken, and milliseconds between two times; they grow. */
+const [tries, interval] = [12, 25]
+
+/**
+ * Takes a snapshot, and keeps the local files as they were in it. A file that is the same right before and right after the snapshot is the
+ * one of its row; one that was replaced in between belongs to a snapshot before or after, so another one is taken. Nothing but the snapshot
+ * lies between the two looks at the folder, so it ends even while files are uploaded. A file that neither look finds may have come and gone in
+ * between; it is missing if the snapshot before lacks it too.
+ */
+export async function takeSnapshot(config: Config, model: Model, kept: KeptFiles): Promise<ConsistentSnapshot> {
+  kept.keepAll()
+  let lacked: ReadonlySet<string> = new Set()
+  for (let attempt = 1; ; attempt++) {
+    const { rows, file } = await openSnapshot(config, model, kept.keepAll)
+    try {
+      const files = kept.look()
+      const takenAt = new Date()
+      const swaps = await committedSwaps(rows)
+      const referenced = await referencedFiles(rows)
+      const changed = files.changed(localNames(referenced))
+      files.keepReplacements(swaps)
+      const lacking = namesWithoutFile(referenced, kept)
+      const isSettled = changed.length === 0 && [...lacking].every((name) => lacked.has(name))
+      if (isSettled || attempt === tries) {
+        kept.keep(changed)
+        return { rows, file, takenAt, referenced, uncertain: new Set(changed) }
+      }
+      lacked = lacking
+      await rows.close()
+    } catch (error) {
+      await rows.close()
+      throw error
+    }
+    await pause(interval * attempt)
+  }
+}
+
+type OpenSnapshot = Pick<ConsistentSnapshot, 'rows' | 'file'>
+
+async function openSnapshot(config: Config, model: Model, beforeSnapshot: () => void): Promise<OpenSnapshot> {
+  const driver = await driverOf(config)
+  if (driver.fileSnapshot === null) return { rows: await driver.rows(config, model, beforeSnapshot), file: null }
+  const file = await driver.fileSnapshot(config, beforeSnapshot)
+  return { rows: file.rows, file }
+}
+
+/** The local files that are not kept, each by its likeliest name. */
+function namesWithoutFile(referenced: readonly ReferencedFile[], kept: KeptFiles): ReadonlySet<string> {
+  const without = referenced.filter(({ names, provider }) => provider === 'local' && names.every((name) => kept.find(name) === null))
+  return new Set(without.map(({ names, url }) => names[0] ?? url))
+}
+
+function* localNames(referenced: readonly ReferencedFile[]): Generator<string> {
+  for (const { names, provider } of referenced) if (provider === 'local') yield* names
+}

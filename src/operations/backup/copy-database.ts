@@ -1,0 +1,90 @@
+// Copies the database of a backup: the file as it is, or the rows of a server into a file.
+
+import { checkDatabaseFile, settleCopy } from '../../database/sqlite/file/copied-database.js'
+import { type Copied, type CopyReport, copyDatabase } from '../../database/transfer/copy.js'
+import { openRowSource, openRowTarget, type RowsOptions } from '../../database/transfer/open-rows.js'
+import type { RowSource } from '../../database/transfer/rows.js'
+import type { Config } from '../../foundation/config/config.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import type { Model } from '../../model/schema/types.js'
+import type { ConsistentSnapshot } from './consistent-snapshot.js'
+import { giveAccess, ownerOnly } from './ownership.js'
+
+/**
+ * Tables whose rows are left out. Leases, turns and counted attempts belong to processes that run; replacements of files are finished in a
+ * backup; sessions and codes that were ended after it was made would be valid again.
+ */
+const leftOut: readonly string[] = [
+  ...['octavo_leases', 'octavo_rate_limits', 'octavo_file_swaps', 'octavo_one_time_tokens', 'strapi_sessions'],
+  ...['octavo_write_turns', 'octavo_write_outcomes', 'octavo_preparation', 'octavo_copy_progress', 'octavo_server_epoch', 'octavo_commits'],
+  'octavo_time_zone',
+]
+
+const isLeftOut = (name: string): boolean => leftOut.includes(name.split(/[ .]/)[0]!)
+
+/** How rows go from one database to another. */
+export const rowsOptionsOf = ({ database, limits }: Config): RowsOptions => ({
+  sqlite: database,
+  server: database.server ?? { schema: 'public', ssl: false },
+  wait: limits.startWait,
+})
+
+/** Reports what is copied. */
+export type ReportCopy = (what: string, done: number, total: number) => void
+
+/**
+ * Copies the database into a new file, without what belongs to running processes, and checks the copy. Returns the tables and columns that
+ * the file has no place for.
+ * @throws ConfigError if the database is damaged, or a server has values that a file cannot hold
+ */
+export async function copyIntoFile(
+  config: Config,
+  { rows, file }: ConsistentSnapshot,
+  { to, model, report }: { readonly to: string; readonly model: Model; readonly report: ReportCopy },
+): Promise<readonly string[]> {
+  let left: readonly string[] = []
+  if (file !== null) await file.copyTo(to, (done, total) => report('pages of the database', done, total))
+  else left = (await copyRows(config, rows, to, model, report)).left.filter((name) => !isLeftOut(name))
+  settleCopy(to, leftOut)
+  // SQLite makes files by the umask, and this one may be moved out of its folder.
+  await giveAccess(to, ownerOnly)
+  return left
+}
+
+async function copyRows(config: Config, source: RowSource, to: string, model: Model, report: ReportCopy): Promise<Copied> {
+  const target = await openRowTarget(to, model, rowsOptionsOf(config))
+  const options = {
+    ...{ adapted: null, overwrite: true },
+    report: ({ phase, table, done, total }: CopyReport) => report(`rows of ${table} (${phase})`, done, total),
+  }
+  try {
+    return await copyDatabase(source, target, options)
+  } catch (error) {
+    throw error instanceof ConfigError ? new ConfigError(`${error.message}\n${otherWays}`) : error
+  } finally {
+    await target.close()
+  }
+}
+
+const otherWays =
+  'A backup keeps the rows of a server in a SQLite file. For what that cannot hold, save the rows with pg_dump or mariadb-dump'
+
+/** The number of rows of each table of a copied file, in the order of their names. */
+export async function countRows(config: Config, file: string): Promise<readonly (readonly [table: string, rows: number])[]> {
+  const source = await openRowSource(file, rowsOptionsOf(config))
+  try {
+    const counts: (readonly [string, number])[] = []
+    for (const table of await source.tables()) counts.push([table.name, await source.count(table)])
+    return counts
+  } finally {
+    await source.close()
+  }
+}
+
+/** Checks a copied file, and counts its rows. @throws ConfigError if it is damaged, or has other rows than the manifest says */
+export async function checkCopiedFile(config: Config, file: string, expected: readonly (readonly [string, number])[]): Promise<void> {
+  checkDatabaseFile(file)
+  const found = new Map(await countRows(config, file))
+  const wrong = expected.filter(([table, rows]) => found.get(table) !== rows).map(([table]) => table)
+  if (wrong.length > 0) throw new ConfigError(`The backup is damaged: the number of rows differs in ${wrong.join(', ')}`)
+}

@@ -1,0 +1,109 @@
+// The manifest of a backup: all its files with their sizes and checksums, and what it was made of. A backup without one is not complete.
+import { createHash } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { isStoredName } from '../../content/media/storage/local.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+
+/** The name of the manifest in a backup. */
+export const manifestName = 'octavo-backup.json'
+
+/** The copy of the database, and the folders of what goes with it. */
+export const databaseName = 'database.db'
+export const uploadsName = 'uploads'
+export const objectsName = 'objects'
+export const projectName = 'project'
+
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+const text = z.string()
+
+const file = z.strictObject({
+  /** Its path in the backup, with `/`. */
+  path: text,
+  bytes: z.int().min(0),
+  sha256,
+  /** Of objects of a remote storage: the column `provider`, the media type, and the address in the row. */
+  object: z.strictObject({ provider: text, mime: text, url: text }).optional(),
+})
+
+const manifest = z.strictObject({
+  format: z.literal(1),
+  id: z.uuid(),
+  /** The version of Octavo that made it. */
+  octavo: text,
+  /** When the snapshot was taken, and when the backup was complete, in ISO 8601. */
+  snapshotAt: text,
+  finishedAt: text,
+  /** The kind of the database that was copied. */
+  database: z.enum(['sqlite', 'postgres', 'mysql']),
+  /** The number of rows of each table. */
+  rows: z.array(z.tuple([text, z.int().min(0)])).readonly(),
+  files: z.array(file).readonly(),
+  /** Files that rows name and that the backup does not have; files that may not be those of their rows. */
+  missing: z.array(text).readonly(),
+  uncertain: z.array(text).readonly(),
+  /** Tables and columns of a server that the copy has no place for. */
+  left: z.array(text).readonly(),
+})
+
+const envelope = z.strictObject({ sha256, manifest: z.unknown() })
+
+/** The manifest of a backup. */
+export type BackupManifest = z.output<typeof manifest>
+
+/** A file of a backup. */
+export type BackupFile = BackupManifest['files'][number]
+
+const checksumOf = (json: string): string => createHash('sha256').update(json).digest('hex')
+
+/** The text of a manifest, with its own checksum. */
+export const manifestText = (given: BackupManifest): string =>
+  `${JSON.stringify({ sha256: checksumOf(JSON.stringify(given)), manifest: given }, null, 1)}\n`
+
+/**
+ * Reads the manifest of the backup in `folder`.
+ * @throws ConfigError with a sentence if there is none, it is damaged, or it names a path that a backup does not have
+ */
+export async function readManifest(folder: string): Promise<BackupManifest> {
+  const content = await readFile(join(folder, manifestName), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR')
+      throw new ConfigError(`${folder} is not a complete backup: it has no ${manifestName}`)
+    throw error
+  })
+  const read = manifestOf(content)
+  if (read === null) throw new ConfigError(`The backup is damaged: ${join(folder, manifestName)} is not what was written`)
+  const wrong = read.files.find(({ path }) => !isBackupPath(path))
+  if (wrong !== undefined) throw new ConfigError(`The backup is refused: a backup has no file ${JSON.stringify(wrong.path)}`)
+  const paths = new Set(read.files.map(({ path }) => path))
+  if (paths.size < read.files.length || !paths.has(databaseName))
+    throw new ConfigError(`The backup is refused: ${manifestName} names a file twice, or no database`)
+  return read
+}
+
+/** Null: the text is not a manifest, or not the one that was written. */
+function manifestOf(content: string): BackupManifest | null {
+  try {
+    const { sha256: sum, manifest: given } = envelope.parse(JSON.parse(content))
+    return checksumOf(JSON.stringify(given)) === sum ? manifest.parse(given) : null
+  } catch {
+    return null
+  }
+}
+
+/** A name without a path that no folder hides. */
+const isVisibleName = (name: string): boolean => isStoredName(name) && !name.startsWith('.')
+
+/** Whether a path is one that backups have. Nothing of a manifest becomes a path without it. */
+export function isBackupPath(path: string): boolean {
+  const [first, ...rest] = path.split('/')
+  if (first === databaseName) return rest.length === 0
+  if (first === uploadsName || first === objectsName) return rest.length === 1 && isVisibleName(rest[0]!)
+  return first === projectName && isSchemaPath(rest.join('/'))
+}
+
+/** Whether a path, relative to a project, is that of a schema file. */
+export function isSchemaPath(path: string): boolean {
+  const parts = path.split('/')
+  return parts[0] === 'src' && parts.length > 1 && parts.every(isVisibleName) && path.endsWith('.json')
+}

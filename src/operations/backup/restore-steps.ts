@@ -1,0 +1,179 @@
+// The steps in which a restore changes a project: what was there goes aside, then what is new takes its place. Each step is a rename, or can
+// be done again, so that a restore that was killed goes on.
+import { existsSync } from 'node:fs'
+import { copyFile as copyOnce, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { openStorages } from '../../content/media/storage/open.js'
+import type { Storage } from '../../content/media/storage/storage.js'
+import type { Config } from '../../foundation/config/config.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { syncToDisk } from '../../foundation/runtime/sync-to-disk.js'
+import { objectsName, projectName, uploadsName } from './manifest.js'
+import { accessAt, giveAccess, makeFolderAlike } from './ownership.js'
+import { type RestoreNote, removeNote, writeNote } from './restore-note.js'
+
+/** Where a restore puts what is new until it takes its place, and what was there. */
+export interface RestorePlaces {
+  /** A folder: uploads, objects and schemas of the backup. */
+  readonly staged: string
+  readonly stagedDatabase: string
+  /** A folder: what the uploads folder had, and schemas. */
+  readonly aside: string
+  readonly asideDatabase: string
+}
+
+const [stagedPrefix, asidePrefix] = ['.restoring-', '.replaced-']
+
+/** Everything is beside what it replaces, on the same file system. */
+export const placesOf = ({ uploadsFolder, database: { filename } }: Config, stamp: string): RestorePlaces => ({
+  staged: join(uploadsFolder, `${stagedPrefix}${stamp}`),
+  stagedDatabase: `${filename}${stagedPrefix}${stamp}`,
+  aside: join(uploadsFolder, `${asidePrefix}${stamp}`),
+  asideDatabase: `${filename}${asidePrefix}${stamp}`,
+})
+
+/** Names in the uploads folder that belong to restores, or to the file system whose root the folder is. They stay where they are. */
+const staysThere = (name: string): boolean =>
+  name === 'lost+found' || [stagedPrefix, asidePrefix, '.octavo-restore'].some((prefix) => name.startsWith(prefix))
+
+/** What is in a folder; nothing if it is missing. */
+async function namesIn(folder: string): Promise<readonly string[]> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  return names.sort()
+}
+
+/** What the uploads folder has that a restore would replace. */
+export const uploadsIn = async (folder: string): Promise<readonly string[]> =>
+  (await namesIn(folder)).filter((name) => !staysThere(name) && name !== '.octavo' && name !== '.gitkeep')
+
+/** What a restore renames to put it aside. */
+export async function replacedPaths({ uploadsFolder, database: { server, filename } }: Config): Promise<readonly string[]> {
+  const names = await uploadsIn(uploadsFolder)
+  return [...(server === null ? databaseFiles.map((ending) => filename + ending) : []), ...names.map((name) => join(uploadsFolder, name))]
+}
+
+/** The endings of the names of a database's files. Shared memory of connections, of which there are none, is removed. */
+const databaseFiles = ['', '-wal', '-journal']
+
+/** Removes what restores left that were killed before they changed anything. */
+export async function clearStaged({ uploadsFolder, database: { filename } }: Config): Promise<void> {
+  for (const [folder, prefix] of [
+    [uploadsFolder, stagedPrefix],
+    [dirname(filename), `${basename(filename)}${stagedPrefix}`],
+  ] as const)
+    for (const name of await namesIn(folder)) if (name.startsWith(prefix)) await rm(join(folder, name), { recursive: true, force: true })
+}
+
+/** Carries out what a note says. Returns the paths of what was put aside. */
+export async function carryOutRestore(config: Config, note: RestoreNote): Promise<readonly string[]> {
+  const { uploadsFolder } = config
+  const places = placesOf(config, note.stamp)
+  refuseLostStaging(config, note, places)
+  if (note.phase !== 'place') {
+    await putAside(config, note, places)
+    await writeNote(uploadsFolder, { ...note, phase: 'place' })
+  }
+  const objects = await putInPlace(config, note, places)
+  await rm(places.staged, { recursive: true, force: true })
+  await removeNote(uploadsFolder)
+  return [...[places.asideDatabase, places.aside].filter((path) => existsSync(path)), ...objects]
+}
+
+/** @throws ConfigError if what was to take the place of the database is gone: nothing more is put aside for it */
+function refuseLostStaging(
+  { database: { server, filename } }: Config,
+  { phase }: RestoreNote,
+  { stagedDatabase, staged }: RestorePlaces,
+): void {
+  const isThere = existsSync(staged) && (server !== null || existsSync(stagedDatabase) || (phase === 'place' && existsSync(filename)))
+  if (!isThere)
+    throw new ConfigError(
+      `${stagedDatabase} or ${staged}, which the restore had written beside the project, is gone. Nothing more was changed; what was put aside has names with ${asidePrefix}`,
+    )
+}
+
+async function move(from: string, to: string): Promise<void> {
+  await rename(from, to).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOENT' || existsSync(from)) throw error
+  })
+}
+
+async function putAside(config: Config, { schemas }: RestoreNote, { aside, asideDatabase }: RestorePlaces): Promise<void> {
+  const { uploadsFolder, folder, database } = config
+  if (database.server === null) {
+    for (const ending of databaseFiles) await move(`${database.filename}${ending}`, `${asideDatabase}${ending}`)
+    await rm(`${database.filename}-shm`, { force: true })
+  }
+  // Nothing is in it, unless a service was killed.
+  await rmdir(join(uploadsFolder, '.octavo')).catch(() => {})
+  const names = (await namesIn(uploadsFolder)).filter((name) => !staysThere(name))
+  if (names.length > 0) await makeFolderAlike(join(aside, uploadsName), 0o700)
+  else if (schemas.written.length + schemas.removed.length > 0) await makeFolderAlike(aside, 0o700)
+  for (const name of names) await move(join(uploadsFolder, name), join(aside, uploadsName, name))
+  for (const path of [...schemas.written, ...schemas.removed]) {
+    const [from, to] = [join(folder, path), join(aside, projectName, path)]
+    if (existsSync(from) && !existsSync(to)) await replaceBy(from, to)
+  }
+  for (const path of schemas.removed) await rm(join(folder, path), { force: true })
+  await syncAll([uploadsFolder, join(aside, uploadsName), ...(database.server === null ? [dirname(database.filename)] : [])])
+}
+
+/** Copies a file onto another file system, whole or not at all. */
+async function replaceBy(from: string, to: string): Promise<void> {
+  await makeFolderAlike(dirname(to))
+  const part = join(dirname(to), `.${basename(to)}.restoring`)
+  await copyOnce(from, part)
+  await giveAccess(part, await accessAt(to))
+  await syncToDisk(part)
+  await rename(part, to)
+  await syncToDisk(dirname(to))
+}
+
+/** Returns the names of objects that were put aside. */
+async function putInPlace(config: Config, note: RestoreNote, { staged, stagedDatabase }: RestorePlaces): Promise<readonly string[]> {
+  const { uploadsFolder, folder, database } = config
+  if (database.server === null) {
+    await move(stagedDatabase, database.filename)
+    await syncToDisk(dirname(database.filename))
+  }
+  for (const name of await namesIn(join(staged, uploadsName))) await move(join(staged, uploadsName, name), join(uploadsFolder, name))
+  await syncToDisk(uploadsFolder)
+  for (const path of note.schemas.written) await replaceBy(join(staged, projectName, path), join(folder, path))
+  return note.objects.length === 0 ? [] : placeObjects(config, note, join(staged, objectsName))
+}
+
+async function syncAll(folders: readonly string[]): Promise<void> {
+  for (const folder of folders) if (existsSync(folder)) await syncToDisk(folder)
+}
+
+/** The name that an object has after it was put aside. */
+export const asideName = (stamp: string, name: string): string => `replaced-${stamp}-${name}`
+
+async function placeObjects(config: Config, { objects, stamp }: RestoreNote, staged: string): Promise<readonly string[]> {
+  const { of } = await openStorages(config.uploadsFolder, config.storage, config.limits, () => {})
+  const replaced: string[] = []
+  try {
+    for (const { path, provider, mime } of objects) {
+      const [storage, name] = [storageOf(of, provider), basename(path)]
+      const [from, aside] = [join(staged, name), asideName(stamp, name)]
+      if (!(await storage.has(aside)) && existsSync(from) && (await storage.has(name))) await storage.move(name, aside)
+      if (existsSync(from)) await storage.put(from, name, mime)
+      await rm(from, { force: true })
+      if (await storage.has(aside)) replaced.push(aside)
+    }
+    return replaced
+  } finally {
+    for (const storage of of.values()) storage.close()
+  }
+}
+
+/** @throws ConfigError if the project does not use that storage */
+export function storageOf(storages: ReadonlyMap<string, Storage>, provider: string): Storage {
+  const storage = storages.get(provider)
+  if (storage === undefined)
+    throw new ConfigError(`The backup has files of the storage "${provider}", which this project does not use (uploads.storage)`)
+  return storage
+}

@@ -1,0 +1,44 @@
+// Checks a backup without restoring it: every file by its checksum, the database, and the number of its rows.
+import { resolve } from 'node:path'
+import type { Config } from '../../foundation/config/config.js'
+import type { CheckResult } from '../doctor/checks.js'
+import { type BackupReport, findingsOf, onCopy } from './backup.js'
+import { expectSame, pathInBackup, readBytes } from './checked-files.js'
+import { checkCopiedFile } from './copy-database.js'
+import { type BackupManifest, databaseName, readManifest } from './manifest.js'
+import { modelOf, schemasOfBackup } from './schemas.js'
+
+/** A backup whose files are those that were written. */
+export interface CheckedBackup {
+  /** Its folder, as an absolute path. */
+  readonly folder: string
+  readonly manifest: BackupManifest
+}
+
+/** Checks the files of the backup in `folder`, and its database. @throws ConfigError that names the file that is not right */
+export async function checkBackup(config: Config, folder: string, report: (progress: BackupReport) => void): Promise<CheckedBackup> {
+  const root = resolve(folder)
+  const manifest = await readManifest(root)
+  for (const [index, file] of manifest.files.entries()) {
+    report({ what: 'files of the backup', done: index, total: manifest.files.length })
+    expectSame(file, await readBytes(await pathInBackup(root, file)))
+  }
+  await checkCopiedFile(config, await pathInBackup(root, { path: databaseName }), manifest.rows)
+  return { folder: root, manifest }
+}
+
+/** The same, with what the checks of `octavo doctor` find in it. */
+export async function verifyBackup(
+  config: Config,
+  path: string,
+  report: (progress: BackupReport) => void,
+): Promise<CheckedBackup & { readonly findings: readonly CheckResult[] }> {
+  const checked = await checkBackup(config, path, report)
+  const model = await modelOf(
+    { ...config, folder: checked.folder },
+    await schemasOfBackup(checked.folder, checked.manifest),
+    new Map(),
+    onCopy(config, checked.folder),
+  )
+  return { ...checked, findings: await findingsOf(config, checked.folder, model) }
+}

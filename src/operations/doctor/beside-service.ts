@@ -1,0 +1,64 @@
+// Examines a project while its service serves: in a process of its own, one at a time, for a limited time.
+import { type ChildProcess, spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { ApiError } from '../../foundation/errors/errors.js'
+import type { Model } from '../../model/schema/types.js'
+import type { DoctorSettings, FromDoctorProcess, ToDoctorProcess } from './doctor-protocol.js'
+import type { DoctorReport } from './report.js'
+
+/** Examines the project of a service. */
+export interface Doctor {
+  /**
+   * Examines everything; whoever asks while that goes on is given the same report.
+   * @throws ApiError 503 after `limits.doctorTimeout`; Error where the checks could not be run
+   */
+  examine(model: Model): Promise<DoctorReport>
+  /** Ends an examination. */
+  close(): void
+}
+
+/** Prepares examinations. */
+export function openDoctor({ database, uploadsFolder, limits }: DoctorSettings): Doctor {
+  let running: { readonly child: ChildProcess; readonly report: Promise<DoctorReport> } | null = null
+
+  function begin(model: Model): Promise<DoctorReport> {
+    const child = start()
+    const report = reportOfProcess(child, { settings: { database, uploadsFolder, limits }, model }).finally(() => {
+      child.kill('SIGKILL')
+      running = null
+    })
+    running = { child, report }
+    return report
+  }
+
+  return {
+    examine: (model) => running?.report ?? begin(model),
+    close: () => void running?.child.kill('SIGKILL'),
+  }
+}
+
+function start(): ChildProcess {
+  const file = fileURLToPath(new URL('./doctor-process.js', import.meta.url))
+  return spawn(process.execPath, [file], { serialization: 'advanced', stdio: ['ignore', 'ignore', 'ignore', 'ipc'] })
+}
+
+function reportOfProcess(child: ChildProcess, asked: ToDoctorProcess): Promise<DoctorReport> {
+  const { doctorTimeout } = asked.settings.limits
+  return new Promise((resolve, reject) => {
+    const late = `The checks took longer than ${doctorTimeout} milliseconds (limits.doctorTimeout); run npx octavo doctor`
+    const timer = setTimeout(() => reject(new ApiError('ServiceUnavailableError', late)), doctorTimeout)
+    const end = (settle: () => void) => {
+      clearTimeout(timer)
+      settle()
+    }
+    child.on('message', (message: FromDoctorProcess) =>
+      end(() => ('report' in message ? resolve(message.report) : reject(new Error(`octavo doctor: ${message.failure}`)))),
+    )
+    child.on('error', (error) => end(() => reject(error)))
+    child.on('exit', (code, signal) => {
+      const stopped = new ApiError('ServiceUnavailableError', 'The checks were ended before they were through')
+      end(() => reject(signal === 'SIGKILL' ? stopped : new Error(`octavo doctor ended with ${signal ?? `status ${code}`}`)))
+    })
+    child.send(asked, (error) => error !== null && end(() => reject(error)))
+  })
+}

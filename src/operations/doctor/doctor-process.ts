@@ -1,0 +1,26 @@
+// A process that examines a project beside its service, so that nothing of it holds up requests, and that can be ended at any moment.
+
+import { driverOf } from '../../database/open.js'
+import type { Config } from '../../foundation/config/config.js'
+import type { FromDoctorProcess, ToDoctorProcess } from './doctor-protocol.js'
+import { examine } from './examine.js'
+import { reportOf } from './report.js'
+
+// The service ends this process; signals to the whole process group are ignored.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})
+process.on('disconnect', () => process.exit())
+
+const send = (message: FromDoctorProcess): void => void process.send!(message, () => process.exit())
+
+async function run({ settings, model }: ToDoctorProcess): Promise<FromDoctorProcess> {
+  try {
+    // A view of a database depends on no other settings.
+    const config = settings as Config
+    const view = await (await driverOf(config)).snapshotOf(config, settings.limits.doctorTimeout)
+    return { report: reportOf(await examine({ database: view, model }, settings.uploadsFolder)) }
+  } catch (error) {
+    return { failure: (error as Error).message }
+  }
+}
+
+process.once('message', async (message) => send(await run(message as ToDoctorProcess)))

@@ -1,0 +1,62 @@
+// Opens the management port of a service, and what it measures.
+import type { Logger } from 'pino'
+import type { Config } from '../../foundation/config/config.js'
+import { type ManagementConfig, managementLimits } from '../../foundation/config/management.js'
+import { measuredDatabase } from '../metrics/measured-database.js'
+import { measuredLibrary } from '../metrics/measured-library.js'
+import { measuredLimiter } from '../metrics/measured-limiter.js'
+import type { Measuring } from '../metrics/measuring.js'
+import { openRegistry } from '../metrics/registry.js'
+import type { MetricSources } from '../metrics/sources.js'
+import { watchEventLoop } from './event-loop-lag.js'
+import { metricsPage } from './metrics-page.js'
+import { failingParts, livePage, readyPage, type ServingState } from './pages.js'
+import { type ManagementPort, prepareManagementPort } from './server.js'
+import { reportToMain } from './serving-report.js'
+
+/** What the port asks of the service, which is opened after it. */
+export interface WatchedService extends ServingState {
+  /** Null before the service is there. */
+  sources(): MetricSources | null
+}
+
+/** The port, and what measures the service for it. */
+export interface OpenedManagement extends ManagementPort {
+  readonly measuring: Measuring
+}
+
+/** Prepares the management port, or reports to the main process that has it; it does not listen yet. `version`: of this build. */
+export function openManagement(
+  management: ManagementConfig,
+  { limits, database }: Config,
+  { service, version, logger }: { readonly service: WatchedService; readonly version: string; readonly logger: Logger },
+): OpenedManagement {
+  const lag = watchEventLoop()
+  const system = database.client === 'postgres' ? 'postgresql' : database.client
+  const registry = openRegistry({ version, system }, () => failingParts(service).length === 0)
+  const scrape = () => registry.scrape(service.sources(), managementLimits.scrapeWait)
+  const pages = new Map([
+    ['/live', livePage(lag, limits.eventLoopLag)],
+    ['/ready', readyPage(service)],
+    ['/metrics', metricsPage({ contentType: registry.contentType, scrape }, management.token)],
+  ])
+  const values = (isLast: boolean) => registry.values(isLast ? null : service.sources(), managementLimits.scrapeWait)
+  const port =
+    management.askedBy === 'main'
+      ? reportToMain({ lag: lag.now, failing: () => failingParts(service), metrics: values })
+      : prepareManagementPort(management, pages, logger)
+  const { metrics } = registry
+  return {
+    measuring: {
+      metrics,
+      database: (measured, purpose) => measuredDatabase(measured, metrics, purpose ?? null),
+      limiter: (limiter) => measuredLimiter(limiter, metrics),
+      library: (library) => measuredLibrary(library, metrics),
+    },
+    listen: port.listen,
+    close: async () => {
+      await port.close()
+      lag.close()
+    },
+  }
+}

@@ -1,0 +1,104 @@
+// Inserts a seed's documents: first a row for every version and locale, then, when all have ids, their relations and components (links.ts).
+import * as z from 'zod'
+import type { ContentType } from '../../model/schema/types.js'
+import { type Linking, type SeedRow, type SeedValues, type State, writeBelow } from './links.js'
+import { milliseconds, scalars } from './values.js'
+
+const attributes = z.record(z.string(), z.unknown())
+const times = { createdAt: z.string().optional(), updatedAt: z.string().optional(), publishedAt: z.string().optional() }
+const document = z.strictObject({
+  key: z.string(),
+  /** Generated if missing. */
+  documentId: z.string().optional(),
+  ...times,
+  /** By locale; `-` for types that are not localized. */
+  locales: z.record(z.string(), z.strictObject({ published: attributes.optional(), draft: attributes.optional() })),
+})
+
+/** The shape of the files in seed/content/. */
+export const seedContentFile = z.strictObject({ uid: z.string(), documents: z.array(document) })
+/** The contents of a file in seed/content/. */
+export type SeedContent = z.infer<typeof seedContentFile>
+
+type SeedDocument = SeedContent['documents'][number]
+
+const userType = 'plugin::users-permissions.user'
+
+/** Inserts all documents of all types. */
+export function seedContent(contents: readonly SeedContent[], context: Omit<Linking, 'rows' | 'orders'>): void {
+  const rows = new Map<string, readonly SeedRow[]>(
+    [...context.users].map(([name, id]) => [`${userType}:${name}`, [{ id, state: 'only', locale: null }]]),
+  )
+  const writing: Linking = { ...context, rows, orders: new Map() }
+  const written: { type: ContentType; row: SeedRow; values: SeedValues; where: string }[] = []
+  for (const { uid, documents } of contents) {
+    const type = context.model.types.get(uid)!
+    for (const each of documents) {
+      const address = `${uid}:${each.key}`
+      if (rows.has(address)) throw new Error(`the seed has two documents of ${uid} with the key ${each.key}`)
+      const documentId = each.documentId ?? context.newDocumentId()
+      const versions = versionsOf(type, each).map(({ state, locale, values, outdated }) => {
+        const where = `seed of ${uid}, ${each.key} (${locale === null ? '' : `${locale}, `}${state})`
+        const columns = {
+          document_id: documentId,
+          ...scalars(type, values, where),
+          ...moments(each, values, state, outdated, context.now),
+          locale,
+        }
+        const row = { id: context.insert(type.table, columns), state, locale }
+        written.push({ type, row, values, where })
+        return row
+      })
+      rows.set(address, versions)
+    }
+  }
+  for (const { type, row, values, where } of written) writeBelow({ shape: type, id: row.id, row, where }, values, writing)
+}
+
+interface SeedVersion {
+  readonly state: State
+  readonly locale: string | null
+  readonly values: SeedValues
+  /** True for a published version whose draft differs from it. */
+  readonly outdated: boolean
+}
+
+/** Returns the versions of a document in the order of Strapi: per locale the draft, then the published version. */
+function versionsOf(type: ContentType, { key, locales }: SeedDocument): readonly SeedVersion[] {
+  const entries = Object.entries(locales)
+  const [first] = entries
+  return entries.flatMap(([code, { published, draft }]): readonly SeedVersion[] => {
+    const locale = type.localized ? code : null
+    if (type.localized === (code === '-'))
+      throw new Error(`${type.uid} is ${type.localized ? '' : 'not '}localized, unlike "${key}" ("${code}")`)
+    if (published === undefined && draft === undefined) return []
+    const own = published ?? draft!
+    const shared = first![1].published ?? first![1].draft ?? {}
+    if (!type.draftAndPublish) return [{ state: 'only', locale, values: complete(type, own, shared), outdated: false }]
+    const versions: SeedVersion[] = [
+      { state: 'draft', locale, values: complete(type, draft ?? own, first![1].draft ?? shared), outdated: false },
+    ]
+    if (published !== undefined)
+      versions.push({ state: 'published', locale, values: complete(type, published, shared), outdated: draft !== undefined })
+    return versions
+  })
+}
+
+/** Copies missing attributes that are not localized from the first locale. */
+function complete(type: ContentType, own: SeedValues, first: SeedValues): SeedValues {
+  const shared = Object.entries(first).filter(([name]) => own[name] === undefined && type.attributes.get(name)?.localized === false)
+  return { ...own, ...Object.fromEntries(shared) }
+}
+
+/**
+ * Returns the dates of a row: from its attributes, otherwise from the document, otherwise now. An outdated version was last updated when it
+ * was published; the document's `updatedAt` is that of its draft.
+ */
+function moments(each: SeedDocument, values: SeedValues, state: State, outdated: boolean, now: Date) {
+  const time = (name: 'createdAt' | 'updatedAt' | 'publishedAt', otherwise: number): number =>
+    milliseconds(values[name] ?? each[name] ?? otherwise) ?? otherwise
+  const created_at = time('createdAt', now.getTime())
+  const written = time('updatedAt', created_at)
+  const updated_at = outdated && values.updatedAt === undefined ? Math.min(written, time('publishedAt', written)) : written
+  return { created_at, updated_at, published_at: state === 'draft' ? null : time('publishedAt', updated_at) }
+}

@@ -1,0 +1,32 @@
+// Loads the seed of a project into its new database.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Database as Connection } from 'better-sqlite3'
+import { newDocumentId } from '../../model/schema/document-id.js'
+import type { Model } from '../../model/schema/types.js'
+
+/** Where the progress of a new database is reported. */
+interface CreationLog {
+  info(details: object | string, message?: string): void
+}
+
+/** What loads the `seed/` folder of the project in `folder`, if it has one, into its new database, which messages call `database`. */
+export function seedLoader(
+  { folder, uploadsFolder }: { readonly folder: string; readonly uploadsFolder: string },
+  model: Model,
+  database: string,
+  logger: CreationLog = { info: () => {} },
+): (connection: Connection, now: Date) => Promise<void> {
+  return async (connection, now) => {
+    if (!existsSync(join(folder, 'seed'))) return logger.info({ database }, 'created the database')
+    // Only a new project needs the code for it.
+    const { seedProject } = await import('./seed.js')
+    const documents = await seedProject(folder, connection, model, {
+      newDocumentId,
+      now,
+      uploadsFolder,
+      report: (line) => logger.info(line),
+    })
+    logger.info({ database, documents }, 'created the database and loaded seed/')
+  }
+}

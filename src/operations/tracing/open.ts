@@ -1,0 +1,93 @@
+// Spans by the API of OpenTelemetry, for the SDK that code of the project has registered: the only place that knows the API.
+import {
+  type Context,
+  context,
+  isSpanContextValid,
+  propagation,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api'
+import { ApiError } from '../../foundation/errors/errors.js'
+import type { TraceIds, Tracing } from '../../foundation/runtime/tracing.js'
+
+/** Opens the tracing of a service. `version`: of this build. */
+export function openTracing(version: string): Tracing {
+  const tracer = trace.getTracer('octavo', version)
+  return {
+    request: (headers, method, attributes) => {
+      const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parentOf(headers))
+      return {
+        ids: idsOf(span),
+        within: (work) => context.with(trace.setSpan(context.active(), span), work),
+        end: (name, ended, isFailed) => {
+          span.updateName(name).setAttributes(ended)
+          if (isFailed) span.setStatus({ code: SpanStatusCode.ERROR })
+          span.end()
+        },
+      }
+    },
+    part: (name, attributes, work) => {
+      const request = trace.getActiveSpan()
+      // What a request has begun and did not wait for goes on when its span has ended; it is no part of it.
+      if (request?.isRecording() !== true) return work()
+      const kind = name.startsWith('db ') ? SpanKind.CLIENT : SpanKind.INTERNAL
+      const span = tracer.startSpan(name, { kind, attributes: attributes() })
+      return endingWith(span, () => context.with(trace.setSpan(context.active(), span), work))
+    },
+    outgoing: async (name, attributes, send, ended) => {
+      const span = tracer.startSpan(name, { kind: SpanKind.CLIENT, root: true, attributes })
+      const own = trace.setSpan(ROOT_CONTEXT, span)
+      const headers: Record<string, string> = {}
+      propagation.inject(own, headers)
+      return endingWith(span, async () => {
+        const result = await context.with(own, () => send(Object.entries(headers)))
+        const { attributes: found, isFailed } = ended(result)
+        span.setAttributes(found)
+        if (isFailed) span.setStatus({ code: SpanStatusCode.ERROR })
+        return result
+      })
+    },
+  }
+}
+
+/** What a request is a part of: a span that an instrumentation of the project has begun for it, or what its headers name. */
+const parentOf = (headers: object): Context =>
+  trace.getActiveSpan()?.isRecording() === true ? context.active() : propagation.extract(ROOT_CONTEXT, headers)
+
+function idsOf(span: Span): TraceIds | null {
+  const { traceId, spanId } = span.spanContext()
+  return isSpanContextValid(span.spanContext()) ? { trace_id: traceId, span_id: spanId } : null
+}
+
+/** Runs work, and ends the span when it has ended, at once or later. */
+function endingWith<Result>(span: Span, work: () => Result): Result {
+  try {
+    const result = work()
+    if (result instanceof Promise) return endingLater(span, result) as Result
+    span.end()
+    return result
+  } catch (error) {
+    return failing(span, error)
+  }
+}
+
+async function endingLater(span: Span, work: Promise<unknown>): Promise<unknown> {
+  try {
+    const result = await work
+    span.end()
+    return result
+  } catch (error) {
+    return failing(span, error)
+  }
+}
+
+/** Notes what a span failed with, without words that may hold values. @throws the error */
+function failing(span: Span, error: unknown): never {
+  span.setAttribute('error.type', error instanceof Error ? error.name : 'Error')
+  if (!(error instanceof ApiError) || error.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
+  span.end()
+  throw error
+}

@@ -1,0 +1,28 @@
+// Prepares the tracing of a service whose process collects traces; only then is its code loaded.
+import type { Logger } from 'pino'
+import type { Config } from '../../foundation/config/config.js'
+import type { Tracing } from '../../foundation/runtime/tracing.js'
+
+/** What an SDK registers for all copies of the API in a process. */
+interface Registered {
+  readonly version: string
+  readonly trace?: object
+}
+
+/** The minor version of the API that an SDK has to register at least: a copy of it uses what is registered by a newer one only. */
+const leastMinor = 9
+
+/** Prepares tracing; null: nobody collects traces, or the setting `tracing` says no. `version`: of this build. */
+export async function prepareTracing({ tracing }: Pick<Config, 'tracing'>, version: string, logger: Logger): Promise<Tracing | null> {
+  const registered = (globalThis as { readonly [key: symbol]: Registered | undefined })[Symbol.for('opentelemetry.js.api.1')]
+  const isRegistered = registered?.trace !== undefined
+  if (tracing === false || (tracing === null && !isRegistered)) return null
+  if (isRegistered && Number(registered.version.split('.')[1]) < leastMinor)
+    logger.warn(
+      { version: registered.version },
+      `there are no traces: they need @opentelemetry/api 1.${leastMinor} or later in this process`,
+    )
+  if (!isRegistered) logger.warn('there are no traces: no code of this process has registered an SDK of OpenTelemetry')
+  const { openTracing } = await import('./open.js')
+  return openTracing(version)
+}

@@ -1,0 +1,157 @@
+// The operations of content-types: reads, writes and publication, one table for collection types and one for single types.
+import type { ContentType } from '../../../model/schema/types.js'
+import { nounsOf } from '../names.js'
+import { linksOf } from '../view.js'
+import { type SchemaContext, shapeRef } from './documents.js'
+import { inputRef } from './inputs.js'
+import { type ApiOperation, type DescribedParameter, inPath, jsonBody } from './operation.js'
+import {
+  fieldsParameter,
+  filtersParameter,
+  idempotencyKey,
+  localeParameter,
+  localesParameter,
+  type Pages,
+  paginationParameter,
+  populateParameter,
+  publicationParameters,
+  searchParameter,
+  sortParameter,
+  statusParameter,
+} from './parameters.js'
+import { type DescriptionObject, integer, list, object } from './schema.js'
+
+/** All operations of a content-type, whoever may call them. `lists`: the sizes of pages. */
+export function contentOperations(context: SchemaContext, type: ContentType, pages: Pages): readonly ApiOperation[] {
+  return type.singleType ? ofSingleType(context, type) : ofCollectionType(context, type, pages)
+}
+
+/** The type with its parameters, which every operation takes some of. */
+function partsOf(context: SchemaContext, type: ContentType) {
+  const populate = populateParameter(context, type)
+  const shown = [fieldsParameter(context, type), ...(populate === null ? [] : [populate])]
+  const localeOf = (parameter: DescribedParameter) => (type.localized ? [parameter] : [])
+  // Relations follow the status too, so it says something for every type that has some.
+  const status = type.draftAndPublish || linksOf(context.view, type).length > 0 ? [statusParameter(context)] : []
+  const document = shapeRef(context, type)
+  const data = object({ data: document, meta: { type: 'object' } }, ['data', 'meta'])
+  const body = () => jsonBody(object({ data: inputRef(context, type) }, ['data']))
+  const common = { tag: type.singularName, name: type.displayName }
+  return { shown, version: [...shown, ...localeOf(localeParameter(context)), ...status], localeOf, status, document, data, body, ...common }
+}
+
+function ofCollectionType(context: SchemaContext, type: ContentType, pages: Pages): readonly ApiOperation[] {
+  const { tag, shown, version, localeOf, status, document, data, body } = partsOf(context, type)
+  const { one: noun, many } = nounsOf(type)
+  const path = `/${type.pluralName}`
+  const one = `${path}/{id}`
+  const id = inPath('id', 'The documentId.')
+  const found = { status: 200, description: 'The document.', schema: data }
+  const publication = type.draftAndPublish ? publicationParameters(context) : []
+  return [
+    {
+      ...{ method: 'get', path, action: `${type.uid}.find`, tag, summary: `List ${many}` },
+      parameters: [
+        ...shown,
+        filtersParameter(context, type),
+        sortParameter(context, type),
+        paginationParameter(context, pages),
+        searchParameter(context),
+        ...localeOf(localesParameter(context)),
+        ...status,
+        ...publication,
+      ],
+      success: { status: 200, description: 'A page of documents.', schema: listSchema(context, document) },
+    },
+    {
+      ...{ method: 'post', path, action: `${type.uid}.create`, tag, summary: `Create ${noun}` },
+      parameters: [...version, idempotencyKey(context)],
+      body: body(),
+      success: { status: 201, description: 'The new document.', schema: data },
+      errors: [409, 413, 422],
+    },
+    {
+      ...{ method: 'get', path: one, action: `${type.uid}.findOne`, tag, summary: `Return ${noun}` },
+      parameters: [id, ...version, filtersParameter(context, type)],
+      success: found,
+      errors: [404],
+    },
+    {
+      ...{ method: 'put', path: one, action: `${type.uid}.update`, tag, summary: `Change ${noun}` },
+      description: 'Attributes that are absent stay as they are; null clears them.',
+      parameters: [id, ...version],
+      body: body(),
+      success: { status: 200, description: 'The changed document.', schema: data },
+      errors: [404, 413],
+    },
+    {
+      ...{ method: 'delete', path: one, action: `${type.uid}.delete`, tag, summary: `Delete ${noun}` },
+      parameters: [id, ...localeOf(localesParameter(context)), filtersParameter(context, type)],
+      success: { status: 204, description: 'There is no such document any more.' },
+    },
+    ...publicationOperations(context, type, { path: one, noun, named: [id] }),
+  ]
+}
+
+function ofSingleType(context: SchemaContext, type: ContentType): readonly ApiOperation[] {
+  const { tag, name, version, localeOf, data, body } = partsOf(context, type)
+  const path = `/${type.singularName}`
+  return [
+    {
+      ...{ method: 'get', path, action: `${type.uid}.find`, tag, summary: `Return ${name}` },
+      parameters: [...version, filtersParameter(context, type)],
+      success: { status: 200, description: 'The document.', schema: data },
+      errors: [404],
+    },
+    {
+      ...{ method: 'put', path, action: `${type.uid}.update`, tag, summary: `Change or create ${name}` },
+      description: 'Attributes that are absent stay as they are; null clears them.',
+      parameters: version,
+      body: body(),
+      success: { status: 200, description: 'The changed document.', schema: data },
+      errors: [413],
+    },
+    {
+      ...{ method: 'delete', path, action: `${type.uid}.delete`, tag, summary: `Delete ${name}` },
+      parameters: localeOf(localesParameter(context)),
+      success: { status: 204, description: 'There is no document any more.' },
+    },
+    ...publicationOperations(context, type, { path, noun: name, named: [] }),
+  ]
+}
+
+const acts = [
+  { act: 'publish', summary: (noun: string) => `Publish the draft of ${noun}`, returns: 'The published version.' },
+  { act: 'unpublish', summary: (noun: string) => `Remove the published version of ${noun}`, returns: 'The draft.' },
+  { act: 'discard', summary: (noun: string) => `Replace the draft of ${noun} by its published version`, returns: 'The draft.' },
+] as const
+
+/** Where a document is, how sentences name it, and the parameters that its path has. */
+interface DocumentPlace {
+  readonly path: string
+  readonly noun: string
+  readonly named: readonly DescribedParameter[]
+}
+
+/** An extension of Strapi's Content API. */
+function publicationOperations(context: SchemaContext, type: ContentType, { path, noun, named }: DocumentPlace): readonly ApiOperation[] {
+  if (!type.draftAndPublish) return []
+  const { tag, shown, localeOf, data } = partsOf(context, type)
+  return acts.map(({ act, summary, returns }) => ({
+    ...{ method: 'post', path: `${path}/actions/${act}`, action: `${type.uid}.${act}`, tag, summary: summary(noun) },
+    parameters: [...named, ...shown, ...localeOf(localeParameter(context)), idempotencyKey(context)],
+    success: { status: 200, description: returns, schema: data },
+    errors: [404, 409, 422],
+  }))
+}
+
+/** A list in its envelope. */
+export function listSchema({ components }: Pick<SchemaContext, 'components'>, entry: DescriptionObject): DescriptionObject {
+  const pagination = components.ref('schemas', 'page-of-list', () => ({
+    anyOf: [
+      object({ page: integer, pageSize: integer, pageCount: integer, total: integer }, ['page', 'pageSize']),
+      object({ start: integer, limit: integer, total: integer }, ['start', 'limit']),
+    ],
+  }))
+  return object({ data: list(entry), meta: object({ pagination }, ['pagination']) }, ['data', 'meta'])
+}

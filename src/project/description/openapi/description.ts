@@ -1,0 +1,180 @@
+// The OpenAPI description of what one caller may do with the API: the operations that its actions allow, and the schemas that they refer
+// to. Everything else of the model is absent, names included.
+import { createHash } from 'node:crypto'
+import type { CustomRoute } from '../../../foundation/public/routes.js'
+import type { ApiAction } from '../../../foundation/public/type-settings.js'
+import { type LeftOutRoutes, publicationActions, typeWithRoute } from '../../../model/schema/type-routes.js'
+import type { ContentType, Model } from '../../../model/schema/types.js'
+import type { Contract } from '../../../query/contract.js'
+import { viewOf } from '../view.js'
+import { contentOperations } from './content.js'
+import type { SchemaContext } from './documents.js'
+import { type ApiOperation, type DescriptionReader, type OperationResponse, operationId } from './operation.js'
+import type { Pages } from './parameters.js'
+import { pathItems } from './paths.js'
+import { accountOperations } from './plugins/accounts.js'
+import { customOperations } from './plugins/custom-routes.js'
+import { eventOperations } from './plugins/events.js'
+import { fileOperations, localeOperations, modelChangeOperations, modelOperations } from './plugins/others.js'
+import { userOperations } from './plugins/users.js'
+import { type Components, type DescriptionObject, object, openComponents, text } from './schema.js'
+
+/** What a description is made from, apart from its reader. */
+export interface DescriptionSource {
+  readonly model: Model
+  readonly contract: Contract
+  readonly pages: Pages
+  /** Where the paths begin: a path of the same server, or a URL. */
+  readonly server: string
+  /** Where the paths of routes below nothing begin. */
+  readonly root: string
+  /** Reading drafts needs an action of its own. */
+  readonly draftGrant: boolean
+  /** Users have sessions (`auth.jwtManagement: 'refresh'`). */
+  readonly hasSessions: boolean
+  /** The model may be changed while serving. */
+  readonly modelChanges: boolean
+  /** The path of the event stream; null: the project has none. */
+  readonly eventStream: string | null
+  /** The routes of content-types that do not exist; null: all do. */
+  readonly leftOut: LeftOutRoutes | null
+  /** The routes of the project. */
+  readonly routes: readonly CustomRoute[]
+}
+
+/** Describes the API to a reader as an OpenAPI 3.1 document. The same model and actions give the same document. */
+export function describe(described: DescriptionSource, reader: DescriptionReader): DescriptionObject {
+  const components = openComponents()
+  const operations = operationsOf(described, reader, components)
+  const paths = pathItems(operations, described.root, (operation) => printed(components, operation, reader))
+  const securitySchemes = { bearerAuth: { type: 'http', scheme: 'bearer', description: 'An API token, or the JWT of a user.' } }
+  const whole = {
+    servers: [{ url: described.server }],
+    tags: tagsOf(described.model, operations),
+    paths,
+    components: { ...components.usedBy(paths), securitySchemes },
+  }
+  // Of what the reader sees, so that it tells nothing about the rest of the model.
+  const version = createHash('sha256').update(JSON.stringify(whole)).digest('hex').slice(0, 12)
+  return { openapi: '3.1.0', info: { title: 'Content API', version, description: about }, ...whole }
+}
+
+const about =
+  'Operations available to you. Query strings use brackets: `filters[title][$containsi]=tea`, `populate[author][fields][0]=name`.'
+
+/** All operations that the reader may call. */
+function operationsOf(
+  { model, contract, pages, ...described }: DescriptionSource,
+  reader: DescriptionReader,
+  components: Components,
+): readonly ApiOperation[] {
+  const { may } = reader
+  const context: SchemaContext = {
+    view: viewOf(model, contract, (uid) => may(`${uid}.find`)),
+    components,
+    showsDrafts: (uid) => !described.draftGrant || may(`${uid}.findDraft`),
+  }
+  const types = [...model.types.values()].filter(({ exposed }) => exposed).sort((a, b) => (a.singularName < b.singularName ? -1 : 1))
+  const content = types.flatMap((type) =>
+    contentOperations(context, type, pages).filter(({ action }) => hasRoute(described.leftOut, type, action!)),
+  )
+  const own = [
+    ...userOperations(context),
+    ...accountOperations(context, described.hasSessions),
+    ...fileOperations(context, pages),
+    ...localeOperations(),
+    ...modelOperations(),
+    ...(described.modelChanges ? modelChangeOperations() : []),
+  ]
+  const all = [
+    ...content,
+    // A content-type of the project comes first at a path that both have.
+    ...own.filter(({ method, path }) => typeWithRoute(model, method.toUpperCase(), path) === null),
+    ...customOperations(components, described.routes),
+    ...eventOperations(context, described.eventStream, reader),
+  ]
+  return all.filter(({ action }) => action === null || may(action))
+}
+
+/** Whether the configuration leaves the route of an operation: its action is that of the permission. */
+function hasRoute(leftOut: LeftOutRoutes | null, { uid }: ContentType, whole: string): boolean {
+  const action = whole.slice(uid.length + 1)
+  return leftOut?.(uid, publicationActions[action] ?? (action as ApiAction)) !== true
+}
+
+/** The groups of operations. */
+function tagsOf({ types }: Model, operations: readonly ApiOperation[]): readonly DescriptionObject[] {
+  const names = new Map([...types.values()].filter(({ exposed }) => exposed).map((type) => [type.singularName, type.displayName]))
+  const used = [...new Set(operations.flatMap(({ tag, tags = [tag] }) => tags))]
+  return used.map((name) => ({ name, description: names.get(name) ?? plugins[name] ?? name }))
+}
+
+const plugins: Readonly<Record<string, string>> = {
+  'users-permissions': 'Users, sign-in and roles',
+  email: 'E-mails',
+  upload: 'Media library',
+  i18n: 'Locales',
+  'content-type-builder': 'The model',
+  events: 'The event stream',
+  routes: 'Routes of the project',
+}
+
+/** Statuses of errors that every operation may return. */
+const usual = [400, 401, 403]
+
+function printed(components: Components, operation: ApiOperation, { isOpen }: DescriptionReader): DescriptionObject {
+  const { tag, tags = [tag], summary, description, parameters, body, success, others = [], errors = [], action } = operation
+  const failures = [...new Set([...usual, ...errors])].sort((a, b) => a - b)
+  return {
+    operationId: operationId(operation),
+    tags,
+    summary,
+    ...(description === undefined ? {} : { description }),
+    ...(parameters === undefined || parameters.length === 0 ? {} : { parameters }),
+    ...(body === undefined ? {} : { requestBody: body }),
+    responses: {
+      ...Object.fromEntries(failures.map((status) => [status, failure(components, status)])),
+      ...Object.fromEntries([success, ...others].map((response) => [response.status, printedResponse(response)])),
+    },
+    security: action === null || isOpen(action) ? [{}, { bearerAuth: [] }] : [{ bearerAuth: [] }],
+  }
+}
+
+const printedResponse = ({ description, schema, mediaType = 'application/json' }: OperationResponse): DescriptionObject => ({
+  description,
+  ...(schema === undefined ? {} : { content: { [mediaType]: { schema } } }),
+})
+
+const reasons: Readonly<Record<number, readonly [name: string, description: string]>> = {
+  400: ['BadRequest', 'A parameter or the data is invalid; `details` says where.'],
+  401: ['Unauthorized', 'The credentials are missing, invalid or expired.'],
+  403: ['Forbidden', 'The caller may not do this.'],
+  404: ['NotFound', 'There is no such entry.'],
+  409: ['Conflict', 'A request with the same Idempotency-Key is under way.'],
+  412: ['PreconditionFailed', 'It was asked for another version.'],
+  413: ['PayloadTooLarge', 'The body is too large.'],
+  422: ['Unprocessable', 'The Idempotency-Key belongs to another request.'],
+  429: ['TooManyRequests', 'Too many attempts; `Retry-After` says when to try again.'],
+  503: ['Unavailable', 'The service is busy; try again later.'],
+}
+
+function failure(components: Components, status: number): DescriptionObject {
+  const [name, description] = reasons[status]!
+  return components.ref('responses', name, () => {
+    const schema = components.ref('schemas', 'error', errorSchema)
+    return { description, content: { 'application/json': { schema } } }
+  })
+}
+
+const errorSchema = (): DescriptionObject =>
+  object(
+    {
+      data: { type: 'null' },
+      error: object({ status: { type: 'integer' }, name: text, message: text, details: { type: ['object', 'array'] } }, [
+        'status',
+        'name',
+        'message',
+      ]),
+    },
+    ['data', 'error'],
+  )

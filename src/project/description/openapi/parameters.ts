@@ -1,0 +1,155 @@
+// The parameters of query strings: those of a content-type, and those that all have in common.
+import type { ContentType } from '../../../model/schema/types.js'
+import { publicFields } from '../../../query/rest/fields.js'
+import { publicationFilters } from '../../../query/rest/versions.js'
+import type { DescribedShape } from '../view.js'
+import { isPath, linksOf, targetsOf } from '../view.js'
+import type { SchemaContext } from './documents.js'
+import { filtersRef } from './filters.js'
+import { type DescribedParameter, inQuery } from './operation.js'
+import { type DescriptionObject, list, object, text, yesOrNo } from './schema.js'
+
+const nested = { style: 'deepObject', explode: true }
+const nameOf = ({ view }: SchemaContext, { uid }: DescribedShape): string => view.names.get(uid)!
+const quoted = (name: string): string => name.replaceAll(/[^\w]/g, '\\$&')
+
+/** `fields` of a type. */
+export const fieldsParameter = (context: SchemaContext, type: ContentType): DescribedParameter =>
+  context.components.ref('parameters', `${nameOf(context, type)}Fields`, () =>
+    inQuery('fields', 'The attributes to return. `id` and `documentId` are always included.', fieldsSchema(type)),
+  )
+
+const fieldsSchema = (shape: DescribedShape): DescriptionObject =>
+  list({ type: 'string', enum: ['*', ...publicFields(shape).map(({ name }) => name)] })
+
+/** `populate` of a type; null if it has nothing to populate. */
+export function populateParameter(context: SchemaContext, type: ContentType): DescribedParameter | null {
+  if (linksOf(context.view, type).length === 0) return null
+  return context.components.ref('parameters', `${nameOf(context, type)}Populate`, () =>
+    inQuery('populate', 'The relations, media, components and dynamic zones to return.', populateSchema(context, type), nested),
+  )
+}
+
+/** `*`, names and dot paths, or an object with a level for each name. */
+function populateSchema(context: SchemaContext, shape: DescribedShape): DescriptionObject {
+  const links = linksOf(context.view, shape).map(({ name }) => quoted(name))
+  const path: DescriptionObject = { type: 'string', pattern: `^(\\*|(${links.join('|')})([.,].+)?)$` }
+  return { anyOf: [path, list(path), populateRef(context, shape)] }
+}
+
+function populateRef(context: SchemaContext, shape: DescribedShape): DescriptionObject {
+  return context.components.ref('schemas', `${nameOf(context, shape)}Populate`, () => {
+    const levels = linksOf(context.view, shape).map((link) => {
+      const targets = targetsOf(context.view, link)
+      const isMixed = link.kind === 'dynamiczone' || link.kind === 'morphTo'
+      return [link.name, { anyOf: [yesOrNo, isMixed ? fragments(context, targets) : levelRef(context, targets[0]!)] }] as const
+    })
+    return object(Object.fromEntries(levels), [], { additionalProperties: false })
+  })
+}
+
+/** What a populated attribute shows. */
+function levelRef(context: SchemaContext, shape: DescribedShape): DescriptionObject {
+  return context.components.ref('schemas', `${nameOf(context, shape)}Level`, () => {
+    const hasLinks = linksOf(context.view, shape).length > 0
+    const properties = {
+      fields: fieldsSchema(shape),
+      filters: filtersRef(context, shape),
+      sort: sortSchema(context, shape),
+      ...(hasLinks ? { populate: populateSchema(context, shape) } : {}),
+      count: yesOrNo,
+    }
+    return object(properties, [], { additionalProperties: false })
+  })
+}
+
+const fragments = (context: SchemaContext, targets: readonly DescribedShape[]): DescriptionObject =>
+  object({
+    populate: { type: 'string', const: '*' },
+    on: object(Object.fromEntries(targets.map((target) => [target.uid, { anyOf: [yesOrNo, levelRef(context, target)] }]))),
+  })
+
+/** `sort` of a type. */
+export const sortParameter = (context: SchemaContext, type: ContentType): DescribedParameter =>
+  context.components.ref('parameters', `${nameOf(context, type)}Sort`, () =>
+    inQuery('sort', 'Keys such as `title:asc`, or `author.name:desc` through a relation.', sortSchema(context, type)),
+  )
+
+function sortSchema(context: SchemaContext, shape: DescribedShape): DescriptionObject {
+  const fields = publicFields(shape).map(({ name }) => quoted(name))
+  const paths = linksOf(context.view, shape).filter((link) => isPath(context.view, link, 'order'))
+  const steps = [...fields, ...paths.map(({ name }) => `${quoted(name)}\\..+`)]
+  return list({ type: 'string', pattern: `^(${steps.join('|')})(:(asc|desc))?$` })
+}
+
+/** `filters` of a type. */
+export const filtersParameter = (context: SchemaContext, type: ContentType): DescribedParameter =>
+  context.components.ref('parameters', `${nameOf(context, type)}Filters`, () =>
+    inQuery('filters', 'Conditions: `filters[title][$containsi]=tea`.', filtersRef(context, type), nested),
+  )
+
+const shared = (context: SchemaContext, key: string, make: () => DescribedParameter): DescribedParameter =>
+  context.components.ref('parameters', key, make)
+
+/** The most and the usual number of documents on a page. */
+export interface Pages {
+  readonly defaultLimit: number
+  readonly maxLimit: number
+}
+
+export const paginationParameter = (context: SchemaContext, { defaultLimit, maxLimit }: Pages): DescribedParameter =>
+  shared(context, 'Pagination', () => {
+    const size: DescriptionObject = { type: 'integer', minimum: 1, maximum: maxLimit, default: Math.min(defaultLimit, maxLimit) }
+    const properties = {
+      page: { type: 'integer', minimum: 1, default: 1 },
+      pageSize: size,
+      start: { type: 'integer', minimum: 0 },
+      limit: size,
+      withCount: yesOrNo,
+    }
+    return inQuery(
+      'pagination',
+      '`page` and `pageSize`, or `start` and `limit`.',
+      object(properties, [], { additionalProperties: false }),
+      nested,
+    )
+  })
+
+export const searchParameter = (context: SchemaContext): DescribedParameter =>
+  shared(context, 'Search', () => inQuery('_q', 'Text to search in all text attributes.', text))
+
+export const localeParameter = (context: SchemaContext): DescribedParameter =>
+  shared(context, 'Locale', () => inQuery('locale', 'The code of a locale; default: the default locale.', text))
+
+export const localesParameter = (context: SchemaContext): DescribedParameter =>
+  shared(context, 'Locales', () => inQuery('locale', 'The code of a locale, or `*` for all; default: the default locale.', text))
+
+export const statusParameter = (context: SchemaContext): DescribedParameter =>
+  shared(context, 'Status', () =>
+    inQuery('status', 'Which versions; a write with `draft` does not publish.', {
+      ...{ type: 'string', enum: ['published', 'draft'], default: 'published' },
+    }),
+  )
+
+export const publicationParameters = (context: SchemaContext): readonly DescribedParameter[] => [
+  shared(context, 'PublicationFilter', () =>
+    inQuery('publicationFilter', 'A condition on the draft and published versions of a document.', {
+      type: 'string',
+      enum: publicationFilters,
+    }),
+  ),
+  shared(context, 'HasPublishedVersion', () => inQuery('hasPublishedVersion', 'Whether the document is published in any locale.', yesOrNo)),
+]
+
+/** `start` and `limit` of lists without an envelope. */
+export const rangeParameters = (context: SchemaContext): readonly DescribedParameter[] => [
+  shared(context, 'Start', () => inQuery('start', 'Entries to skip.', { type: 'integer', minimum: 0 })),
+  shared(context, 'Limit', () => inQuery('limit', 'The most entries; default: all.', { type: 'integer', minimum: 1 })),
+]
+
+export const idempotencyKey = (context: SchemaContext): DescribedParameter =>
+  shared(context, 'IdempotencyKey', () => ({
+    ...{ name: 'Idempotency-Key', in: 'header', required: false },
+    description: 'A request that is sent again with the same key is carried out once.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  }))

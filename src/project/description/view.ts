@@ -1,0 +1,124 @@
+// The part of a model that a description is about: which content-types, components and attributes its reader may know of.
+
+import { isReadOnly, isWritable } from '../../content/documents/input/keys.js'
+import { componentsOf } from '../../model/schema/components.js'
+import { isAlwaysRequired } from '../../model/schema/conditions.js'
+import { fileType, isClosedType, isPolymorphicTarget } from '../../model/schema/link.js'
+import type { Attribute, Component, ContentType, Model } from '../../model/schema/types.js'
+import { assertNever } from '../../model/schema/types.js'
+import type { Contract } from '../../query/contract.js'
+import { namesOf } from './names.js'
+
+/** A content-type or component. */
+export type DescribedShape = ContentType | Component
+
+/** An attribute that leads to other rows. */
+export type DescribedLink = Exclude<Attribute, { kind: 'scalar' }>
+
+/** What a description can be made of. */
+export interface View {
+  readonly model: Model
+  readonly contract: Contract
+  /** The name of each content-type and component by uid. */
+  readonly names: ReadonlyMap<string, string>
+  /** The types that a relation to any type shows. */
+  readonly anyTypes: readonly ContentType[]
+  /** True if relations to this type can be followed. */
+  leadsTo(uid: string): boolean
+}
+
+/** Opens a view on a model. `mayFind`: whether the reader may find documents of a type. */
+export function viewOf(model: Model, contract: Contract, mayFind: (uid: string) => boolean): View {
+  return {
+    model,
+    contract,
+    names: namesOf(model),
+    anyTypes: [...model.types.values()].filter((type) => isPolymorphicTarget(type) && mayFind(type.uid)),
+    leadsTo: (uid) => !isClosedType(uid) && mayFind(uid),
+  }
+}
+
+/** The attributes that `populate` can show. */
+export const linksOf = (view: View, { attributes }: DescribedShape): readonly DescribedLink[] =>
+  [...attributes.values()].filter(
+    (attribute): attribute is DescribedLink => attribute.kind !== 'scalar' && !attribute.private && isOpen(view, attribute),
+  )
+
+function isOpen({ leadsTo, anyTypes }: View, attribute: DescribedLink): boolean {
+  switch (attribute.kind) {
+    case 'relation':
+      return isOwn(attribute.name) || leadsTo(attribute.target)
+    case 'morphFrom':
+      return leadsTo(attribute.target)
+    case 'morphTo':
+      return anyTypes.length > 0
+    case 'media':
+    case 'component':
+    case 'dynamiczone':
+      return true
+    default:
+      return assertNever(attribute)
+  }
+}
+
+/** Relations that need no permission of their own. */
+const isOwn = (name: string): boolean => name === 'localizations' || name === 'createdBy' || name === 'updatedBy'
+
+/** The types and components that an attribute leads to. */
+export function targetsOf({ model, anyTypes }: View, attribute: DescribedLink): readonly DescribedShape[] {
+  switch (attribute.kind) {
+    case 'relation':
+    case 'morphFrom':
+      return [model.types.get(attribute.target)!]
+    case 'media':
+      return [model.types.get(fileType)!]
+    case 'morphTo':
+      return anyTypes
+    case 'component':
+    case 'dynamiczone':
+      return componentsOf(model, attribute)
+    default:
+      return assertNever(attribute)
+  }
+}
+
+/** The links that conditions and sort keys lead through. */
+export function isPath(view: View, attribute: DescribedLink, use: 'condition' | 'order'): boolean {
+  if (attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo') return false
+  return attribute.kind !== 'media' || use === 'order' || view.contract.mediaFilters
+}
+
+/** Every type and component that `roots` lead to, themselves included, in a stable order. */
+export function reachableFrom(view: View, roots: readonly DescribedShape[]): readonly DescribedShape[] {
+  const found = new Map(roots.map((root) => [root.uid, root]))
+  for (const shape of found.values()) {
+    for (const link of linksOf(view, shape)) for (const target of targetsOf(view, link)) found.set(target.uid, target)
+    // Components can be written where they are not read.
+    for (const attribute of writableOf(shape))
+      for (const component of componentsOf(view.model, attribute)) found.set(component.uid, component)
+  }
+  return [...found.values()].sort((a, b) => rank(a) - rank(b) || (a.uid < b.uid ? -1 : 1))
+}
+
+const rank = (shape: DescribedShape): number => (shape.kind === 'component' ? 2 : shape.exposed ? 0 : 1)
+
+/** The attributes that the data of a write may give, private ones and passwords included. */
+export const writableOf = (shape: DescribedShape): readonly Attribute[] =>
+  [...shape.attributes.values()].filter(
+    (attribute) => isWritable(shape, attribute) && !isReadOnly(attribute) && !(attribute.kind === 'morphTo' && !attribute.many),
+  )
+
+/** True if a response may contain null for an attribute of a complete version. Attributes with a condition may be absent. */
+export function isNullable(attribute: Attribute): boolean {
+  if (attribute.kind === 'scalar' && attribute.system) return false
+  return !isAlwaysRequired(attribute)
+}
+
+/** True if a new document cannot be published without a value for the attribute. Relations and media are never required. */
+export function mustBeGiven({ contract }: View, shape: DescribedShape, attribute: Attribute): boolean {
+  if (!isAlwaysRequired(attribute)) return false
+  if (attribute.kind === 'component' || attribute.kind === 'dynamiczone') return true
+  if (attribute.kind !== 'scalar' || attribute.source.default !== undefined) return false
+  const isGenerated = attribute.type === 'uid' && attribute.source.targetField !== undefined && contract.generateUids
+  return !isGenerated || shape.kind === 'component'
+}

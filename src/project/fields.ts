@@ -1,0 +1,38 @@
+// What is known of the custom fields of a project: by its configuration, its database and its code. Nothing is opened or read for a project
+// without any.
+
+import type { DeclaredColumn } from '../database/database.js'
+import { driverOf } from '../database/open.js'
+import type { Config } from '../foundation/config/config.js'
+import type { FindFields, KnownFields } from '../model/schema/custom-fields.js'
+
+/** Where it is looked for, apart from the project's folder. */
+interface Places {
+  /** The configuration of the database whose columns count, where it is not that of the project. */
+  readonly database?: Config
+  /** The database may be out of reach. */
+  readonly isOptional?: boolean
+}
+
+/** Finds what is known of custom fields, once. The promise rejects if a database that counts cannot be reached. */
+export function openFields(config: Config, { database = config, isOptional = false }: Places = {}): FindFields {
+  let found: Promise<KnownFields> | null = null
+  return () => {
+    found ??= knownFields(config, isOptional ? () => declaredIn(database).catch(() => nowhere) : () => declaredIn(database))
+    return found
+  }
+}
+
+async function knownFields({ customFields, folder }: Config, look: () => Promise<DeclaredColumn>): Promise<KnownFields> {
+  const { registeredFields } = await import('../../packages/strapi-code/custom-fields.js')
+  return { configured: customFields, registered: registeredFields(folder), declared: await look() }
+}
+
+const nowhere: DeclaredColumn = () => null
+
+async function declaredIn(config: Config): Promise<DeclaredColumn> {
+  const driver = await driverOf(config)
+  if (!driver.exists(config)) return nowhere
+  const view = await driver.lookInto(config)
+  return view.declaredColumns().finally(() => view.close())
+}

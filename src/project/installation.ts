@@ -1,0 +1,193 @@
+// What one request is answered by, as one value: a model, a default locale, and everything that depends on them.
+import { hkdfSync } from 'node:crypto'
+import { type DocumentBatch, openBatch } from '../content/documents/batch.js'
+import { checkDefaults, openDefaults } from '../content/documents/defaults.js'
+import type { IdempotencyKeys } from '../content/documents/idempotency.js'
+import type { Hooks } from '../content/documents/operation.js'
+import { type CheckPublications, openPublicationChecks } from '../content/documents/publication-checks.js'
+import type { FindAroundReads, Policies } from '../content/documents/read/around.js'
+import { type DocumentReads, openDocumentReads } from '../content/documents/read/find.js'
+import { openPlans } from '../content/documents/read/plans.js'
+import { loggingSlowReads } from '../content/documents/read/slow-reads.js'
+import { tracedPlans } from '../content/documents/read/traced-plans.js'
+import type { InSync } from '../content/documents/store/synced-drafts.js'
+import { type DocumentWrites, openWrites } from '../content/documents/write.js'
+import { type Outbox, openOutbox } from '../content/events/outbox.js'
+import type { Recording } from '../content/events/recording.js'
+import type { FileWatch } from '../content/media/library.js'
+import type { Database, WriteDatabase } from '../database/database.js'
+import type { Dialect } from '../database/dialect.js'
+import type { Config } from '../foundation/config/config.js'
+import { noScopes } from '../foundation/grants.js'
+import type { Audit } from '../foundation/runtime/audit.js'
+import type { Metrics } from '../foundation/runtime/metrics.js'
+import type { PlanCounts } from '../foundation/runtime/plan-counts.js'
+import type { SlowLog } from '../foundation/runtime/slow-log.js'
+import type { Tracing } from '../foundation/runtime/tracing.js'
+import type { AccountContext, AccountParts, UserWatch } from '../identity/accounts/context.js'
+import { hashPassword } from '../identity/accounts/passwords.js'
+import type { Model } from '../model/schema/types.js'
+import { contracts } from '../query/contract.js'
+import type { ReadContext } from '../query/rest/read.js'
+import { type Descriptions, openDescriptions } from './description/openapi/descriptions.js'
+import { describedOf } from './description/openapi/of-project.js'
+
+/** Immutable. Everything in it belongs to the same model and default locale. */
+export interface Installation {
+  readonly model: Model
+  readonly defaultLocale: string
+  readonly documents: DocumentReads
+  readonly writes: DocumentWrites
+  /** Several writes in one transaction. */
+  readonly batch: DocumentBatch
+  /** What would refuse a publication. */
+  readonly checks: CheckPublications
+  readonly accounts: AccountContext
+  /** What callers may do, as OpenAPI. */
+  readonly descriptions: Descriptions
+  /** Records what happens to files; null: nobody listens. */
+  readonly watch: FileWatch | null
+}
+
+export interface InstallationOptions {
+  readonly config: Config
+  readonly model: Model
+  /** The last change that the model contains; 0 for none. */
+  readonly change: number
+  readonly defaultLocale: string
+  readonly dialect: Dialect
+  readonly database: Database
+  readonly hooks: Hooks | null
+  readonly policies: Policies | null
+  readonly aroundReads: FindAroundReads | null
+  /** Reports a value in place of `blocks` that is written as null, as the contract `strapi` says. */
+  readonly reportDropped?: (uid: string, path: readonly (string | number)[]) => void
+  readonly recording: Recording
+  /** What accounts need apart from the installation. */
+  readonly accounts: AccountParts
+  /** Where writes are reported to; null: nothing is measured. */
+  readonly metrics: Metrics | null
+  /** What the caches of plans count. */
+  readonly planCounts: PlanCounts
+  /** Null: there is no audit log. */
+  readonly audit: Audit | null
+  /** Where parts of requests are added to traces; null: no traces are collected. */
+  readonly tracing: Tracing | null
+  /** Logs slow reads and writes; null: none are logged. */
+  readonly slow: SlowLog | null
+}
+
+/** What outlives a model: idempotency keys, and which drafts are known to equal their publications. */
+export interface Lasting {
+  readonly keys: IdempotencyKeys
+  readonly inSync: InSync
+}
+
+/** What changes from one installation to the next. */
+export type InstalledModel = Pick<InstallationOptions, 'model' | 'change' | 'defaultLocale'>
+
+/** An installation that is open. */
+export interface OpenedInstallation {
+  readonly installation: Installation
+  /** Whether changes are recorded as events. */
+  readonly records: boolean
+  close(): void
+}
+
+/** Checks that a model can be put in force with the settings of the project. @throws ConfigError */
+export function checkInstallable(config: Config, model: Model): void {
+  checkDefaults(config.types, readContext(config, model, config.initialLocale))
+}
+
+/** Opens the installation of a model. @throws ConfigError where the project's settings do not fit it */
+export function openInstallation(
+  options: InstallationOptions,
+  { keys, inSync }: Lasting,
+  { model, change, defaultLocale }: InstalledModel,
+): OpenedInstallation {
+  const { config, dialect, database, hooks, policies, aroundReads, reportDropped, recording, accounts, metrics, slow, tracing } = options
+  const { limits } = config
+  const contract = contracts[config.contract]
+  const context = readContext(config, model, defaultLocale)
+  checkDefaults(config.types, context)
+  const reads = slow === null ? database.reads : loggingSlowReads(database, slow)
+  const writes: WriteDatabase = { ...database.writes, transaction: (work) => database.writes.transaction(work, change) }
+  const records = recording.isOn()
+  const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
+  const { strictRelations } = config
+  const { momentFault } = dialect
+  const input = { model, contract, strictRelations, momentFault, reportDropped: contract.unreadableBlocksAreNull ? reportDropped : null }
+  const revisionKey = revisionKeyOf(config)
+  const reported = { outbox, metrics, slow, audit: options.audit }
+  const hashing = { hashPassword, passwords: accounts.passwords }
+  const writing = { read: context, revisionKey, database: writes, limits, ...hashing, hooks, policies, inSync, input, ...reported }
+  const opened = (plans: typeof reads | WriteDatabase) => openPlans(plans, dialect, contract, limits, options.planCounts)
+  const plansOf = (plans: typeof reads | WriteDatabase) => (tracing === null ? opened(plans) : tracedPlans(opened(plans), tracing))
+  const [ofReads, ofWrites] = [plansOf(reads), plansOf(writes)]
+  return {
+    installation: {
+      model,
+      defaultLocale,
+      documents: openDocumentReads(context, reads, ofReads, {
+        addDefaults: openDefaults(config.types),
+        aroundReads,
+        policies,
+        revisionKey,
+      }),
+      writes: openWrites({ ...writing, plans: ofWrites }, keys),
+      batch: openBatch({ ...writing, plans: ofWrites }, keys),
+      checks: openPublicationChecks({ ...writing, plans: ofWrites }),
+      accounts: {
+        ...accounts,
+        writer: writes,
+        model,
+        input: { model, contract, strictRelations, momentFault },
+        defaultLocale,
+        scopes: noScopes,
+        watch: watchUsers(outbox, model),
+      },
+      descriptions: openDescriptions(() => describedOf(config, model, ''), limits.cachedDescriptions),
+      watch: outbox === null ? null : watchFiles(outbox),
+    },
+    records,
+    close: () => {
+      ofReads.close()
+      ofWrites.close()
+      outbox?.close()
+    },
+  }
+}
+
+/** The key of revisions of drafts, the same in every process of a project. */
+const revisionKeyOf = ({ secrets }: Config): string =>
+  Buffer.from(hkdfSync('sha256', secrets.jwtSecret, '', 'octavo revisions', 32)).toString('base64url')
+
+/** What reads of a model depend on. */
+const readContext = (config: Config, model: Model, defaultLocale: string): ReadContext => ({
+  model,
+  defaultLocale,
+  limits: config.limits,
+  contract: contracts[config.contract],
+  pages: config.rest,
+  strictParams: config.rest.strictParams,
+  draftGrant: config.rest.draftGrant,
+})
+
+/** Records what happens to files. */
+const watchFiles = ({ media, committed }: Outbox): FileWatch => ({
+  happened: (transaction, event, id) => media(transaction, event, id, Date.now()),
+  committed,
+})
+
+/** Records what happens to users. */
+function watchUsers(outbox: Outbox | null, model: Model): UserWatch | null {
+  const type = model.types.get('plugin::users-permissions.user')
+  if (outbox === null || type === undefined) return null
+  return {
+    happened: (transaction, event, id) => {
+      const now = Date.now()
+      return outbox.entry(transaction, event, type, { id, locale: null, published_at: now }, now)
+    },
+    committed: outbox.committed,
+  }
+}

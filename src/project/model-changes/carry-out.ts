@@ -1,0 +1,206 @@
+// Makes a change of the model in the database: what only adds happens beside requests, what moves content while none is under way.
+import type { RawBuilder } from 'kysely'
+import { isSchemaDrift } from '../../database/unavailable.js'
+import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
+import { type ReversingStep, reversingSteps } from '../../model/diff/reversing.js'
+import type { PlanStep } from '../../model/diff/steps.js'
+import type { FileChanges } from '../../model/schema/schema-files.js'
+import type { Model } from '../../model/schema/types.js'
+import { describeTables } from '../../model/tables/tables.js'
+import type { Installations } from '../installations.js'
+import type { InForce, LiveModelOptions } from './change.js'
+import * as log from './change-log.js'
+import { type CountedPlan, onlyAdds } from './counted-plan.js'
+
+/** A change that is ready to be made. */
+interface ReadyChange {
+  readonly change: log.NewChange
+  readonly model: Model
+  readonly plan: CountedPlan
+  /** Statements that note who makes it, in the transaction that records it. */
+  readonly notes: readonly RawBuilder<unknown>[]
+}
+
+/** The errors of changes that another process was faster than. */
+const outrun = new WeakSet<object>()
+
+/** True for the error of a change that was not made because another process has changed the model meanwhile. */
+export const isOutrun = (error: unknown): boolean => error instanceof ApiError && outrun.has(error)
+
+/** Marks an error as that of a change that another process was faster than, and returns it. */
+export function asOutrun(error: ApiError): ApiError {
+  outrun.add(error)
+  return error
+}
+
+const conflict = (): ApiError =>
+  asOutrun(new ApiError('ConflictError', 'The model was changed by another process meanwhile. This change was not made; send it again'))
+
+/**
+ * Makes a change; `made` is called with its id before any request is let in again.
+ * @throws ApiError 409 if another process was faster, 503 if tables are in use or requests do not end
+ */
+export async function makeChange(
+  options: LiveModelOptions,
+  inForce: InForce,
+  ready: ReadyChange,
+  made: (id: number) => void,
+): Promise<number> {
+  const make = async (): Promise<number> => {
+    const id = await (onlyAdds(ready.plan) ? add(options, inForce, ready) : move(options, inForce, ready))
+    made(id)
+    return id
+  }
+  if (onlyAdds(ready.plan) || inForce.installations === null) return make()
+  return inForce.installations.alone(options.config.limits.modelChangeDrain, make)
+}
+
+/** Adds what the database lacks, and makes the change. */
+async function add(options: LiveModelOptions, inForce: InForce, { change, model, notes }: ReadyChange): Promise<number> {
+  await fit(options, model)
+  const id = await record(options, inForce, [log.insertChange(inForce.change, change, options.now()), ...notes])
+  // A process whose change was not made may have removed what both have added.
+  await options.database.fit(model).catch((error: unknown) => {
+    options.log.error({ err: error }, 'the tables of a change of the model could not be looked at again')
+  })
+  return id
+}
+
+async function fit(options: LiveModelOptions, model: Model): Promise<void> {
+  await options.database.fit(model).catch((error: unknown) => {
+    if (!(error instanceof ConfigError)) throw refused(options, error, 'Nothing was changed')
+    options.log.warn({ err: error }, 'the tables of a change of the model could not be made')
+    throw new ApiError('ServiceUnavailableError', 'The tables could not be changed now. Nothing was changed; the log says why')
+  })
+}
+
+async function record({ database }: LiveModelOptions, { change }: InForce, statements: log.RecordingStatements): Promise<number> {
+  const id = await log.recordChange(database.writes, change, statements).catch(async (error: unknown) => {
+    // The row of another process that follows the same change refuses ours.
+    if ((await log.lastChange(database.main)) !== change) return null
+    throw error
+  })
+  if (id === null) throw conflict()
+  return id
+}
+
+/** Carries out the steps of a plan, and makes the change with them. */
+async function move(options: LiveModelOptions, inForce: InForce, { change, model, plan, notes }: ReadyChange): Promise<number> {
+  const { database, now } = options
+  const { steps } = plan
+  if (database.takeBack === null) {
+    const isMade = await database
+      .carryOut({
+        ...{ steps, model, isOutdated: log.isFollowed(inForce.change), make: [log.insertChange(inForce.change, change, now()), ...notes] },
+        progress: { done: log.doneOf(0), note: () => log.noteDone(0, 0) },
+      })
+      .catch((error: unknown) => {
+        throw refused(options, error, 'Nothing was changed')
+      })
+    if (!isMade) throw conflict()
+    const id = await log.lastChange(database.main)
+    // What an earlier model left behind and this one uses again may lack columns.
+    await database.fit(model)
+    return id
+  }
+  const id = await record(options, inForce, [log.insertChange(inForce.change, change, now(), steps), ...notes])
+  const reason = await carryOutFrom(options, { id, steps }, { from: inForce.model, to: model, isNew: true })
+  if (reason !== null) throw refused(options, reason, 'What was done of it was taken back')
+  return id
+}
+
+/** What the database says against a change, for its caller; an error that may pass, or a mistake of ours, is returned as it is. */
+function refused({ log: logger }: LiveModelOptions, error: unknown, outcome: string): unknown {
+  const { cause } = error as Error
+  const isItsWord = error instanceof ApiError && (error.status < 500 || isSchemaDrift(error)) && cause instanceof Error
+  const said = isItsWord ? cause : (error as Error)
+  if (!(said as { readonly code?: unknown }).code) return error
+  logger.warn({ err: said }, 'the database cannot make a change of the model')
+  return new ApiError('ConflictError', `The database cannot make this change: ${said.message}. ${outcome}`)
+}
+
+/** A change between two models. */
+interface ModelsOfChange {
+  readonly from: Model
+  readonly to: Model
+  /** Whether its caller waits for it: while it is unfinished, nobody else is served. */
+  readonly isNew: boolean
+}
+
+/** Carries out the steps that are left. Resolves to null, or to why the change was taken back. */
+async function carryOutFrom(
+  options: LiveModelOptions,
+  { id, steps }: { readonly id: number; readonly steps: readonly PlanStep[] },
+  { from, to, isNew }: ModelsOfChange,
+): Promise<Error | null> {
+  const { database, now } = options
+  const giveUp = (done: number) => {
+    const back = reversingSteps(steps, done, describeTables(from))
+    return back === null ? null : log.giveUpChange(id, back)
+  }
+  let reason: unknown = null
+  try {
+    await database.carryOut({
+      ...{ steps, model: to, isOutdated: log.hasEnded(id), make: [log.makeChange(id, now())], giveUp, givesUpInUse: isNew },
+      progress: { done: log.doneOf(id), note: (number) => log.noteDone(id, number) },
+    })
+  } catch (error) {
+    reason = error
+  }
+  const state = await log.stateOf(database.main, id)
+  if (state === 'underWay') throw reason
+  if (state === 'made') {
+    await database.fit(to)
+    return null
+  }
+  if (state === 'givenUp') await takeBack(options, id, (await log.unfinishedChange(database.main))?.steps as readonly ReversingStep[])
+  return (reason as Error | null) ?? new Error('another process could not carry it out')
+}
+
+/** Takes back what is left of a change that was given up. */
+async function takeBack({ database }: LiveModelOptions, id: number, steps: readonly ReversingStep[]): Promise<void> {
+  await database.takeBack!({
+    ...{ steps, isOutdated: log.hasEnded(id, true), make: [log.forgetChange(id)] },
+    progress: { done: log.doneOf(id), note: (number) => log.noteDone(id, number) },
+  })
+}
+
+/**
+ * Finishes a change whose steps are committed one by one: another process has begun it, and is waited for, or has ended. Where it cannot be
+ * carried out it is taken back. Resolves to whether one was made.
+ */
+export async function finishInSteps(
+  options: LiveModelOptions,
+  installations: Installations | null,
+  load: (files: FileChanges) => Promise<Model>,
+): Promise<boolean> {
+  const { config, database } = options
+  if (database.takeBack === null) return false
+  const unfinished = await log.unfinishedChange(database.main)
+  if (unfinished === null) return false
+  const finish = () => finishChange(options, unfinished, load)
+  const isMade = installations === null ? finish() : installations.alone(config.limits.modelChangeDrain, finish)
+  return isMade.catch((error: unknown) => {
+    if (error instanceof ApiError || installations === null) throw error
+    options.log.error({ err: error, change: unfinished.summary }, 'a change of the model is not finished')
+    throw new ApiError('ServiceUnavailableError', 'A change of the model is not finished; the log says why')
+  })
+}
+
+async function finishChange(
+  options: LiveModelOptions,
+  unfinished: log.UnfinishedChange,
+  load: (files: FileChanges) => Promise<Model>,
+): Promise<boolean> {
+  const { id, summary } = unfinished
+  if (unfinished.isGivenUp) {
+    await takeBack(options, id, unfinished.steps)
+    options.log.warn({ change: summary }, 'a change of the model that could not be carried out was taken back')
+    return false
+  }
+  const models = { from: await load(unfinished.former), to: await load(unfinished.files), isNew: false }
+  const reason = await carryOutFrom(options, unfinished, models)
+  if (reason === null) return true
+  options.log.error({ err: reason, change: summary }, 'a change of the model could not be carried out, and was taken back')
+  return false
+}

@@ -1,0 +1,96 @@
+// What the content-type builder works on, read from a project's folder.
+import { existsSync } from 'node:fs'
+import { readdir } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { sql } from 'kysely'
+import type { MainConnection } from '../../database/database.js'
+import { ApiError } from '../../foundation/errors/errors.js'
+import { builtinTypes } from '../../model/builder/builtin-types.js'
+import type { BuilderRequest, ProjectSchema, ProjectSchemas, SchemaContent } from '../../model/builder/project-schemas.js'
+import { knownPluginFields } from '../../model/schema/custom-fields.js'
+import { schemaFilesOf } from '../../model/schema/load.js'
+import { type FileChanges, filesWithChanges, parseSchemaFile } from '../../model/schema/schema-files.js'
+import type { Model } from '../../model/schema/types.js'
+import type { ChangeableModel } from './change.js'
+import { plain } from './refusals.js'
+
+/** The files of a project: its folder, and what is in force and not written there. */
+export interface FilesInForce {
+  readonly folder: string
+  readonly unwritten: FileChanges
+}
+
+/** Reads the schema files of a project, and what else a request depends on. */
+export async function readProjectSchemas(
+  folder: string,
+  inForce: ChangeableModel,
+  { database, request }: { readonly database: MainConnection; readonly request: BuilderRequest },
+): Promise<ProjectSchemas> {
+  const { model, unwritten, isStrapis } = inForce
+  const project = { folder, unwritten }
+  const schemas = new Map<string, ProjectSchema>(builtinTypes().map((schema) => [schema.uid, schema]))
+  for (const [uid, path] of await schemaPlaces(project)) {
+    const content = await contentOf(project, path, schemas.get(uid)?.content)
+    schemas.set(uid, { uid, path, content })
+  }
+  const entries = await readdir(join(folder, 'src'), { withFileTypes: true, recursive: true }).catch(() => [])
+  return {
+    schemas,
+    isTypeScript: existsSync(join(folder, 'tsconfig.json')),
+    isStrapis,
+    files: [
+      ...entries
+        .filter((entry) => entry.isFile())
+        .map((entry) => relative(folder, join(entry.parentPath, entry.name)).split(sep).join('/'))
+        .filter((path) => !unwritten.has(path)),
+      ...[...unwritten].filter(([, text]) => text !== null).map(([path]) => path),
+    ],
+    customFields: await customFieldsFor(request.body, schemas, inForce),
+    typesWithSeveralRows: await typesWithSeveralRows(model, database, request),
+  }
+}
+
+/** The paths of the schema files of a project by uid. @throws ApiError 400 if one of them cannot be read */
+export async function schemaPlaces({ folder, unwritten }: FilesInForce): Promise<ReadonlyMap<string, string>> {
+  return schemaFilesOf(folder, filesWithChanges(folder, unwritten)).catch((error: unknown) => {
+    throw new ApiError('ValidationError', plain(error, folder))
+  })
+}
+
+/** The content of a schema file; `builtin`: the type that it extends, whose keys it may leave out. */
+async function contentOf({ folder, unwritten }: FilesInForce, path: string, builtin?: SchemaContent): Promise<SchemaContent> {
+  const text = await filesWithChanges(folder, unwritten).read(join(folder, path))
+  const { info = {}, attributes = {}, ...others } = { ...builtin, ...(parseSchemaFile(text!) as Partial<SchemaContent>) }
+  return { ...others, info, attributes }
+}
+
+/**
+ * The custom fields that a request may name: those that schemas use, that octavo.config or the code of the project names, and, where Strapi
+ * does not have to start, those whose type is known. Which plugins a Strapi would load is not known.
+ */
+export async function customFieldsFor(
+  body: unknown,
+  schemas: ReadonlyMap<string, ProjectSchema>,
+  { findFields, isStrapis }: Pick<ChangeableModel, 'findFields' | 'isStrapis'>,
+): Promise<ReadonlySet<string>> {
+  const used = [...schemas.values()].flatMap(({ content }) =>
+    Object.values(content.attributes).flatMap(({ customField }) => (typeof customField === 'string' ? [customField] : [])),
+  )
+  // Most requests have none, and need not look for what is known.
+  if (!JSON.stringify(body ?? null).includes('"customField"')) return new Set(used)
+  const { configured, registered } = await findFields()
+  return new Set([...used, ...Object.keys(configured), ...registered.keys(), ...(isStrapis ? [] : knownPluginFields)])
+}
+
+/** The type that a request names, if it has more than one row; only asked for where the request may make it a single type. */
+async function typesWithSeveralRows(
+  { types }: Model,
+  database: MainConnection,
+  { method, path }: BuilderRequest,
+): Promise<ReadonlySet<string>> {
+  const uid = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
+  const type = method === 'PUT' ? types.get(uid) : undefined
+  if (type === undefined) return new Set()
+  const rows = await database.rows(sql`select id from ${sql.table(type.table)} limit 2`)
+  return new Set(rows.length > 1 ? [uid] : [])
+}

@@ -1,0 +1,87 @@
+// The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
+import type { DatabaseView, RowReader } from '../../database/database.js'
+import { hasColumns } from '../../database/has-columns.js'
+import { namesOf } from '../../database/names.js'
+import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
+import { commandLine } from '../../foundation/runtime/command-line.js'
+import type { Rename } from '../../model/diff/types.js'
+import type { FileChanges } from '../../model/schema/schema-files.js'
+import type { Model } from '../../model/schema/types.js'
+import { keptTables } from '../../model/tables/admin-tables.js'
+import { describeTables } from '../../model/tables/tables.js'
+import type { ChangeRequest, LiveModelOptions, StartDecisions, StartOfModel } from './change.js'
+import { changesAfter, lastChange, unfiledChanges } from './change-log.js'
+import type { CountedContent } from './counted-plan.js'
+import { refuseForeignDatabase } from './foreign-database.js'
+import { filesOf, loadFormerWith, loadWith } from './in-force.js'
+import { filesBehind, onlyAddsTo } from './older-files.js'
+import { named, refuseNewNames, renameText } from './refusals.js'
+import { differencesOf, storedSchemas } from './stored-schemas.js'
+
+/** Without a decision nothing is hidden or renamed. */
+export const undecided: StartDecisions = { agreed: new Set() }
+
+/** The project whose model a start reads. */
+export type StartingProject = Pick<LiveModelOptions, 'config' | 'findFields'> & {
+  /** A command compares the files as they are. */
+  readonly isCommand: boolean
+}
+
+/** Reads the files of a project, and what its database knows; `view`: null if there is no database. */
+export async function readStart({ config, findFields, isCommand }: StartingProject, view: DatabaseView | null): Promise<StartOfModel> {
+  const tables = await view?.tables()
+  const isKnown = tables?.has('octavo_schemas') === true && tables.has('octavo_model_history')
+  // Before anything else: what is changed from here on is noticed by it.
+  const change = isKnown ? await lastChange(view!.main) : null
+  const stored = isKnown ? await storedSchemas(view!.main) : null
+  // Files of changes that were made and not written are as good as written.
+  const unfiled = isKnown ? filesOf(await unfiledChanges(view!.main)) : new Map()
+  const load = (files: FileChanges) => loadWith({ config, findFields }, { unwritten: unfiled }, files)
+  let { model, texts } = await load(new Map())
+  if (view !== null) await refuseForeignDatabase(config, view, model)
+  if (stored === null) refuseNewNames(model, namesOf[config.database.client], (table) => tables?.has(table) === true)
+  if (stored === null || differencesOf(stored, texts).size === 0) return { model, texts, stored, change, former: null, behind: new Map() }
+  let behind = filesBehind(config, isCommand, await changesAfter(view!.main, 0), { texts, stored })
+  if (behind.size > 0) {
+    const newer = await load(behind)
+    if (config.modelChanges || onlyAddsTo(model, newer.model)) ({ model, texts } = newer)
+    else behind = new Map()
+  }
+  const formerFiles = new Map([...behind, ...stored, ...differencesOf(texts, stored)])
+  const { model: former } = await loadFormerWith({ config, findFields }, { unwritten: unfiled }, formerFiles)
+  const isAnother = former.version !== model.version && (await isModelOf(view!.main, former))
+  return { model, texts, stored, change, former: isAnother ? former : null, behind }
+}
+
+/** Whether a database has the tables and columns of a model; otherwise Strapi has changed it since, as the files say. */
+async function isModelOf(database: RowReader, model: Model): Promise<boolean> {
+  const panel = keptTables(model, false)
+  for (const { name, columns } of describeTables(model)) {
+    if (panel.has(name)) continue
+    const names = columns.map((column) => column.name)
+    if (!(await hasColumns(database, name, names))) return false
+  }
+  return true
+}
+
+/** The change that leads from the model of the database to that of the files. */
+export function changeOfFiles({ stored, texts }: StartOfModel, decisions: StartDecisions): ChangeRequest {
+  const files = differencesOf(stored!, texts)
+  const former: FileChanges = new Map([...files.keys()].map((path) => [path, stored!.get(path) ?? null]))
+  return { ...decisions, summary: `files: ${[...files.keys()].join(', ')}`, files, former }
+}
+
+/** Explains why a start does not make the change of the files. What may pass, such as tables in use, is no matter of the files. */
+export function explained(error: unknown, folder: string): unknown {
+  if (!(error instanceof ApiError) || error.status === 503) return error
+  const losses = error.details?.losses as readonly CountedContent[] | undefined
+  if (losses === undefined) return new ConfigError(`The schema files differ from the model of the database. ${error.message}.`)
+  const renames = (error.details?.possibleRenames as readonly Rename[] | undefined) ?? []
+  const names = losses.map(({ name }) => name)
+  const command = (words: string) => commandLine(`model ${words}`, folder)
+  const options = renames.map((rename) => `--rename ${renameText(rename)}`).join(' ')
+  const renamed = renames.length === 0 ? '' : `If it was renamed: ${command(`apply ${options}`)}. `
+  return new ConfigError(
+    `The schema files differ from the model of the database, and content would no longer be shown: ${named(losses)}. Nothing was changed. ${renamed}To hide it: ${command(`apply --agree ${names.join(',')}`)} (${command('undo')} brings it back). ${command('plan')} shows what would be done.`,
+  )
+}

@@ -1,0 +1,148 @@
+// Writes the files of a change into the project's folder: first beside their places, so that a full disk or a missing permission is found
+// before anything is changed, then into their places.
+import { createHash } from 'node:crypto'
+import { access, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
+import type { FileChanges } from '../../model/schema/schema-files.js'
+
+/** Files that lie beside their places. */
+export interface StagedFiles {
+  /** Puts the files into their places and deletes what is to be deleted; may be called again after a failure. */
+  place(): Promise<void>
+  /** Removes the files beside their places. */
+  discard(): Promise<void>
+}
+
+const suffix = '.octavo-new'
+/** Bytes of a name in a folder, on most file systems. */
+const longestName = 255
+
+/** The folders of `src` that have schema files. Others may be large. */
+const schemaFolders = ['api', 'components', 'extensions']
+
+/** A file that lies beside its place. */
+interface StagedFile {
+  readonly file: string
+  readonly beside: string
+  readonly text: string
+  /** What the file has until it is placed; null: there is none. */
+  readonly former: string | null
+}
+
+/** Writes the texts beside their places. Files that have their text already are left alone. @throws if the disk refuses them */
+export async function stageFiles(folder: string, changes: FileChanges): Promise<StagedFiles> {
+  const staged: StagedFile[] = []
+  const discard = async (): Promise<void> => {
+    for (const { beside } of staged) await rm(beside, { force: true })
+  }
+  try {
+    for (const [path, text] of changes) {
+      const file = join(folder, path)
+      const former = await textOf(file)
+      if (text === null || former === text) continue
+      const beside = await besideOf(file)
+      staged.push({ file, beside, text, former })
+      await writeThrough(beside, text)
+    }
+  } catch (error) {
+    await discard().catch(() => {})
+    throw error
+  }
+  return {
+    place: async () => {
+      for (const each of staged) await placeFile(each)
+      for (const [path, text] of changes) if (text === null) await remove(folder, join(folder, path))
+      for (const parent of new Set(staged.map(({ file }) => dirname(file)))) await sync(parent)
+    },
+    discard,
+  }
+}
+
+/** Removes files that a process staged and did not place before it ended. */
+export async function discardLeftovers(folder: string): Promise<void> {
+  const source = join(folder, 'src')
+  for (const [parent, recursive] of [
+    [folder, false] as const,
+    [source, false] as const,
+    ...schemaFolders.map((name) => [join(source, name), true] as const),
+  ]) {
+    const paths = await readdir(parent, { recursive }).catch(() => [])
+    // Where nothing may be removed nothing was staged, or it does no harm: nobody reads such files.
+    for (const path of paths) if (path.endsWith(suffix)) await rm(join(parent, path), { force: true }).catch(() => {})
+  }
+}
+
+/** A name in the nearest folder that there is: Strapi does not start with a folder of a type that has no schema yet. */
+async function besideOf(file: string): Promise<string> {
+  let folder = dirname(file)
+  while (!(await isThere(folder))) folder = dirname(folder)
+  const name = relative(folder, file).replaceAll(sep, '~')
+  return join(folder, (Buffer.byteLength(name + suffix) > longestName ? digest(name) : name) + suffix)
+}
+
+const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
+
+/** The texts that files have before they are written, with what is in force and not on disk; null where there is no file. */
+export async function formerTexts(folder: string, changes: FileChanges, unwritten: FileChanges): Promise<FileChanges> {
+  const former = new Map<string, string | null>()
+  for (const path of changes.keys()) {
+    const text = unwritten.get(path)
+    former.set(path, text === undefined ? await textOf(join(folder, path)) : text)
+  }
+  return former
+}
+
+async function textOf(file: string): Promise<string | null> {
+  return readFile(file, 'utf8').catch(() => null)
+}
+
+async function writeThrough(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'w')
+  try {
+    await handle.writeFile(text)
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  )
+
+async function placeFile({ file, beside, text, former }: StagedFile): Promise<void> {
+  await mkdir(dirname(file), { recursive: true })
+  try {
+    await rename(beside, file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
+    // Another process has placed it, or has started meanwhile and took it for a leftover.
+    if ((await textOf(file)) !== former) return
+    await writeThrough(beside, text)
+    await rename(beside, file)
+  }
+}
+
+/** Makes the names in a folder last; some file systems cannot. */
+async function sync(folder: string): Promise<void> {
+  const handle = await open(folder, 'r').catch(() => null)
+  await handle?.sync().catch(() => {})
+  await handle?.close()
+}
+
+/** Deletes a file, and the folders that it leaves empty, up to `src`. */
+async function remove(project: string, file: string): Promise<void> {
+  await rm(file, { force: true })
+  let folder = dirname(file)
+  while (relative(project, folder).split(sep).length > 2) {
+    try {
+      await rmdir(folder)
+    } catch (error) {
+      // A process that ended in the midst of this has removed some of them.
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return
+    }
+    folder = dirname(folder)
+  }
+}

@@ -1,0 +1,126 @@
+// `octavo admins`: creates, lists, blocks and unblocks administrators, and sets passwords. Each act but listing is part of the activity log.
+
+import { type AdministratorAct, commandLine, noteActivity } from '../../admin/activity.js'
+import { addAdministrator, changeAdministrator, checkNotLast, passwordProblem, setPassword } from '../../admin/identity/accounts.js'
+import { type AdministratorRow, administratorByEmail, administratorById, missingTables } from '../../admin/identity/administrators.js'
+import { listAdministrators } from '../../admin/identity/listed.js'
+import { addFirstRoles, findRoles } from '../../admin/permissions/roles.js'
+import type { RowReader, Transaction } from '../../database/database.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { isEmailAddress } from '../../identity/accounts/input.js'
+import { hashPassword } from '../../identity/accounts/passwords.js'
+import { orExplain } from './explain-error.js'
+import { readPassword } from './given-password.js'
+import { type ListOptions, lookIntoProject, type Project, print, printJson, printTable, withProject } from './project.js'
+
+/** Options of `octavo admins create`. */
+export interface AdminOptions {
+  readonly email: string
+  readonly firstname: string
+  readonly lastname?: string
+  readonly password?: string
+  /** Codes of roles, separated by commas. */
+  readonly role: string
+}
+
+/** Creates an active administrator. */
+export const createAdminCommand = orExplain(async (folder: string, { email, firstname, lastname, role, password: given }: AdminOptions) => {
+  const { password, made } = await newPassword(given)
+  if (!isEmailAddress(email)) throw new ConfigError(`--email: "${email}" is not a valid e-mail address.`)
+  const hashed = await hashPassword(password)
+  await change(folder, async (transaction, now) => {
+    await addFirstRoles(transaction, now)
+    const codes = role.split(',').map((code) => code.trim())
+    const roles = (await findRoles(transaction, codes)).map((found, index) => {
+      if (found === null) throw new ConfigError(`There is no role of administrators with the code "${codes[index]}".`)
+      return found.id
+    })
+    const id = await addAdministrator(transaction, { email, firstname, lastname: lastname ?? null, password: hashed, roles }, now)
+    return { action: 'create', subject: 'administrator', id: String(id), name: email.toLowerCase() }
+  })
+  print(made ? `Created administrator "${email}". Password: ${password}` : `Created administrator "${email}".`)
+})
+
+/** Prints the administrators of a project. */
+export const listAdminsCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
+  const all = await lookIntoProject(folder, async ({ database }) => {
+    await checkTables(database)
+    return listAdministrators(database)
+  })
+  if (json)
+    return printJson(
+      all.map(({ row, roles }) => ({
+        ...{ id: row.id, email: row.email, firstname: row.firstname, lastname: row.lastname },
+        ...{ isActive: row.is_active === 1, isBlocked: row.blocked === 1, roles: roles.map(({ code }) => code) },
+      })),
+    )
+  const state = ({ blocked, is_active }: AdministratorRow) => (blocked === 1 ? 'blocked' : is_active === 1 ? 'active' : 'invited')
+  const rows = all.map(({ row, roles }) => {
+    const name = [row.firstname, row.lastname].filter((part) => part !== null).join(' ')
+    return [String(row.id), row.email ?? '-', name === '' ? '-' : name, roles.map(({ code }) => code).join(', ') || '-', state(row)]
+  })
+  printTable(['id', 'e-mail', 'name', 'roles', 'state'], rows)
+})
+
+/** Returns the command for `block` or `unblock`. */
+export const blockAdminCommand = (blocked: boolean) =>
+  orExplain(async (emailOrId: string, folder: string) => {
+    await change(folder, async (transaction, now) => {
+      const { id, email } = await find(transaction, emailOrId)
+      if (blocked) await checkNotLast(transaction, id)
+      await changeAdministrator(transaction, id, { blocked: Number(blocked) }, now, blocked)
+      return { action: 'update', subject: 'administrator', id: String(id), name: email ?? '', fields: ['blocked'] }
+    })
+    print(`${blocked ? 'Blocked' : 'Unblocked'} administrator "${emailOrId}".`)
+  })
+
+/** Sets the password of an administrator, who is active afterwards, and ends all sessions. */
+export const resetAdminPasswordCommand = orExplain(async (emailOrId: string, folder: string, options: { readonly password?: string }) => {
+  const { password, made } = await newPassword(options.password)
+  const hashed = await hashPassword(password)
+  await change(folder, async (transaction, now) => {
+    const { id, email } = await find(transaction, emailOrId)
+    await setPassword(transaction, id, hashed, now)
+    return { action: 'update', subject: 'administrator', id: String(id), name: email ?? '', fields: ['password'] }
+  })
+  print(`Set the password of "${emailOrId}"${made ? `: ${password}` : '.'}`)
+})
+
+/** Does something in one transaction, with its entry in the activity log. */
+async function change(folder: string, work: (transaction: Transaction, now: number) => Promise<AdministratorAct>): Promise<void> {
+  await withProject(folder, async ({ database, writer, config }: Project) => {
+    await checkTables(database)
+    await writer.transaction(async (transaction) => {
+      const now = Date.now()
+      const act = await work(transaction, now)
+      await noteActivity(transaction, commandLine, act, { now, most: config.limits.activityEntries })
+    })
+  })
+}
+
+/** @throws ConfigError that names the tables that the database lacks */
+async function checkTables(database: RowReader): Promise<void> {
+  const missing = await missingTables(database)
+  if (missing.length > 0)
+    throw new ConfigError(
+      `The database has no administrators: it lacks ${missing.join(', ')}. Start the current version of Strapi 5 on it once.`,
+    )
+}
+
+/** Returns an administrator by e-mail address or id. @throws ConfigError if there is none */
+async function find(database: RowReader, emailOrId: string): Promise<AdministratorRow> {
+  const byId = /^\d{1,15}$/.test(emailOrId) ? await administratorById(database, Number(emailOrId)) : null
+  const found = byId ?? (await administratorByEmail(database, emailOrId))
+  if (found === null) throw new ConfigError(`There is no administrator "${emailOrId}".`)
+  return found
+}
+
+/** Returns a password that fulfils the rules. @throws ConfigError for a given one that does not */
+async function newPassword(given: string | undefined) {
+  const read = await readPassword(given)
+  // A generated one has all kinds of characters at its end.
+  const password = read.made ? `${read.password}aA1` : read.password
+  const problem = passwordProblem(password)
+  if (problem !== null) throw new ConfigError(`${problem}.`)
+  return { ...read, password }
+}

@@ -1,0 +1,22 @@
+// `octavo config [folder]`: prints the settings in force, with the source of each.
+import { effectiveSettings } from '../../foundation/config/effective.js'
+import { orExplain } from './explain-error.js'
+import { type ListOptions, printJson, printTable } from './project.js'
+import { checkProject } from './project-folder.js'
+
+interface Options extends ListOptions {
+  /** Only settings that are not the default. */
+  readonly changed?: boolean
+}
+
+/** Prints the configuration of the project in `folder`; secrets are masked. */
+export const configCommand = orExplain(async (folder: string, { json = false, changed = false }: Options) => {
+  checkProject(folder)
+  const settings = (await effectiveSettings(folder)).filter(({ source }) => !changed || source !== 'default')
+  if (json) return printJson(settings)
+  const text = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
+  printTable(
+    ['setting', 'value', 'source'],
+    settings.map(({ name, value, source }) => [name, text(value), source]),
+  )
+})

@@ -1,0 +1,53 @@
+// `octavo copy [folder]`: copies all rows of one database to another one, SQLite, PostgreSQL or MySQL, and verifies the copy.
+
+import { type Copied, type CopyReport, copyDatabase } from '../../database/transfer/copy.js'
+import { openRowSource, openRowTarget, type RowsOptions } from '../../database/transfer/open-rows.js'
+import { clientOfUrl } from '../../foundation/config/database-client.js'
+import { serverOf } from '../../foundation/config/database-server.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { orExplain } from './explain-error.js'
+import { openProgress } from './progress.js'
+import { print } from './project.js'
+import { anyDatabase, readProjectFolder } from './project-folder.js'
+
+interface Options {
+  readonly from: string
+  readonly to: string
+  readonly adapt?: boolean
+  readonly overwrite?: boolean
+}
+
+/** Copies the rows of the project in `folder`. @throws ConfigError with a sentence if the copy would not be, or is not, the same */
+export const copyCommand = orExplain(async (folder: string, { from, to, adapt = false, overwrite = false }: Options) => {
+  if (from === to) throw new ConfigError('--from and --to are the same database')
+  const { config, model } = await readProjectFolder(folder, anyDatabase)
+  // Settings that no URL has: the schema, TLS.
+  const server = serverOf('postgres', { ...process.env, DATABASE_URL: '' }, null)!
+  const options: RowsOptions = { sqlite: config.database, server, wait: config.limits.startWait }
+  const adapted = (sentence: string) => print(`changed: ${sentence}`)
+  const source = await openRowSource(from, options, model)
+  try {
+    const target = await openRowTarget(to, model, options)
+    try {
+      show(await copyDatabase(source, target, { adapted: adapt ? adapted : null, overwrite, report: openProgress(lineOf) }))
+      const client = clientOfUrl(to)
+      const variable = client === undefined ? 'DATABASE_FILENAME' : 'DATABASE_URL'
+      print(`Next, to serve the copy, set in .env: DATABASE_CLIENT=${client ?? 'sqlite'} and ${variable}, which names it.`)
+    } finally {
+      await target.close()
+    }
+  } finally {
+    await source.close()
+  }
+})
+
+const verbs: Readonly<Record<CopyReport['phase'], string>> = { check: 'checking', copy: 'copying', verify: 'verifying' }
+
+const lineOf = ({ phase, table, done, total }: CopyReport): string => `${verbs[phase]} ${table}: ${done} of ${total} rows`
+
+function show({ tables, rows, adapted, left, resumed }: Copied): void {
+  if (adapted > 0) print(`Changed ${adapted} values that the copy cannot hold.`)
+  if (left.length > 0) print('Not copied, because the project has no such table or column:')
+  for (const name of left) print(`  ${name}`)
+  print(`Copied ${rows} rows of ${tables} tables${resumed ? ', the first of them earlier,' : ''} and verified them.`)
+}

@@ -1,0 +1,113 @@
+// The processes of `octavo dev`: one serves, and another one that is starting takes its place as soon as it listens. Both share the port.
+import cluster, { type Worker } from 'node:cluster'
+import type { Readable } from 'node:stream'
+import { killAfter, type LoadingWorker, messageOf, shareConnections, startWorker, workerEnded } from '../processes/service-workers.js'
+import type { Begin } from './messages.js'
+
+/** How the start of a service ended; `superseded`: another start followed before it did. */
+export type StartOutcome =
+  | { readonly kind: 'serving'; readonly address: string; readonly milliseconds: number }
+  | { readonly kind: 'failed'; readonly isServed: boolean }
+  | { readonly kind: 'superseded' }
+
+/** The processes of services on one project. */
+export interface Services {
+  /**
+   * Starts a service. The one before, if any, serves until the new one listens, and goes on if the new one fails. `fresh`: in a process
+   * that has not loaded its code yet.
+   */
+  start(fresh: boolean): Promise<StartOutcome>
+  /** Ends all processes, at the latest after a second. */
+  stop(): Promise<void>
+}
+
+/** Options of the services. */
+export interface ServiceOptions {
+  /** Receives standard output and standard error of each process; null: they write where this process does. */
+  readonly output: ((stream: Readable, descriptor: 1 | 2) => void) | null
+  /** Called when the process that serves ends by itself. */
+  ended(status: string): void
+}
+
+/** Milliseconds for a replaced process to answer its last requests. */
+const replacedTimeout = 3_000
+/** Milliseconds for processes to end by themselves after Ctrl+C, and until they are killed. */
+const [interruptTime, stopTime] = [300, 1_000]
+/** Milliseconds after a start until the process for the next one loads its code. */
+const standbyDelay = 300
+
+/** Prepares to serve the project in `root`. */
+export function openServices(root: string, { output, ended }: ServiceOptions): Services {
+  shareConnections()
+  let serving: Worker | null = null
+  let starting: Worker | null = null
+  let standby: LoadingWorker | null = null
+
+  let isStopped = false
+
+  const fork = (): LoadingWorker => forkService(root, output)
+
+  /** Lets a process load its code for the next start. */
+  function standBy(): void {
+    if (starting === null && !isStopped) standby ??= fork()
+  }
+
+  /** Returns the process that stands by, or a new one. */
+  function takeProcess(fresh: boolean): LoadingWorker {
+    const ready = standby
+    standby = null
+    if (ready !== null && fresh) end(ready.worker, 0)
+    return ready === null || fresh || ready.worker.isDead() ? fork() : ready
+  }
+
+  async function start(fresh: boolean): Promise<StartOutcome> {
+    const begin = performance.now()
+    if (starting !== null) end(starting, stopTime)
+    const { worker, loaded } = takeProcess(fresh)
+    starting = worker
+    const listening = messageOf(worker, 'serving')
+    if ((await loaded) !== null && starting === worker) worker.send({ kind: 'begin', replaces: serving !== null } satisfies Begin)
+    const listens = await listening
+    if (starting !== worker) return { kind: 'superseded' }
+    starting = null
+    setTimeout(standBy, standbyDelay).unref()
+    if (listens === null) return { kind: 'failed', isServed: serving !== null }
+    if (serving !== null) end(serving, replacedTimeout)
+    serving = worker
+    worker.once('exit', (code, signal) => {
+      if (serving !== worker) return
+      serving = null
+      ended(signal ?? `status ${code}`)
+    })
+    return { kind: 'serving', address: listens.address, milliseconds: performance.now() - begin }
+  }
+
+  async function stop(): Promise<void> {
+    ;[serving, starting, standby, isStopped] = [null, null, null, true]
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+    // A terminal interrupts all processes at once; a second signal would end them in the middle of their last requests.
+    const asking = setTimeout(() => workers.map((worker) => worker.process.kill('SIGTERM')), interruptTime)
+    const killing = setTimeout(() => workers.map((worker) => worker.process.kill('SIGKILL')), stopTime)
+    await Promise.all(workers.map(workerEnded))
+    clearTimeout(asking)
+    clearTimeout(killing)
+  }
+
+  return { start, stop }
+}
+
+/** Starts a process for a service of the project in `root`. It waits until it is told to begin. */
+function forkService(root: string, output: ServiceOptions['output']): LoadingWorker {
+  const stdio = output === null ? 'inherit' : 'pipe'
+  const file = new URL('./service-process.js', import.meta.url)
+  const started = startWorker({ file, folder: root, environment: { NODE_ENV: 'development' }, output: stdio, errors: stdio })
+  output?.(started.worker.process.stdout!, 1)
+  output?.(started.worker.process.stderr!, 2)
+  return started
+}
+
+/** Ends a process: gracefully, and after `timeout` milliseconds at once. */
+function end(worker: Worker, timeout: number): void {
+  worker.process.kill('SIGTERM')
+  killAfter(worker, timeout)
+}

@@ -1,0 +1,83 @@
+// `octavo doctor [folder]`: checks the project's database and files without changing anything, and reports the findings.
+
+import { driverOf } from '../../database/open.js'
+import type { Config } from '../../foundation/config/config.js'
+import type { Model } from '../../model/schema/types.js'
+import type { CheckResult } from '../../operations/doctor/checks.js'
+import { examine } from '../../operations/doctor/examine.js'
+import { type PendingLink, pendingLinks } from '../../operations/doctor/pending-links.js'
+import { reportOf, verdictOf } from '../../operations/doctor/report.js'
+import type { ExaminedProject } from '../../operations/doctor/searches.js'
+import { foreignIn } from '../../project/model-changes/foreign-database.js'
+import { onDatabase, orExplain } from './explain-error.js'
+import { linesOfFinding } from './finding-lines.js'
+import { checkDatabase, checkPrepared, print } from './project.js'
+import { loadWithoutSecrets, readProjectFolder } from './project-folder.js'
+
+/** Options of `octavo doctor`. */
+export interface DoctorOptions {
+  /** Also lists pending links. */
+  readonly links?: boolean
+  /** Prints one JSON object. */
+  readonly json?: boolean
+}
+
+/** Checks the project in `folder`; the exit status is 1 if something is wrong. */
+export const doctorCommand = orExplain(async (folder: string, options: DoctorOptions) => {
+  const { config, model } = await readProjectFolder(folder, checkDatabase, loadWithoutSecrets)
+  await onDatabase(config, () => diagnose(config, model, folder, options))
+})
+
+async function diagnose(config: Config, model: Model, folder: string, options: DoctorOptions): Promise<void> {
+  const driver = await driverOf(config)
+  const view = await driver.snapshotOf(config)
+  try {
+    await checkPrepared(view, config, folder)
+    const foreign = await foreignIn(config, view, model)
+    const project = { database: view, model }
+    const found = [...belonging(foreign), ...(await examine(project, config.uploadsFolder))]
+    const wrong = found.filter((result) => verdictOf(result) === 'wrong').length
+    if (options.json === true) print(JSON.stringify(await jsonOf(found, options.links === true ? project : null), null, 2))
+    else {
+      for (const line of found.flatMap(linesOfFinding)) print(line)
+      if (options.links === true) for (const line of await pendingLinkReport(project)) print(line)
+      print(wrong === 0 ? 'No problems found.' : `${wrong} of ${found.length} checks found problems.`)
+    }
+    if (wrong > 0) process.exitCode = 1
+  } finally {
+    await view.close()
+  }
+}
+
+/** A start refuses the database for these tables, so a service has none; here they are one finding among others. */
+const belonging = (foreign: readonly string[]): readonly CheckResult[] =>
+  foreign.length === 0
+    ? []
+    : [
+        {
+          ...{ name: 'tables with names of the content model belong to the project', warning: false },
+          ...{ count: foreign.length, examples: foreign.slice(0, 5) },
+        },
+      ]
+
+async function pendingLinkReport(project: ExaminedProject): Promise<readonly string[]> {
+  try {
+    return linesOfLinks(await pendingLinks(project))
+  } catch (error) {
+    return [`Pending links cannot be read: ${(error as Error).message}`]
+  }
+}
+
+/** The findings as JSON; `project`: with its pending links. */
+async function jsonOf(found: readonly CheckResult[], project: ExaminedProject | null): Promise<unknown> {
+  const links = project === null ? {} : { pendingLinks: await pendingLinks(project).catch(() => null) }
+  return { ...reportOf(found), ...links }
+}
+
+function linesOfLinks(links: readonly PendingLink[]): readonly string[] {
+  if (links.length === 0) return ['No pending links.']
+  return [
+    'Pending links (they take effect when their target is published):',
+    ...links.map(({ owner, table, target }) => `  ${owner}: ${table} → ${target}`),
+  ]
+}

@@ -1,0 +1,124 @@
+// `octavo export [folder]`: writes content, files and settings into an archive in Strapi's format, also while a service runs.
+import { createRequire } from 'node:module'
+import { resolve } from 'node:path'
+import { openStoredFiles } from '../../content/media/stored-files.js'
+import { driverOf } from '../../database/open.js'
+import type { Config } from '../../foundation/config/config.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import type { Model } from '../../model/schema/types.js'
+import type { ContainerOptions } from '../../operations/archive/entry-sink.js'
+import { type ExportedArchive, type ExportReport, exportArchive } from '../../operations/archive/export.js'
+import { type PartOptions, scopeOf } from '../../operations/archive/scope.js'
+import { newArchiveKey } from './archive-key.js'
+import { counted } from './counted.js'
+import { onDatabase, orExplain } from './explain-error.js'
+import { watchInterruption } from './interruption.js'
+import { openProgress } from './progress.js'
+import { checkDatabase, checkPrepared, print } from './project.js'
+import { readProjectFolder } from './project-folder.js'
+
+interface Options extends PartOptions {
+  readonly file?: string
+  readonly encrypt: boolean
+  readonly compress: boolean
+  readonly key?: string
+  readonly format: string
+  readonly overwrite?: boolean
+}
+
+/** Exports the project in `folder`. @throws ConfigError with a sentence for options that cannot be used */
+export const exportCommand = orExplain(async (folder: string, options: Options) => {
+  const { config, model } = await readProjectFolder(folder, checkDatabase)
+  const scope = scopeOf(options, model.types.keys())
+  const container = await containerOf(options)
+  await onDatabase(config, async () => {
+    const driver = await driverOf(config)
+    const view = await driver.lookInto(config)
+    await checkPrepared(view, config, folder).finally(() => view.close())
+    const base = resolve(options.file ?? `export_${timeOf(new Date())}`)
+    show(await exportProject(config, model, { scope, container, base }))
+  })
+})
+
+type ArchivePlace = Pick<Parameters<typeof exportArchive>[2], 'scope' | 'container' | 'base'>
+
+async function exportProject(config: Config, model: Model, place: ArchivePlace): Promise<ExportedArchive> {
+  const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
+  const interruption = watchInterruption()
+  const files = place.scope.files ? await openStoredFiles(config) : null
+  const driver = await driverOf(config)
+  const source = await driver.rows(config, model)
+  try {
+    return await exportArchive(source, model, {
+      ...place,
+      files,
+      version,
+      now: new Date(),
+      report: openProgress(lineOf),
+      begun: (abandon) =>
+        interruption.undoes(async () => {
+          await abandon()
+          await files?.close()
+        }),
+    })
+  } finally {
+    interruption.end()
+    await source.close()
+    await files?.close()
+  }
+}
+
+async function containerOf({ encrypt, compress, key, format, overwrite = false }: Options): Promise<ContainerOptions> {
+  if (format !== 'tar' && format !== 'dir') throw new ConfigError(`--format is "${format}"; it is tar or dir`)
+  if (format === 'dir') {
+    if (key !== undefined) throw new ConfigError('A folder is not encrypted: leave out -k, or use --format tar')
+    return { format, compress: false, password: null, overwrite }
+  }
+  return { format, compress, password: encrypt ? await newArchiveKey(key) : null, overwrite }
+}
+
+/** `20261123081500`, as in the names of Strapi's archives. */
+const timeOf = (now: Date): string => now.toISOString().replace(/\D/g, '').slice(0, 14)
+
+const lineOf = ({ what, done, total }: ExportReport): string => `exporting ${what}: ${done}${total === null ? '' : ` of ${total}`}`
+
+/** Files of a kind that are named one by one. */
+const named = 10
+
+function showMissing(missing: ExportedArchive['missing']): void {
+  const list = (names: readonly string[], why: string): void => {
+    if (names.length === 0) return
+    print(`The archive does not have ${counted(names.length, 'file')}, because ${why}:`)
+    for (const name of names.slice(0, named)) print(`  ${name}`)
+    if (names.length > named) print(`  … and ${names.length - named} more`)
+  }
+  const of = (wanted: string) => missing.filter(({ why }) => why === wanted)
+  list(
+    of('absent').map(({ name }) => name),
+    'they are not where their rows say',
+  )
+  list(
+    of('elsewhere').map(({ name, url }) => `${name} (${hostOf(url)})`),
+    "they are not in the project's storage, and files are not fetched from other addresses",
+  )
+}
+
+const hostOf = (url: string): string => (URL.canParse(url) && new URL(url).host) || 'no address'
+
+function show({ path, bytes, entities, assets, links, configuration, missing, dangling, unknown }: ExportedArchive): void {
+  showMissing(missing)
+  if (dangling > 0) print(`Left out: ${counted(dangling, 'relation')} of rows that do not exist, or belong to nothing.`)
+  if (unknown.length > 0) {
+    print('Not exported, because the project has no such type:')
+    for (const table of unknown) print(`  ${table}`)
+  }
+  const what = [
+    counted(entities, 'entity', 'entities'),
+    counted(assets, 'file'),
+    counted(links, 'relation'),
+    counted(configuration, 'setting'),
+  ]
+  print(`Exported ${what.join(', ')} to ${path} (${sizeOf(bytes)}).`)
+}
+
+const sizeOf = (bytes: number): string => (bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`)

@@ -1,0 +1,170 @@
+// `octavo import [folder]`: replaces content, files and settings of a project by those of an archive of Strapi or of `octavo export`.
+import { join, resolve } from 'node:path'
+import { type LibrarySwaps, openLibrarySwaps } from '../../content/media/library-swap.js'
+import { driverOf } from '../../database/open.js'
+import { type Config, loadConfig } from '../../foundation/config/config.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import type { Model } from '../../model/schema/types.js'
+import { formOf } from '../../operations/archive/entry-source.js'
+import { carryOutImport, type ImportPreview, previewImport } from '../../operations/archive/import.js'
+import type { ImportReport } from '../../operations/archive/import-check.js'
+import { type PartOptions, scopeOf } from '../../operations/archive/scope.js'
+import { type UnpackedArchive, unpackArchive } from '../../operations/archive/unpack.js'
+import { seedLoader } from '../../operations/seed/loader.js'
+import { archiveKey } from './archive-key.js'
+import { counted } from './counted.js'
+import { onDatabase, orExplain } from './explain-error.js'
+import { printList } from './print-list.js'
+import { openProgress } from './progress.js'
+import { print, printTable, refuseLost } from './project.js'
+import { readProjectFolder } from './project-folder.js'
+import { confirm, isInteractive } from './prompt.js'
+
+interface Options extends PartOptions {
+  readonly file: string
+  readonly key?: string
+  readonly force?: boolean
+  readonly yes?: boolean
+  readonly adapt?: boolean
+  readonly new?: boolean
+}
+
+/** Imports an archive into the project in `folder`. @throws ConfigError with a sentence; nothing was changed then */
+export const importCommand = orExplain(async (folder: string, options: Options) => {
+  const load = async () => ({ ...(await loadConfig(folder)), allowsNewDatabase: options.new === true })
+  const { config, model } = await readProjectFolder(folder, refuseLost, load)
+  const path = resolve(options.file)
+  const form = await formOf(path)
+  const password = form.isEncrypted ? await archiveKey(options.key) : null
+  const report = interruptible(openProgress(lineOf))
+  const library = await openLibrarySwaps(config)
+  try {
+    const archive = await unpackArchive(path, form, password, {
+      folder: join(library.folder, 'archive'),
+      limits: config.limits,
+      report: (files) => report({ phase: 'unpack', what: 'files', done: files, total: null }),
+    })
+    await onDatabase(config, () => importInto(config, model, { archive, library, options, report }))
+  } finally {
+    await library.close()
+  }
+})
+
+type Report = (progress: ImportReport) => void
+
+/** Ends the work when the process is told to end: whatever was begun is taken back on the way out. */
+function interruptible(report: Report): Report {
+  let isInterrupted = false
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      isInterrupted = true
+    })
+  return (progress) => {
+    if (isInterrupted) throw new ConfigError('Interrupted; nothing was changed')
+    report(progress)
+  }
+}
+
+interface Import {
+  readonly archive: UnpackedArchive
+  readonly library: LibrarySwaps
+  readonly options: Options
+  readonly report: Report
+}
+
+async function importInto(config: Config, model: Model, { archive, library, options, report }: Import): Promise<void> {
+  const driver = await driverOf(config)
+  const isNew = await isWithoutDatabase(config)
+  const scope = scopeOf(options, model.types.keys())
+  // The content of the project's seed would be replaced at once.
+  const fill = isNew && scope.isWhole ? async () => {} : seedLoader(config, model, driver.nameOf(config))
+  const command = await driver.openForCommand(config, model, fill)
+  try {
+    if (isNew) process.stderr.write(`Created the tables of ${driver.nameOf(config)}.\n`)
+    await library.recover(command)
+    const database = await driver.replacement(config, model, fill)
+    try {
+      const preview = await previewImport(archive, model, database, { scope, longestLine: config.limits.archiveLineBytes }, report)
+      show(preview, driver.nameOf(config))
+      await consent(preview, isNew, options)
+      await carryOutImport(preview, { library, command, report })
+      print(`Imported ${sentenceOf(preview)}.`)
+    } finally {
+      await database.close()
+    }
+  } finally {
+    await command.close()
+  }
+}
+
+async function isWithoutDatabase(config: Config): Promise<boolean> {
+  const driver = await driverOf(config)
+  if (!driver.exists(config)) return true
+  const view = await driver.lookInto(config)
+  return view.isEmpty().finally(() => view.close())
+}
+
+const verbs: Readonly<Record<ImportReport['phase'], string>> = {
+  unpack: 'unpacking',
+  check: 'checking',
+  remove: 'removing rows of',
+  write: 'writing',
+  files: 'storing',
+}
+
+/** Lines of one list. */
+const shown = 30
+
+const lineOf = ({ phase, what, done, total }: ImportReport): string =>
+  `${verbs[phase]} ${what}: ${done}${total === null ? '' : ` of ${total}`}`
+
+/** Prints what an import would do. */
+function show({ context, checked, removed }: ImportPreview, name: string): void {
+  const { archive } = context
+  const { entities, settings, losses, differences, unowned, outside, missing } = checked
+  const made = archive.createdAt === null ? '' : `, made ${archive.createdAt}`
+  print(
+    `The archive${archive.manifest === null ? ` of Strapi ${archive.strapiVersion}` : ` of Octavo ${archive.manifest.octavo}`}${made}, for ${name}:`,
+  )
+  const imported = new Map([...entities, ...(settings === 0 ? [] : [['settings', settings] as const])])
+  const names = [...new Set([...removed.keys(), ...imported.keys()])]
+  printTable(
+    ['', 'deleted', 'imported'],
+    names.map((each) => [each, String(removed.get(each) ?? 0), String(imported.get(each) ?? 0)]),
+  )
+  printList(shown, 'The schemas of the archive and the project differ:', differences)
+  if (unowned > 0) print(`Not imported: ${counted(unowned, 'relation')} that belong to no entity, as Strapi leaves them behind.`)
+  if (outside > 0) print(`Not imported: ${counted(outside, 'relation')} from or to content-types that are left out.`)
+  printList(shown, `The archive has the rows of ${counted(missing.length, 'file')}, but not their bytes:`, missing)
+  printList(
+    shown,
+    'The project cannot hold:',
+    losses.map(({ what, count, examples }) => `${count} × ${what}${examples.length === 0 ? '' : ` (${examples.join('; ')})`}`),
+  )
+}
+
+/** @throws ConfigError unless everything that would be deleted or lost may be */
+async function consent({ checked, removed }: ImportPreview, isNew: boolean, { force, yes, adapt }: Options): Promise<void> {
+  const lost = checked.losses.reduce((sum, { count }) => sum + count, 0)
+  if (lost > 0 && adapt !== true) {
+    if (!isInteractive())
+      throw new ConfigError(
+        `The project cannot hold ${lost} values, rows or relations of the archive. Change its schemas, or leave them out with --adapt. Nothing was changed`,
+      )
+    if (!(await confirm(`Leave out ${lost} values, rows or relations?`))) throw new ConfigError('Nothing was changed')
+  }
+  const rows = [...removed.values()].reduce((sum, count) => sum + count, 0)
+  if (isNew || rows === 0 || force === true || yes === true) return
+  if (!isInteractive()) throw new ConfigError(`The import deletes ${counted(rows, 'row')}. To agree: --force. Nothing was changed`)
+  if (!(await confirm(`Delete ${counted(rows, 'row')}?`))) throw new ConfigError('Nothing was changed')
+}
+
+function sentenceOf({ context: { archive, scope }, checked }: ImportPreview): string {
+  const entities = [...checked.entities.values()].reduce((sum, count) => sum + count, 0)
+  const files = [...archive.uploads.keys()].filter((name) => checked.named.has(name)).length
+  return [
+    ...(scope.content ? [counted(entities, 'entity', 'entities'), counted(checked.links, 'relation')] : []),
+    ...(scope.files ? [counted(files, 'file')] : []),
+    ...(scope.configuration ? [counted(checked.settings, 'setting')] : []),
+  ].join(', ')
+}

@@ -1,0 +1,130 @@
+// `octavo leave [folder]`: removes what Octavo has added to a project's database and files, so that Strapi finds them as it made them.
+import { sql } from 'kysely'
+import { openLibrarySwaps } from '../../content/media/library-swap.js'
+import { hasAbandoned, hasRunningOwner, removeStaging } from '../../content/media/staging.js'
+import type { Additions, Leaving } from '../../database/additions.js'
+import { driverOf } from '../../database/open.js'
+import type { Config } from '../../foundation/config/config.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { actionsOfOctavo } from '../../identity/access/actions.js'
+import type { Model } from '../../model/schema/types.js'
+import { counted } from './counted.js'
+import { onDatabase, orExplain } from './explain-error.js'
+import { openProgress } from './progress.js'
+import { checkDatabase, print } from './project.js'
+import { readProjectFolder } from './project-folder.js'
+import { confirm, isInteractive } from './prompt.js'
+
+interface Options {
+  readonly force?: boolean
+  readonly yes?: boolean
+}
+
+/** Takes Octavo out of the project in `folder`. @throws ConfigError while the database is in use, or nobody agrees */
+export const leaveCommand = orExplain(async (folder: string, options: Options) => {
+  const { config, model } = await readProjectFolder(folder, checkDatabase)
+  if (await hasRunningOwner(config.uploadsFolder))
+    throw new ConfigError('Octavo is running on this project; stop it first. Nothing was changed')
+  await onDatabase(config, async () => {
+    const undelivered = await undeliveredEvents(config)
+    const driver = await driverOf(config)
+    const leaving = await driver.leaving(config, actionsOfOctavo(model))
+    try {
+      await leave(config, model, { leaving, undelivered, options })
+    } finally {
+      await leaving.close()
+    }
+  })
+})
+
+interface Departure {
+  readonly leaving: Leaving
+  /** Events that a listener or webhook has not received. */
+  readonly undelivered: number
+  readonly options: Options
+}
+
+async function leave(config: Config, model: Model, { leaving, undelivered, options }: Departure): Promise<void> {
+  const found = await leaving.find()
+  const name = (await driverOf(config)).nameOf(config)
+  if (isEmpty(found)) {
+    await removeStaging(config.uploadsFolder)
+    print(`Nothing of Octavo is in ${name}.`)
+    return
+  }
+  show(found, undelivered, name)
+  if (options.force !== true && options.yes !== true) {
+    if (!isInteractive()) throw new ConfigError('To agree: --force. Nothing was changed')
+    if (!(await confirm('Remove all this?'))) throw new ConfigError('Nothing was changed')
+  }
+  if (found.tables.has('octavo_file_swaps')) await finishFiles(config, model)
+  await leaving.remove(openProgress((each: string) => `removing ${each}`))
+  await removeStaging(config.uploadsFolder)
+  print(`Removed. ${name} has the content as before, and only what Strapi makes. Octavo adds its tables again when it is started.`)
+}
+
+const isEmpty = ({ tables, indexes, permissions, others }: Additions): boolean =>
+  tables.size + indexes.length + permissions + others.length === 0
+
+/** Finishes what stopped processes have left among the files. Only the database tells which files are to stay. */
+async function finishFiles(config: Config, model: Model): Promise<void> {
+  if (!(await hasAbandoned(config.uploadsFolder))) return
+  const driver = await driverOf(config)
+  const database = await driver.openForCommand(config, model, async () => {})
+  const library = await openLibrarySwaps(config)
+  try {
+    await library.recover(database)
+  } finally {
+    await library.close()
+    await database.close()
+  }
+}
+
+/** What is lost with the rows of a table. */
+const lost: Readonly<Record<string, string>> = {
+  octavo_pending_links: 'relations of published entries that wait for their targets to be published',
+  octavo_modified_drafts: 'notes on changed drafts; the drafts stay',
+  octavo_out_of_sync_locales: 'notes on documents whose locales differ in what they share; the content stays',
+  octavo_credential_versions:
+    'users whose tokens were revoked; should Octavo come back, tokens that have not expired are valid again, unless the password has changed',
+  octavo_one_time_tokens: 'links in letters to users, for new passwords and confirmations',
+  octavo_identities: 'connections of users to their accounts of other services',
+  octavo_idempotency_keys: 'writes that are remembered; a client that repeats one by its Idempotency-Key writes twice',
+  octavo_outbox: 'recorded events',
+  octavo_schedule_times: 'times at which schedules ran last; should Octavo come back, what was missed meanwhile is not run',
+  octavo_webhooks: 'signing secrets of webhooks; the webhooks themselves are rows of Strapi and stay',
+  octavo_webhook_attempts: 'entries in the log of deliveries to webhooks',
+}
+
+function show({ tables, indexes, permissions, others }: Additions, undelivered: number, name: string): void {
+  print(`Octavo has added to ${name}:`)
+  for (const [table, rows] of tables) print(`  the table ${table}${rows === 0 ? '' : ` (${counted(rows, 'row')})`}`)
+  if (indexes.length > 0) print(`  ${counted(indexes.length, 'index', 'indexes')} (octavo_*)`)
+  if (permissions > 0)
+    print(`  ${counted(permissions, 'permission')} for actions that Strapi does not have (publish, unpublish, discard, findDraft)`)
+  for (const other of others) print(`  ${other}`)
+  const lines = [
+    ...[...tables].flatMap(([table, rows]) => (rows > 0 && Object.hasOwn(lost, table) ? [[rows, lost[table]!] as const] : [])),
+    ...(undelivered > 0 ? [[undelivered, 'of these events, which have not reached all listeners and webhooks'] as const] : []),
+  ]
+  if (lines.length === 0) return
+  print('With it these are lost:')
+  const width = String(Math.max(...lines.map(([count]) => count))).length
+  for (const [count, what] of lines) print(`  ${String(count).padStart(width)}  ${what}`)
+}
+
+/** Events that a listener or webhook has not received yet. */
+async function undeliveredEvents(config: Config): Promise<number> {
+  const driver = await driverOf(config)
+  const view = await driver.lookInto(config)
+  try {
+    const tables = await view.tables()
+    if (!tables.has('octavo_outbox') || !tables.has('octavo_consumers')) return 0
+    const [row] = await view.main.rows<{ count: number }>(
+      sql`select count(*) as count from octavo_outbox where sequence > (select min(sequence) from octavo_consumers)`,
+    )
+    return Number(row?.count ?? 0)
+  } finally {
+    await view.close()
+  }
+}

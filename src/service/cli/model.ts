@@ -1,0 +1,180 @@
+// `octavo model plan|apply|undo|history`: changes of the content model that lie in the schema files, and those that were made.
+import type { Config } from '../../foundation/config/config.js'
+import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
+import { commandLine } from '../../foundation/runtime/command-line.js'
+import type { Rename } from '../../model/diff/types.js'
+import type { StartDecisions } from '../../project/model-changes/change.js'
+import { listChanges, type UnfinishedChange, unfinishedChange } from '../../project/model-changes/change-log.js'
+import type { CountedContent } from '../../project/model-changes/counted-plan.js'
+import type { DescribedPlan } from '../../project/model-changes/described-plan.js'
+import { openLiveModel, planOfFiles } from '../../project/model-changes/live-model.js'
+import { named, renameText } from '../../project/model-changes/refusals.js'
+import { openModelForCommand } from '../project-model.js'
+import { counted } from './counted.js'
+import { onDatabase, orExplain } from './explain-error.js'
+import { checkDatabase, type ListOptions, lookIntoStarted, moment, print, printJson, printTable } from './project.js'
+import { loadWithoutSecrets, readProjectFolder } from './project-folder.js'
+
+interface DecisionOptions extends ListOptions {
+  readonly rename?: string
+  readonly publishDrafts?: boolean
+  readonly agree?: string
+}
+
+type OpenModel = Awaited<ReturnType<typeof openModelForCommand>>['options']
+
+const list = (text = ''): readonly string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+
+/** `api::note.note.body=text`, `api::note.note=api::memo.memo`, `shared.seo=shared.meta`. @throws ConfigError */
+function renameOf(text: string): Rename {
+  const [, from = '', to = ''] = /^([^=]+)=([^=]+)$/.exec(text) ?? []
+  const isUid = (uid: string) => /^(?:[a-z]+::)?[\w-]+\.[\w-]+$/.test(uid)
+  if (isUid(from) && isUid(to)) return { kind: from.includes('::') ? 'type' : 'component', from, to }
+  const dot = from.lastIndexOf('.')
+  const schema = from.slice(0, Math.max(dot, 0))
+  if (!isUid(schema) || !/^\w+$/.test(to))
+    throw new ConfigError(`--rename ${text}: expected api::note.note.body=text for an attribute, or the uids of a type or component.`)
+  return { kind: 'attribute', schema, from: from.slice(dot + 1), to }
+}
+
+const decisionsOf = ({ rename, publishDrafts = false, agree }: DecisionOptions): StartDecisions => ({
+  agreed: new Set(list(agree)),
+  renames: list(rename).map(renameOf),
+  choices: { neverPublished: publishDrafts ? 'publish' : 'keepAside' },
+})
+
+/** Does something with the model of a project. What is refused is explained. */
+async function withModel<Result>(
+  folder: string,
+  decisions: StartDecisions,
+  work: (options: OpenModel) => Promise<Result>,
+): Promise<Result> {
+  const { config } = await readProjectFolder(folder, checkDatabase, loadWithoutSecrets)
+  return onDatabase(config, () => opened(config, decisions, work))
+}
+
+async function opened<Result>(config: Config, decisions: StartDecisions, work: (options: OpenModel) => Promise<Result>): Promise<Result> {
+  const { options, close } = await openModelForCommand(config, decisions)
+  try {
+    return await work(options)
+  } catch (error) {
+    throw error instanceof ApiError ? new ConfigError(refusalOf(error)) : error
+  } finally {
+    await close()
+  }
+}
+
+/** The message of a refusal, with the names to agree to. */
+function refusalOf({ message, details }: ApiError): string {
+  const losses = (details?.losses ?? []) as readonly CountedContent[]
+  if (losses.length === 0) return `${message}.`
+  const names = losses.map(({ name }) => name)
+  return `Content would no longer be shown: ${named(losses)}. Nothing was changed. --agree ${names.join(',')} does it.`
+}
+
+const sameModel = 'The database has the model of the schema files.'
+
+/** Shows what the files would do. */
+export const planCommand = orExplain(async (folder: string, options: DecisionOptions) => {
+  const plan = await withModel(folder, decisionsOf(options), async (open) => {
+    const unfinished = await unfinishedChange(open.database.main)
+    if (unfinished !== null)
+      throw new ConfigError(
+        `A change of the model is not finished: ${unfinished.summary}. Run ${commandLine('model apply', folder)}, which finishes it, or takes it back where the database refuses it.`,
+      )
+    return planOfFiles(open)
+  })
+  if (options.json === true) printJson(plan)
+  else if (plan === null) print(sameModel)
+  else printPlan(plan, folder)
+})
+
+/** Makes the change of the files, and finishes one that was begun, or takes it back. */
+export const applyCommand = orExplain(async (folder: string, options: DecisionOptions) => {
+  const change = await withModel(folder, decisionsOf(options), async (open) => {
+    const isUnfinished = (await unfinishedChange(open.database.main)) !== null
+    if (!isUnfinished && (await planOfFiles(open)) === null) return null
+    const { length } = await listChanges(open.database.main)
+    return (await (await openLiveModel(open)).history()).slice(length).at(-1) ?? null
+  })
+  if (options.json === true) printJson(change)
+  else print(change === null ? sameModel : `Change ${change.id} was made.`)
+})
+
+/** Undoes a change. */
+export const undoCommand = orExplain(async (folder: string, options: DecisionOptions & { readonly change?: string }) => {
+  const change = options.change === undefined ? null : Number(options.change)
+  if (change !== null && !Number.isSafeInteger(change)) throw new ConfigError('--change: expected the number of a change.')
+  const { agreed } = decisionsOf(options)
+  const undone = await withModel(folder, { agreed: new Set() }, async (open) => {
+    if (open.start.former !== null)
+      throw new ConfigError(
+        `The schema files have changes that were not made. Run ${commandLine('model apply', folder)}, or take them back, before.`,
+      )
+    const model = await openLiveModel(open)
+    await model.undo(change, { agreed })
+    return (await model.history()).at(-1)!
+  })
+  if (options.json === true) printJson(undone)
+  else print(`Change ${undone.undoes} was undone.`)
+})
+
+/** Lists the changes, and one that is neither made nor taken back yet. */
+export const historyCommand = orExplain(async (folder: string, { json }: ListOptions) => {
+  const { changes, unfinished } = await lookIntoStarted(folder, async ({ database }) => ({
+    changes: await listChanges(database),
+    unfinished: await unfinishedChange(database),
+  }))
+  const undone = new Set(changes.map(({ undoes }) => undoes))
+  if (json === true)
+    printJson([
+      ...changes.map(({ madeAt, ...change }) => ({ ...change, madeAt: moment(madeAt) })),
+      ...(unfinished === null ? [] : [unfinishedOf(unfinished)]),
+    ])
+  else
+    printTable(
+      ['change', 'made', 'what', ''],
+      [
+        ...changes.map(({ id, madeAt, summary }) => [String(id), moment(madeAt), summary, undone.has(id) ? 'undone' : '']),
+        ...(unfinished === null ? [] : [[String(unfinished.id), '', unfinished.summary, stateOf(unfinished)]]),
+      ],
+    )
+})
+
+const stateOf = ({ isGivenUp }: UnfinishedChange): string => (isGivenUp ? 'being taken back' : 'not finished')
+
+/** A change that is neither made nor taken back, as the others are listed. */
+const unfinishedOf = (change: UnfinishedChange) => {
+  const { id, version, summary, undoes } = change
+  return { id, version, summary, undoes, isFiled: false, madeAt: null, state: stateOf(change) }
+}
+
+function printPlan(plan: DescribedPlan, folder: string): void {
+  const { changes, responses, losses, conditions, steps, gains, possibleRenames } = plan
+  print(`${counted(changes.length, 'change')} of the model:`)
+  for (const change of changes) print(`  ${Object.values(change).map(String).join(' ')}`)
+  for (const sentence of responses) print(`  ${sentence}`)
+  printCounted('Content that would no longer be shown, and is kept aside:', losses)
+  printCounted('What does not satisfy the new model, and stays as it is:', conditions)
+  for (const { schema, attribute, roles, tokens, administrators } of gains) {
+    const all = [...roles, ...tokens, ...administrators]
+    print(`  New: ${schema}${attribute === null ? '' : `.${attribute}`}, for ${['full access', ...all].join(', ')}`)
+  }
+  print('Steps:')
+  for (const { kind, risk, rows, sql } of steps) {
+    print(`  ${kind} (${risk}${rows === null ? '' : `, ${counted(rows, 'row')}`})`)
+    for (const statement of sql) print(`    ${statement}`)
+  }
+  for (const rename of possibleRenames) print(`If it was renamed: ${commandLine(`model apply --rename ${renameText(rename)}`, folder)}`)
+  if (losses.length > 0) print(commandLine(`model apply --agree ${losses.map(({ name }) => name).join(',')}`, folder))
+}
+
+function printCounted(title: string, contents: readonly CountedContent[]): void {
+  if (contents.length === 0) return
+  print(title)
+  for (const { name, about, count, exact } of contents) print(`  ${name}: ${exact ? '' : 'at most '}${count}. ${about}`)
+}

@@ -1,0 +1,59 @@
+// `octavo restore <backup> [folder]`: puts the database, files and schemas of a backup in the places of those of a project.
+
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { type Restored, restoreBackup } from '../../operations/backup/restore.js'
+import { lineOf } from './backup.js'
+import { counted } from './counted.js'
+import { onDatabase, orExplain } from './explain-error.js'
+import { watchInterruption } from './interruption.js'
+import { openProgress } from './progress.js'
+import { print } from './project.js'
+import { checkProject, loadWithoutSecrets } from './project-folder.js'
+
+interface Options {
+  readonly replace?: boolean
+  readonly schemas?: boolean
+  readonly keepSchemas?: boolean
+}
+
+/** Restores a backup into the project in `folder`. @throws ConfigError with a sentence; the project is as before, unless it says otherwise */
+export const restoreCommand = orExplain(async (from: string, folder: string, options: Options) => {
+  const { replace = false, schemas = false, keepSchemas = false } = options
+  if (schemas && keepSchemas) throw new ConfigError('--schemas and --keep-schemas exclude each other')
+  const config = await loadWithoutSecrets(folder)
+  checkProject(config.folder)
+  const interruption = watchInterruption()
+  try {
+    await onDatabase(config, async () => {
+      const restored = await restoreBackup(config, {
+        ...{ from, replace, now: new Date() },
+        schemas: schemas ? 'backup' : keepSchemas ? 'project' : null,
+        report: openProgress(lineOf('restoring')),
+        begun: interruption.undoes,
+        changing: interruption.end,
+      })
+      show(restored)
+    })
+  } finally {
+    interruption.end()
+  }
+})
+
+function show({ note, isContinued, aside, left }: Restored): void {
+  const { backup, schemas } = note
+  if (left.length > 0) {
+    print('Not restored, because the database has no such table or column; the backup has them in database.db:')
+    for (const name of left) print(`  ${name}`)
+  }
+  const changed = schemas.written.length + schemas.removed.length
+  const what = [
+    counted(backup.rows, 'row'),
+    counted(backup.files, 'file'),
+    ...(changed > 0 ? [counted(changed, 'changed schema')] : []),
+  ].join(', ')
+  print(
+    `${isContinued ? 'Finished the restore that was interrupted' : 'Restored'}: ${what} as of ${backup.snapshotAt}, from ${backup.path}.`,
+  )
+  if (aside.length > 0) print('What was there before:')
+  for (const path of aside) print(`  ${path}`)
+}

@@ -1,0 +1,83 @@
+// `octavo roles`: lists, creates and deletes roles, and grants and revokes actions. A running service sees changes at its next request.
+
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { addActions, createRole, deleteRole, listRoles, type Role, typeOf, updateRole } from '../../identity/access/roles.js'
+import { namesOf, readActions, standsFor } from './actions.js'
+import { orExplain } from './explain-error.js'
+import { type ListOptions, lookIntoProject, type Project, print, printJson, printTable, withProject } from './project.js'
+
+/** Prints the roles of a project. */
+export const listRolesCommand = orExplain(
+  async (folder: string, { actions: shown, json = false }: ListOptions & { readonly actions?: boolean }) => {
+    const roles = await lookIntoProject(folder, ({ database }) => listRoles(database))
+    if (json) return printJson(roles)
+    printTable(
+      ['id', 'name', 'type', 'users', 'actions'],
+      roles.map(({ id, name, type, users, actions }) => [String(id), name, type, String(users), String(actions.length)]),
+    )
+    if (shown !== true) return
+    for (const { type, actions } of roles) print(`\n${type}:\n${actions.map((action) => `  ${action}`).join('\n')}`)
+  },
+)
+
+/** Creates a role. */
+export const createRoleCommand = orExplain(
+  async (name: string, folder: string, options: { readonly description?: string; readonly permissions?: string }) => {
+    if (name.trim() === '') throw new ConfigError('A role needs a name.')
+    await withProject(folder, async ({ config, database, model, writer }) => {
+      const actions = readActions(model, config, options.permissions)
+      const same = (await listRoles(database)).find((role) => role.name === name || role.type === typeOf(name))
+      if (same !== undefined) throw new ConfigError(`A role "${same.name}" of type ${same.type} already exists.`)
+      await createRole(writer, model, { name, description: options.description ?? '', actions }, Date.now())
+    })
+    print(`Created role "${name}".`)
+  },
+)
+
+/** Deletes a role. */
+export const deleteRoleCommand = orExplain(async (nameOrId: string, folder: string) => {
+  const role = await withProject(folder, async (project) => {
+    const found = await findRole(project, nameOrId)
+    await deleteRole(project.writer, found.id)
+    return found
+  })
+  print(`Deleted role "${role.name}".${role.users === 0 ? '' : ` Its users (${role.users}) now have the public role.`}`)
+})
+
+/** Grants actions to a role. */
+export const grantCommand = orExplain(async (nameOrId: string, list: string, folder: string) => {
+  const added = await withProject(folder, async (project) => {
+    const role = await findRole(project, nameOrId)
+    const wanted = readActions(project.model, project.config, list)
+    if (wanted.length === 0) throw new ConfigError('Name at least one action.')
+    const missing = wanted.filter((action) => !role.actions.includes(action))
+    await project.writer.transaction((transaction) => addActions(transaction, project.model, role.id, missing, Date.now()))
+    return missing
+  })
+  print(added.length === 0 ? `The role "${nameOrId}" already allows that.` : `The role "${nameOrId}" now allows ${added.join(', ')}.`)
+})
+
+/** Revokes actions from a role. */
+export const revokeCommand = orExplain(async (nameOrId: string, list: string, folder: string) => {
+  const taken = await withProject(folder, async (project) => {
+    const role = await findRole(project, nameOrId)
+    const unwanted = namesOf(list)
+    const isUnwanted = (action: string): boolean => unwanted.some((name) => standsFor(name, action))
+    const actions = role.actions.filter((action) => !isUnwanted(action))
+    if (actions.length < role.actions.length) await updateRole(project.writer, project.model, role.id, { actions }, Date.now())
+    return role.actions.filter(isUnwanted)
+  })
+  print(taken.length === 0 ? `The role "${nameOrId}" did not allow that.` : `The role "${nameOrId}" no longer allows ${taken.join(', ')}.`)
+})
+
+/** Returns a role by its type, name or id. @throws ConfigError if there is none */
+export async function findRole({ database }: Pick<Project, 'database'>, nameOrId: string): Promise<Role> {
+  const roles = await listRoles(database)
+  const found =
+    roles.find(({ type }) => type === nameOrId) ??
+    roles.find(({ name }) => name === nameOrId) ??
+    roles.find(({ id }) => String(id) === nameOrId)
+  if (found === undefined)
+    throw new ConfigError(`There is no role "${nameOrId}". Existing roles: ${roles.map(({ type }) => type).join(', ')}.`)
+  return found
+}

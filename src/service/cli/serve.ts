@@ -1,0 +1,143 @@
+// Serves a project in this process: opens the service, listens, prints example requests, and stops gracefully.
+import type { Logger } from 'pino'
+import { refuseUnfinishedRestore } from '../../content/media/unfinished-restore.js'
+import { driverOf } from '../../database/open.js'
+import { type Config, loadConfig } from '../../foundation/config/config.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { adaptYoungGeneration, profileOf } from '../../foundation/runtime/gc.js'
+import { logLine, openLog } from '../../foundation/runtime/log.js'
+import { loadModel } from '../../model/schema/load.js'
+import type { Model } from '../../model/schema/types.js'
+import { withContractOfDatabase } from '../../project/contract.js'
+import { createService, type Service } from '../service.js'
+import { endWithParent } from './end-with-parent.js'
+import { orExplain } from './explain-error.js'
+import type { Hangup } from './hangup.js'
+import { checkPorts } from './port-check.js'
+import { refuseLost } from './project.js'
+import { reportProjectCode } from './project-code.js'
+import { checkProject } from './project-folder.js'
+import { ensureSecrets, reportCreated } from './secrets.js'
+import { type Shutdown, watchShutdown } from './shutdown.js'
+import { startFailure } from './start-failure.js'
+
+/** Options of a process that serves. */
+export interface ServeOptions {
+  /** The configuration, if it was loaded already. */
+  readonly config?: Config
+  /** Start with an empty database although the project had one. */
+  readonly new?: boolean
+  /** Another process listens on the port that both share; this one prints nothing about its start. */
+  readonly replaces?: boolean
+  /** A process of `octavo dev`, which replaces it at every change. */
+  readonly isDevelopment?: boolean
+  /** SIGHUP, where this process is the whole command. */
+  readonly hangup?: Hangup
+  /** Changes the configuration of a process that is one of several. */
+  readonly configured?: (loaded: Config) => Config
+  /** Called once signals end the process gracefully. */
+  readonly watched?: (shutdown: Shutdown) => void
+  /** Called with the address once the service listens. */
+  readonly serving?: (address: string) => void
+}
+
+/** Serves the project in `folder` until a signal stops the process. A start that fails ends the process with one sentence. */
+export async function serve(folder: string, options: ServeOptions = {}): Promise<void> {
+  let shutdown: Shutdown | undefined
+  const watched = (opened: Shutdown): void => {
+    shutdown = opened
+    options.watched?.(opened)
+  }
+  await orExplain(explained)(folder, { ...options, watched })
+  if (process.exitCode === undefined) return
+  // A failed start may have left threads that would keep the process alive.
+  await shutdown?.leave(1)
+  process.exit()
+}
+
+async function explained(folder: string, options: ServeOptions): Promise<void> {
+  try {
+    await listen(folder, options)
+  } catch (error) {
+    throw startFailure(error)
+  }
+}
+
+/** Waits for the service to listen. */
+async function listen(folder: string, options: ServeOptions): Promise<void> {
+  const { isDevelopment = false, replaces = false } = options
+  const loaded = options.config ?? (await loadConfig(folder))
+  // In development, another project may have the management port, which nothing depends on, and the process to be replaced serves on.
+  const management = loaded.management === null ? null : { ...loaded.management, isRequired: !isDevelopment, opensFirst: !isDevelopment }
+  const asked = { ...loaded, management, allowsNewDatabase: options.new === true }
+  const given = options.configured?.(asked) ?? asked
+  const { limits } = given
+  const log = openLog({ level: given.logLevel, bytes: limits.logBytes, batches: given.production })
+  const { logger } = log
+  log.takeOver()
+  const shutdown = watchShutdown(log, isDevelopment ? 'debug' : 'info')
+  options.watched?.(shutdown)
+  options.hangup?.does(
+    () => shutdown.end(true, false),
+    () => logger.warn(hangupIgnored),
+  )
+  endWithParent(() => process.kill(process.pid, 'SIGTERM'))
+  checkProject(given.folder)
+  refuseUnfinishedRestore(given)
+  if (!replaces) await checkPorts(given)
+  const driver = await driverOf(given)
+  await refuseLost(given)
+  const { config, service } = await open(given, logger).catch((error: Error) => {
+    throw driver.faultOf(error) === null ? error : new ConfigError(`The database ${driver.nameOf(given)} cannot be used: ${error.message}.`)
+  })
+  warnOfRelations(logger, service.model)
+  const address = await service.listen().catch(async (error: Error) => {
+    await service.close()
+    throw error
+  })
+  adaptYoungGeneration(profileOf(config.database.server !== null, limits.cacheBytes > 0))
+  if (!replaces) {
+    await announce(config, service, { address, database: driver.nameOf(config) })
+    void reportProjectCode(config, service, logger)
+  }
+  shutdown.serves((delay, isReplaced) => service.close({ delay, isReplaced }), limits)
+  options.serving?.(address)
+}
+
+const hangupIgnored =
+  'SIGHUP is ignored: it replaces several processes (--processes), and one serves here; a restart reads the configuration again'
+
+/** Prints where the project is served, and during development what to try. */
+async function announce(
+  { production, folder, contract, contractReason, saysContract }: Config,
+  service: Service,
+  { address, database }: { readonly address: string; readonly database: string },
+): Promise<void> {
+  const seconds = (performance.now() / 1000).toFixed(1)
+  const about = saysContract ? ` (contract: ${contract}, ${contractReason}; docs/differences.md describes both)` : ''
+  const text = `Octavo serves ${folder} at ${address} after ${seconds} s, with the database ${database}${about}.`
+  say(production, text, { folder, address, database, contract })
+  if (production) return
+  const examples = (await service.examples()).slice(0, 3).map((path) => `\n  curl -g '${address}${path}'`)
+  if (examples.length > 0) say(production, `Open it in a browser, or try:${examples.join('')}`)
+}
+
+/** Prints a sentence at any log level: in production as a line of the log, because programs read it. */
+function say(production: boolean, text: string, fields: Readonly<Record<string, unknown>> = {}): void {
+  process.stdout.write(production ? logLine(30, text, fields) : `${text}\n`)
+}
+
+/** Generates missing secrets only after the schemas were loaded, so that a start that fails leaves no files behind. */
+async function open(given: Config, logger: Logger): Promise<{ readonly config: Config; readonly service: Service }> {
+  const config = await withContractOfDatabase(given)
+  if (Object.keys(config.missingSecrets).length > 0) await loadModel(config)
+  const saved = await ensureSecrets(config)
+  const created = reportCreated(saved).trimEnd()
+  if (created !== '') say(saved.config.production, created)
+  return { config: saved.config, service: await createService(saved.config, logger) }
+}
+
+function warnOfRelations(logger: Logger, { skippedRelations }: Model): void {
+  if (skippedRelations.length > 0)
+    logger.warn({ attributes: skippedRelations }, 'skipped relations to types of plugins that are not available')
+}

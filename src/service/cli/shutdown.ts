@@ -1,0 +1,142 @@
+// Ends the process of a service: gracefully after a first signal, immediately after a second one, and after an uncaught error.
+import type { Worker } from 'node:worker_threads'
+import type { Log } from '../../foundation/runtime/log.js'
+import { type RunningCode, runningCode } from '../../foundation/runtime/project-code.js'
+import { openFailureLog } from '../../foundation/runtime/repeated-failures.js'
+
+/** Controls how the process ends. */
+export interface Shutdown {
+  /**
+   * Registers the function that a signal calls from now on, with its time limits; before that, a signal ends the process immediately.
+   * SIGINT comes from a terminal, so it skips the delay for load balancers.
+   */
+  serves(close: Close, times: Times): void
+  /**
+   * Ends the process as a signal does, unless it is ending already: the main process of several asks for it. `waits`: for load balancers;
+   * `isReplaced`: another process listens on the same port.
+   */
+  end(waits: boolean, isReplaced: boolean): void
+  /** Ends the process with this status once the log is written or its output is blocked. */
+  leave(status: number): Promise<never>
+}
+
+/** Closes a service after it has kept serving for `delay` milliseconds; `isReplaced`: another process listens on the same port. */
+type Close = (delay: number, isReplaced: boolean) => Promise<void>
+interface Times {
+  readonly drainDelay: number
+  readonly drainTimeout: number
+}
+
+/** Milliseconds for the log and the threads to end when the process exits. */
+const exitTimeout = 700
+
+/** The statuses of a process that a signal ends before it has served. */
+const interrupted = { SIGTERM: 143, SIGINT: 130 }
+
+/**
+ * Takes over the signals and uncaught errors of this process. `level`: of the message that a signal has arrived, which is news only where
+ * an operator sends it.
+ */
+export function watchShutdown({ logger, flush }: Log, level: 'info' | 'debug' = 'info'): Shutdown {
+  const leave = openLeave(flush)
+  let service: { readonly close: Close; readonly times: Times } | null = null
+  let stopping = false
+  /** The main process has asked for the end, and no signal has come: one that was sent to all processes may be late. */
+  let isAsked = false
+
+  async function stop(status: number, waits: boolean, isReplaced = false): Promise<void> {
+    if (service === null) return leave(status)
+    const { close, times } = service
+    const delay = waits ? times.drainDelay : 0
+    const deadline = setTimeout(() => {
+      logger.error('shutdown timed out: some requests or tasks were still running')
+      leave(1)
+    }, delay + times.drainTimeout)
+    deadline.unref()
+    try {
+      await close(delay, isReplaced)
+    } catch (error) {
+      logger.error({ err: error }, 'the service did not close cleanly')
+      return leave(1)
+    }
+    return leave(status)
+  }
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => {
+      if (isAsked) {
+        isAsked = false
+        return
+      }
+      if (stopping) return leave(1)
+      stopping = true
+      logger[level]({ signal }, 'stopping')
+      return stop(service === null ? interrupted[signal] : 0, signal === 'SIGTERM')
+    })
+  }
+  watchFailures(logger, () => {
+    if (stopping) return
+    stopping = true
+    stop(1, false)
+  })
+  return {
+    serves: (close, times) => {
+      service = { close, times }
+    },
+    end: (waits, isReplaced) => {
+      if (stopping) return
+      stopping = isAsked = true
+      logger[level]({ isReplaced }, 'stopping')
+      stop(0, waits, isReplaced)
+    },
+    leave,
+  }
+}
+
+/** Returns what ends the process with a status once the log is written, or its output is blocked. */
+function openLeave(flush: Log['flush']): Shutdown['leave'] {
+  const endThreads = trackThreads()
+  return async (status) => {
+    const [log, free] = await Promise.all([flush(exitTimeout), within(exitTimeout, endThreads())])
+    // `exit` waits for threads and for a blocked write, so a process with either is killed.
+    if (log === 'blocked' || !free) process.kill(process.pid, 'SIGKILL')
+    process.exit(status)
+  }
+}
+
+/** Logs what code of the project did not catch. `uncaught`: called after an error, since which nobody knows what was interrupted. */
+function watchFailures(logger: Log['logger'], uncaught: () => void): void {
+  const { report } = openFailureLog(logger)
+  // A hook or listener did not await a promise; its failure does not affect the service.
+  process.on('unhandledRejection', (reason) => {
+    const code = runningCode()
+    report(reason, `unhandled promise rejection${inCode(code)}`, code?.requestId ?? undefined)
+  })
+  // What was interrupted is not known, so the service does not go on: it responds to what was sent before, and ends.
+  process.on('uncaughtException', (error) => {
+    const code = runningCode()
+    const requestId = code?.requestId ?? undefined
+    logger.fatal({ err: error, requestId }, `uncaught exception${inCode(code)}; the service stops`)
+    uncaught()
+  })
+}
+
+/** Names the code of the project that something came from, as far as Node knows. */
+const inCode = (code: RunningCode | null): string => (code === null ? '' : ` in ${code.name}`)
+
+/** Tracks the threads of this process; returns a function that ends them. */
+function trackThreads(): () => Promise<unknown> {
+  const threads = new Set<Worker>()
+  process.on('worker', (worker) => {
+    threads.add(worker)
+    worker.once('exit', () => threads.delete(worker))
+  })
+  // Their exit is expected, so it is not reported as a failure.
+  return () => Promise.all([...threads].map((thread) => thread.removeAllListeners('exit').terminate()))
+}
+
+/** True if a promise is fulfilled within `milliseconds`. */
+async function within(milliseconds: number, promise: Promise<unknown>): Promise<boolean> {
+  const late = new Promise<boolean>((resolve) => setTimeout(resolve, milliseconds, false).unref())
+  return Promise.race([promise.then(() => true), late])
+}

@@ -1,0 +1,33 @@
+// `octavo start [folder]`: serves a project, in this process or in several others.
+import { loadConfig } from '../../foundation/config/config.js'
+import { processOption } from '../../foundation/config/processes.js'
+import { orExplain } from './explain-error.js'
+import { type Hangup, watchHangup } from './hangup.js'
+import { startFailure } from './start-failure.js'
+
+/** Options of `octavo start`. */
+export interface StartOptions {
+  /** Start with an empty database although the project had one. */
+  readonly new?: boolean
+  /** How many processes serve; takes precedence over the configuration. */
+  readonly processes?: string
+}
+
+/** Serves the project in `folder` until a signal stops the process. */
+export async function start(folder: string, options: StartOptions = {}): Promise<void> {
+  const hangup = watchHangup()
+  await orExplain(begin)(folder, options, hangup)
+  // What the configuration of the project has opened may keep the process alive.
+  if (process.exitCode !== undefined) process.exit()
+}
+
+async function begin(folder: string, options: StartOptions, hangup: Hangup): Promise<void> {
+  // The processes find it here too.
+  if (options.processes !== undefined) process.env.OCTAVO_PROCESSES = String(processOption(options.processes))
+  const config = await loadConfig(folder).catch((error) => {
+    throw startFailure(error)
+  })
+  const { new: allowsNew = false } = options
+  if (config.processes > 1) return (await import('./processes/main-process.js')).serveTogether(folder, config, { allowsNew, hangup })
+  return (await import('./serve.js')).serve(folder, { config, new: allowsNew, hangup })
+}

@@ -1,0 +1,98 @@
+// `octavo tokens`: creates, lists, regenerates and revokes API tokens. A key is printed only when it is created.
+
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { tokenColumns } from '../../identity/access/token-columns.js'
+import { createToken, findToken, listTokens, newKey, regenerateToken, revokeToken, type TokenType } from '../../identity/access/tokens.js'
+import { readActions } from './actions.js'
+import { orExplain } from './explain-error.js'
+import { type ListOptions, lookIntoProject, moment, print, printJson, printTable, withProject } from './project.js'
+
+/** Options of `octavo tokens create`. */
+export interface TokenOptions {
+  readonly name: string
+  readonly type: string
+  readonly description?: string
+  readonly expires: string
+  readonly permissions?: string
+  readonly key?: string
+}
+
+const types: readonly TokenType[] = ['read-only', 'full-access', 'custom']
+const shortestKey = 32
+
+/** Creates an API token and prints its key. */
+export const createTokenCommand = orExplain(async (folder: string, options: TokenOptions) => {
+  const type = types.find((one) => one === options.type)
+  if (type === undefined) throw new ConfigError(`--type is "${options.type}"; it must be one of ${types.join(', ')}.`)
+  if (options.name.trim() === '') throw new ConfigError('--name must not be empty.')
+  const lifespan = readLifespan(options.expires)
+  const key = options.key ?? newKey()
+  checkKey(key)
+  await withProject(folder, async ({ config, model, database, writer }) => {
+    const actions = readActions(model, config, options.permissions)
+    if ((type === 'custom') !== actions.length > 0) {
+      throw new ConfigError(
+        type === 'custom' ? 'A custom token needs --permissions.' : `--permissions is only for custom tokens, not for ${type} ones.`,
+      )
+    }
+    const token = { name: options.name, description: options.description ?? '', type, lifespan, actions }
+    const store = { salt: config.secrets.apiTokenSalt, columns: await tokenColumns(database) }
+    await writer.transaction((transaction) => createToken(transaction, store, key, token, Date.now()))
+  })
+  print(key)
+})
+
+/** Prints the API tokens of a project. */
+export const listTokensCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
+  const tokens = await lookIntoProject(folder, ({ database }) => listTokens(database))
+  if (json)
+    return printJson(
+      tokens.map(({ id, name, type, expires_at, last_used_at }) => ({
+        ...{ id, name, type, expiresAt: isoTime(expires_at), lastUsedAt: isoTime(last_used_at) },
+      })),
+    )
+  const rows = tokens.map(({ id, name, type, expires_at, last_used_at }) => [
+    String(id),
+    name,
+    type,
+    moment(expires_at),
+    moment(last_used_at),
+  ])
+  printTable(['id', 'name', 'type', 'expires', 'last used'], rows)
+})
+
+/** Deletes an API token. */
+export const revokeTokenCommand = orExplain(async (nameOrId: string, folder: string) => {
+  const name = await withProject(folder, async ({ database, writer }) => {
+    const token = await findToken(database, nameOrId)
+    await writer.transaction((transaction) => revokeToken(transaction, token.id))
+    return token.name
+  })
+  print(`Revoked token "${name}".`)
+})
+
+/** Replaces the key of an API token and prints it. */
+export const regenerateTokenCommand = orExplain(async (nameOrId: string, folder: string, options: { readonly key?: string }) => {
+  const key = options.key ?? newKey()
+  checkKey(key)
+  await withProject(folder, async ({ config, database, writer }) => {
+    const token = await findToken(database, nameOrId)
+    const store = { salt: config.secrets.apiTokenSalt, columns: await tokenColumns(database) }
+    await writer.transaction((transaction) => regenerateToken(transaction, store, token.id, key, Date.now()))
+  })
+  print(key)
+})
+
+const isoTime = (milliseconds: number | null): string | null =>
+  milliseconds === null ? null : new Date(Number(milliseconds)).toISOString()
+
+function checkKey(key: string): void {
+  if (key.length < shortestKey || /\s/.test(key))
+    throw new ConfigError(`--key needs at least ${shortestKey} characters and must not contain spaces.`)
+}
+
+function readLifespan(expires: string): number | null {
+  if (expires === 'never') return null
+  if (!/^[1-9]\d{0,4}$/.test(expires)) throw new ConfigError(`--expires is "${expires}"; it must be a number of days, or never.`)
+  return Number(expires) * 86_400_000
+}

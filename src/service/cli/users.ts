@@ -1,0 +1,147 @@
+// `octavo users`: creates, lists, blocks and deletes users, and sets passwords. Blocking a user invalidates the user's tokens.
+
+import type { MainConnection } from '../../database/database.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { noScopes } from '../../foundation/grants.js'
+import { commandLine } from '../../foundation/runtime/command-line.js'
+import { checkLengths, readFields } from '../../identity/accounts/input.js'
+import { hashPassword } from '../../identity/accounts/passwords.js'
+import {
+  addUser,
+  changeUser,
+  listUsers,
+  removeUser,
+  roleByType,
+  setRole,
+  type User,
+  userByEmail,
+  userById,
+  userByName,
+} from '../../identity/accounts/users.js'
+import type { Model } from '../../model/schema/types.js'
+import { orExplain } from './explain-error.js'
+import { readPassword } from './given-password.js'
+import { type ListOptions, lookIntoProject, print, printJson, printTable, withProject } from './project.js'
+import { findRole } from './roles.js'
+
+/** Options of `octavo users create`. */
+export interface UserOptions {
+  readonly username: string
+  readonly email: string
+  readonly password?: string
+  readonly role: string
+}
+
+const typeOfUsers = (model: Model) => model.types.get('plugin::users-permissions.user')!
+
+/** Creates a user. */
+export const createUserCommand = orExplain(async (folder: string, { username, email, role, password: given }: UserOptions) => {
+  const { password, made } = await readPassword(given)
+  await withProject(folder, async ({ database, model, writer }) => {
+    readFields({ username, email }, [{ name: 'email', email: true }, { name: 'username' }])
+    checkPassword(model, password)
+    checkLengths(typeOfUsers(model), { username, email })
+    const roleId = await roleByType(database, role)
+    if (roleId === null)
+      throw new ConfigError(`There is no role of type "${role}". List the roles with: ${commandLine('roles list', folder)}`)
+    const hashed = await hashPassword(password)
+    await writer.transaction(async (transaction) => {
+      const address = email.toLowerCase()
+      if ((await userByEmail(transaction, address)) ?? (await userByName(transaction, username))) {
+        throw new ConfigError('Email or username are already taken.')
+      }
+      const values = { username, email: address, provider: 'local', password: hashed, confirmed: 1, blocked: 0 }
+      await addUser(transaction, typeOfUsers(model), values, roleId, Date.now())
+    })
+  })
+  print(made ? `Created user "${username}". Password: ${password}` : `Created user "${username}".`)
+})
+
+/** Prints the users of a project. */
+export const listUsersCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {
+  const users = await lookIntoProject(folder, ({ database }) => listUsers(database))
+  if (json)
+    return printJson(
+      users.map(({ id, username, email, role, confirmed, blocked }) => ({
+        ...{ id, username, email, role, confirmed: confirmed === 1, blocked: blocked === 1 },
+      })),
+    )
+  const state = (user: User) => (user.blocked === 1 ? 'blocked' : user.confirmed === 1 ? 'confirmed' : 'not confirmed')
+  const rows = users.map((user) => [String(user.id), user.username ?? '-', user.email ?? '-', user.role ?? '-', state(user)])
+  printTable(['id', 'username', 'email', 'role', 'state'], rows)
+})
+
+/** Returns the command for `block` or `unblock`. */
+export const blockUserCommand = (blocked: boolean) =>
+  orExplain(async (nameOrId: string, folder: string) => {
+    const user = await withProject(folder, async ({ database, writer }) => {
+      const found = await findUser(database, nameOrId)
+      await writer.transaction((transaction) => changeUser(transaction, found.id, { blocked: Number(blocked) }, Date.now(), blocked))
+      return found
+    })
+    print(`${blocked ? 'Blocked' : 'Unblocked'} user "${user.username}".`)
+  })
+
+/** Confirms a user's e-mail address. */
+export const confirmUserCommand = orExplain(async (nameOrId: string, folder: string) => {
+  const user = await withProject(folder, async ({ database, writer }) => {
+    const found = await findUser(database, nameOrId)
+    await writer.transaction((transaction) => changeUser(transaction, found.id, { confirmed: 1 }, Date.now()))
+    return found
+  })
+  print(`Confirmed the e-mail address of "${user.username}".`)
+})
+
+/** Changes the role of a user. */
+export const roleOfUserCommand = orExplain(async (nameOrId: string, role: string, folder: string) => {
+  const [user, given] = await withProject(folder, async ({ database, model, writer }) => {
+    const [found, wanted] = [await findUser(database, nameOrId), await findRole({ database }, role)]
+    await writer.transaction((transaction) => setRole(transaction, typeOfUsers(model), found.id, wanted.id))
+    return [found, wanted] as const
+  })
+  print(`The user "${user.username}" now has the role "${given.name}".`)
+})
+
+/** Deletes a user. */
+export const deleteUserCommand = orExplain(async (nameOrId: string, folder: string) => {
+  const user = await withProject(folder, async ({ database, model, writer }) => {
+    const found = await findUser(database, nameOrId)
+    // Deleting writes nothing in other locales, so the default locale is not used.
+    const parts = { model, hashPassword, defaultLocale: 'en', scopes: noScopes }
+    await writer.transaction((transaction) => removeUser({ transaction, ...parts }, typeOfUsers(model), found.id, Date.now()))
+    return found
+  })
+  print(`Deleted user "${user.username}".`)
+})
+
+/** Sets the password of a user. */
+export const passwordCommand = orExplain(async (nameOrId: string, folder: string, options: { readonly password?: string }) => {
+  const { password, made } = await readPassword(options.password)
+  const user = await withProject(folder, async ({ database, model, writer }) => {
+    const found = await findUser(database, nameOrId)
+    checkPassword(model, password)
+    const hashed = await hashPassword(password)
+    await writer.transaction((transaction) => changeUser(transaction, found.id, { password: hashed }, Date.now(), true))
+    return found
+  })
+  print(`Set the password of "${user.username}"${made ? `: ${password}` : '.'}`)
+})
+
+/** Returns a user by id, e-mail address or name. @throws ConfigError if there is none or more than one */
+async function findUser(database: MainConnection, nameOrId: string): Promise<User> {
+  const byId = /^\d{1,15}$/.test(nameOrId) ? await userById(database, Number(nameOrId)) : null
+  const all = [byId, await userByEmail(database, nameOrId.toLowerCase()), await userByName(database, nameOrId)]
+  const found = new Map(all.flatMap((user) => (user === null ? [] : [[user.id, user]])))
+  const [user] = found.values()
+  if (user === undefined) throw new ConfigError(`There is no user "${nameOrId}".`)
+  if (found.size === 1) return user
+  const candidates = [...found.values()].map(({ id, username, email }) => `${id} (${username ?? '-'}, ${email ?? '-'})`)
+  throw new ConfigError(
+    `"${nameOrId}" is ambiguous: it could be ${candidates.join(' or ')}. Use an id, name or address that only one of them has.`,
+  )
+}
+
+function checkPassword(model: Model, password: string): void {
+  readFields({ password }, [{ name: 'password', password: true }])
+  checkLengths(typeOfUsers(model), { password })
+}

@@ -1,0 +1,238 @@
+// What a service consists of below its installations: the management port, the database, and what reads and writes it by itself.
+import type { Logger } from 'pino'
+import { type Events, openEvents } from '../content/events/open.js'
+import { openUploads } from '../content/media/open.js'
+import { signingOf } from '../content/media/signing.js'
+import { type CacheCounts, openCacheCounts } from '../database/cache/cache-counts.js'
+import { cacheReads } from '../database/cache/cached-reads.js'
+import type { Database } from '../database/database.js'
+import type { Signing } from '../database/signing.js'
+import type { Config } from '../foundation/config/config.js'
+import { ApiError } from '../foundation/errors/errors.js'
+import type { Mail } from '../foundation/public/mail.js'
+import { type Audit, auditedTransaction } from '../foundation/runtime/audit.js'
+import { openAuditOutput } from '../foundation/runtime/audit-output.js'
+import type { Closers } from '../foundation/runtime/closers.js'
+import type { DatabasePurpose, Metrics } from '../foundation/runtime/metrics.js'
+import type { Tracing } from '../foundation/runtime/tracing.js'
+import type { Watched } from '../identity/access/access-state.js'
+import { type Identification, openIdentification } from '../identity/access/identify.js'
+import { type Jwts, openJwts } from '../identity/access/jwt.js'
+import { type Limiter, openCounters, openLimiter } from '../identity/access/rate-limit.js'
+import { openSharedCounters } from '../identity/access/rate-limit-store.js'
+import { updateLastUse } from '../identity/access/tokens.js'
+import type { AccountParts } from '../identity/accounts/context.js'
+import { type Mailer, openMailer } from '../identity/accounts/email.js'
+import { readEmail } from '../identity/accounts/given-email.js'
+import { openPasswords } from '../identity/accounts/passwords.js'
+import { unusableServices } from '../identity/accounts/services-of-panel.js'
+import { newDocumentId } from '../model/schema/document-id.js'
+import { prepareManagement } from '../operations/management/prepare.js'
+import type { Measuring } from '../operations/metrics/measuring.js'
+import { prepareTracing } from '../operations/tracing/prepare.js'
+import { tracedDatabase } from '../operations/tracing/traced-database.js'
+import { openInForce } from './project-model.js'
+
+/** Opens what a service consists of below its installations: the management port, the database, and what reads and writes it by itself. */
+export async function openParts(config: Config, logger: Logger, version: string, opened: Closers) {
+  const management = await prepareManagement(config, version, logger, opened)
+  const { measuring } = management
+  const tracing = await prepareTracing(config, version, logger)
+  const watching = (all: Database, purpose?: DatabasePurpose) => measuring.database(tracedOf(config, all, tracing, purpose), purpose)
+  const mail = openMailer(config.mail, config.logsEmails, logger, config.limits)
+  opened.add(mail.close)
+  const signing = signingOf(config)
+  const audit = await auditOf(config, logger, opened)
+  const { database: own, liveModel } = await openInForce(config, logger, signing, opened)
+  const database = audit === null ? own : auditedDatabase(own, audit)
+  const jwts = openJwts(config.secrets.jwtSecret)
+  const events = await eventsOf(config, watching(database, 'outbox'), logger, { metrics: measuring.metrics, tracing })
+  opened.add(events.close)
+  const watched = [events.watched, liveModel.watched]
+  const identification = tracedIdentification(
+    await identificationOf(config, watching(database, 'auth'), { jwts, logger, watched }),
+    tracing,
+  )
+  const uploads = await uploadsOf(config, watching(database, 'uploads'), logger, measuring.metrics)
+  opened.add(uploads.close)
+  const accounts = accountContext(config, watching(database, 'accounts'), { identification, jwts, mail, log: logger, measuring, audit })
+  for (const warning of await unusableServices(database.main, config.auth)) logger.warn(warning)
+  const library = measuring.library(uploads.library)
+  const counts = measuring.metrics === null ? null : openCacheCounts()
+  return {
+    management,
+    database: cached(config, watching(database), signing, counts),
+    /** What the cache of answers does; null: there is none, or nobody watches it. */
+    cacheActivity: () => (database.commits === null ? null : (counts?.activity() ?? null)),
+    liveModel,
+    signing,
+    events,
+    identification,
+    uploads,
+    library,
+    accounts,
+    /** For code of the project. */
+    sendMail: async (given: Mail) => mail.send(readEmail(given, config.limits.mailRecipients), 'project'),
+    tracing,
+    audit,
+  }
+}
+
+/** The same database with a cache of its answers, where it knows of all commits in time. */
+function cached({ limits }: Config, database: Database, signing: Signing | null, counts: CacheCounts | null): Database {
+  const { reads, commits } = database
+  return commits === null ? database : { ...database, reads: cacheReads(reads, commits, signing, limits, counts) }
+}
+
+/** Who is told of what happens; null: nobody. */
+interface Observers {
+  readonly metrics: Metrics | null
+  readonly tracing: Tracing | null
+}
+
+/** Opens the audit log of the project, if it has one. */
+async function auditOf({ auditLog, limits }: Config, logger: Logger, opened: Closers): Promise<Audit | null> {
+  if (auditLog === null) return null
+  const { audit, close } = await openAuditOutput(auditLog, limits.logBytes, logger)
+  opened.add(close)
+  return audit
+}
+
+/** The same database, whose transactions write what they have noted to the audit log once they are committed. */
+const auditedDatabase = (database: Database, audit: Audit): Database => ({
+  ...database,
+  writes: {
+    ...database.writes,
+    transaction: (work, change) =>
+      auditedTransaction(audit, (attempt) => database.writes.transaction((transaction) => attempt(() => work(transaction)), change)),
+  },
+})
+
+/** The same limits of attempts, which note those that fail. Who made them is not known. */
+function auditedLimiter(limiter: Limiter, audit: Audit | null): Limiter {
+  if (audit === null) return limiter
+  async function audited<Result>(route: string, address: string, attempt: () => Promise<Result>): Promise<Result> {
+    try {
+      return await attempt()
+    } catch (error) {
+      const isRefused = error instanceof ApiError && error.status < 500
+      audit!.note({ actor: { kind: 'nobody' }, action: route, type: 'account', result: isRefused ? 'refused' : 'failed', address })
+      throw error
+    }
+  }
+  return {
+    ...limiter,
+    perAddress: (route, address, counted, work) => audited(route, address, () => limiter.perAddress(route, address, counted, work)),
+    perIdentity: (attempt, identify, work) => audited(attempt.route, attempt.address, () => limiter.perIdentity(attempt, identify, work)),
+  }
+}
+
+/** The same database, traced where traces are collected. */
+function tracedOf({ database }: Config, all: Database, tracing: Tracing | null, purpose: DatabasePurpose | null = null): Database {
+  if (tracing === null) return all
+  return tracedDatabase(all, tracing, { system: database.client === 'postgres' ? 'postgresql' : database.client, purpose })
+}
+
+/** The same identification, traced where traces are collected. */
+const tracedIdentification = (identification: Identification, tracing: Tracing | null): Identification =>
+  tracing === null
+    ? identification
+    : {
+        ...identification,
+        identify: (authorization) =>
+          tracing.part(
+            'auth',
+            () => ({}),
+            () => identification.identify(authorization),
+          ),
+      }
+
+/** The events of the service; what fails there is logged, without the headers of webhooks. */
+const eventsOf = (config: Config, { main, writes }: Database, logger: Logger, { metrics, tracing }: Observers): Promise<Events> =>
+  openEvents({
+    database: main,
+    writer: writes,
+    listeners: config.events.listeners,
+    webhooks: config.webhooks,
+    records: config.events.outbox || config.events.stream !== null,
+    limits: config.limits,
+    now: Date.now,
+    attempted: (result, seconds) => metrics?.webhookAttempted(result, seconds),
+    tracing,
+    failed: (listener, error) => logger.error({ err: error, listener }, 'a listener or webhook failed'),
+    // A receiver may repeat headers in its response, so that is not logged.
+    givenUp: ({ id, name }, { sequence }, attempts, { status, error }) =>
+      logger.error(
+        { webhook: id, name, sequence, attempts, status, reason: status === 0 ? error : undefined },
+        'an event was not delivered to a webhook',
+      ),
+  })
+
+/** What several parts of the service watch, as one. */
+const together = (all: readonly Watched[]): Watched => ({
+  tables: Object.assign({}, ...all.map(({ tables }) => tables)),
+  reload: async () => {
+    for (const { reload } of all) await reload()
+  },
+})
+
+/** Identifies callers by the database's users and tokens. */
+const identificationOf = (
+  config: Config,
+  { main, writes }: Database,
+  { jwts, logger, watched }: { readonly jwts: Jwts; readonly logger: Logger; readonly watched: readonly Watched[] },
+): Promise<Identification> =>
+  openIdentification(main, {
+    secrets: config.secrets,
+    jwts,
+    watched: together(watched),
+    jwtManagement: config.auth.jwtManagement,
+    cachedCallers: config.limits.cachedCallers,
+    tokenUsed: (id, now) =>
+      updateLastUse(writes, id, now).catch((error) => logger.warn({ err: error }, 'could not update last_used_at of an API token')),
+  })
+
+/** Opens the media library; its failures are logged. */
+const uploadsOf = (config: Config, { main, writes }: Database, logger: Logger, metrics: Metrics | null): ReturnType<typeof openUploads> =>
+  openUploads(config, main, writes, newDocumentId, {
+    cleanupFailed: (error) => logger.error({ err: error }, 'cleanup of leftover upload files failed; will retry'),
+    storageFailed: (error) => logger.error({ err: error }, 'a request to the file storage failed'),
+    imageProcessed: (seconds) => metrics?.imageProcessed(seconds),
+  })
+
+/** What accounts share with the rest of the service. */
+interface AccountSources {
+  readonly identification: Identification
+  readonly jwts: Jwts
+  readonly mail: Mailer
+  readonly log: Logger
+  readonly measuring: Measuring
+  readonly audit: Audit | null
+}
+
+/** Opens what accounts need. */
+function accountContext(
+  config: Config,
+  { main, reads, writes }: Database,
+  { identification, jwts, mail, log, measuring, audit }: AccountSources,
+): AccountParts {
+  const { auth, limits, secrets } = config
+  const counters = auth.sharedLimits
+    ? openSharedCounters({ database: main, writer: writes, dialect: reads.dialect }, limits.rateLimitKeys)
+    : openCounters(limits.rateLimitKeys)
+  return {
+    database: main,
+    writer: writes,
+    jwts,
+    mail,
+    limiter: auditedLimiter(measuring.limiter(openLimiter(counters, limits)), audit),
+    passwords: openPasswords(limits),
+    log,
+    jwtSecret: secrets.jwtSecret,
+    signIn: auth,
+    publicUrl: config.publicUrl,
+    prefix: config.rest.prefix,
+    now: Date.now,
+    settings: async () => (await identification.access()).accounts,
+  }
+}

@@ -1,0 +1,106 @@
+// Opens the database of a project with its model: for a service, and for a command that changes the model.
+import { type Logger, pino } from 'pino'
+import { checkHooks } from '../content/documents/hooks.js'
+import { checkTypes } from '../content/documents/scopes.js'
+import type { Driver } from '../database/driver.js'
+import { driverOf } from '../database/open.js'
+import type { Signing } from '../database/signing.js'
+import type { Config } from '../foundation/config/config.js'
+import { type Closers, openClosers } from '../foundation/runtime/closers.js'
+import { sharedPaths } from '../http/rest/api/shared-paths.js'
+import { checkRoutes } from '../http/rest/custom-routes/paths.js'
+import { leftOutRoutes } from '../model/schema/type-routes.js'
+import type { Model } from '../model/schema/types.js'
+import { seedLoader } from '../operations/seed/loader.js'
+import { openFields } from '../project/fields.js'
+import { checkInstallable } from '../project/installation.js'
+import { isOutrun } from '../project/model-changes/carry-out.js'
+import type { LiveModelOptions, StartDecisions, StartOfModel } from '../project/model-changes/change.js'
+import { openLiveModel } from '../project/model-changes/live-model.js'
+import { explained, readStart, type StartingProject, undecided } from '../project/model-changes/start.js'
+
+/** How often a start begins again because other processes change the model meanwhile. */
+const mostTries = 5
+
+/** Opens the database with the model in force: after changes of the files, and those that an earlier process began. */
+export async function openInForce(config: Config, logger: Logger, signing: Signing | null, opened: Closers) {
+  for (let tries = 1; ; tries++) {
+    const tried = openClosers()
+    try {
+      const options = await openContent(config, { logger, signing, decisions: undecided, isCommand: false }, tried)
+      const liveModel = await openLiveModel(options)
+      opened.add(() => tried.close(0))
+      return { database: options.database, liveModel }
+    } catch (error) {
+      await tried.close(0).catch(() => {})
+      if (!isOutrun(error)) throw error
+      if (tries === mostTries) throw explained(error, config.folder)
+      logger.info('another process has changed the model meanwhile; this start reads it again')
+    }
+  }
+}
+
+/** What the model of a project is opened for. */
+interface OpenedFor {
+  readonly logger: Logger
+  readonly signing: Signing | null
+  readonly decisions: StartDecisions
+  /** A command compares the files as they are; a service may serve a model that adds to them. */
+  readonly isCommand: boolean
+}
+
+/** Loads the model and opens its database. */
+async function openContent(
+  config: Config,
+  { logger, signing, decisions, isCommand }: OpenedFor,
+  opened: Closers,
+): Promise<LiveModelOptions> {
+  const driver = await driverOf(config)
+  const findFields = openFields(config)
+  const start = await startOf({ config, findFields, isCommand }, driver)
+  const { model } = start
+  await checkCode(config, model)
+  for (const warning of [...config.warnings, ...model.warnings, ...sharedPaths(model, config.rest.prefix)]) logger.warn(warning)
+  const fill = seedLoader(config, model, driver.nameOf(config), logger)
+  const database = await driver.open(config, start.former ?? model, { logger, signing, fill })
+  opened.add(database.close)
+  const check = async (changed: Model): Promise<void> => {
+    await checkCode(config, changed)
+    checkInstallable(config, changed)
+  }
+  return { config, findFields, start, decisions, database, log: logger, now: Date.now, check }
+}
+
+/** Opens the model of a project for a command that changes it. Close it afterwards. @throws ConfigError */
+export async function openModelForCommand(config: Config, decisions: StartDecisions) {
+  const opened = openClosers()
+  try {
+    const logger = pino({ level: 'warn' }, process.stderr)
+    return {
+      options: await openContent(config, { logger, signing: null, decisions, isCommand: true }, opened),
+      close: () => opened.close(0),
+    }
+  } catch (error) {
+    await opened.close(0).catch(() => {})
+    throw error
+  }
+}
+
+/** Reads the model of the files, and that of the database, before anything is added to it. */
+async function startOf(project: StartingProject, driver: Driver): Promise<StartOfModel> {
+  if (!driver.exists(project.config)) return readStart(project, null)
+  const view = await driver.lookInto(project.config)
+  try {
+    return await readStart(project, view)
+  } finally {
+    await view.close()
+  }
+}
+
+/** @throws ConfigError if the project's code does not fit the model, or cannot be run */
+async function checkCode({ hooks, types, routes, schedules, rest, events, docs }: Config, model: Model): Promise<void> {
+  checkHooks(hooks, model)
+  checkTypes(types, model)
+  checkRoutes(routes, { model, leftOut: leftOutRoutes(types), prefix: rest.prefix, stream: events.stream, docs })
+  if (schedules.length > 0) (await import('../project/schedules/times.js')).checkSchedules(schedules)
+}
