@@ -1,39 +1,113 @@
 import { configDefaults, defineConfig } from 'vitest/config'
 import { LongestFirst } from './test/support/longest-first.js'
+import { MissingPrograms } from './test/support/programs.js'
 
-/** What a run on a database server leaves out: it is about SQLite itself, or not yet written for another database. */
+/** Files that are not run on a database server: about SQLite itself, or without an equivalent there yet. */
 const aboutSqlite = [
-  // Its tables, statements and ways to rows; those of servers are in test/postgres and test/mysql.
+  // Tables, statements and access paths of SQLite; those of servers are in test/postgres and test/mysql.
   'test/database/**',
-  // Damage to its file; damage to rows is in test/servers/doctor.test.ts.
+  // Damage to the file; damage to rows is in test/servers/doctor.test.ts.
   'test/documents/doctor.test.ts',
-  // Its file, log and locks, and threads that read it.
+  // The database file, its log and its locks, and threads that read it.
   'test/faults/{configuration,database-files,disk,half-open,heavy-reads,kill-start,log-size,pauses,schema-changes,stalled-stop}.test.ts',
-  // Its statements and threads, between which they stand; for servers test/servers stands between the service and its server.
+  // Faults between the statements and threads of SQLite; for servers test/servers injects them between the service and its server.
   'test/faults/{kill,kill-model-kinds,kill-once,kill-together,messages}.test.ts',
-  // These fill the file themselves before the service starts.
+  // Tests that fill the file before the service starts.
   'test/faults/{floods,gone-clients,memory,shutdown}.test.ts',
-  // What is expected is computed as SQLite, or our functions in it, compare texts, and how long that takes.
+  // Expected results are computed with SQLite's comparison of texts.
   'test/fuzz/**',
   'test/attacks/{long-texts,long-values}.test.ts',
-  // Recorded on SQLite; the recordings on servers are replayed beside it.
+  // Recorded on SQLite; the recordings of servers have files of their own.
   'test/golden/replay.test.ts',
 ]
 
+const isOnServer = /^(postgres|mysql)$/.test(process.env.DATABASE_CLIENT ?? '')
+
+/** Rules of docs/spec whose tests wait, start processes or need seconds of computing. */
+const slowRules = [
+  'spec/{administration*,audit,authentication,caching,compression,errors,event-stream,history,hints,live-model*,metrics,operations}',
+  'spec/{project-code,rights,route*,schedule*,several-rows,shared-*,slow-log,source-maps,start-page,table-names,webhooks}',
+  'paths/budget',
+]
+
+/** Files that take ten seconds of computing or more, which `npm test` leaves to `npm run test:all`. */
+const long = [
+  'account/{commands,floods,limits}',
+  'archive/{hostile,import,kill,serving,storage}',
+  'database/cached-tables',
+  'description/recorded-reads',
+  'documents/{concurrency,doctor}',
+  'golden/schemas',
+  'live-model/**',
+  'model-plans/recorded',
+  'paths/hints',
+  'start/{absent,dev,hangup,init,locales,management,project-code,secrets,tracing,whole-installation}',
+  'types/generated',
+  'uploads/{bombs,crash,markup,pictures,workplace}',
+]
+
+interface Project {
+  /** Patterns of paths below test/, without `.test.ts`. */
+  readonly files: readonly string[]
+  readonly except?: readonly string[]
+  /** Whether the files of a worker share its process, which saves loading the service for each. Default: no. */
+  readonly sharesProcess?: boolean
+  readonly env?: Readonly<Record<string, string>>
+}
+
+/** `npm run test:fast` runs the first, `npm test` those down to `smoke`, `npm run test:all` all of them. */
+export const projects: Readonly<Record<string, Project>> = {
+  // Rules of the code and most of docs/spec, by a service in the process of the test.
+  fast: {
+    files: ['*', 'spec/**', 'golden/plans', 'model-plans/**', 'content-type-builder/**', 'database/layout', 'paths/**'],
+    except: [...slowRules, ...long],
+    sharesProcess: true,
+  },
+  spec: { files: slowRules, sharesProcess: true },
+  // Areas of the service, the recordings on SQLite, and the tools.
+  api: {
+    files: [
+      '{account,administration,archive,clients,compare,database,description,documents,fuzz,types,uploads}/**',
+      'golden/{replay,schemas}',
+    ],
+    except: ['database/layout', ...long],
+    sharesProcess: true,
+  },
+  start: { files: ['start/**'], except: long, sharesProcess: true },
+  // Each kind of request on each database server, and one kill for each kind of write.
+  smoke: { files: ['servers/smoke', 'faults/{kill,kill-once}'], env: { FAULTS: process.env.FAULTS ?? 'once' } },
+
+  long: { files: long },
+  servers: { files: ['{servers,postgres,mysql,instances}/**', 'golden/replay-{postgres,mysql}'], except: ['servers/smoke'] },
+  faults: { files: ['{faults,backup}/**'], except: ['faults/kill-once'] },
+  attacks: { files: ['attacks/**'] },
+  engines: { files: ['{engines,deploy}/**'] },
+  browser: { files: ['browser/**'] },
+}
+
+const asTests = (files: readonly string[]): string[] => files.map((file) => `test/${file}.test.ts`)
+
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...(/^(postgres|mysql)$/.test(process.env.DATABASE_CLIENT ?? '') ? aboutSqlite : [])],
-    globalSetup: ['test/support/databases.ts'],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
-    // Every file starts servers of its own, and many wait for them: three at a time keep two cores busy.
-    maxWorkers: 3,
-    // Tests that run beside each other in a file start processes too.
-    maxConcurrency: 2,
+    // Many files wait for services of their own.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
-    // The built service runs as Node loads it; transformed like a test's own files, it would start and run slower.
-    server: { deps: { external: [/\/dist\//] } },
-    reporters: ['default'],
+    reporters: ['default', new MissingPrograms()],
+    projects: Object.entries(projects).map(([name, { files, except = [], sharesProcess = false, env = {} }]) => ({
+      test: {
+        name,
+        include: asTests(files),
+        exclude: [...configDefaults.exclude, ...asTests(except), ...(isOnServer ? aboutSqlite : [])],
+        isolate: !sharesProcess,
+        globalSetup: ['test/support/shared-servers.ts'],
+        env,
+        testTimeout: 60_000,
+        hookTimeout: 60_000,
+        // Concurrent tests of a file start processes too.
+        maxConcurrency: 2,
+        // The built service runs as Node loads it; transformed like a test's own files, it would start and run slower.
+        server: { deps: { external: [/\/dist\//] } },
+      },
+    })),
   },
 })

@@ -1,9 +1,10 @@
 // A private MariaDB server in a temporary folder, for a run of the bench or a file of tests. It ends with the process.
-import { execFileSync, spawn, spawnSync } from 'node:child_process'
+import { execFile, spawn, spawnSync } from 'node:child_process'
 import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir, userInfo } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { createConnection } from 'mysql2/promise'
 import { freePort } from './free-port.mjs'
 import { volatileFolder } from './volatile-folder.mjs'
@@ -59,7 +60,7 @@ export async function startMariadb({ isDurable, below = null }) {
     '--skip-test-db',
     ...user,
   ]
-  execFileSync(/** @type {string} */ (program('mariadb-install-db')), made, { cwd: folder, stdio: 'ignore' })
+  await promisify(execFile)(/** @type {string} */ (program('mariadb-install-db')), made, { cwd: folder })
   const port = await freePort()
   const url = `mysql://root@127.0.0.1:${port}/mysql`
   const options = [

@@ -1,12 +1,13 @@
 // The pages for users in a real browser: from the link of a letter to a sign-in with the new password.
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { letters, logIn, post, serveAccounts, setAccounts } from '../account/golden.js'
 import { listenForMail, type MailServer } from '../account/mail-server.js'
-import { faintTexts, noBrowser, type OpenBrowser, openBrowser } from '../support/browser.js'
+import { faintTexts, type OpenBrowser, openBrowser } from '../support/browser.js'
+import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 
-describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (${noBrowser})`}`, () => {
+describeWith(['Chromium'], 'in a browser', () => {
   let mail: MailServer
   let served: Served
   let browser: OpenBrowser

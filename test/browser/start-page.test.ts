@@ -1,8 +1,9 @@
 // docs/spec/start-page.md, in a real browser.
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { versions } from '../spec/magazine.js'
-import { faintTexts, noBrowser, type OpenBrowser, openBrowser } from '../support/browser.js'
+import { faintTexts, type OpenBrowser, openBrowser } from '../support/browser.js'
+import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveMagazine, serveProject } from '../support/serve.js'
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
 })
 afterAll(() => Promise.all([development, production].map((served) => served.close())))
 
-describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (${noBrowser})`}`, () => {
+describeWith(['Chromium'], 'in a browser', () => {
   let browser: OpenBrowser
   beforeAll(async () => {
     browser = await openBrowser({ viewport: { width: 1280, height: 900 } })

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { describeWith } from '../support/describe-with.js'
 import { deployed } from './composed.js'
 
 const promtool = (...words: readonly string[]) => spawnSync('promtool', words, { encoding: 'utf8' })
@@ -43,23 +44,25 @@ const cases = [
   },
 ] as const
 
-test.skipIf(promtool('--version').status !== 0).each(cases)('running.1: $alert where $title', ({ alert, minutes, isFiring, series }) => {
-  const folder = mkdtempSync(join(tmpdir(), 'octavo-alerts-'))
-  const values = {
-    interval: '1m',
-    input_series: Object.entries(series).map(([name, given]) => ({ series: name, values: given })),
-    promql_expr_test: [
-      {
-        expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
-        eval_time: `${minutes}m`,
-        exp_samples: [{ labels: '{}', value: isFiring ? 1 : 0 }],
-      },
-    ],
-  }
-  // JSON is YAML.
-  const file = join(folder, 'alerts.test.yml')
-  writeFileSync(file, JSON.stringify({ rule_files: [deployed('prometheus', 'alerts.yml')], evaluation_interval: '1m', tests: [values] }))
-  const { status, stdout, stderr } = promtool('test', 'rules', file)
-  rmSync(folder, { recursive: true })
-  expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')])
+describeWith(['Prometheus'], 'alerts', () => {
+  test.each(cases)('running.1: $alert where $title', ({ alert, minutes, isFiring, series }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'octavo-alerts-'))
+    const values = {
+      interval: '1m',
+      input_series: Object.entries(series).map(([name, given]) => ({ series: name, values: given })),
+      promql_expr_test: [
+        {
+          expr: `count(ALERTS{alertname="${alert}",alertstate="firing"}) or vector(0)`,
+          eval_time: `${minutes}m`,
+          exp_samples: [{ labels: '{}', value: isFiring ? 1 : 0 }],
+        },
+      ],
+    }
+    // JSON is YAML.
+    const file = join(folder, 'alerts.test.yml')
+    writeFileSync(file, JSON.stringify({ rule_files: [deployed('prometheus', 'alerts.yml')], evaluation_interval: '1m', tests: [values] }))
+    const { status, stdout, stderr } = promtool('test', 'rules', file)
+    rmSync(folder, { recursive: true })
+    expect([status, stdout + stderr]).toEqual([0, expect.stringContaining('SUCCESS')])
+  })
 })

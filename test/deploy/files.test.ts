@@ -5,8 +5,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DockerfileParser } from 'dockerfile-ast'
 import { validate } from 'dockerfile-utils'
-import { expect, test } from 'vitest'
+import { expect } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
+import { testWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import { composition, deployed, root, textOf, variablesIn } from './composed.js'
 
@@ -73,7 +74,7 @@ rule('running.1', 'the balancer is valid, and asks every Octavo at its ports', (
   expect(services.balancer!.ports).toEqual([`${/bind :(\d+)/.exec(config)![1]}:8080`])
 })
 
-test.skipIf(spawnSync('haproxy', ['-v']).status !== 0)('running.1: HAProxy takes its configuration', () => {
+testWith(['HAProxy'], 'running.1: HAProxy takes its configuration', () => {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-haproxy-'))
   // The names of the services exist in containers only.
   writeFileSync(join(folder, 'haproxy.cfg'), textOf('haproxy.cfg').replaceAll(/ octavo-\d:/g, ' 127.0.0.1:'))
@@ -105,7 +106,7 @@ rule('running.6', 'the image runs as a user without rights, and Compose takes mo
 
 const units = readdirSync(deployed('systemd'))
 
-test.skipIf(spawnSync('systemd-analyze', ['--version']).status !== 0)('running.1: systemd takes its units', () => {
+testWith(['systemd'], 'running.1: systemd takes its units', () => {
   const folder = mkdtempSync(join(tmpdir(), 'octavo-systemd-'))
   for (const unit of units) writeFileSync(join(folder, unit), textOf('systemd', unit).replace('/usr/bin/node', process.execPath))
   for (const unit of units) {

@@ -1,21 +1,17 @@
 // docs/spec/running.md: the topology of deploy/compose.yaml, started as processes.
-import { spawnSync } from 'node:child_process'
 import { Agent, request } from 'node:http'
 import pg from 'pg'
-import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
-import { missingForCluster } from '../../bench/postgres-cluster.mjs'
+import { afterAll, beforeAll, expect, vi } from 'vitest'
 import { contentType } from '../spec/library.js'
 import { project, removeProjects } from '../start/command.js'
+import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import { until } from './processes.js'
 import { startTopology, type Topology } from './topology.js'
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
-const hasBalancer = spawnSync('haproxy', ['-v']).status === 0
-const missing = hasBalancer ? missingForCluster() : 'haproxy was not found'
-
-describe.skipIf(missing !== null)(`the topology${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
+describeWith(['HAProxy', 'PostgreSQL'], 'the topology', () => {
   let topology: Topology
   let key: string
   beforeAll(async () => {

@@ -1,7 +1,8 @@
 // The page at /docs: what is sent, and what it does in a browser.
 import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
 import { addToken, grant, secrets } from '../spec/callers.js'
-import { noBrowser, type OpenBrowser, openBrowser } from '../support/browser.js'
+import { type OpenBrowser, openBrowser } from '../support/browser.js'
+import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
 
@@ -85,7 +86,7 @@ describe('what is sent', () => {
   })
 })
 
-describe.skipIf(noBrowser !== null)(`in a browser${noBrowser === null ? '' : ` (${noBrowser})`}`, () => {
+describeWith(['Chromium'], 'in a browser', () => {
   let opened: OpenBrowser
   const elsewhere: string[] = []
   beforeAll(async () => {

@@ -1,16 +1,12 @@
 // MariaDB servers that Galera joins: three nodes of one cluster, each of which takes writes.
-import { existsSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { freePort } from '../../bench/free-port.mjs'
 import { until } from '../servers/desk.js'
-import { missingPrograms, openPrograms, type Program, type Programs } from './processes.js'
+import { openPrograms, type Program, type Programs } from './processes.js'
 
 const provider = '/usr/lib/galera/libgalera_smm.so'
-
-/** Why no cluster can be started here; null: one can. */
-export const missingForGalera = (): string | null =>
-  existsSync(provider) ? missingPrograms(['mariadbd', 'mariadb-install-db', 'wsrep_sst_rsync', 'rsync'], 'mysql') : 'Galera not found'
 
 type Rows = readonly Readonly<Record<string, unknown>>[]
 

@@ -1,19 +1,18 @@
 // PostgreSQL kept by Patroni behind HAProxy, with synchronous copies: the primary changes under load, in good order and by a crash.
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { type Child, start } from '../faults/child.js'
 import { deskFiles, range, serveDesk, until } from '../servers/desk.js'
 import { openProxy } from '../servers/proxy.js'
 import { environmentOf } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
+import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import { askAt } from '../support/serve.js'
 import { isThorough } from '../support/thorough.js'
 import { contradictions, type History, type Load, longestGap, startLoad } from './load.js'
-import { missingForPatroni, type PatroniCluster, startPatroni } from './patroni.js'
+import { type PatroniCluster, startPatroni } from './patroni.js'
 
-const missing = missingForPatroni()
-
-describe.skipIf(missing !== null)(`PostgreSQL kept by Patroni${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
+describeWith(['PostgreSQL', 'Patroni', 'HAProxy'], 'PostgreSQL kept by Patroni', () => {
   let cluster: PatroniCluster
   let folder: string
   let service: Child

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import pg from 'pg'
 import { freePort } from '../../bench/free-port.mjs'
 import { until } from '../servers/desk.js'
-import { missingPrograms, openPrograms, type Program, type Programs } from './processes.js'
+import { openPrograms, type Program, type Programs } from './processes.js'
 
 /** Seconds: how long the primary may be silent, between two looks of a node, and for one try to reach etcd or PostgreSQL. */
 const [leaderTime, loopWait, retryTime] = [6, 1, 2]
@@ -15,10 +15,6 @@ function programFolder(): string | null {
   const versions = existsSync(debian) ? readdirSync(debian).sort((one, other) => Number(other) - Number(one)) : []
   return versions.map((version) => join(debian, version, 'bin')).find((folder) => existsSync(join(folder, 'initdb'))) ?? null
 }
-
-/** Why no cluster can be started here; null: one can. */
-export const missingForPatroni = (): string | null =>
-  programFolder() === null ? 'initdb not found' : missingPrograms(['etcd', 'patroni', 'haproxy'], 'postgres')
 
 /** A node: Patroni, and the PostgreSQL that it runs. */
 interface Node {

@@ -1,9 +1,10 @@
 // Programs of a database engine as processes of a test's own, with their files in one temporary folder.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { chownSync, existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { chownSync, mkdtempSync, rmSync } from 'node:fs'
 import { userInfo } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { join } from 'node:path'
 import { volatileFolder } from '../../bench/volatile-folder.mjs'
+import { programOf } from '../support/programs.js'
 
 const isRoot = userInfo().uid === 0
 
@@ -17,19 +18,6 @@ function userOf(name: string): User | null {
   const idOf = (option: string) => Number(spawnSync('id', [option, name], { encoding: 'utf8' }).stdout || Number.NaN)
   const [uid, gid] = [idOf('-u'), idOf('-g')]
   return Number.isInteger(uid) && Number.isInteger(gid) ? { uid, gid } : null
-}
-
-/** Where a program is; null: it is not installed. */
-export const programOf = (name: string): string | null =>
-  [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin']
-    .map((folder) => join(folder, name))
-    .find((path) => existsSync(path)) ?? null
-
-/** Why the programs cannot be started here; null: they can. Root runs them as `user`. */
-export function missingPrograms(names: readonly string[], user: string): string | null {
-  const missing = names.filter((name) => programOf(name) === null)
-  if (missing.length > 0) return `${missing.join(', ')} not found`
-  return isRoot && userOf(user) === null ? `there is no user named ${user}` : null
 }
 
 /** A program that runs. */

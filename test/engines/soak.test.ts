@@ -1,23 +1,22 @@
 // Three services on one PostgreSQL with a read replica, under a mixed load, while services, connections, the replica and the server fail at random:
 // nothing acknowledged is lost or doubled, and no read goes back (replicas.6).
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { freePort } from '../../bench/free-port.mjs'
-import { type Cluster, missingForCluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
+import { type Cluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
 import { seededRandom } from '../../bench/random.mjs'
 import { type Child, start } from '../faults/child.js'
 import { deskFiles, pause, range, until } from '../servers/desk.js'
 import { sqlAt } from '../servers/replica-desk.js'
 import { environmentOf } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
+import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import { contradictions, startLoad } from './load.js'
-
-const missing = missingForCluster()
 
 /** Faults of a run, and milliseconds between two of them. `FAULTS=all` goes on for about ten minutes. */
 const [faults, between] = process.env.FAULTS === 'all' ? [600, 1_000] : [9, 400]
 
-describe.skipIf(missing !== null)(`three services and a replica${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
+describeWith(['PostgreSQL'], 'three services and a replica', () => {
   let primary: Cluster
   let replica: Cluster
   let folder: string

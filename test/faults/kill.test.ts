@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, write
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { isThorough } from '../support/thorough.js'
+import { isBrief, isThorough } from '../support/thorough.js'
 import { copyGolden, remove } from './child.js'
 import { end, startFaulty } from './faulty.js'
 import { everyStatement, openVictim, type Rehearsed } from './killing.js'
@@ -19,6 +19,7 @@ const some = 2
 /** The statements to be killed after: the last is the commit. */
 function points(statements: number): readonly number[] {
   const every = everyStatement(statements)
+  if (isBrief) return [statements % 2 === 0 ? statements : statements - 1]
   if (isThorough || statements <= few) return every
   const step = Math.floor(statements / some)
   return every.filter((n) => n > statements - 2 || n % step === 1)

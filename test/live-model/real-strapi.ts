@@ -9,11 +9,6 @@ import { strapiFolder } from '../../bench/strapi.mjs'
 
 const modules = join(strapiFolder, 'node_modules')
 
-/** Why Strapi cannot be started; null: it can. */
-export const missingStrapi: string | null = existsSync(join(modules, '@strapi', 'strapi'))
-  ? null
-  : 'Strapi is not installed in bench/strapi'
-
 /** Starts Strapi, waits until it serves, and ends it. */
 const once = `
   const { createStrapi } = require('@strapi/strapi')

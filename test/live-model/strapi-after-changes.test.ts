@@ -1,15 +1,16 @@
 // Strapi started on a project and database that Octavo has changed finds nothing to change (model-plans.17): tables, columns, indexes and rows
 // are as they were, what was kept aside too, and the change can still be undone.
 import { join } from 'node:path'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, expect, test } from 'vitest'
+import { describeWith } from '../support/describe-with.js'
 import { serveBeside } from '../support/serve.js'
 import { agreed, contentOf, newProject, removeProject, type Step, undo } from './changing-project.js'
 import { kindsOfChanges, requestFor } from './kinds-of-changes.js'
-import { changedByStrapi, everythingIn, missingStrapi, startStrapiOnce } from './real-strapi.js'
+import { changedByStrapi, everythingIn, startStrapiOnce } from './real-strapi.js'
 
 const results: string[] = []
 
-describe.skipIf(missingStrapi !== null)(`Strapi after a change${missingStrapi === null ? '' : ` (skipped: ${missingStrapi})`}`, () => {
+describeWith(['Strapi'], 'Strapi after a change', () => {
   afterAll(() => console.log(results.join('\n')))
 
   for (const kind of Object.keys(kindsOfChanges))

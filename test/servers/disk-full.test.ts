@@ -4,6 +4,7 @@ import { appendFileSync, chmodSync, mkdtempSync, rmdirSync, rmSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describeWith } from '../support/describe-with.js'
 import { type Desk, range, serveDesk, until } from './desk.js'
 import { kinds, type ServerKind, type TestServer } from './server.js'
 
@@ -96,7 +97,8 @@ function testsOn(kind: ServerKind): void {
 }
 
 for (const kind of Object.values(kinds)) {
-  const missing = kind.missing() ?? missingMount()
-  if (missing === null) describe(`a full disk below ${kind.name}`, () => testsOn(kind))
-  else describe.skip(`a full disk below ${kind.name} (skipped: ${missing})`, () => testsOn(kind))
+  const title = `a full disk below ${kind.name}`
+  const noMount = missingMount()
+  if (noMount === null) describeWith([kind.name], title, () => testsOn(kind))
+  else describe.skip(`${title} (skipped: ${noMount})`, () => testsOn(kind))
 }

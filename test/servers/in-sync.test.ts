@@ -106,31 +106,35 @@ describeServers('a draft that was in sync', (server) => {
   })
 })
 
-describePostgres('a draft that is in sync', (server) => {
-  it('is not compared while only this process writes (not looked at on a server that other tests write to)', async () => {
-    // The numbers of transactions are those of the whole server.
-    if (server().crash === null) return
-    const { url, first, second } = await serveTwoDesks(server())
-    try {
-      const [one, other] = [await memoInSync(first), await memoInSync(first)]
-      expect((await first.send('POST', '/api/notes', { text: 'Beside' })).status).toBe(201)
-      await put(first, other, { title: 'Beside' })
-      // Whoever looks at the components of memos waits.
-      const release = await server().lockTable(url, 'memos_cmps')
-      let compared: Promise<void> = Promise.resolve()
+describePostgres(
+  'a draft that is in sync',
+  (server) => {
+    it('is not compared while only this process writes (not looked at on a server that other tests write to)', async () => {
+      // The numbers of transactions are those of the whole server.
+      if (server().crash === null) return
+      const { url, first, second } = await serveTwoDesks(server())
       try {
-        for (const round of range(5)) await put(first, one, { title: `Not compared ${round}` })
-        await put(second, `${other}?status=draft`, { title: 'Elsewhere' })
-        let isOver = false
-        compared = put(first, one, { title: 'Compared' }).finally(() => (isOver = true))
-        await pause(500)
-        expect(isOver).toBe(false)
+        const [one, other] = [await memoInSync(first), await memoInSync(first)]
+        expect((await first.send('POST', '/api/notes', { text: 'Beside' })).status).toBe(201)
+        await put(first, other, { title: 'Beside' })
+        // Whoever looks at the components of memos waits.
+        const release = await server().lockTable(url, 'memos_cmps')
+        let compared: Promise<void> = Promise.resolve()
+        try {
+          for (const round of range(5)) await put(first, one, { title: `Not compared ${round}` })
+          await put(second, `${other}?status=draft`, { title: 'Elsewhere' })
+          let isOver = false
+          compared = put(first, one, { title: 'Compared' }).finally(() => (isOver = true))
+          await pause(500)
+          expect(isOver).toBe(false)
+        } finally {
+          await release()
+        }
+        await compared
       } finally {
-        await release()
+        await closeDesks(second, first)
       }
-      await compared
-    } finally {
-      await closeDesks(second, first)
-    }
-  })
-})
+    })
+  },
+  { ownServer: true },
+)

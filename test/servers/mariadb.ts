@@ -1,15 +1,15 @@
 // A MariaDB server for tests. A MySQL server can be named.
 import { createConnection, type RowDataPacket } from 'mysql2'
 import { createConnection as createPromised } from 'mysql2/promise'
-import { missingForMariadb, startMariadb } from '../../bench/mariadb-cluster.mjs'
+import { startMariadb } from '../../bench/mariadb-cluster.mjs'
 import type { ServerKind, TestServer } from './server.js'
 
 export const mariadb: ServerKind = {
   name: 'MariaDB',
   client: 'mysql',
   variable: 'OCTAVO_TEST_MYSQL_URL',
+  sharedVariable: 'OCTAVO_TEST_SHARED_MYSQL_URL',
   golden: 'mariadb',
-  missing: missingForMariadb,
   start: async (named, below) => {
     if (named !== undefined) return serverAt(named, null, async () => {})
     const { url, crash, stop } = await startMariadb({ isDurable: false, below: below ?? null })

@@ -1,7 +1,7 @@
 // A PostgreSQL server for tests.
 import { createHash } from 'node:crypto'
 import pg from 'pg'
-import { missingForCluster, startCluster } from '../../bench/postgres-cluster.mjs'
+import { startCluster } from '../../bench/postgres-cluster.mjs'
 import type { ServerKind, TestServer } from './server.js'
 
 /** A new name for a database. */
@@ -13,8 +13,8 @@ export const postgres: ServerKind = {
   name: 'PostgreSQL',
   client: 'postgres',
   variable: 'OCTAVO_TEST_POSTGRES_URL',
+  sharedVariable: 'OCTAVO_TEST_SHARED_POSTGRES_URL',
   golden: 'postgres',
-  missing: missingForCluster,
   start: async (named, below) => {
     if (named !== undefined) return serverAt(named, null, () => {})
     const { url, crash, stop } = await startCluster({ isDurable: false, below: below ?? null })

@@ -2,15 +2,14 @@
 
 import { readFileSync } from 'node:fs'
 import pg from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
-import { type Cluster, missingForCluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { type Cluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
+import { describeWith } from '../support/describe-with.js'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import type { Answer } from '../support/serve.js'
 import { closeDesks, type Desk, pause, range, serveDesk, serveDeskBeside, until } from './desk.js'
 import { countReads, flushLog, heldOn, sqlAt, waitingForLocks } from './replica-desk.js'
-
-const missing = missingForCluster()
 
 let primary: Cluster
 let replica: Cluster
@@ -314,5 +313,4 @@ function tests(): void {
   })
 }
 
-if (missing === null) describe('replicas', tests)
-else describe.skip(`replicas (skipped: ${missing})`, tests)
+describeWith(['PostgreSQL'], 'replicas', tests)

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe } from 'vitest'
+import { missingOf, titleWithout } from '../support/programs.js'
 import { mariadb } from './mariadb.js'
 import { postgres } from './postgres.js'
 
@@ -35,22 +36,26 @@ export interface TestServer {
 
 /** A kind of server. */
 export interface ServerKind {
-  readonly name: string
+  readonly name: 'PostgreSQL' | 'MariaDB'
   readonly client: ServerClient
   /** The variable that names a running server by a URL with a user who may create databases. */
   readonly variable: string
+  /** The variable that names the server of a run, which its tests share. */
+  readonly sharedVariable: string
   /** The files of what real Strapi's database has there, in test/golden. */
   readonly golden: string
-  /** Why none can be started here; null: one can. */
-  missing(): string | null
   /** Starts a server, with its files below a folder where one is given, or takes the one at a URL. */
   start(url: string | undefined, below?: string): Promise<TestServer>
 }
 
 export const kinds: Readonly<Record<ServerClient, ServerKind>> = { postgres, mysql: mariadb }
 
-/** Starts a server, or takes the one that is named. */
-export const startServer = ({ start, variable }: ServerKind): Promise<TestServer> => start(process.env[variable])
+/** The server of this run or the one that is named; else a new one. */
+export const startServer = ({ start, variable, sharedVariable }: ServerKind): Promise<TestServer> =>
+  start(process.env[variable] ?? process.env[sharedVariable])
+
+/** A server for one file of tests, which may crash and configure it, unless one is named. */
+const startOwnServer = ({ start, variable }: ServerKind): Promise<TestServer> => start(process.env[variable])
 
 /** The statements that make the golden content as Strapi has it on a server. */
 export const goldenContent = ({ golden }: ServerKind): string =>
@@ -62,29 +67,36 @@ export const environmentOf = (url: string): Readonly<Record<string, string>> => 
   DATABASE_URL: url,
 })
 
-function describeOn(kind: ServerKind, name: string, tests: (server: () => TestServer, kind: ServerKind) => void): void {
-  const missing = process.env[kind.variable] === undefined ? kind.missing() : null
-  if (missing !== null) {
-    describe.skip(`${name} (skipped: ${missing})`, () => tests(() => undefined as never, kind))
+/** Whether a file crashes or configures its server, so that no other file may use it. */
+interface Needs {
+  readonly ownServer?: boolean
+}
+
+type Tests = (server: () => TestServer, kind: ServerKind) => void
+
+function describeOn(kind: ServerKind, title: string, tests: Tests, { ownServer = false }: Needs = {}): void {
+  const missing = process.env[kind.variable] === undefined ? missingOf(kind.name) : []
+  if (missing.length > 0) {
+    describe.skip(titleWithout(title, missing), () => tests(() => undefined as never, kind))
     return
   }
-  describe(name, () => {
+  describe(title, () => {
     let server: TestServer
     beforeAll(async () => {
-      server = await startServer(kind)
+      server = await (ownServer ? startOwnServer(kind) : startServer(kind))
     }, 120_000)
     afterAll(() => server.close())
     tests(() => server, kind)
   })
 }
 
-/** A `describe` with a PostgreSQL server; without one its tests are skipped, and its name says why. */
-export const describePostgres = (name: string, tests: (server: () => TestServer) => void): void => describeOn(postgres, name, tests)
+/** A `describe` with a PostgreSQL server; without one its tests are skipped, and the title says so. */
+export const describePostgres = (title: string, tests: Tests, needs?: Needs): void => describeOn(postgres, title, tests, needs)
 
 /** The same with a MariaDB server. */
-export const describeMariadb = (name: string, tests: (server: () => TestServer) => void): void => describeOn(mariadb, name, tests)
+export const describeMariadb = (title: string, tests: Tests, needs?: Needs): void => describeOn(mariadb, title, tests, needs)
 
 /** The same once on each kind of server. */
-export function describeServers(name: string, tests: (server: () => TestServer, kind: ServerKind) => void): void {
-  for (const kind of Object.values(kinds)) describeOn(kind, `${name} on ${kind.name}`, tests)
+export function describeServers(title: string, tests: Tests, needs?: Needs): void {
+  for (const kind of Object.values(kinds)) describeOn(kind, `${title} on ${kind.name}`, tests, needs)
 }

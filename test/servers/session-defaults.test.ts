@@ -86,52 +86,56 @@ async function conversation(served: Served): Promise<readonly unknown[]> {
   return said
 }
 
-describeMariadb('what new sessions have', (server) => {
-  const former = new Map<string, string>()
-  const quoted = (value: string): string => (/^\d+$/.test(value) ? value : `'${value}'`)
-  const setGlobally = async (name: string, value: string): Promise<void> =>
-    void (await server().run(server().root, `set global ${name} = ${quoted(value)}`))
-  const give = async (values: Readonly<Record<string, string>>): Promise<void> => {
-    for (const [name, value] of Object.entries(values)) {
-      former.set(name, String((await server().run(server().root, `select @@global.${name} as value`))[0]!.value))
-      await setGlobally(name, value)
+describeMariadb(
+  'what new sessions have',
+  (server) => {
+    const former = new Map<string, string>()
+    const quoted = (value: string): string => (/^\d+$/.test(value) ? value : `'${value}'`)
+    const setGlobally = async (name: string, value: string): Promise<void> =>
+      void (await server().run(server().root, `set global ${name} = ${quoted(value)}`))
+    const give = async (values: Readonly<Record<string, string>>): Promise<void> => {
+      for (const [name, value] of Object.entries(values)) {
+        former.set(name, String((await server().run(server().root, `select @@global.${name} as value`))[0]!.value))
+        await setGlobally(name, value)
+      }
     }
-  }
-  afterEach(async () => {
-    for (const [name, value] of former) await setGlobally(name, value)
-    former.clear()
-  })
+    afterEach(async () => {
+      for (const [name, value] of former) await setGlobally(name, value)
+      former.clear()
+    })
 
-  let expected: readonly unknown[] | null = null
-  const conversationOn = async (): Promise<readonly unknown[]> => {
-    // One connection for reads and one for writes.
-    const environment = { ...environmentOf(await server().createDatabase()), DATABASE_POOL_MAX: '2' }
-    const served = await serveProject(files, { environment })
-    try {
-      return await conversation(served)
-    } finally {
-      await served.close()
+    let expected: readonly unknown[] | null = null
+    const conversationOn = async (): Promise<readonly unknown[]> => {
+      // One connection for reads and one for writes.
+      const environment = { ...environmentOf(await server().createDatabase()), DATABASE_POOL_MAX: '2' }
+      const served = await serveProject(files, { environment })
+      try {
+        return await conversation(served)
+      } finally {
+        await served.close()
+      }
     }
-  }
 
-  it.each(Object.entries(defaults))('R26 every response is the same with %s', { timeout: 60_000 }, async (_, values) => {
-    expected ??= await conversationOn()
-    await give(values)
-    expect(await conversationOn()).toEqual(expected)
-  })
+    it.each(Object.entries(defaults))('R26 every response is the same with %s', { timeout: 60_000 }, async (_, values) => {
+      expected ??= await conversationOn()
+      await give(values)
+      expect(await conversationOn()).toEqual(expected)
+    })
 
-  it('R26 dates that are none, which only a server without strict modes has let in, can be read', async () => {
-    const served = await serveProject(files, { environment: environmentOf(await server().createDatabase()) })
-    try {
-      const headers = { 'content-type': 'application/json' }
-      const body = JSON.stringify({ data: { name: 'old', day: '2024-02-29', moment: '2024-07-01T08:30:00.123Z' } })
-      expect((await served.ask('/api/entries?status=draft', { method: 'POST', headers, body })).status).toBe(201)
-      await served.sql("update entries set day = '0000-00-00', moment = '0000-00-00 00:00:00'")
-      const { status, text, body: read } = await served.ask('/api/entries?status=draft')
-      expect(status, text).toBe(200)
-      expect(read.data).toMatchObject([{ name: 'old', day: '0000-00-00', moment: null }])
-    } finally {
-      await served.close()
-    }
-  })
-})
+    it('R26 dates that are none, which only a server without strict modes has let in, can be read', async () => {
+      const served = await serveProject(files, { environment: environmentOf(await server().createDatabase()) })
+      try {
+        const headers = { 'content-type': 'application/json' }
+        const body = JSON.stringify({ data: { name: 'old', day: '2024-02-29', moment: '2024-07-01T08:30:00.123Z' } })
+        expect((await served.ask('/api/entries?status=draft', { method: 'POST', headers, body })).status).toBe(201)
+        await served.sql("update entries set day = '0000-00-00', moment = '0000-00-00 00:00:00'")
+        const { status, text, body: read } = await served.ask('/api/entries?status=draft')
+        expect(status, text).toBe(200)
+        expect(read.data).toMatchObject([{ name: 'old', day: '0000-00-00', moment: null }])
+      } finally {
+        await served.close()
+      }
+    })
+  },
+  { ownServer: true },
+)

@@ -5,36 +5,40 @@ import { rule } from '../support/rule.js'
 import { type Desk, range, serveDesk } from './desk.js'
 import { describeMariadb } from './server.js'
 
-describeMariadb('a switchover of MariaDB', (server) => {
-  let url: string
-  let desk: Desk
-  beforeAll(async () => {
-    url = await server().createDatabase()
-    desk = await serveDesk(url)
-  })
-  afterAll(() => desk.close())
+describeMariadb(
+  'a switchover of MariaDB',
+  (server) => {
+    let url: string
+    let desk: Desk
+    beforeAll(async () => {
+      url = await server().createDatabase()
+      desk = await serveDesk(url)
+    })
+    afterAll(() => desk.close())
 
-  rule('engines.10', 'connections to a server that has become read-only are not used again, not for reads either', async () => {
-    const work = async (round: string) => {
-      const sent = range(10).flatMap((index) => [desk.ask('/api/notes'), desk.send('POST', '/api/notes', { code: `${round} ${index}` })])
-      return (await Promise.all(sent)).map(({ status }) => status).filter((status) => status >= 300)
-    }
-    /** The connections of the service, and the milliseconds for which each has done nothing. */
-    const connections = () =>
-      server().run(url, "select id, time_ms as idle from information_schema.processlist where user = 'octavo' and command = 'Sleep'")
-    expect(await work('before')).toEqual([])
-    const before = new Set((await connections()).map(({ id }) => String(id)))
-    expect(before.size).toBeGreaterThan(2)
-    await server().setReadOnly(true)
-    expect((await desk.send('POST', '/api/notes', { code: 'refused' })).status).toBe(503)
-    expect((await desk.ask('/api/notes')).status).toBe(200)
-    await server().setReadOnly(false)
-    const resumed = performance.now()
-    for (const round of ['after', 'later']) expect(await work(round)).toEqual([])
-    const passed = performance.now() - resumed
-    const now = await connections()
-    expect(now.length).toBeGreaterThan(0)
-    expect(now.filter(({ id, idle }) => before.has(String(id)) && Number(idle) < passed - 5)).toEqual([])
-    expect(now.some(({ id }) => !before.has(String(id)))).toBe(true)
-  })
-})
+    rule('engines.10', 'connections to a server that has become read-only are not used again, not for reads either', async () => {
+      const work = async (round: string) => {
+        const sent = range(10).flatMap((index) => [desk.ask('/api/notes'), desk.send('POST', '/api/notes', { code: `${round} ${index}` })])
+        return (await Promise.all(sent)).map(({ status }) => status).filter((status) => status >= 300)
+      }
+      /** The connections of the service, and the milliseconds for which each has done nothing. */
+      const connections = () =>
+        server().run(url, "select id, time_ms as idle from information_schema.processlist where user = 'octavo' and command = 'Sleep'")
+      expect(await work('before')).toEqual([])
+      const before = new Set((await connections()).map(({ id }) => String(id)))
+      expect(before.size).toBeGreaterThan(2)
+      await server().setReadOnly(true)
+      expect((await desk.send('POST', '/api/notes', { code: 'refused' })).status).toBe(503)
+      expect((await desk.ask('/api/notes')).status).toBe(200)
+      await server().setReadOnly(false)
+      const resumed = performance.now()
+      for (const round of ['after', 'later']) expect(await work(round)).toEqual([])
+      const passed = performance.now() - resumed
+      const now = await connections()
+      expect(now.length).toBeGreaterThan(0)
+      expect(now.filter(({ id, idle }) => before.has(String(id)) && Number(idle) < passed - 5)).toEqual([])
+      expect(now.some(({ id }) => !before.has(String(id)))).toBe(true)
+    })
+  },
+  { ownServer: true },
+)

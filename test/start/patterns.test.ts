@@ -21,7 +21,7 @@ test('values that make an engine backtrack are refused, others are taken; the st
   }
   expect((await post({ harmless: 'a-slug' })).status).toBe(201)
   expect((await post({ harmless: 'A slug' })).status).toBe(400)
-  const named = served.log.map((line) => JSON.parse(line)).filter(({ level }) => level === 40)
+  const named = served.log.map((line) => JSON.parse(line)).filter(({ level, msg }) => level === 40 && /^api::/.test(msg))
   expect(named.map(({ msg }) => /^\S+/.exec(msg)![0])).toEqual(['api::note.note.nested:', 'api::note.note.ahead:'])
   await served.close()
 })

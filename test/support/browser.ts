@@ -1,13 +1,9 @@
 // A browser for tests: Debian's Chromium with a profile of its own, where it is installed.
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
-
-const executablePath = '/usr/bin/chromium'
-
-/** Why tests that need a browser are skipped; null if they run. */
-export const noBrowser: string | null = existsSync(executablePath) ? null : 'skipped, as Chromium is not installed'
+import { programOf } from './programs.js'
 
 /** A browser with one page. */
 export interface OpenBrowser {
@@ -25,7 +21,7 @@ const alone = ['--disable-component-update', '--disable-sync']
 export async function openBrowser(options: BrowserContextOptions = {}): Promise<OpenBrowser> {
   const profile = mkdtempSync(join(tmpdir(), 'octavo-browser-'))
   const context = await chromium.launchPersistentContext(profile, {
-    executablePath,
+    executablePath: programOf('chromium')!,
     headless: true,
     args: [...silent, ...alone],
     ...options,

@@ -1,5 +1,5 @@
-// The database that the suite runs on: SQLite, or with DATABASE_CLIENT=postgres or =mysql a database of its own on one server for each
-// project.
+// The database that the suite runs on: SQLite, or with DATABASE_CLIENT=postgres or =mysql a database for each project on the server of the
+// run.
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { environmentOf, goldenContent, kinds, type ServerClient, startServer, type TestServer } from '../servers/server.js'
@@ -13,14 +13,6 @@ const kind = client === undefined ? null : (kinds[client] ?? null)
 export const isOnServer = kind !== null
 export const isOnPostgres = client === 'postgres'
 export const isOnMysql = client === 'mysql'
-
-/** Runs once before all files: they find the server by the variable that names it. */
-export default async function setup(): Promise<() => Promise<void>> {
-  if (kind === null || process.env[kind.variable] !== undefined) return async () => {}
-  const started = await startServer(kind)
-  process.env[kind.variable] = started.root
-  return started.close
-}
 
 let server: Promise<TestServer> | null = null
 

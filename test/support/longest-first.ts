@@ -1,39 +1,30 @@
 // The order of the files of tests: those that take longest begin first, so that none of them runs alone at the end.
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
-/** Files of more than half a minute, in the order in which they begin: those that take longest first, with those that mostly wait between them. */
+/** Files of more than half a minute, in the order in which they begin: the longest first, with those that mostly wait between them. */
 const longest = [
-  ...[
-    'servers/kill-model-kinds',
-    'faults/kill-model-kinds',
-    'live-model/recorded-changes',
-    'faults/kill',
-    'servers/kill',
-    'servers/model-work',
-    'servers/model-work-ends',
-    'faults/kill-model-change',
-    'faults/database-files',
-    'spec/event-stream',
-    'start/start',
-    'servers/archives',
-    'golden/replay-mysql',
-    'instances/several',
-    'instances/processes',
-  ],
-  ...['golden/replay-postgres', 'servers/faults', 'faults/log', 'account/commands', 'attacks/refusals', 'golden/replay'],
-  ...['attacks/long-texts', 'servers/doctor', 'archive/kill', 'documents/concurrency', 'start/absent', 'spec/schedules'],
-  ...['engines/galera', 'engines/patroni', 'spec/schedule-kills', 'faults/webhooks', 'faults/kill-uploads', 'spec/webhooks'],
+  ...['servers/kill', 'servers/kill-model-kinds', 'engines/galera', 'faults/kill', 'live-model/recorded-changes', 'deploy/image'],
+  ...['faults/kill-model-change', 'golden/replay-mysql', 'servers/model-work', 'servers/model-work-ends', 'faults/database-files'],
+  ...['faults/webhooks', 'attacks/slow', 'instances/several', 'servers/faults', 'instances/processes', 'golden/replay-postgres'],
+  ...['postgres/unusable-commit-log', 'attacks/writes', 'live-model/random-changes', 'documents/concurrency', 'archive/kill'],
+  ...['faults/kill-uploads', 'start/init', 'attacks/long-texts', 'account/commands', 'attacks/scopes', 'start/absent', 'servers/doctor'],
+  ...['servers/archives', 'live-model/undone-changes', 'attacks/refusals', 'faults/disk', 'start/dev', 'faults/log', 'engines/patroni'],
+  ...['spec/event-stream', 'spec/schedules', 'spec/schedule-kills', 'spec/webhooks', 'golden/replay', 'start/start'],
 ].map((name) => `/test/${name}.test.ts`)
 
-/** The place of a file among the longest; those that are not listed come after all of them. */
-function placeOf({ moduleId }: TestSpecification): number {
-  const place = longest.findIndex((end) => moduleId.endsWith(end))
-  return place === -1 ? longest.length : place
+/** The index of a file among the longest; other files come after all of them. */
+function rank({ moduleId }: TestSpecification): number {
+  const index = longest.findIndex((end) => moduleId.endsWith(end))
+  return index === -1 ? longest.length : index
 }
+
+/** Files that share a process come last, project by project: a process serves the files of one project, as long as they follow each other. */
+const shared = ['spec', 'api', 'start', 'fast']
+const group = ({ project }: TestSpecification): number => shared.indexOf(project.name)
 
 /** Other files are in the order of vitest: by the time they took before, or by size where that is not known. */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    return (await super.sort(files)).sort((one, other) => placeOf(one) - placeOf(other))
+    return (await super.sort(files)).sort((one, other) => group(one) - group(other) || rank(one) - rank(other))
   }
 }

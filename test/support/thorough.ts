@@ -1,4 +1,7 @@
-// How much of what takes long the tests do.
+// How many of the kills and recorded changes the tests try.
 
-/** Whether FAULTS=all asks for every kill and every recorded change, which takes hours; the ordinary run takes some of them. */
+/** FAULTS=all: each of them, which takes hours; otherwise some. */
 export const isThorough = process.env.FAULTS === 'all'
+
+/** FAULTS=once: one kill for each kind of operation, as in `npm test`. */
+export const isBrief = process.env.FAULTS === 'once'
