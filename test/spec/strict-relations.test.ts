@@ -41,7 +41,7 @@ const files = {
   ...component('parts', 'note', { topic: relation('oneToOne'), pic }),
   ...component('parts', 'plain', { text: { type: 'string' } }),
   ...component('parts', 'box', { items: plain }),
-  'foundation/config/api.js': 'module.exports = { documents: { strictRelations: true } }',
+  'config/api.js': 'module.exports = { documents: { strictRelations: true } }',
 }
 
 let press: Press

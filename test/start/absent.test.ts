@@ -102,7 +102,7 @@ test('an unreadable config/database of a Strapi project is named when the databa
   const folder = project({
     ...notes,
     'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } },
-    'foundation/config/database.js': "module.exports = () => require('a-module-that-is-not-there')",
+    'config/database.js': "module.exports = () => require('a-module-that-is-not-there')",
   })
   const { status, out, err } = await octavo(['start', folder])
   expect([status, out, err]).toEqual([
@@ -159,18 +159,18 @@ test("Strapi's config/database tells the file, in JavaScript and in TypeScript; 
       const connections = { sqlite: { connection: { filename: path.join(__dirname, '..', '..', env('FILE', 'content/site.db')) }, useNullAsDefault: true } }
       return { connection: { client, ...connections[client as 'sqlite'], acquireConnectionTimeout: env.int('X', 60000) } }
     }`
-  for (const file of [{ 'foundation/config/database.js': javascript }, { 'foundation/config/database.ts': typescript }]) {
+  for (const file of [{ 'config/database.js': javascript }, { 'config/database.ts': typescript }]) {
     const folder = project({ ...notes, ...file, '.env': 'FILE=content/other.db\n' })
     expect((await octavo(['start', folder])).status).toBe(0)
     expect(existsSync(join(folder, 'content', 'other.db'))).toBe(true)
     expect((await octavo(['start', folder, '--new'], { DATABASE_FILENAME: 'mine.db' })).status).toBe(0)
     expect(existsSync(join(folder, 'mine.db'))).toBe(true)
   }
-  const unknown = await octavo(['start', project({ ...notes, 'foundation/config/database.js': "require('not-here')" })])
+  const unknown = await octavo(['start', project({ ...notes, 'config/database.js': "require('not-here')" })])
   expect([unknown.status, unknown.out]).toEqual([0, expect.stringMatching(/config\/database\.js does not name .*DATABASE_FILENAME/)])
   const other = await octavo([
     'start',
-    project({ ...notes, 'foundation/config/database.js': "module.exports = { connection: { client: 'oracledb' } }" }),
+    project({ ...notes, 'config/database.js': "module.exports = { connection: { client: 'oracledb' } }" }),
   ])
   expect([other.status, other.err]).toEqual([
     1,

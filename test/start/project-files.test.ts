@@ -33,7 +33,7 @@ async function serve(files: Readonly<Record<string, unknown>>, options: ServeOpt
 test("Strapi's config/api in TypeScript says the prefix, the pages and what is private", async () => {
   const { ask } = await serve(
     {
-      'foundation/config/api.ts': `import type { Core } from '@strapi/strapi'
+      'config/api.ts': `import type { Core } from '@strapi/strapi'
         type Limits = { defaultLimit: number; maxLimit: number }
         const limits: Limits = { defaultLimit: 3, maxLimit: 7 }
         const config = ({ env }: { env: any }) => ({
@@ -61,7 +61,7 @@ test("Strapi's config/api in TypeScript says the prefix, the pages and what is p
 
 test('octavo.config wins over config/api, and config/env over config', async () => {
   const { ask } = await serve({
-    'foundation/config/api.js': 'module.exports = { rest: { defaultLimit: 3, maxLimit: 7 } }',
+    'config/api.js': 'module.exports = { rest: { defaultLimit: 3, maxLimit: 7 } }',
     'config/env/production/api.json': { rest: { defaultLimit: 4 } },
     'octavo.config.json': { api: { rest: { maxLimit: 9 } } },
   })
@@ -70,17 +70,17 @@ test('octavo.config wins over config/api, and config/env over config', async () 
 })
 
 test('a config/api that cannot be used is named', async () => {
-  await expect(serve({ 'foundation/config/api.js': 'module.exports = { rest: { maxLimit: "many" } }' })).rejects.toThrow(
+  await expect(serve({ 'config/api.js': 'module.exports = { rest: { maxLimit: "many" } }' })).rejects.toThrow(
     /^Invalid configuration \(config\/api\.js, rest\.maxLimit\): /,
   )
-  await expect(serve({ 'foundation/config/api.ts': "throw new Error('no limits today')" })).rejects.toThrow(
+  await expect(serve({ 'config/api.ts': "throw new Error('no limits today')" })).rejects.toThrow(
     'Cannot load config/api.ts: no limits today.',
   )
 })
 
 rule('projects.23', 'config/api is read as Strapi reads it: numbers as text, no largest page, no prefix', async () => {
   const sizes = async (rest: string, prefix = '/api') => {
-    const { ask, log } = await serve({ 'foundation/config/api.js': rest })
+    const { ask, log } = await serve({ 'config/api.js': rest })
     const asked = await Promise.all(['', '?pagination[pageSize]=11'].map((query) => ask(`${prefix}/stones${query}`)))
     const warned = log.filter((line) => line.includes('config/api.js: rest.')).map((line) => /config\/api\.js: (rest\.\w+)/.exec(line)![1])
     return [...asked.map(({ body }) => body.data.length), warned]
