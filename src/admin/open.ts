@@ -2,10 +2,9 @@
 
 import { onceDone } from '../foundation/runtime/once-done.js'
 import { type Doctor, openDoctor } from '../operations/doctor/beside-service.js'
-import type { Administration } from './context.js'
+import type { Administration, AdministrationParts } from './context.js'
 import { anyAdministrator } from './identity/administrators.js'
 import type { ToldCode } from './identity/first.js'
-import { type JobParts, type Jobs, prepareJobs } from './jobs/jobs.js'
 
 /** The administration of a service, which may never be opened. */
 export interface LateAdministration {
@@ -13,14 +12,13 @@ export interface LateAdministration {
   open(): Promise<Administration>
   /** Logs the code of the first administrator if there is none. Without tables of administrators, nothing is logged. */
   announce(): void
-  readonly jobs: Jobs
   readonly doctor: Doctor
-  /** Ends what goes on behind responses. */
-  close(): Promise<void>
+  /** Ends the checks of the database. */
+  close(): void
 }
 
 /** Prepares the administration of a service. */
-export function prepareAdministration(given: Omit<JobParts, 'tellFirst'>): LateAdministration {
+export function prepareAdministration(given: Omit<AdministrationParts, 'tellFirst'>): LateAdministration {
   const { config, database, log, now } = given
   const told: ToldCode = { hour: null }
   const tellFirst = async (): Promise<boolean> => {
@@ -34,13 +32,6 @@ export function prepareAdministration(given: Omit<JobParts, 'tellFirst'>): LateA
     const { openAdministration } = await import('./context.js')
     return openAdministration({ ...given, tellFirst })
   })
-  const [jobs, doctor] = [prepareJobs(given, open), openDoctor(config)]
-  return {
-    ...{ open, jobs, doctor },
-    announce: () => void tellFirst().catch(() => {}),
-    close: async () => {
-      doctor.close()
-      await jobs.close()
-    },
-  }
+  const doctor = openDoctor(config)
+  return { open, doctor, announce: () => void tellFirst().catch(() => {}), close: () => doctor.close() }
 }

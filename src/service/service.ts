@@ -2,7 +2,6 @@
 // when opening fails half-way.
 import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
-import type { WithContent } from '../admin/jobs/runner.js'
 import { prepareAdministration } from '../admin/open.js'
 import { theProject } from '../content/documents/actor.js'
 import { openHooks } from '../content/documents/hooks.js'
@@ -96,11 +95,10 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   })
   opened.add(installations.close)
   liveModel.serve(installations)
-  const withContent: WithContent = async (work) => holding(installations.enter(await defaultLocale()), work)
   const backend = {
     identification,
     installations,
-    administration: prepareAdministration({ config, identification, withContent, ...accounts }),
+    administration: prepareAdministration({ config, identification, ...accounts }),
     modelChanges: { live: liveModel, byBuilder: openContentTypeBuilder(config.folder, database.main, liveModel) },
     services,
     scopes,
@@ -187,13 +185,13 @@ async function openServing(config: Config, { main, writes, reads }: Database, ba
   const listen = async () => {
     await loadLateCode(config)
     const address = await server.listen()
-    if (config.admin.enabled) {
-      administration.announce()
-      administration.jobs.start()
-    }
+    if (config.admin.enabled) administration.announce()
     return address
   }
-  const close: HttpServer['close'] = async (delay) => void (await Promise.all([administration.close(), server.close(delay)]))
+  const close: HttpServer['close'] = async (delay) => {
+    administration.close()
+    await server.close(delay)
+  }
   const { state, leaveToOthers } = server
   if (config.schedules.length === 0) return { listen, state, leaveToOthers, close }
   const { openSchedules } = await import('../project/schedules/schedules.js')
@@ -219,12 +217,7 @@ async function openServing(config: Config, { main, writes, reads }: Database, ba
  * process lives, so nothing of this waits for the request that needs it, which may come when no descriptor is left.
  */
 async function loadLateCode({ admin, modelChanges, mail, webhooks }: Config): Promise<void> {
-  const administration = () => [
-    import('../http/admin/handle.js'),
-    import('../admin/context.js'),
-    import('../admin/identity/first.js'),
-    import('../admin/jobs/runner.js'),
-  ]
+  const administration = () => [import('../http/admin/handle.js'), import('../admin/context.js'), import('../admin/identity/first.js')]
   const changes = () => [import('../project/model-changes/schema-request.js'), loadBuilder(), import('re2js')]
   await Promise.all([
     import('@fastify/busboy'),

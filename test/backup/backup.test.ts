@@ -134,31 +134,6 @@ rule('backups.5', 'sessions, codes and what belongs to processes are left out', 
   expect(readFileSync(join(path, 'database.db')).includes('a secret session')).toBe(false)
 })
 
-rule('backups.16', 'jobs that have not ended are canceled in the backup, and go on where it was made', async () => {
-  const used = isOnServer ? await small() : copyOf(project)
-  const columns = 'administrator_id, request, documents, state, run, total, done, failed, errors, made_at, worked_at, ended_at'
-  for (const [state, run, ended] of [
-    ['waiting', 'null', 0],
-    ['running', "'a run'", 0],
-    ['done', 'null', 7],
-  ])
-    await runStatement(
-      used.database,
-      `insert into octavo_jobs (${columns}) values (1, '{}', '["a","b"]', '${state}', ${run}, 2, 1, 0, '[]', 1, 2, ${ended})`,
-    )
-  const before = Date.now()
-  const path = await backedUp(used)
-  const jobsIn = (database: string) => runStatement(database, 'select state, run, documents, done, ended_at from octavo_jobs order by id')
-  const [waiting, running, done] = await jobsIn(join(path, 'database.db'))
-  for (const job of [waiting!, running!]) {
-    expect(job).toMatchObject({ state: 'canceled', run: null, documents: '[]', done: 1 })
-    expect(Number(job.ended_at)).toBeGreaterThanOrEqual(before)
-  }
-  expect(done).toMatchObject({ state: 'done', ended_at: 7 })
-  expect((await jobsIn(used.database)).map(({ state }) => state)).toEqual(['waiting', 'running', 'done'])
-  expect(await verify(path)).toMatchObject({ status: 0 })
-})
-
 rule('backups.3', 'a file that is not where its row says is named', async () => {
   const used = isOnServer ? await small() : copyOf(project)
   rmSync(join(used.folder, 'uploads', 'tern.txt'))

@@ -9,7 +9,7 @@ import { file, type Part, sample } from '../uploads/sending.js'
 import { secrets } from './callers.js'
 import { type Desk, giveRights, officeRoles, openDesk, serveOffice, story, writer } from './editorial-office.js'
 
-const rates = { authRateLimit: 0, bulkAtOnce: 3 }
+const rates = { authRateLimit: 0 }
 const config = { limits: rates, webhooks: { allowPrivateAddresses: true } }
 
 let served: Served

@@ -1,23 +1,32 @@
-// One act on many documents of a type: which documents are meant, and what it came to for each of them.
-import { ApiError, validationError } from '../../foundation/errors/errors.js'
+// One action on many documents of a type, within a request: the selection, and a result for each document.
+import { inBookkeeping } from '../../database/bookkeeping.js'
+import { ApiError, forbidden, validationError } from '../../foundation/errors/errors.js'
 import { isObject, type Parameters } from '../../query/rest/parameters.js'
-import { type ContentAccess, readableType } from './content-access.js'
+import type { KeepActs } from '../activity.js'
+import type { Administration } from '../context.js'
+import { type ContentAccess, localesOf, readableType } from './content-access.js'
 import { rowsOf } from './document-list.js'
 import { actOnDocument, type DocumentAction } from './document-writes.js'
 
-/** What is done, and where. */
-export interface BulkAct {
+/** An action on documents, given by their ids or as a list. */
+export interface BulkRequest {
   readonly action: DocumentAction
   /** The uid of the type. */
   readonly type: string
   /** One locale, several separated by commas, or `*`; null: the default one. */
   readonly locale: string | null
+  readonly documents: readonly string[] | null
+  /** The parameters of a list. */
+  readonly where: Parameters | null
 }
 
-/** What decides which documents are meant, as in a list. */
-export type ListedBy = Parameters
+/** The result for one document; `error` null: the action was carried out. */
+export interface BulkResult {
+  readonly documentId: string
+  readonly error: DocumentError | null
+}
 
-/** Why a document was left as it is. */
+/** Why a document was left unchanged. */
 export interface DocumentError {
   readonly status: number
   readonly name: string
@@ -26,90 +35,122 @@ export interface DocumentError {
   readonly errors: readonly { readonly path: readonly string[]; readonly message: string }[]
 }
 
-/** Rows that one read of a selection has. */
-const atOnce = 2_000
-/** Errors about the values of one document that are returned. */
-const mostErrors = 10
+/** The client of a bulk request. */
+export interface BulkClient {
+  /** Whether the client has closed the connection. */
+  isGone(): boolean
+  /** Stores the results under the Idempotency-Key of the request; absent: there is none. */
+  readonly keep?: KeepActs | undefined
+}
 
-/** Does the act to one document, whatever state it is in. Null: it is done. Never throws; `failed` receives what is no answer. */
-export async function actOn(
+const rowsPerRead = 2_000
+const maxErrorsPerDocument = 10
+
+/** Refuses a request that is wrong for every document. @throws ApiError 400, 403, 404 */
+export async function checkBulk(access: ContentAccess, { action, type: uid, locale, documents, where }: BulkRequest): Promise<void> {
+  const type = readableType(access, uid)
+  const needed = `${uid}.${action === 'discardDraft' ? 'discard' : action}`
+  if (!access.grants.may(needed)) throw forbidden(needed)
+  if (action !== 'delete' && !type.draftAndPublish) throw validationError(`${uid} has no drafts`)
+  const isOfList = locale !== null && where?.locale === locale
+  await localesOf(access, type, locale ?? undefined, isOfList ? ['where', 'locale'] : ['locale'])
+  if ((documents === null) === (where === null)) throw validationError('Give either documents or where')
+}
+
+/**
+ * Carries out an action on documents one by one, each in a transaction of its own. Once the client is gone, the remaining documents are
+ * left unchanged, and their results say so.
+ * @throws ApiError 400, 403, 404
+ */
+export async function actOnMany(
+  { writer, log }: Pick<Administration, 'writer' | 'log'>,
   access: ContentAccess,
-  { action, type, locale }: BulkAct,
+  client: BulkClient,
+  request: BulkRequest,
+): Promise<readonly BulkResult[]> {
+  await checkBulk(access, request)
+  const { type, where } = request
+  const { bulkDocuments: maxDocuments } = access.limits
+  const documents = where === null ? [...new Set(request.documents)] : await findListed(access, type, where, maxDocuments)
+  if (documents.length > maxDocuments) throw validationError(`At most ${maxDocuments} documents in one request (limits.bulkDocuments)`)
+  const results: BulkResult[] = []
+  for (const documentId of documents) {
+    const error = client.isGone() ? notDone : await actOn(access, request, documentId, log)
+    results.push({ documentId, error })
+  }
+  const { keep } = client
+  if (keep !== undefined) await inBookkeeping(writer, (transaction) => keep(transaction, [{ id: '', told: results }]))
+  return results
+}
+
+/** The result of a document whose turn came after the client had closed the connection. */
+const notDone: DocumentError = {
+  status: 503,
+  name: 'ServiceUnavailableError',
+  message: 'Not done: the client closed the connection',
+  errors: [],
+}
+
+/** Carries out the action on one document in any state. Null: it is done. Never throws. */
+async function actOn(
+  access: ContentAccess,
+  { action, type, locale }: BulkRequest,
   documentId: string,
-  failed: (error: unknown) => void,
+  log: Administration['log'],
 ): Promise<DocumentError | null> {
   try {
     await actOnDocument(access, action, { type: readableType(access, type), documentId, locale: locale ?? undefined }, null)
     return null
   } catch (error) {
-    if (!(error instanceof ApiError) || error.status === 500) failed(error)
-    return errorOf(error)
+    if (error instanceof ApiError && error.status !== 500) return toDocumentError(error)
+    log.error({ err: error, requestId: access.requestId }, 'a bulk action failed on a document')
+    return { status: 500, name: 'InternalServerError', message: 'Internal Server Error', errors: [] }
   }
 }
 
-/** An error as the result of a document. */
-export function errorOf(error: unknown): DocumentError {
-  if (!(error instanceof ApiError) || error.status === 500)
-    return { status: 500, name: 'InternalServerError', message: 'Internal Server Error', errors: [] }
-  const { status, name, message, details } = error
-  const given = (details as { readonly errors?: unknown } | null)?.errors
-  return { status, name, message, errors: (Array.isArray(given) ? given.slice(0, mostErrors) : []).map(errorOfValue) }
+function toDocumentError({ status, name, message, details }: ApiError): DocumentError {
+  const errors = (details as { readonly errors?: unknown } | null)?.errors
+  return { status, name, message, errors: Array.isArray(errors) ? errors.slice(0, maxErrorsPerDocument).map(toValueError) : [] }
 }
 
 /** An error about a value. Code of the project may have thrown anything. */
-function errorOfValue(given: unknown): DocumentError['errors'][number] {
+function toValueError(given: unknown): DocumentError['errors'][number] {
   const { path, message } = (isObject(given) ? given : {}) as { readonly path?: unknown; readonly message?: unknown }
   const names = Array.isArray(path) ? path : path === undefined || path === null ? [] : [path]
   return { path: names.map(String), message: String(message ?? '') }
 }
 
-/** The error of a document that is not among those that are meant any more. */
-export const unmatched: DocumentError = {
-  ...{ status: 409, name: 'ConflictError', errors: [] },
-  message: 'The document does not match the filters any more',
-}
-
-/**
- * The documents of a list, in its order, each once; one more than `most` if there are too many.
- * @throws ApiError 400, 403, 404
- */
-export async function documentsListed(access: ContentAccess, uid: string, where: ListedBy, most: number): Promise<readonly string[]> {
+/** The ids of the documents of a list, in its order; `max` + 1 of them if there are more. @throws ApiError 400, 403, 404 */
+async function findListed(access: ContentAccess, uid: string, where: Parameters, max: number): Promise<readonly string[]> {
   const type = readableType(access, uid)
   const rows = await rowsOf(access, type, where, ['where', 'locale'])
   const found = new Set<string>()
   let position: { readonly id: number; readonly values: readonly unknown[] } | null = null
   for (;;) {
     const page = (await access.documents.findData(access.grants, {
-      ...{ type, mode: 'many', action: `${uid}.find`, envelope: 'bare', paged: false, keyset: { position, backwards: false } },
-      parameters: { ...rows, fields: ['documentId'], limit: atOnce },
+      type,
+      mode: 'many',
+      action: `${uid}.find`,
+      envelope: 'bare',
+      paged: false,
+      keyset: { position, backwards: false },
+      parameters: { ...rows, fields: ['documentId'], limit: rowsPerRead },
     })) as readonly { readonly id: number; readonly documentId: string; readonly $0?: unknown }[]
-    for (const { documentId } of page) if (found.size <= most) found.add(documentId)
+    for (const { documentId } of page) if (found.size <= max) found.add(documentId)
     const last = page.at(-1)
-    if (last === undefined || page.length < atOnce || found.size > most) return [...found]
-    position = { id: last.id, values: valuesOf(last) }
+    if (last === undefined || page.length < rowsPerRead || found.size > max) return [...found]
+    position = { id: last.id, values: sortValues(last) }
   }
 }
 
-const valuesOf = (row: Readonly<Record<string, unknown>>): readonly unknown[] =>
+const sortValues = (row: Readonly<Record<string, unknown>>): readonly unknown[] =>
   Array.from({ length: Object.keys(row).filter((name) => name.startsWith('$')).length }, (_, index) => row[`$${index}`])
 
-/** Those of some documents that a list has. @throws ApiError 400, 403, 404 */
-export async function stillListed(
-  access: ContentAccess,
-  uid: string,
-  { filters, ...where }: ListedBy,
-  ids: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const among = { documentId: { $in: ids } }
-  const both = filters === undefined ? among : { $and: [filters, among] }
-  return new Set(await documentsListed(access, uid, { ...where, filters: both }, ids.length))
-}
-
-/** Members of JSON as a query string has them: numbers and booleans as texts. @throws ApiError 400 for null */
-export function asParameters(value: unknown): unknown {
+/** JSON values as in a query string: numbers and booleans become strings. @throws ApiError 400 for null */
+export function toParameters(value: unknown): unknown {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
-  if (Array.isArray(value)) return value.map(asParameters)
-  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, asParameters(inner)]))
+  if (Array.isArray(value)) return value.map(toParameters)
+  if (isObject(value)) return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toParameters(inner)]))
   if (typeof value === 'string') return value
-  throw validationError('A filter has no null: ask for what is empty with $null')
+  throw validationError('A filter cannot be null: use $null to select empty values')
 }

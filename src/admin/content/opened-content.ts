@@ -1,4 +1,4 @@
-// Opens content for an administrator: in a request, or in a job that goes on behind it.
+// Opens content for an administrator.
 import type { Grants } from '../../foundation/grants.js'
 import { type ActingAdministrator, noteActivity } from '../activity.js'
 import type { Administration } from '../context.js'

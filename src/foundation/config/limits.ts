@@ -183,16 +183,8 @@ const administrationLimits = () => ({
   findOfType: z.int().positive().max(1_000).default(5),
   findResults: z.int().positive().max(10_000).default(30),
   findTime: z.int().positive().max(longest).default(1_500),
-  /** Documents that one act of an administrator (`/admin/api/bulk`) is carried out on within its request; with more it becomes a job. */
-  bulkAtOnce: z.int().positive().max(1_000).default(100),
-  /** Documents of one job. */
-  bulkDocuments: z.int().positive().max(500_000).default(100_000),
-  /** Jobs that wait or go on, and errors of one job that are kept. */
-  jobs: z.int().positive().max(10_000).default(50),
-  jobErrors: z.int().positive().max(10_000).default(100),
-  /** Jobs that are kept once they have ended, and milliseconds for which they are. */
-  jobsKept: z.int().positive().max(most).default(1_000),
-  jobTime: z.int().positive().default(604_800_000),
+  /** Documents of one request to `/admin/api/bulk`. */
+  bulkDocuments: z.int().positive().max(10_000).default(500),
   /** Passwords that are hashed concurrently (on Node's four threads, which also read files), and passwords that may wait. */
   passwordConcurrency: z.int().positive().max(100).default(2),
   passwordQueue: z.int().positive().max(most).default(100),

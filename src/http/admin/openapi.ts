@@ -78,7 +78,7 @@ const describedRefusals = {
 const response = (name: string) => ({ $ref: `#/components/responses/${name}` })
 
 function operationOf(resource: Resource) {
-  const { method, path, summary, who, body, form, status, answer, isStrong, goesOn } = resource
+  const { method, path, summary, who, body, form, status, answer, isStrong } = resource
   const content = {
     ...(isTagged(resource) ? withHeader('ETag') : {}),
     ...(answer === null ? {} : { content: json(jsonSchema(answer, 'output')) }),
@@ -100,7 +100,6 @@ function operationOf(resource: Resource) {
       : { requestBody: { required: true, content: { 'multipart/form-data': { schema: jsonSchema(form, 'input') } } } }),
     responses: {
       [status]: { description: answer === null ? 'Done' : 'The result', ...content },
-      ...(goesOn ? { 202: { description: 'It goes on', ...content } } : {}),
       ...(method === 'GET' && answer !== null ? { 304: response('NotModified') } : {}),
       ...Object.fromEntries(refusalsOf(resource).map((refusal) => [refusal, response(refusals[refusal].name)])),
       default: response('Failure'),

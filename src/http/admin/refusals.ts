@@ -20,7 +20,7 @@ export const refusals = {
   413: { name: 'PayloadTooLarge', description: 'The body is too large' },
   422: { name: 'UnprocessableEntity', description: 'The Idempotency-Key was sent with another request before' },
   428: { name: 'PreconditionRequired', description: 'The request does not say which state it means' },
-  429: { name: 'TooManyRequests', description: 'There are too many attempts, or jobs', header: 'Retry-After' },
+  429: { name: 'TooManyRequests', description: 'There are too many attempts', header: 'Retry-After' },
   501: { name: 'NotImplemented', description: 'The database lacks tables that a current version of Strapi 5 creates' },
   503: { name: 'ServiceUnavailable', description: 'It is not possible now', header: 'Retry-After' },
 } as const satisfies Readonly<Record<number, DescribedRefusal>>

@@ -89,8 +89,6 @@ export interface Resource {
   readonly body: z.ZodType | null
   /** Of a form with files in place of a body: `files`, and fields. */
   readonly form?: z.ZodObject
-  /** May respond 202 with the same JSON, and go on behind the response. */
-  readonly goesOn?: boolean
   /** The status of the response: 200, 201 or 204. */
   readonly status: number
   /** Besides the responses to reads, and to writes that mean a state: the response has an ETag. */
@@ -115,7 +113,7 @@ export interface ResourceInput<
   Query extends z.ZodType | null,
   Body extends z.ZodType | null,
   Answer extends z.ZodType | null,
-> extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret' | 'goesOn' | 'form'>,
+> extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret' | 'form'>,
     Pick<Resource, 'isNested' | 'isTagged' | 'refusals'> {
   readonly headers?: HeaderInput
   readonly params?: Params

@@ -143,30 +143,6 @@ export const octavoTables: readonly OctavoTable[] = [
     indexes: { administrator: ['administrator_id'], subject: ['subject', 'subject_id'] },
   },
   {
-    // Work of administrators that goes on behind a response: what is done (JSON), to which documents (JSON), how far it is, what failed
-    // (JSON, bounded), and which run of it may write. `ended_at` is 0 until it has ended; then the documents are forgotten.
-    name: 'octavo_jobs',
-    columns: {
-      id: 'integer',
-      administrator_id: 'integer',
-      address: 'text?',
-      request: 'text',
-      documents: 'text',
-      state: 'text',
-      run: 'text?',
-      total: 'integer',
-      done: 'integer',
-      failed: 'integer',
-      errors: 'text',
-      made_at: 'integer',
-      worked_at: 'integer',
-      ended_at: 'integer',
-    },
-    key: ['id'],
-    numbered: true,
-    indexes: { end: ['ended_at'] },
-  },
-  {
     // Changes of the model: the files they write and what these were before (JSON: path to text, or null where there is none), what they
     // keep aside, which attributes they leave with more than may be there (`narrowed`), and whether the files are on disk. No two changes
     // follow the same one, so that of two at once one wins. `is_made` is 0 while the steps of a change are committed one by one, and so
@@ -294,7 +270,7 @@ export const replaceFormerTables = (has: (name: string) => boolean): readonly st
 /** Tables of ours that earlier versions had, that one driver alone has, or that only exist while a copy is under way. */
 const otherOctavoTables: readonly string[] = [
   ...['octavo_hidden_links', 'octavo_drifted_drafts', 'octavo_unequal_locales', 'octavo_user_epochs', 'octavo_codes'],
-  'octavo_counters',
+  ...['octavo_counters', 'octavo_jobs'],
   ...formerTables.map(({ from }) => from),
   ...['octavo_write_turns', 'octavo_server_epoch', 'octavo_commits', 'octavo_write_outcomes', 'octavo_preparation', 'octavo_copy_progress'],
   'octavo_time_zone',

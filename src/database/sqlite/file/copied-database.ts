@@ -4,11 +4,8 @@ import { ConfigError } from '../../../foundation/errors/errors.js'
 import { quoted } from '../../../model/tables/table.js'
 import { isDamage } from '../errors.js'
 
-/** Ends the jobs that have not ended, as a cancellation does: a copy that is served must not go on with what was asked for elsewhere. */
-const cancelJobs = `update octavo_jobs set state = 'canceled', ended_at = ?, documents = '[]', run = null where ended_at = 0`
-
 /**
- * Removes all rows of `tables` from a copy, for good, cancels its jobs, checks all of it, and makes it one file.
+ * Removes all rows of `tables` from a copy, for good, checks all of it, and makes it one file.
  * @throws ConfigError if the copy is damaged
  */
 export function settleCopy(file: string, tables: readonly string[]): void {
@@ -18,7 +15,6 @@ export function settleCopy(file: string, tables: readonly string[]): void {
     const has = database.prepare("select 1 from sqlite_schema where type = 'table' and name = ?")
     database.transaction(() => {
       for (const table of tables) if (has.get(table) !== undefined) database.exec(`delete from ${quoted(table)}`)
-      if (has.get('octavo_jobs') !== undefined) database.prepare(cancelJobs).run(Date.now())
     })()
     checkCopy(database, file)
     database.pragma('journal_mode = DELETE')

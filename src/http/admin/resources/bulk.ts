@@ -1,51 +1,17 @@
-// /bulk: one act on many documents. /jobs: those that go on behind a response.
+// /bulk: one action on many documents.
 import * as z from 'zod'
-import { asParameters, type ListedBy } from '../../../admin/content/bulk.js'
-import type { DocumentAction } from '../../../admin/content/document-writes.js'
+import { actOnMany, type BulkRequest, type BulkResult, checkBulk, toParameters } from '../../../admin/content/bulk.js'
 import { checkPasswordAge } from '../../../admin/identity/password-age.js'
-import {
-  actOnMany,
-  type BulkOutcome,
-  type BulkRequest,
-  type BulkResult,
-  cancelJob,
-  checkAct,
-  findJob,
-} from '../../../admin/jobs/bulk-request.js'
-import type { BulkJob } from '../../../admin/jobs/job-rows.js'
+import type { Parameters } from '../../../query/rest/parameters.js'
+import { isClosed } from '../../once-closed.js'
 import { contentOf, typeInput } from '../content.js'
-import { type Answered, answer, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { byId, moment, momentOf, momentOrNull } from '../values.js'
+import { type Answered, answer, type Resource, resource } from '../resource.js'
 
 const text = z.string()
 const actions = { publish: 'publish', unpublish: 'unpublish', discard: 'discardDraft', delete: 'delete' } as const
-const names = Object.fromEntries(Object.entries(actions).map(([name, action]) => [action, name])) as Readonly<
-  Record<DocumentAction, keyof typeof actions>
->
-const action = z.enum(['publish', 'unpublish', 'discard', 'delete'])
 const localeInput = z.string().max(1_000)
 
-const error = z.strictObject({
-  status: z.int(),
-  name: text,
-  message: text,
-  errors: z.array(z.strictObject({ path: z.array(text), message: text })),
-})
-
-const shownJob = z.strictObject({
-  id: z.int(),
-  action,
-  type: text,
-  locale: text.nullable(),
-  state: z.enum(['waiting', 'running', 'done', 'canceled']),
-  ...{ total: z.int(), done: z.int(), failed: z.int() },
-  errors: z.array(z.strictObject({ documentId: text, error })),
-  madeAt: moment,
-  endedAt: moment.nullable(),
-})
-const jobAnswer = z.strictObject({ data: shownJob })
-
-/** The documents of a list, as its query names them. */
+/** The documents of a list, with the parameters of its query. */
 const where = z.strictObject({
   filters: z.record(z.string(), z.unknown()).optional(),
   q: z.string().max(1_000).optional(),
@@ -56,87 +22,57 @@ const where = z.strictObject({
 })
 
 const body = z.strictObject({
-  action,
+  action: z.enum(['publish', 'unpublish', 'discard', 'delete']),
   type: typeInput,
   /** The documents by their ids; otherwise those of a list. */
   documents: z.array(z.string().min(1).max(255)).min(1).optional(),
   where: where.optional(),
-  /** Where the act is done: one locale, several separated by commas, or `*`; otherwise that of the list, or the default one. */
+  /** One locale, several separated by commas, or `*`; otherwise that of the list, or the default one. */
   locale: localeInput.optional(),
 })
 
-type ShownError = z.input<typeof error>
-
-const errorOf = (error: NonNullable<BulkResult['error']>): ShownError => ({
-  ...error,
-  errors: error.errors.map(({ path, message }) => ({ path: [...path], message })),
+const toRequest = ({ action, type, documents, where: listed, locale }: z.output<typeof body>): BulkRequest => ({
+  action: actions[action],
+  type,
+  documents: documents ?? null,
+  locale: locale ?? listed?.locale ?? null,
+  where: listed === undefined ? null : (toParameters(listed) as Parameters),
 })
 
-function jobOf({ id, request, state, total, done, failed, errors, madeAt, endedAt }: BulkJob): z.input<typeof shownJob> {
-  return {
-    ...{ id, action: names[request.action], type: request.type, locale: request.locale, state, total, done, failed },
-    errors: errors.map(({ documentId, error }) => ({ documentId, error: errorOf(error) })),
-    ...{ madeAt: momentOf(madeAt), endedAt: momentOrNull(endedAt) },
-  }
-}
-
-/** What a body asks for. */
-function requestOf({ action: name, type, documents, where: listed, locale }: z.output<typeof body>): BulkRequest {
-  return {
-    ...{ action: actions[name], type, documents: documents ?? null },
-    locale: locale ?? listed?.locale ?? null,
-    where: listed === undefined ? null : (asParameters(listed) as ListedBy),
-  }
-}
-
-const outcomeAnswer = z.strictObject({
-  data: z.strictObject({
-    results: z.array(z.strictObject({ documentId: text, error: error.nullable() })).nullable(),
-    job: shownJob.nullable(),
-  }),
+const error = z.strictObject({
+  status: z.int(),
+  name: text,
+  message: text,
+  errors: z.array(z.strictObject({ path: z.array(text), message: text })),
+})
+const resultsAnswer = z.strictObject({
+  data: z.strictObject({ results: z.array(z.strictObject({ documentId: text, error: error.nullable() })) }),
 })
 
-function respondOutcome({ parts }: ResourceRequest, { results, job }: BulkOutcome): Answered<z.input<typeof outcomeAnswer>> {
-  if (job === null) {
-    const shown = results.map(({ documentId, error }) => ({ documentId, error: error === null ? null : errorOf(error) }))
-    return answer({ data: { results: shown, job: null } })
-  }
-  parts.backend.administration.jobs.look()
-  return { status: 202, value: { data: { results: null, job: jobOf(job) } } }
-}
+const toResponse = (results: readonly BulkResult[]): Answered<z.input<typeof resultsAnswer>> =>
+  answer({ data: { results: results as z.input<typeof resultsAnswer>['data']['results'] } })
 
-/** The resources of acts on many documents. */
+/** The resource of actions on many documents. */
 export const bulkResources: readonly Resource[] = [
   resource({
-    ...{ method: 'POST', path: '/bulk', summary: 'Publish, unpublish, discard or delete many documents, one by one' },
-    ...{ who: 'byRoles', body, goesOn: true, refusals: [404, 429], answer: outcomeAnswer },
+    method: 'POST',
+    path: '/bulk',
+    summary: 'Publish, unpublish, discard or delete many documents, one by one',
+    who: 'byRoles',
+    body,
+    refusals: [404],
+    answer: resultsAnswer,
     admit: async (asked) => {
-      const { administration, administrator, body: wanted } = asked
-      await checkAct(await contentOf(asked), requestOf(wanted))
-      if (wanted.action === 'delete') checkPasswordAge(administration, administrator)
+      await checkBulk(await contentOf(asked), toRequest(asked.body))
+      if (asked.body.action === 'delete') checkPasswordAge(asked.administration, asked.administrator)
     },
     handle: async (asked) => {
       const { keep, ...actor } = asked.actor
-      const asker = { administratorId: asked.administrator.id, address: actor.address, keep }
-      // What is done to one document does not keep the whole.
+      const client = { isGone: () => isClosed(asked.reply.raw), keep }
+      // The key of the request is stored with the results of all documents, not with the first write.
       const access = await contentOf({ ...asked, actor })
-      return respondOutcome(asked, await actOnMany(asked.administration, access, asker, requestOf(asked.body)))
+      return toResponse(await actOnMany(asked.administration, access, client, toRequest(asked.body)))
     },
-    again: async (asked, { told }) => respondOutcome(asked, told as BulkOutcome),
-  }),
-  resource({
-    ...{ method: 'GET', path: '/jobs/:id', summary: 'Read how far a job is', who: 'administrator', params: byId, answer: jobAnswer },
-    handle: async ({ administration, administrator, params, parts }) => {
-      const job = await findJob(administration, administrator, params.id)
-      // Whoever has begun it may be gone.
-      if (job.endedAt === null) parts.backend.administration.jobs.look()
-      return answer({ data: jobOf(job) })
-    },
-  }),
-  resource({
-    ...{ method: 'DELETE', path: '/jobs/:id', summary: 'Cancel a job; what it has done stays', who: 'administrator' },
-    ...{ params: byId, status: 200, answer: jobAnswer },
-    handle: async ({ administration, administrator, actor, params }) =>
-      answer({ data: jobOf(await cancelJob(administration, administrator, actor, params.id)) }),
+    again: async (_asked, { told }) => toResponse(told as readonly BulkResult[]),
   }),
 ]
