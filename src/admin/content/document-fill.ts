@@ -7,10 +7,11 @@ import type { Attribute, ContentType } from '../../model/schema/types.js'
 import { type ContentAccess, checkLocales, type DocumentName, findVersions, inLocale, wrongAt } from './content-access.js'
 import { type Copying, copiedValue } from './document-copy.js'
 import { viewerOf } from './document-view.js'
-import { type Expected, updateDocument } from './document-writes.js'
+import { updateDocument } from './document-writes.js'
 import { fileIdsIn, hasMoreThan, isExclusive, linksOf, targetsOf } from './found-links.js'
 import { hiddenInDraft } from './hidden-parts.js'
 import { wholePopulate } from './shown-attributes.js'
+import type { Expected } from './write-policy.js'
 
 /** What is taken from where. */
 export interface WantedFill {

@@ -1,7 +1,7 @@
 // Writes of documents by an administrator: creating, changing paths, deleting, and what moves between draft and published version.
 
 import type { Body } from '../../content/documents/input/types.js'
-import type { BegunWrite, NoteWrite, WriteRequest } from '../../content/documents/operation.js'
+import type { BegunWrite, WriteRequest } from '../../content/documents/operation.js'
 import { isSameRow } from '../../content/documents/read/revision.js'
 import { ApiError, forbidden, notFound, validationError } from '../../foundation/errors/errors.js'
 import { noAttributes, unionOf } from '../../foundation/grants.js'
@@ -12,12 +12,9 @@ import { type ContentAccess, type DocumentName, findVersions, inLocale, localesO
 import { anewIn, copyOf } from './document-copy.js'
 import { viewerOf } from './document-view.js'
 import { fileIdsIn } from './found-links.js'
-import { historyKeeper } from './history-keeping.js'
 import { locating } from './located-errors.js'
 import { wholePopulate } from './shown-attributes.js'
-
-/** Which state of a document is meant: its revisions, one for each locale, or that it is not there. */
-export type Expected = readonly string[]
+import { administratorPolicy, type Expected, type PolicyTerms } from './write-policy.js'
 
 /** What is done to a whole document. */
 export type DocumentAction = 'delete' | 'publish' | 'unpublish' | 'discardDraft'
@@ -28,20 +25,22 @@ export const verbs: Readonly<Record<HookAction, string>> = {
   ...{ publish: 'publish', unpublish: 'unpublish', discardDraft: 'discard' },
 }
 
-/** Changed fields of one act that the log names. */
-const mostFields = 100
+/** Changed fields that an entry of the log names. */
+const maxFields = 100
 
-function begun(
+const noFiles: ReadonlySet<number> = new Set()
+
+/** A write by the administrator, except for its document and data. */
+function beginWrite(
   access: ContentAccess,
   type: ContentType,
   action: HookAction,
   locale: string | null,
-  fields?: readonly string[],
-  keepsAlways = false,
+  { fields, ...terms }: Partial<Omit<PolicyTerms, 'note'>> & { readonly fields?: readonly string[] },
 ): Omit<BegunWrite, 'documentId' | 'body'> {
   const write: WriteRequest = {
     type,
-    // What a type without drafts has is published by every write.
+    // Every write to a type without drafts publishes.
     query: { ...(locale === null ? {} : { locale }), status: 'draft' },
     format: 'flat',
     answers: 'nothing',
@@ -49,17 +48,17 @@ function begun(
     requestId: access.requestId,
     depth: 0,
   }
-  const act = { action: verbs[action], subject: type.uid, ...(fields === undefined ? {} : { fields: fields.slice(0, mostFields) }) }
-  const note: NoteWrite = (transaction, { documentId: id, entries }) => {
+  const act = { action: verbs[action], subject: type.uid, ...(fields === undefined ? {} : { fields: fields.slice(0, maxFields) }) }
+  const note: PolicyTerms['note'] = (transaction, { documentId: id, entries }) => {
     const locales = [...new Set(entries.flatMap((entry) => entry.locale ?? []))]
     return access.note(transaction, entries.length === 0 ? null : { ...act, id, locales })
   }
-  return { action, grants: access.grants, write, note, keep: historyKeeper(access, keepsAlways) }
+  const policy = administratorPolicy(access, { expected: null, alwaysRecords: false, copiedFiles: noFiles, ...terms, note })
+  return { action, grants: access.grants, write, policy }
 }
 
 /**
- * Creates a document, or the one of a single type that has none. Returns its documentId. `copiedFiles`: those that the data takes from a version
- * that the administrator has read.
+ * Creates a document, or the one of a single type that has none. Returns its documentId. `copiedFiles`: see `PolicyTerms`.
  * @throws ApiError 400, 403, 409, 412
  */
 export async function createDocument(
@@ -67,11 +66,11 @@ export async function createDocument(
   type: ContentType,
   locale: string | null,
   data: Body,
-  copiedFiles: ReadonlySet<number> = new Set(),
+  copiedFiles = noFiles,
 ): Promise<string> {
   checkGiven(type, data)
-  const asked = { ...begun(access, type, 'create', locale, Object.keys(data)), documentId: null, copiedFiles, body: async () => ({ data }) }
-  const outcome = await locating(access, type, data, () => access.writes(asked))
+  const creation = beginWrite(access, type, 'create', locale, { fields: Object.keys(data), copiedFiles })
+  const outcome = await locating(access, type, data, () => access.writes({ ...creation, documentId: null, body: async () => ({ data }) }))
   if (outcome === null) throw notFound()
   return outcome.documentId
 }
@@ -109,14 +108,10 @@ export async function changeDocument(access: ContentAccess, name: DocumentName, 
 }
 
 /** How a draft is written to. */
-interface UpdateTerms {
-  /** What the log of activity names. */
+interface UpdateTerms extends Partial<Pick<PolicyTerms, 'alwaysRecords' | 'copiedFiles'>> {
+  /** The fields that the log of activity names. */
   readonly fields: readonly string[]
   readonly expected: Expected
-  /** The draft is kept in the history, however short ago another one was. */
-  readonly keepsAlways?: boolean
-  /** Files that the data takes from a version that the administrator has read. */
-  readonly copiedFiles?: ReadonlySet<number>
 }
 
 /** Writes to a draft. @throws ApiError 400, 403, 404, 412 */
@@ -124,11 +119,10 @@ export async function updateDocument(
   access: ContentAccess,
   { type, documentId, locale }: DocumentName,
   data: Body,
-  { fields, expected, keepsAlways = false, copiedFiles = new Set() }: UpdateTerms,
+  terms: UpdateTerms,
 ): Promise<void> {
-  const begunUpdate = begun(access, type, 'update', locale, fields, keepsAlways)
-  const asked = { ...begunUpdate, documentId, expected, copiedFiles, body: async () => ({ data }) }
-  const outcome = await locating(access, type, data, () => access.writes(asked))
+  const update = beginWrite(access, type, 'update', locale, terms)
+  const outcome = await locating(access, type, data, () => access.writes({ ...update, documentId, body: async () => ({ data }) }))
   if (outcome === null) throw notFound()
 }
 
@@ -147,7 +141,11 @@ export async function actOnDocument(
 ): Promise<void> {
   const locales = await localesOf(access, type, locale)
   const ifMissing = expected === null ? 'passes' : 'fails'
-  const writes = locales.map((each) => ({ ...begun(access, type, action, type.localized ? each : null), documentId, expected, body: null }))
+  const writes = locales.map((each) => ({
+    ...beginWrite(access, type, action, type.localized ? each : null, { expected }),
+    documentId,
+    body: null,
+  }))
   const outcomes =
     writes.length === 1
       ? [await access.writes(writes[0]!)]

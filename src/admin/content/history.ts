@@ -8,11 +8,12 @@ import type { Attribute, Schema } from '../../model/schema/types.js'
 import { parsedJson } from '../permissions/rows.js'
 import { type ContentAccess, type DocumentName, type HistorySettings, unbounded } from './content-access.js'
 import { copyOf } from './document-copy.js'
-import { type Expected, updateDocument } from './document-writes.js'
+import { updateDocument } from './document-writes.js'
 import { fileIdsIn, type IsThere, linksOf, targetsOf } from './found-links.js'
 import { hiddenInDraft, partlyHidden, unrestricted } from './hidden-parts.js'
-import { ofDocument } from './history-keeping.js'
+import { ofDocument } from './history-recorder.js'
 import { localeStates } from './locale-states.js'
+import type { Expected } from './write-policy.js'
 
 /** A version that was kept. */
 export interface KeptVersion {
@@ -206,7 +207,7 @@ export async function restoreHistory(
   const restored = { ...emptied(type, chosen), ...copyOf(copying, type, chosen, 'all') }
   if (Object.keys(restored).length === 0) throw forbidden(`${type.uid}.update`)
   await updateDocument(access, name, restored, {
-    ...{ fields: Object.keys(restored), expected, keepsAlways: true },
+    ...{ fields: Object.keys(restored), expected, alwaysRecords: true },
     copiedFiles: new Set(fileIdsIn(model, type, data)),
   })
 }

@@ -93,7 +93,8 @@ export async function insertVersion(writing: RowContext, operation: WriteOperati
     created_at: operation.now,
     updated_at: operation.now,
     published_at: type.draftAndPublish ? null : operation.now,
-    ...{ locale: operation.locale, ...operation.writers.created },
+    locale: operation.locale,
+    ...(operation.policy === null ? {} : { created_by_id: operation.policy.writerId, updated_by_id: operation.policy.writerId }),
   })
   await writeBelow(writing, { shape: type, id }, input, true)
   return id

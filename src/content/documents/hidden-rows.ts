@@ -29,12 +29,13 @@ export function hiddenFrom({ read, plans }: WriteReading, transaction: Transacti
 export function hiddenIn(
   reading: WriteReading,
   transaction: Transaction,
-  { grants, unseenFiles }: { readonly grants: Grants; readonly unseenFiles: ReadonlySet<number> },
+  { grants, policy }: { readonly grants: Grants; readonly policy: { readonly hiddenFiles?: ReadonlySet<number> } | null },
 ): FindHidden | null {
   const unseen = grants.scopes.size === 0 && grants.content === undefined ? null : hiddenFrom(reading, transaction, grants)
-  if (unseenFiles.size === 0) return unseen
+  const hiddenFiles = policy?.hiddenFiles
+  if (hiddenFiles === undefined || hiddenFiles.size === 0) return unseen
   return async (type, ids) => {
-    if (type.uid === fileType) return new Set(ids.filter((id) => unseenFiles.has(id)))
+    if (type.uid === fileType) return new Set(ids.filter((id) => hiddenFiles.has(id)))
     return unseen === null ? new Set() : unseen(type, ids)
   }
 }

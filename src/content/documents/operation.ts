@@ -20,7 +20,7 @@ import { type ValidatedPart, validateDraft } from './publish/validate-draft.js'
 import type { Policies } from './read/around.js'
 import type { Plans } from './read/plans.js'
 import type { RowContext } from './store/row-context.js'
-import { knownLocale, type StoredVersion } from './store/rows.js'
+import { knownLocale } from './store/rows.js'
 import type { InSync, Synced } from './store/synced-drafts.js'
 import type { Resolving } from './store/targets.js'
 import { takenBy } from './store/unique.js'
@@ -88,20 +88,10 @@ export interface WriteOperation {
   readonly data: unknown
   /** The passwords that the data has, without those of hooks. */
   readonly passwords: readonly string[]
-  /** The revisions that an administrator has seen, one for each locale; empty: there is no document in the locale; null: any will do. */
-  readonly expected: readonly string[] | null
-  /** Notes what an administrator has done, in the same transaction; null: nobody does. */
-  readonly note: NoteWrite | null
-  /** Keeps versions that an administrator's write replaces or makes; null: nobody does. */
-  readonly keep: KeepVersions | null
+  /** Rules of the caller around the write; null: the grants alone decide. */
+  readonly policy: WritePolicy | null
   /** Attributes of the data that the caller did not send and before-hooks have added. */
   readonly addedByHooks: ReadonlySet<string>
-  /** Files, by their row ids, that the data takes from a version which the caller has read. */
-  readonly copiedFiles: ReadonlySet<number>
-  /** Files, by their row ids, that the data may not link to: for the write they do not exist. Found in its transaction. */
-  readonly unseenFiles: ReadonlySet<number>
-  /** The columns that name who writes: of a row that is changed, and of a new one; empty where no administrator does. */
-  readonly writers: { readonly changed: WriterColumns; readonly created: WriterColumns }
   /** Hooks want to see the versions that the write is about. */
   readonly isSeen: boolean
   /** The patterns of the model that need a deadline: one for all that this write checks. */
@@ -123,8 +113,6 @@ export interface WriteResult {
   readonly entries: readonly Entry[]
   /** The document as the caller asked to see it. */
   readonly answer: ReadBytes | null
-  /** The revision of the draft that an administrator has written; null: there is none, or there are several. */
-  readonly revision?: string | null
   /** The draft that is in sync with its publication once this is committed, where that is known. */
   readonly synced?: Synced
 }
@@ -150,23 +138,21 @@ export interface Once {
   readonly request: string
 }
 
-/** Notes a write that has been done: to no version, where all was as it was asked for. */
-export type NoteWrite = (transaction: Transaction, outcome: Pick<WriteOutcome, 'documentId' | 'entries'>) => Promise<void>
-
-/** A write in its transaction, for whoever keeps versions of documents. */
-export interface WriteMoment {
-  readonly transaction: Transaction
-  readonly action: HookAction
-  readonly type: ContentType
-  readonly documentId: string
-  /** The versions that the write is about, as they are at this moment. */
-  readonly versions: readonly StoredVersion[]
-  /** Reads one version, as these grants see it; of each relation of its own the first links. */
-  read(grants: Grants, version: StoredVersion, parameters: Query, links: number): Promise<unknown>
+/** Rules of a caller around a write, applied in its transaction. */
+export interface WritePolicy {
+  /** The administrator whom `createdBy` and `updatedBy` name. */
+  readonly writerId: number
+  /** Row ids of files that the data must not link to, as found by `before`. */
+  readonly hiddenFiles?: ReadonlySet<number>
+  /** Admits and restricts the write. Null: the document does not exist for the caller. @throws ApiError */
+  before(
+    context: WriteContext,
+    transaction: Transaction,
+    operation: WriteOperation,
+  ): Promise<Required<Pick<WritePolicy, 'hiddenFiles'>> | null>
+  /** Checks and records the outcome before the commit. @throws ApiError */
+  after(context: WriteContext, transaction: Transaction, operation: WriteOperation, outcome: WriteOutcome): Promise<void>
 }
-
-/** Keeps versions before a write replaces them, or after it. */
-export type KeepVersions = (at: 'before' | 'after', write: WriteMoment) => Promise<void>
 
 /** What a caller wants to do, and to which document. */
 export interface BegunWrite {
@@ -178,14 +164,8 @@ export interface BegunWrite {
   readonly body: (() => Promise<unknown>) | null
   /** Says by which key the write is done only once; absent or null: it has none. @throws ApiError 400 */
   readonly once?: () => Once | null
-  /** See `WriteOperation.expected`; absent: null. */
-  readonly expected?: readonly string[] | null
-  /** See `WriteOperation.note`; absent: null. */
-  readonly note?: NoteWrite | null
-  /** See `WriteOperation.keep`; absent: null. */
-  readonly keep?: KeepVersions | null
-  /** See `WriteOperation.copiedFiles`; absent: none. */
-  readonly copiedFiles?: ReadonlySet<number>
+  /** See `WriteOperation.policy`; required for grants of an administrator; absent: null. */
+  readonly policy?: WritePolicy | null
   /** The documentId of a document that is created, given in advance; null or absent: a new one. Never from outside. */
   readonly createdId?: string | null
 }
@@ -196,18 +176,7 @@ export interface BegunWrite {
  */
 export async function beginWrite(
   { read, limits, policies }: WriteContext,
-  {
-    action,
-    grants,
-    write,
-    documentId,
-    body,
-    createdId = null,
-    expected = null,
-    note = null,
-    keep = null,
-    copiedFiles = noFiles,
-  }: BegunWrite,
+  { action, grants, write, documentId, body, createdId = null, policy = null }: BegunWrite,
 ): Promise<WriteOperation> {
   const { type, query, answers } = write
   const needed = `${type.uid}.${action === 'discardDraft' ? 'discard' : action}`
@@ -223,13 +192,10 @@ export async function beginWrite(
   if (policies !== null && write.caller !== null && write.caller.kind !== 'administrator')
     await policies.check({ type, action, caller: write.caller, requestId: write.requestId, grants, documentId, parameters: given, data })
   const operation = {
-    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere, expected, note, keep, passwords },
+    ...{ action, write, parameters, grants, documentId, createdId, locale, everywhere, policy, passwords },
     publishes: !type.draftAndPublish || status === 'published',
     data,
     addedByHooks: nothingAdded,
-    copiedFiles,
-    unseenFiles: noFiles,
-    writers: write.caller?.kind === 'administrator' ? writersOf(write.caller.id!) : nobodyNamed,
     isSeen: false,
     trials: openPatternChecks(),
     now: Date.now(),
@@ -237,17 +203,7 @@ export async function beginWrite(
   return operation
 }
 
-type WriterColumns = Readonly<Record<string, number>>
-
-const nobodyNamed: WriteOperation['writers'] = { changed: {}, created: {} }
-
-const writersOf = (id: number): WriteOperation['writers'] => ({
-  changed: { updated_by_id: id },
-  created: { created_by_id: id, updated_by_id: id },
-})
-
 const nothingAdded: ReadonlySet<string> = new Set()
-const noFiles: ReadonlySet<number> = new Set()
 
 function localeOf(value: unknown, defaultLocale: string): string {
   if (value === undefined || value === null || value === '') return defaultLocale

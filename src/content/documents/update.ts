@@ -206,7 +206,7 @@ async function overwriteVersion(
     updated_at: saved,
     // As in Strapi, a write publishes what has no drafts.
     ...(type.draftAndPublish || isFormerDraft(row, versions) ? {} : { published_at: operation.now }),
-    ...operation.writers.changed,
+    ...(operation.policy === null ? {} : { updated_by_id: operation.policy.writerId }),
   })
   await writeBelow(writing, { shape: type, id: row.id }, input, false)
   if (differs && row.drifted === 0) markModified(transaction, type, [row.id])

@@ -5,7 +5,6 @@ import type { HookAction } from '../../foundation/public/documents.js'
 import { createIn } from './create.js'
 import { isHidden } from './hidden-rows.js'
 import { type IdempotencyKey, type IdempotencyKeys, keyOf } from './idempotency.js'
-import { keepVersions } from './kept-versions.js'
 import { checkTargetsExist } from './missing-targets.js'
 import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
 import { beginWrite, writingOf } from './operation.js'
@@ -13,11 +12,8 @@ import { prepareHashes, withHashes } from './prepared-hashes.js'
 import { discardIn, publishIn, unpublishIn } from './publication.js'
 import { removeIn } from './remove.js'
 import { reportWritten } from './report-written.js'
-import { checkRevisions, revisionAfter } from './revisions.js'
-import { admit, checkVisible } from './rights.js'
 import { loggingSlowWrite } from './slow-writes.js'
 import { onlyDocument, spelledLocale } from './store/rows.js'
-import { findUnseenFiles } from './unseen-files.js'
 import { updateIn } from './update.js'
 
 /**
@@ -77,9 +73,10 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
 
 /** Does what is asked in its transaction, within the scope of the caller. Null: there is no such document. @throws ApiError 403, 400 */
 export async function execute(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
-  const { write, grants } = operation
+  const { write, grants, policy } = operation
+  if (grants.content !== undefined && policy === null) throw new Error('A write with grants of an administrator needs a policy')
   const documentId = operation.documentId ?? (await onlyDocument(transaction, write.type))
-  const run = grants.content !== undefined ? withinRights : grants.scopes.has(write.type.uid) ? withinScope : operations[operation.action]
+  const run = policy !== null ? withinPolicy : grants.scopes.has(write.type.uid) ? withinScope : operations[operation.action]
   const locale = await localeIn(transaction, operation, documentId)
   // The moment of its turn: a later commit has a later one, however long hooks took.
   return run(context, transaction, { ...operation, documentId, locale, now: Date.now() })
@@ -108,23 +105,14 @@ const withinScope: RunAction = async (context, transaction, operation) => {
   return outcome
 }
 
-/** Does what is asked within the rights of an administrator. @throws ApiError 403, 400 */
-const withinRights: RunAction = async (context, transaction, operation) => {
-  const { action, documentId, grants, expected } = operation
-  if ((await admit(context, transaction, operation, grants.content!)) === 'absent') return null
-  if (action === 'create' && documentId !== null)
-    throw new ApiError('PreconditionFailedError', 'The single type has its document: change it, or one of its locales', { documentId })
-  if (expected !== null) await checkRevisions(context, transaction, operation, expected)
-  await keepVersions(context, transaction, operation, 'before', documentId)
-  const unseenFiles = await findUnseenFiles(context, transaction, operation, grants.content!)
-  const outcome = await operations[action](context, transaction, { ...operation, unseenFiles })
-  if (outcome !== null) {
-    await operation.note?.(transaction, outcome)
-    await keepVersions(context, transaction, operation, 'after', outcome.documentId)
-  }
-  if (outcome === null || action === 'delete') return outcome
-  await checkVisible(context, transaction, operation, outcome.documentId)
-  return { ...outcome, revision: await revisionAfter(context, transaction, operation, outcome.documentId) }
+/** Runs a write within the policy of its caller. @throws ApiError */
+const withinPolicy: RunAction = async (context, transaction, operation) => {
+  const policy = operation.policy!
+  const restriction = await policy.before(context, transaction, operation)
+  if (restriction === null) return null
+  const outcome = await operations[operation.action](context, transaction, { ...operation, policy: { ...policy, ...restriction } })
+  if (outcome !== null) await policy.after(context, transaction, operation, outcome)
+  return outcome
 }
 
 /** The same action, which reports a target that does not exist before it is refused for another reason, or finds no document. */

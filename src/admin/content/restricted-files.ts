@@ -1,25 +1,27 @@
-// Which files an administrator's write names that it may not link to: those that the administrator does not see in the media library, and
-// that the version which is written does not have at the same place.
+// Files that the data of an administrator's write must not link to: those that the administrator does not see in the media library, and
+// that the version does not have at the same position already.
+
+import { hiddenFrom } from '../../content/documents/hidden-rows.js'
+import type { Body, Reference } from '../../content/documents/input/types.js'
+import { entriesOf, referencesIn, targetOf } from '../../content/documents/missing-targets.js'
+import type { WriteContext, WriteOperation } from '../../content/documents/operation.js'
+import { readWhole } from '../../content/documents/read/whole-document.js'
+import { versionsOf } from '../../content/documents/store/rows.js'
+import { findTargets } from '../../content/documents/store/targets.js'
 import type { Transaction } from '../../database/database.js'
 import { type AttributeGrants, type ContentRights, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Model, Schema } from '../../model/schema/types.js'
-import { hiddenFrom } from './hidden-rows.js'
-import type { Body, Reference } from './input/types.js'
-import { entriesOf, referencesIn, targetOf } from './missing-targets.js'
-import type { WriteContext, WriteOperation } from './operation.js'
-import { readWhole } from './read/whole-document.js'
-import { versionsOf } from './store/rows.js'
-import { findTargets } from './store/targets.js'
 
 const none: ReadonlySet<number> = new Set()
 
-/** Finds them by their row ids. What hooks of the project have added may link to any file. */
-export async function findUnseenFiles(
+/** Finds their row ids. `copied` files may be linked to, and hooks of the project may add any file. */
+export async function findRestrictedFiles(
   context: WriteContext,
   transaction: Transaction,
   { data, grants, ...operation }: WriteOperation,
   { linkableFiles, readable }: ContentRights,
+  copied: ReadonlySet<number>,
 ): Promise<ReadonlySet<number>> {
   if (linkableFiles.size === 0 || !isBody(data)) return none
   const { model } = context.read
@@ -29,17 +31,17 @@ export async function findUnseenFiles(
   if (named.length === 0) return none
   const files = model.types.get(fileType)!
   const rows = await findTargets(transaction, files, named)
-  const others = rows.map(({ id }) => id).filter((id) => !operation.copiedFiles.has(id))
+  const others = rows.map(({ id }) => id).filter((id) => !copied.has(id))
   const hidden = await hiddenFrom(context, transaction, { ...grants, scopes: linkableFiles })(files, others)
   if (hidden.size === 0) return none
   const ids = new Map<unknown, number>(rows.flatMap(({ id, document_id }) => [[id, id] as const, [document_id, id] as const]))
   const place = { model, shape: type, readable: readable.get(type.uid) ?? noAttributes }
-  const unseen = new Set<number>()
+  const restricted = new Set<number>()
   for (const { reference, linked } of filesIn(place, sent, await versionBefore(context, transaction, operation))) {
     const id = ids.get(reference.documentId ?? reference.id)
-    if (id !== undefined && hidden.has(id) && !linked.has(id)) unseen.add(id)
+    if (id !== undefined && hidden.has(id) && !linked.has(id)) restricted.add(id)
   }
-  return unseen
+  return restricted
 }
 
 /** The version that is written, as it is before; empty for a new one. */

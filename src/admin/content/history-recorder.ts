@@ -1,0 +1,158 @@
+// Stores versions of documents in Strapi's table strapi_history_versions: those that writes of administrators replace or publish.
+import { sql } from 'kysely'
+import type { WriteContext, WriteOperation } from '../../content/documents/operation.js'
+import { insertRow, type StoredVersion, versionsOf } from '../../content/documents/store/rows.js'
+import { textOf } from '../../database/answer/text.js'
+import type { Transaction } from '../../database/database.js'
+import { same } from '../../database/fragments.js'
+import type { ContentType, Model } from '../../model/schema/types.js'
+import { wholeVersionOf } from '../../query/rest/document-version.js'
+import { readRequest } from '../../query/rest/read.js'
+import { superAdminGrants } from '../permissions/grants.js'
+import { type ContentAccess, type HistorySettings, unbounded } from './content-access.js'
+import { viewerOf } from './document-view.js'
+import { wholePopulate } from './shown-attributes.js'
+
+/** A relation with more links is left out of a stored version. */
+const maxLinks = 1_000
+
+/** Attributes that identify versions or are written by the service. */
+const systemAttributes: ReadonlySet<string> = new Set([
+  ...['id', 'documentId', 'locale', 'localizations', 'createdAt', 'updatedAt', 'publishedAt', 'createdBy', 'updatedBy'],
+])
+
+const maxDeletedPerWrite = 100
+
+type RecordingAccess = Pick<ContentAccess, 'documents' | 'administratorId' | 'history'>
+
+/** Stores versions of the documents of a write. */
+export interface HistoryRecorder {
+  /** Stores the drafts that a write is about to replace. */
+  recordReplaced(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<void>
+  /** Stores the versions that a write has published. */
+  recordPublished(context: WriteContext, transaction: Transaction, operation: WriteOperation, documentId: string): Promise<void>
+}
+
+/** The recorder of an administrator's writes; `always`: even if another version was stored recently. Null: the database has no history. */
+export function historyRecorder({ documents, administratorId, history }: RecordingAccess, always: boolean): HistoryRecorder | null {
+  if (history === null) return null
+  const { model } = documents.context
+  return {
+    recordReplaced: async (context, transaction, operation) => {
+      const { action, documentId, write } = operation
+      if (documentId === null || action === 'create' || action === 'unpublish' || action === 'publish') return
+      const { type } = write
+      const versions = await versionsConcerned(transaction, operation, documentId)
+      const recording = { history, model, context, transaction, type, documentId }
+      for (const draft of versions.filter(({ published_at }) => !type.draftAndPublish || published_at === null)) {
+        if (action === 'update' && !always && (await isRecordedRecently(recording, draft))) continue
+        const isPublished = versions.some(({ published_at, locale }) => published_at !== null && locale === draft.locale)
+        const status = !type.draftAndPublish ? 'published' : isPublished ? 'modified' : 'draft'
+        const createdAt = draft.updated_at ?? history.now()
+        await record(recording, draft, { status, createdAt, by: await lastWriter(transaction, type, draft) })
+      }
+    },
+    recordPublished: async (context, transaction, operation, documentId) => {
+      if (operation.action !== 'publish') return
+      const createdAt = history.now()
+      const recording = { history, model, context, transaction, type: operation.write.type, documentId }
+      for (const version of await versionsConcerned(transaction, operation, documentId))
+        if (version.published_at !== null) await record(recording, version, { status: 'published', createdAt, by: administratorId })
+    },
+  }
+}
+
+async function versionsConcerned(
+  transaction: Transaction,
+  { everywhere, locale, write: { type } }: WriteOperation,
+  documentId: string,
+): Promise<readonly StoredVersion[]> {
+  const all = await versionsOf(transaction, type, documentId)
+  return all.filter((version) => everywhere || !type.localized || version.locale === locale)
+}
+
+interface Recording {
+  readonly history: HistorySettings
+  readonly model: Model
+  readonly context: WriteContext
+  readonly transaction: Transaction
+  readonly type: ContentType
+  readonly documentId: string
+}
+
+/** The condition that selects the history of a document in a locale. */
+export const ofDocument = (uid: string, documentId: string, locale: string | null) =>
+  sql`related_document_id = ${documentId} and content_type = ${uid} and ${same(sql`locale`, locale)}`
+
+async function isRecordedRecently({ history, transaction, type, documentId }: Recording, { locale }: StoredVersion): Promise<boolean> {
+  const [last] = await transaction.rows<{ readonly created_at: number | null }>(
+    sql`select created_at from strapi_history_versions where ${ofDocument(type.uid, documentId, locale)} order by id desc limit 1`,
+  )
+  return last !== undefined && (last.created_at ?? 0) > history.now() - history.limits.historyInterval
+}
+
+/** The administrator who last wrote a version, if known. */
+async function lastWriter(transaction: Transaction, { table }: ContentType, { id }: StoredVersion): Promise<number | null> {
+  const [row] = await transaction.rows<{ readonly by: number | null }>(
+    sql`select updated_by_id as ${sql.id('by')} from ${sql.table(table)} where id = ${id}`,
+  )
+  return row?.by ?? null
+}
+
+interface RecordedAs {
+  readonly status: 'draft' | 'modified' | 'published'
+  readonly createdAt: number
+  readonly by: number | null
+}
+
+async function record(
+  { history, model, context, transaction, type, documentId }: Recording,
+  version: StoredVersion,
+  { status, createdAt, by }: RecordedAs,
+): Promise<void> {
+  const grants = superAdminGrants(model)
+  const populate = wholePopulate({ ...viewerOf({ documents: { context: { model } } as never, grants }), onlyIds: true }, type)
+  const request = readRequest(
+    context.read,
+    grants,
+    {
+      type,
+      mode: 'first',
+      identity: { attribute: 'id', value: version.id },
+      written: true,
+      limits: unbounded,
+      linkPage: { start: 0, limit: maxLinks + 1 },
+    },
+    { populate, ...wholeVersionOf(type, version) },
+  )
+  const found = await transaction.read(context.plans.forRequest(request, 'bare').plan, request.values)
+  const whole = JSON.parse(textOf(found)) as Readonly<Record<string, unknown>> | null
+  if (whole === null) return
+  const content = Object.entries(whole).filter(
+    ([name, value]) => !systemAttributes.has(name) && !(isLinks(type, name) && Array.isArray(value) && value.length > maxLinks),
+  )
+  const data = JSON.stringify(Object.fromEntries(content))
+  if (Buffer.byteLength(data) > history.limits.historyBytes) return
+  await insertRow(transaction, 'strapi_history_versions', {
+    ...{ content_type: type.uid, related_document_id: documentId, locale: version.locale, status, data },
+    ...{ schema: JSON.stringify(type.source.attributes), created_at: createdAt, created_by_id: by },
+  })
+  await deleteOld(history, transaction, ofDocument(type.uid, documentId, version.locale))
+}
+
+const isLinks = ({ attributes }: ContentType, name: string): boolean => {
+  const kind = attributes.get(name)?.kind
+  return kind === 'relation' || kind === 'morphFrom' || kind === 'morphTo'
+}
+
+/** Deletes expired versions, and the oldest of this document beyond the limit. */
+async function deleteOld(
+  { now, limits }: HistorySettings,
+  transaction: Transaction,
+  condition: ReturnType<typeof ofDocument>,
+): Promise<void> {
+  const expired = sql`select id from strapi_history_versions where created_at < ${now() - limits.historyTime} order by created_at limit ${maxDeletedPerWrite}`
+  const excess = sql`select id from strapi_history_versions where ${condition} order by id desc limit ${maxDeletedPerWrite} offset ${limits.historyVersions}`
+  for (const old of [expired, excess])
+    await transaction.run(sql`delete from strapi_history_versions where id in (select id from (${old}) as old)`)
+}

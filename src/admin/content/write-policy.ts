@@ -1,0 +1,207 @@
+// The policy of document writes by administrators: rights, the expected state, restricted files, history and the log of activity.
+
+import { hiddenFrom } from '../../content/documents/hidden-rows.js'
+import type { Body } from '../../content/documents/input/types.js'
+import { checkKept, checkWritable } from '../../content/documents/input/writable-keys.js'
+import type { WriteContext, WriteOperation, WriteOutcome, WritePolicy } from '../../content/documents/operation.js'
+import { isSameRow, readRevised } from '../../content/documents/read/revision.js'
+import { readWhole, relationsOfOthers } from '../../content/documents/read/whole-document.js'
+import { type StoredVersion, versionsOf } from '../../content/documents/store/rows.js'
+import type { Transaction } from '../../database/database.js'
+import { ApiError, forbidden } from '../../foundation/errors/errors.js'
+import { type AttributeGrants, type ContentRight, type ContentRights, noAttributes, unionOf } from '../../foundation/grants.js'
+import type { ContentType } from '../../model/schema/types.js'
+import type { ReadRequest } from '../../query/request.js'
+import type { ContentAccess } from './content-access.js'
+import { historyRecorder } from './history-recorder.js'
+import { findRestrictedFiles } from './restricted-files.js'
+
+/** The expected state of a document: its revisions, one for each locale; empty: the document does not exist in the locale. */
+export type Expected = readonly string[]
+
+/** The terms of one write. */
+export interface PolicyTerms {
+  /** Null: any state. */
+  readonly expected: Expected | null
+  /** The replaced draft is stored in the history, even if another one was stored recently. */
+  readonly alwaysRecords: boolean
+  /** Row ids of files that the data takes from a version that the administrator has read. */
+  readonly copiedFiles: ReadonlySet<number>
+  /** Notes the write in the log of activity. */
+  note(transaction: Transaction, outcome: Pick<WriteOutcome, 'documentId' | 'entries'>): Promise<void>
+}
+
+/** The policy of a write by an administrator. */
+export function administratorPolicy(
+  access: Pick<ContentAccess, 'documents' | 'administratorId' | 'history'>,
+  { expected, alwaysRecords, copiedFiles, note }: PolicyTerms,
+): WritePolicy {
+  const recorder = historyRecorder(access, alwaysRecords)
+  return {
+    writerId: access.administratorId,
+    before: async (context, transaction, operation) => {
+      const { action, documentId } = operation
+      const content = operation.grants.content!
+      if ((await admit(context, transaction, operation, content)) === 'absent') return null
+      if (action === 'create' && documentId !== null)
+        throw new ApiError('PreconditionFailedError', 'The single type has its document: change it, or one of its locales', { documentId })
+      if (expected !== null) await checkRevisions(context, transaction, operation, expected)
+      await recorder?.recordReplaced(context, transaction, operation)
+      return { hiddenFiles: await findRestrictedFiles(context, transaction, operation, content, copiedFiles) }
+    },
+    after: async (context, transaction, operation, outcome) => {
+      await note(transaction, outcome)
+      await recorder?.recordPublished(context, transaction, operation, outcome.documentId)
+      if (operation.action !== 'delete') await checkVisible(context, transaction, operation, outcome.documentId)
+    },
+  }
+}
+
+/**
+ * Holds a write to the rights of its caller; `absent`: the document does not exist for it. A locale that the document gets needs the
+ * right to create.
+ * @throws ApiError 403 without a right, or for a part of what is asked; 400 for attributes that no right names
+ */
+async function admit(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  content: ContentRights,
+): Promise<'admitted' | 'absent'> {
+  const { documentId, everywhere, locale, write } = operation
+  const { type } = write
+  const versions = documentId === null ? [] : await versionsOf(transaction, type, documentId)
+  if (documentId !== null && versions.length === 0) return 'absent'
+  const hidden = await hiddenFrom(
+    context,
+    transaction,
+    operation.grants,
+  )(
+    type,
+    versions.map(({ id }) => id),
+  )
+  if (versions.length > 0 && hidden.size === versions.length) return 'absent'
+  const concerned = everywhere || !type.localized ? versions : versions.filter((version) => version.locale === locale)
+  if (concerned.some(({ id }) => hidden.has(id))) {
+    if (everywhere) throw forbidden()
+    return 'absent'
+  }
+  const action = operation.action === 'update' && concerned.length === 0 ? 'create' : operation.action
+  const rights = await rightsFor(context, transaction, operation, content.toWrite(type.uid, action), concerned)
+  if (concerned.length === 0 && documentId !== null) {
+    // Whoever may do nothing in a locale does not learn whether the document has it.
+    if (rights.length === 0) return 'absent'
+    if (action !== 'create') return 'admitted'
+  }
+  if (rights.length === 0) throw forbidden(`${type.uid}.${action}`)
+  if (operation.data !== null) {
+    const writable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
+    const { model } = context.read
+    checkWritable(model, type, operation.data, writable, operation.addedByHooks)
+    const [row] = concerned.filter(({ published_at }) => !type.draftAndPublish || published_at === null)
+    if (row !== undefined && hasParts(writable)) {
+      const whole = await readWhole(model, context.plans, transaction, type, row.id, 'values')
+      checkKept(model, type, operation.data, whole ?? {}, writable)
+    }
+  }
+  return 'admitted'
+}
+
+/** Whether only a part of a component may be written. */
+const hasParts = (attributes: AttributeGrants): boolean => attributes !== 'all' && [...attributes.values()].some((below) => below !== 'all')
+
+/** The rights that hold for all these versions; for a new one, those for its locale. Where data is not at stake, each version may have one of its own. */
+async function rightsFor(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  rights: readonly ContentRight[],
+  versions: readonly StoredVersion[],
+): Promise<readonly ContentRight[]> {
+  const { type } = operation.write
+  if (versions.length === 0) return rights.filter(({ locales }) => locales === null || locales.includes(operation.locale!))
+  const whole: ContentRight[] = []
+  const covered = new Set<number>()
+  for (const right of rights) {
+    const { scope, locales } = right
+    const scopes = scope === null ? new Map() : new Map([[type.uid, scope]])
+    const outside = await hiddenFrom(context, transaction, { ...operation.grants, scopes })(
+      type,
+      versions.map(({ id }) => id),
+    )
+    const held = versions.filter(({ id, locale }) => !outside.has(id) && (locales === null || locales.includes(locale!)))
+    for (const { id } of held) covered.add(id)
+    if (held.length === versions.length) whole.push(right)
+  }
+  if (whole.length > 0 || operation.data !== null || covered.size < versions.length) return whole
+  return rights
+}
+
+/** @throws ApiError 403 if the caller may not see what was written */
+async function checkVisible(
+  context: WriteContext,
+  transaction: Transaction,
+  { grants, locale, write: { type } }: WriteOperation,
+  documentId: string,
+): Promise<void> {
+  const versions = (await versionsOf(transaction, type, documentId)).filter((version) => !type.localized || version.locale === locale)
+  const hidden = await hiddenFrom(
+    context,
+    transaction,
+    grants,
+  )(
+    type,
+    versions.map(({ id }) => id),
+  )
+  if (hidden.size > 0) throw forbidden()
+}
+
+/** The revision of a row, as the transaction sees it. */
+async function revisionIn(context: WriteContext, transaction: Transaction, type: ContentType, id: number): Promise<string | null> {
+  const execute = (request: ReadRequest) => transaction.read(context.plans.forRequest(request, 'bare').plan, request.values)
+  return (await readRevised(execute, context.read.model, context.revisionKey, type, { id }))?.revision ?? null
+}
+
+/** Whether a write replaces links that other documents keep, and so says what they are. */
+function replacesOthers({ data, write: { type } }: WriteOperation): boolean {
+  const given = (data ?? {}) as Body
+  return relationsOfOthers(type).some(({ name }) => Object.hasOwn(given, name) && !isChangeOfLinks(given[name]))
+}
+
+const isChangeOfLinks = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !('set' in value) && ('connect' in value || 'disconnect' in value)
+
+/** Of each locale that a write is about, the row that its revision is that of, the first: the draft, or the published row where there is none. */
+function revised({ everywhere, locale, write: { type } }: WriteOperation, versions: readonly StoredVersion[]): readonly StoredVersion[] {
+  const concerned = versions.filter((version) => everywhere || !type.localized || version.locale === locale)
+  const locales = [...new Set(concerned.map((version) => version.locale))]
+  return locales.map((each) => concerned.find((version) => version.locale === each)!)
+}
+
+/**
+ * Holds a write to the revisions that its caller has seen. Links that other documents keep may have changed, unless the write replaces them.
+ * @throws ApiError 412 if a draft has another one, or is there or not there against what the caller expects
+ */
+async function checkRevisions(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  expected: readonly string[],
+): Promise<void> {
+  const { documentId, write } = operation
+  const rows = documentId === null ? [] : revised(operation, await versionsOf(transaction, write.type, documentId))
+  if ((rows.length === 0) !== (expected.length === 0)) throw changed()
+  const isMeant = replacesOthers(operation) ? (one: string, other: string) => one === other : isSameRow
+  const stale: StoredVersion[] = []
+  for (const row of rows) {
+    const revision = await revisionIn(context, transaction, write.type, row.id)
+    if (revision === null || !expected.some((each) => isMeant(each, revision))) stale.push(row)
+  }
+  if (stale.length > 0) throw changed(operation.everywhere && write.type.localized ? stale : [])
+}
+
+/** `versions`: those that have changed, where a write is about several. */
+function changed(versions: readonly StoredVersion[] = []): ApiError {
+  const locales = versions.map(({ locale }) => locale).join(', ')
+  return new ApiError('PreconditionFailedError', `${locales === '' ? '' : `${locales}: `}The document has changed since it was read`)
+}
