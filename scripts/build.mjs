@@ -8,9 +8,12 @@ import { writeDeclarations } from './declarations.mjs'
 import { writeLicenses } from './licenses.mjs'
 import { writeSchemas } from './schemas.mjs'
 
-rmSync('dist', { recursive: true, force: true })
-const built = Promise.all([bundle, clientBundle, forBrowsers].map((options) => build(options)))
+for (const folder of ['dist', 'packages/client/dist']) rmSync(folder, { recursive: true, force: true })
+const built = Promise.all(
+  [bundle, clientBundle('dist'), clientBundle('packages/client/dist'), forBrowsers].map((options) => build(options)),
+)
 for (const entry of ['src/service/index.ts', 'packages/client/index.ts']) writeDeclarations(entry, 'dist/types')
+writeDeclarations('packages/client/index.ts', 'packages/client/dist/types')
 await writeSchemas('schemas')
 const [{ metafile }] = await built
 writeLicenses(Object.keys(metafile.inputs), 'dist/THIRD-PARTY-LICENSES.txt')

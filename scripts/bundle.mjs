@@ -36,17 +36,20 @@ export const bundle = {
   metafile: true,
 }
 
-/** The client of the API, which also runs in browsers: one small file that needs nothing. */
-export const clientBundle = {
+/**
+ * The client of the API for `octavo/client` and `octavo-client`: one small file that also runs in browsers.
+ * @param {string} outdir
+ */
+export const clientBundle = (outdir) => ({
   entryPoints: { client: 'packages/client/index.ts' },
-  outdir: 'dist',
+  outdir,
   bundle: true,
   platform: 'neutral',
   format: 'esm',
   target: 'es2021',
   minify: true,
   legalComments: 'none',
-}
+})
 
 /** What browsers load for the pages of the service: each script with what it imports, in one file. */
 export const forBrowsers = {

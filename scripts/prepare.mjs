@@ -28,9 +28,9 @@ if (
 
 const newest = (folder) =>
   Math.max(
-    ...readdirSync(folder, { withFileTypes: true }).map((entry) =>
-      entry.isDirectory() ? newest(join(folder, entry.name)) : statSync(join(folder, entry.name)).mtimeMs,
-    ),
+    ...readdirSync(folder, { withFileTypes: true })
+      .filter(({ name }) => name !== 'dist')
+      .map((entry) => (entry.isDirectory() ? newest(join(folder, entry.name)) : statSync(join(folder, entry.name)).mtimeMs)),
   )
 if (!existsSync('dist/main.js') || Math.max(newest('src'), newest('packages')) > statSync('dist/main.js').mtimeMs)
   run(process.execPath, ['scripts/build.mjs'])

@@ -1,4 +1,4 @@
-// The error of a request that the service refused.
+// The error that the client throws for an error status.
 
 /** The names of errors that the service reports. */
 export type ApiErrorName =
@@ -18,7 +18,7 @@ export type ApiErrorName =
   | 'ValidationError'
   | (string & {})
 
-/** One thing that is wrong with the data of a write. */
+/** One validation error of the data of a write. */
 export interface AttributeProblem {
   readonly path: readonly (string | number)[]
   readonly message: string
@@ -28,28 +28,27 @@ export interface AttributeProblem {
 
 /** More about an error, depending on its name. */
 export interface ErrorDetails {
-  /** What is wrong with the data of a write. */
   readonly errors?: readonly AttributeProblem[]
-  /** The key that is not known or not allowed, and where it is. */
+  /** An unknown or forbidden key and its path. */
   readonly key?: string
   readonly path?: string | null
   readonly [other: string]: unknown
 }
 
-/** Characters of a response that is no JSON, in the message of its error. */
-const longestText = 200
+/** Length of an error message that quotes a response without JSON. */
+const maxMessageCharacters = 200
 
 /** A response with an error status. Failures of the network are those of `fetch`. */
 export class ApiError extends Error {
   override readonly name: ApiErrorName
   readonly status: number
   readonly details: ErrorDetails
-  /** The response, whose body has been read. It is not enumerable, so that an error that is printed does not show all of it. */
+  /** The body has been read. Not enumerable, so that a printed error is short. */
   declare readonly response: globalThis.Response
 
   constructor(response: globalThis.Response, body: unknown) {
     const { error } = (typeof body === 'object' && body !== null ? body : {}) as { error?: Partial<ApiError> | null }
-    super(error?.message ?? (typeof body === 'string' && body !== '' ? body.slice(0, longestText) : response.statusText))
+    super(error?.message ?? (typeof body === 'string' && body !== '' ? body.slice(0, maxMessageCharacters) : response.statusText))
     this.name = error?.name ?? 'ApiError'
     this.status = response.status
     this.details = error?.details ?? {}

@@ -36,7 +36,7 @@ const ownTexts: Readonly<Record<string, string>> = {
   'http/pages/browser/docs-page/json-view.ts': 'in the browser: valid JSON, in which every string ends',
   'service/cli/dev/imports.ts': 'source files of the project',
   'service/cli/init/project-text.ts': 'the name of a new folder',
-  'packages/client/request.ts': 'the address that a client is made with',
+  'packages/client/client.ts': 'the URL in the options of the client',
   'packages/compare/callers.ts': 'requests of the log that the operator replays',
   'packages/compare/documented.ts': 'the same',
   'packages/compare/proxy.ts': 'the address that the operator gives',

@@ -5,10 +5,10 @@ import { fileURLToPath } from 'node:url'
 import { type AST, parseRegExpLiteral } from '@eslint-community/regexpp'
 import ts from 'typescript'
 
-const source = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'src')
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 
 export interface Expression {
-  /** Below `src`. */
+  /** Path below `src`, or from `packages`. */
   readonly file: string
   /** Its pattern; null where the file alone does not tell it. */
   readonly pattern: string | null
@@ -19,8 +19,12 @@ export interface Expression {
 
 /** All literals and all calls of `RegExp`, with or without `new`. */
 export function expressionsOfSources(): Expression[] {
-  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((path) => path.endsWith('.ts'))
-  return files.flatMap((path) => expressionsIn(path.replaceAll('\\', '/'), readFileSync(join(source, path), 'utf8')))
+  const files = ['src', 'packages'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' }).map((path) => join(folder, path).replaceAll('\\', '/')),
+  )
+  return files
+    .filter((path) => path.endsWith('.ts') && !/\/(?:dist|node_modules)\//.test(path))
+    .flatMap((path) => expressionsIn(path.replace(/^src\//, ''), readFileSync(join(root, path), 'utf8')))
 }
 
 /** @param file its name; @param text its content */

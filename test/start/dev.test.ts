@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, w
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, afterEach, expect, test } from 'vitest'
+import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
 import { rule } from '../support/rule.js'
 import { octavo, project, removeProjects, root } from './command.js'
@@ -172,8 +172,12 @@ rule('projects.13', 'the types of a project follow its schemas, if it has them a
   await dev.prints(/wrote types\/octavo\.d\.ts again/)
   expect(readFileSync(file, 'utf8')).toMatch(/^ {2}renamed: number \| null$/m)
   expect((await octavo(['types', folder, '--check', '--out', file])).status).toBe(0)
-  writeFileSync(file, '// My own.')
+  await octavo(['types', folder, '--client', 'octavo-client', '--out', file])
   dev.save(schemaOf('note'), note)
+  await vi.waitFor(() => expect(readFileSync(file, 'utf8')).toMatch(/^ {2}added: number \| null$/m), { timeout: 60_000, interval: 100 })
+  expect((await octavo(['types', folder, '--client', 'octavo-client', '--check', '--out', file])).status).toBe(0)
+  writeFileSync(file, '// My own.')
+  dev.save(schemaOf('note'), changed)
   await dev.prints(/serving the change/)
   dev.process.kill('SIGTERM')
   expect(await dev.ended).toBe(0)

@@ -13,7 +13,7 @@ interface Parsed {
 /** All files of src/ and packages/, parsed once; the names of those of src/ are paths below it. */
 export const parsedSources: readonly Parsed[] = ['src', 'packages']
   .flatMap((folder) => (readdirSync(join(root, folder), { recursive: true }) as string[]).map((file) => join(folder, file)))
-  .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+  .filter((file) => file.endsWith('.ts') && !/node_modules|[\\/]dist[\\/]/.test(file))
   .sort()
   .map((file) => ({
     name: file.replaceAll('\\', '/').replace(/^src\//, ''),

@@ -7,7 +7,7 @@ import ts from 'typescript'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..')
 /** Below the package itself, whose name leads to its `exports`. Nothing is written there. */
-const folder = join(root, 'test', 'types', 'virtual')
+const virtualFolder = join(root, 'test', 'types', 'virtual')
 
 /** What `octavo types` prints for a project. */
 export const typesOf = (project: string, ...options: readonly string[]): string =>
@@ -38,8 +38,8 @@ export interface Compiled {
   readonly instantiations: number
 }
 
-/** Compiles files by their names, beside each other. Declaration files are read, and only others are checked. */
-export function compile(files: Readonly<Record<string, string>>): Compiled {
+/** Compiles files of one folder by their names. Declaration files are read, and only others are checked. */
+export function compile(files: Readonly<Record<string, string>>, folder = virtualFolder): Compiled {
   const host = ts.createCompilerHost(options)
   const texts = new Map(Object.entries(files).map(([name, text]) => [join(folder, name), text]))
   const { getSourceFile, readFile } = host

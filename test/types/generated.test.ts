@@ -67,6 +67,20 @@ describe('the command', () => {
     }
   })
 
+  rule('types.10', 'with --client octavo-client it imports the types from that package', async () => {
+    const folder = project(schema('note', { title: text }))
+    const withClient = await octavo(['types', folder, '--client', 'octavo-client'])
+    expect(withClient.out.match(/.*octavo-client.*/g)).toEqual([
+      "import type * as Octavo from 'octavo-client'",
+      "declare module 'octavo-client' {",
+    ])
+    expect(withClient.out.replaceAll('octavo-client', 'octavo/client')).toBe(typesOf(folder))
+    const check = await octavo(['types', folder, '--client', 'octavo-client', '--check', '--out', join(folder, 'none.d.ts')])
+    expect([check.status, check.err]).toEqual([1, expect.stringContaining(`types ${folder} --client octavo-client --out`)])
+    expect((await octavo(['types', folder, '--client', 'another'])).err).toContain('octavo/client, octavo-client')
+    expect((await octavo(['types', folder, '--client', 'octavo-client', '--standalone'])).status).toBe(1)
+  })
+
   rule('types.10', 'with --standalone it compiles where the package is not installed', () => {
     const folder = project({
       ...schema('note', { title: { ...text, required: true }, body: { type: 'blocks' } }, { options: { draftAndPublish: true } }),

@@ -1,4 +1,4 @@
-// The file that `octavo types` writes: the interfaces of all content-types and components of a project, and their place in ContentTypes.
+// The file that `octavo types` writes: interfaces of all content-types and components of a project, registered in ContentTypes.
 import type { View } from '../view.js'
 import { reachableFrom } from '../view.js'
 import { literal, printInterface } from './print.js'
@@ -7,16 +7,20 @@ import { printShape, type TypeDefaults } from './shapes.js'
 /** The first line of the file. */
 export const fileHeader = '// Written by `octavo types` from the schemas of the project. Changes are lost when it runs again.'
 
-/** Below it in a file with all declarations, which registers no types by itself. */
+/** A file with all declarations does not register its types. */
 const standaloneNotice =
   '// This file does not type clients by itself: pass its types, createClient<Types>({ … }). Without them, any name compiles.\n'
 
-/** What goes into the file besides the model. */
+/** Packages that contain the client and its types. */
+export const clientPackages = ['octavo/client', 'octavo-client'] as const
+export type ClientPackage = (typeof clientPackages)[number]
+
+/** Content of the file in addition to the model. */
 export interface FileOptions {
-  /** By uid, what the project takes for granted in reads. */
+  /** Default query of reads, by uid. */
   readonly defaults: Readonly<Record<string, TypeDefaults>>
-  /** The declarations that the interfaces refer to; null: they are imported from `octavo/client`. */
-  readonly declarations: string | null
+  /** The package that the declarations are imported from, or their text. */
+  readonly declarations: { readonly package: ClientPackage } | { readonly text: string }
 }
 
 /** Content-types of plugins that have endpoints of their own. */
@@ -32,10 +36,12 @@ export function printFile(view: View, { defaults, declarations }: FileOptions): 
     types.map(({ uid }) => ({ name: uid, type: `${view.names.get(uid)!}Type` })),
   )
   return [
-    `${fileHeader}\n${declarations === null ? '' : standaloneNotice}/* eslint-disable */\n`,
-    declarations === null ? "import type * as Octavo from 'octavo/client'\n" : `${declarations}\n`,
+    `${fileHeader}\n${'text' in declarations ? standaloneNotice : ''}/* eslint-disable */\n`,
+    'text' in declarations ? `${declarations.text}\n` : `import type * as Octavo from '${declarations.package}'\n`,
     ...shapes.map((shape) => printShape(view, shape, defaults[shape.uid] ?? {})),
     `/** The content-types of the project by uid. */\n${index}`,
-    ...(declarations === null ? [`declare module ${literal('octavo/client')} {\n  interface ContentTypes extends Types {}\n}\n`] : []),
+    ...('text' in declarations
+      ? []
+      : [`declare module ${literal(declarations.package)} {\n  interface ContentTypes extends Types {}\n}\n`]),
   ].join('\n')
 }

@@ -17,5 +17,5 @@ export const declarationFiles: readonly string[] = [
   ...['blocks', 'content-types', 'filters', 'inputs', 'queries', 'results', 'selection'].map(
     (name) => `src/foundation/public/content/${name}.d.ts`,
   ),
-  ...['content-types', 'typed-strapi'].map((name) => `packages/client/${name}.d.ts`),
+  ...['document-methods', 'typed-strapi'].map((name) => `packages/client/${name}.d.ts`),
 ]

@@ -1,7 +1,7 @@
 // Keeps the file that `octavo types` wrote in step with the schemas that `octavo dev` serves.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileHeader } from '../../../project/description/typescript/file.js'
+import { clientPackages, fileHeader } from '../../../project/description/typescript/file.js'
 import { typesFile, typesOf } from '../types.js'
 
 /**
@@ -12,7 +12,8 @@ export async function refreshTypes(folder: string): Promise<string | null> {
   const file = join(folder, typesFile)
   const present = textOf(file)
   if (present === null || !present.startsWith(fileHeader)) return null
-  const text = await typesOf(folder, { standalone: !present.includes("from 'octavo/client'") })
+  const client = clientPackages.find((name) => present.includes(`from '${name}'`))
+  const text = await typesOf(folder, { standalone: client === undefined, ...(client && { client }) })
   if (present.replaceAll('\r\n', '\n') === text) return null
   writeFileSync(file, text)
   return typesFile

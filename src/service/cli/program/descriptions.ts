@@ -1,5 +1,5 @@
 // The commands that describe a project, with arguments and options. Their code is loaded only when they run.
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 
 export function addDescriptionCommands(program: Command): void {
   program
@@ -8,7 +8,12 @@ export function addDescriptionCommands(program: Command): void {
     .argument('[folder]', 'the project', '.')
     .option('--out <file>', 'write to this file, such as types/octavo.d.ts')
     .option('--check', 'write nothing; exit with 1 if the file (--out, or types/octavo.d.ts) is out of date')
-    .option('--standalone', 'include all declarations, for projects that do not install octavo; pass the types: createClient<Types>(…)')
+    .option('--standalone', 'include all declarations, for projects without the client; pass the types: createClient<Types>(…)')
+    .addOption(
+      new Option('--client <package>', 'the package that the project imports the client from')
+        .choices(['octavo/client', 'octavo-client'])
+        .conflicts('standalone'),
+    )
     .action(async (folder: string, options) => (await import('../types.js')).typesCommand(folder, options))
 
   program
