@@ -5,25 +5,31 @@ import { expressionsIn, expressionsOfSources, isBounded } from './expressions.js
 
 /** Made while the service runs: an example of the pattern, or null where it is the project's own and model/patterns.ts bounds it. */
 const madeLater: Readonly<Record<string, { readonly example: string | null; readonly why: string }>> = {
-  'model/attribute-options.ts: new RegExp(source)': { example: null, why: 'compiled only, to see whether it is a pattern' },
-  "description/openapi/scalars.ts: new RegExp(source, 'u')": { example: null, why: 'compiled only, to see whether it is a pattern' },
-  "compare/ignored.ts: new RegExp(`^${source.join('')}$`)": {
+  'model/schema/attribute-options.ts: new RegExp(source)': { example: null, why: 'compiled only, to see whether it is a pattern' },
+  "project/description/openapi/scalars.ts: new RegExp(source, 'u')": {
+    example: null,
+    why: 'compiled only, to see whether it is a pattern',
+  },
+  "packages/compare/ignored.ts: new RegExp(`^${source.join('')}$`)": {
     example: '^(?:[^\\0]+\\0)*data\\0[^\\0]+\\0$',
     why: 'the parts are names that the operator gives, and * and **',
   },
   'model/check-attributes.ts: new RegExp(source)': { example: null, why: 'compiled only, to see whether it is a pattern' },
-  'content-type-builder/older-attributes.ts: new RegExp(source as string)': {
+  'model/builder/older-attributes.ts: new RegExp(source as string)': {
     example: null,
     why: 'compiled only, to see whether it is a pattern',
   },
-  'content-type-builder/update-schema-attributes.ts: new RegExp(source)': {
+  'model/builder/update-schema-attributes.ts: new RegExp(source)': {
     example: null,
     why: 'compiled only, to see whether it is a pattern',
   },
-  "browser/docs-page/example.ts: new RegExp(pattern, 'u')": { example: null, why: 'in the browser, held against short texts of the page' },
-  'model/patterns.ts: new RegExp(source)': { example: null, why: "a schema's own pattern" },
+  "http/pages/browser/docs-page/example.ts: new RegExp(pattern, 'u')": {
+    example: null,
+    why: 'in the browser, held against short texts of the page',
+  },
+  'model/schema/patterns.ts: new RegExp(source)': { example: null, why: "a schema's own pattern" },
   'documents/input/scalars.ts: new RegExp(source)': { example: null, why: "a schema's own pattern" },
-  "cli/secrets.ts: new RegExp(`^([ \\\\t]*(?:export[ \\\\t]+)?${name}[ \\\\t]*=)[ \\\\t]*(?:(?:\"\"|'')[ \\\\t]*|#.*)?$`, 'm')": {
+  "service/cli/secrets.ts: new RegExp(`^([ \\\\t]*(?:export[ \\\\t]+)?${name}[ \\\\t]*=)[ \\\\t]*(?:(?:\"\"|'')[ \\\\t]*|#.*)?$`, 'm')": {
     example: '^([ \\t]*(?:export[ \\t]+)?JWT_SECRET[ \\t]*=)[ \\t]*(?:(?:""|\'\')[ \\t]*|#.*)?$',
     why: 'the name is one of a list; the text is the .env file of whoever runs the command',
   },
