@@ -16,7 +16,6 @@ import type { Installations } from '../project/installations.js'
 import type { ModelChanges } from '../project/model-changes/builder-request.js'
 import type { Compression } from './compression/compression.js'
 import type { Connections } from './connections.js'
-import type { Hinting } from './hinting.js'
 import type { Hints } from './hints/hints.js'
 import type { IncomingBodies } from './incoming-bodies.js'
 import type { Streams } from './rest/stream/streams.js'
@@ -51,8 +50,6 @@ export interface Backend {
   readonly audit: Audit | null
   /** The version of this build. */
   readonly version: string
-  /** Explains responses; null unless NODE_ENV is `development`. */
-  readonly hints: Hints | null
 }
 
 /** The dependencies of all mounts. */
@@ -65,7 +62,7 @@ export interface MountContext {
   /** Null if responses are sent as they are. */
   readonly compression: Compression | null
   /** Null unless NODE_ENV is `development`. */
-  readonly hinting: Hinting | null
+  readonly hints: Hints | null
   /** Null: the project has no event stream. */
   readonly streams: Streams | null
 }

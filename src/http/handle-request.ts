@@ -44,7 +44,7 @@ export async function handleRequest(
   work: (context: RequestContext) => Promise<Reply>,
   admit: AdmitModel | null = null,
 ): Promise<FastifyReply> {
-  const { config, backend, hinting } = parts
+  const { config, backend, hints } = parts
   const started = performance.now()
   const since = elapsed()
   const { caller, access } = await backend.identification.identify(admission.identifies ? request.headers.authorization : undefined)
@@ -55,7 +55,7 @@ export async function handleRequest(
     const asker = askerOf(caller, request.id)
     noteCaller(request, nameOf(asker), installation.model)
     if (admission.action !== null && !caller.grants.may(admission.action)) {
-      hinting?.watch(request, createContext(parts, [request, reply], { caller, access, asker, leaveInstallation, since }, installation))
+      hints?.watch(request, createContext(parts, [request, reply], { caller, access, asker, leaveInstallation, since }, installation))
       throw forbidden(admission.action)
     }
     const scoped = backend.scopes === null ? caller : await withinScopes(backend.scopes, caller, admission, asker)
@@ -64,7 +64,7 @@ export async function handleRequest(
     const behind = scoped === caller || admission.scopes === 'hidden' ? since : elapsed()
     const asking = { caller: scoped, access, asker, leaveInstallation, since: behind }
     const context = createContext(parts, [request, reply], asking, installation)
-    const result = await work(hinting === null ? context : hinting.watch(request, context))
+    const result = await work(hints === null ? context : hints.watch(request, context))
     if (!config.production) addTiming(reply, started, ready)
     return await send(parts, request, reply, result)
   } catch (error) {
@@ -135,11 +135,11 @@ function addTiming(reply: FastifyReply, started: number, identified: number): vo
 
 /** Sends a reply, compressed for clients that accept it. */
 export async function send(parts: MountContext, request: FastifyRequest, reply: FastifyReply, result: Reply): Promise<FastifyReply> {
-  const { connections, unsent, compression, hinting, backend } = parts
+  const { connections, unsent, compression, hints, backend } = parts
   // Responses as bytes bypass the hooks of the HTTP library.
   if (connections.isEnding()) await addConnectionClose(connections, request, reply)
   if (result.source !== undefined) return respondFrom(reply, result.source, result)
-  if (hinting !== null && result.bytes !== undefined) await hinting.beforeBytes(request, reply, result)
+  if (hints !== null && result.bytes !== undefined) await hints.beforeBytes(request, reply, result)
   const isPlain = compression === null || request.headers['accept-encoding'] === undefined || result.headers?.['content-type'] !== undefined
   const compressed = () => compression!.result(reply, result)
   const ready = isPlain ? result : await (backend.tracing?.part('serialize', () => ({}), compressed) ?? compressed())

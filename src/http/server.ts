@@ -20,8 +20,6 @@ import {
   refuseHeaders,
   requestId,
 } from './headers-and-cors.js'
-import type { Hinting } from './hinting.js'
-import type { Hints } from './hints/hints.js'
 import { openIncomingBodies } from './incoming-bodies.js'
 import { measureRefused, measureRequests } from './measured-requests.js'
 import { hasDocsPage } from './pages/docs-page.js'
@@ -118,9 +116,10 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     routes.map(({ path }) => path),
   )
   const compression = config.compression ? openCompression(limits) : null
-  const hinting = backend.hints === null ? null : await hintingOf(app, backend.hints, config, backend)
+  // The code of hints is loaded only where they are on.
+  const hints = config.hints ? (await import('./hints/hints.js')).addHints(app, config, backend.installations.model, logger) : null
   const parts = {
-    ...{ config, backend, connections, streams, compression, hinting },
+    ...{ config, backend, connections, streams, compression, hints },
     ...{ bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) },
   }
   const mounts = mountsOf(parts)
@@ -179,12 +178,6 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
 
 /** Milliseconds to send the response to an invalid request. */
 const refusalTimeout = 1_000
-
-/** Opens hints, whose code is loaded only where there are some. */
-async function hintingOf(app: FastifyInstance, hints: Hints, config: Config, { installations }: Backend): Promise<Hinting> {
-  const { openHinting } = await import('./hinting.js')
-  return openHinting(app, hints, config, installations.model)
-}
 
 function prepare(
   app: FastifyInstance,

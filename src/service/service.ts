@@ -20,7 +20,6 @@ import { openLog } from '../foundation/runtime/log.js'
 import { newPlanCounts, type PlanCounts } from '../foundation/runtime/plan-counts.js'
 import { openSlowLog } from '../foundation/runtime/slow-log.js'
 import type { Backend } from '../http/backend.js'
-import type { Hints } from '../http/hints/hints.js'
 import { examplesOf } from '../http/pages/examples.js'
 import { createServer, type HttpServer } from '../http/server.js'
 import type { Identification } from '../identity/access/identify.js'
@@ -105,7 +104,6 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     streamed: events.streamed,
     markSources: openSourceMaps(config.limits),
     version,
-    hints: config.hints ? await hintsOf(logger) : null,
     health: database.trouble,
     ...{ library, checkAddress: uploads.checkAddress, metrics, tracing, audit },
     signsAddresses: signing !== null,
@@ -155,12 +153,6 @@ const reportDroppedTo = (logger: Logger) => (uid: string, path: readonly (string
 async function exampleRequests(config: Config, model: Model, { access }: Identification): Promise<readonly string[]> {
   const shown = { model, visitor: (await access()).public, leftOut: leftOutRoutes(config.types) }
   return examplesOf(shown, config.rest.prefix).map(({ href }) => href)
-}
-
-/** Opens the hints of development, the only place that loads their code. */
-async function hintsOf(logger: Logger): Promise<Hints> {
-  const { openHints } = await import('../http/hints/hints.js')
-  return openHints(logger)
 }
 
 /** Opens the project's code around requests. */

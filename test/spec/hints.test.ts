@@ -1,4 +1,4 @@
-// docs/spec/hints.md: every mistake of the list is answered, in development, so that one go repairs it; and nowhere else.
+// docs/spec/hints.md: in development, each error of the list has a hint that repairs it in one step.
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { type Served, serveMagazine } from '../support/serve.js'
@@ -46,27 +46,27 @@ describe.each(['specification', 'strapi'] as const)('with the contract %s', (con
     return wrong
   }
 
-  rule('hints.4', 'names that a query may not use are answered so that one go repairs them', async () => {
+  rule('hints.4', 'the hint for an unusable name in a query repairs it in one step', async () => {
     expect(await unrepaired('hints.4')).toEqual([])
   })
 
-  rule('hints.5', 'so are parameters and values without the effect that they seem to have', async () => {
+  rule('hints.5', 'so does the hint for a parameter or value without the expected effect', async () => {
     expect(await unrepaired('hints.5')).toEqual([])
   })
 
-  rule('hints.6', 'so are paths, methods and documents that are not there', async () => {
+  rule('hints.6', 'so does the hint for a path, method or document that does not exist', async () => {
     expect(await unrepaired('hints.6')).toEqual([])
   })
 
-  rule('hints.7', 'so are missing permissions and credentials that are not read', async () => {
+  rule('hints.7', 'so does the hint for a missing permission or unread credentials', async () => {
     expect(await unrepaired('hints.7')).toEqual([])
   })
 
-  rule('hints.8', 'so are bodies that are not read, refused, or lost', async () => {
+  rule('hints.8', 'so does the hint for a body that is unread, refused, or lost', async () => {
     expect(await unrepaired('hints.8')).toEqual([])
   })
 
-  rule('hints.1', 'an error is what it is in production, and has a hint besides', async () => {
+  rule('hints.1', 'an error is the same as in production, with a hint added', async () => {
     for (const mistake of known.filter(({ status }) => status >= 400)) {
       const [here, there] = [await send(development, mistake), await send(production, mistake)]
       expect([mistake.name, there.status, hintOf(there)]).toEqual([mistake.name, here.status, undefined])
@@ -81,7 +81,7 @@ describe.each(['specification', 'strapi'] as const)('with the contract %s', (con
     }
   })
 
-  rule('hints.2', 'what is no JSON error has its hint in a header, which is ASCII and bounded', async () => {
+  rule('hints.2', 'all other responses have their hint in a header, which is ASCII and bounded', async () => {
     for (const mistake of known.filter(({ status }) => status < 400 || status === 405)) {
       const { headers, body } = await send(development, mistake)
       const hint = headers.get('octavo-hint') ?? ''
@@ -93,7 +93,7 @@ describe.each(['specification', 'strapi'] as const)('with the contract %s', (con
     expect((await development.ask(long)).headers.get('octavo-hint')!.length).toBeLessThan(1_500)
   })
 
-  rule('hints.10', 'where NODE_ENV is unset or anything else, no byte of a response is about hints', async () => {
+  rule('hints.10', 'without NODE_ENV=development, responses contain nothing of hints', async () => {
     for (const served of [production, unset]) {
       for (const mistake of known) {
         const { headers, text } = await send(served, mistake)
@@ -104,7 +104,7 @@ describe.each(['specification', 'strapi'] as const)('with the contract %s', (con
     }
   })
 
-  rule('hints.9', 'requests without mistakes have no hint', async () => {
+  rule('hints.9', 'correct requests have no hint', async () => {
     const right = curlLines(['docs/guide/queries.md', 'README.md', 'examples/magazine/README.md'])
     expect(right.length).toBeGreaterThan(50)
     for (const path of right) {
@@ -116,7 +116,7 @@ describe.each(['specification', 'strapi'] as const)('with the contract %s', (con
   })
 })
 
-rule('hints.3', 'each hint is a warning in the log, once a minute', async () => {
+rule('hints.3', 'each hint is logged as a warning, once a minute', async () => {
   const served = await serve('specification', 'development')
   for (let index = 0; index < 3; index++) await served.ask('/api/articles?filter[title]=x')
   await served.ask('/api/pitches')

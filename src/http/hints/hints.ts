@@ -1,139 +1,249 @@
-// The table of hints: which mistakes are explained, in this order. Only `octavo dev` and others with NODE_ENV `development` load this room.
-
+// Adds hints to responses in development: `details.hint` of errors, the header `Octavo-Hint` of all others. Loaded only if NODE_ENV is
+// `development`.
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { LRUCache } from 'lru-cache'
 import type { Logger } from 'pino'
-import { parseParameters } from '../../query/rest/parameters.js'
-import { ignoredMembers, listedData, missingData, twiceEncoded, unreadBody } from './bodies.js'
-import { invalidKey } from './body-names.js'
-import { lostBlocks, missingTargets, nestedDocument, wrongValues } from './body-values.js'
-import { closedHeaders, closedOrigin, rateLimited, refusedCredentials, unreadCredentials } from './credentials.js'
-import { noDocument, noUser } from './documents.js'
-import type { Hint, HintedExchange, RawExchange } from './exchange.js'
-import { oneOfTwo, wrongValue } from './filter-values.js'
-import { disabledProvider, malformedForm, missingFiles, wrongLink, wrongSignIn, wrongUser } from './forms.js'
+import type { Config } from '../../foundation/config/config.js'
+import { ApiError } from '../../foundation/errors/errors.js'
+import { fileType } from '../../model/schema/link.js'
+import type { ContentType, Model } from '../../model/schema/types.js'
+import { isObject, parseParameters } from '../../query/rest/parameters.js'
+import { isPreflight } from '../headers-and-cors.js'
+import type { Reply, RequestContext } from '../request-context.js'
+import type { LoggedRequest } from '../request-log.js'
 import {
-  changedPagination,
-  flatPagination,
-  ignoredParameters,
+  ignoredKeys,
+  invalidKey,
+  lostBlocks,
+  missingData,
+  missingTargets,
+  nestedDocument,
+  unreadBody,
+  wrongAccount,
+  wrongUpload,
+  wrongValues,
+} from './body-hints.js'
+import {
+  closedHeaders,
+  closedOrigin,
+  missingPermission,
+  rateLimited,
+  refusedByProject,
+  refusedCredentials,
+  unreadCredentials,
+} from './caller-hints.js'
+import { invalidName, leftOutOfPopulate } from './name-hints.js'
+import {
+  ineffectivePagination,
   lenientStatus,
-  malformedParameter,
+  malformedParameters,
   unknownLocale,
-  unknownPagination,
-  unlistedGroup,
-} from './parameters.js'
-import { wrongPath } from './paths.js'
-import { missingPermission, refusedByProject } from './permissions.js'
-import { leftOutOfPopulate, populatedZone } from './populated.js'
-import { invalidName, malformedFields } from './query-names.js'
-import { unmatchedValue } from './unmatched-values.js'
+  unknownParameters,
+  unmatchedValue,
+  wrongValue,
+} from './parameter-hints.js'
+import { missingDocument, missingUser, wrongPath } from './path-hints.js'
+import type { Exchange, Hint } from './vocabulary.js'
 
-/** Explains responses. */
-export interface Hints {
-  /** What is wrong with a request, and how to repair it; null if nothing is known to be. Never rejects. */
-  explain(raw: RawExchange): Promise<string | null>
+/** Responses by their status; `key`: 400 with a key in its details, `value`: 400 without one. */
+type Case = 'ok' | 'key' | 'value' | 400 | 401 | 403 | 404 | 405 | 429 | 'error'
+
+/** All hints. The first one that applies to an error is its cause; a successful response can have several. */
+const table: readonly (readonly [cases: readonly Case[], hint: Hint])[] = [
+  [['ok', 'error'], closedHeaders],
+  [['ok', 'error'], unreadCredentials],
+  [[401], refusedCredentials],
+  [[429], rateLimited],
+  [['error'], missingPermission],
+  [[403], refusedByProject],
+  [[404, 405], wrongPath],
+  [['ok', 404], missingDocument],
+  [['ok'], missingUser],
+  [[400], wrongAccount],
+  [[400], wrongUpload],
+  [[400], unreadBody],
+  [[400], missingData],
+  [['value'], nestedDocument],
+  [['key'], invalidKey],
+  [['error'], missingTargets],
+  [[400], wrongValues],
+  [['key'], invalidName],
+  [['ok'], lostBlocks],
+  [['ok'], ignoredKeys],
+  [['ok'], unknownParameters],
+  [['ok'], ineffectivePagination],
+  [['ok'], lenientStatus],
+  [['ok'], unknownLocale],
+  [['ok', 'value'], wrongValue],
+  [['value'], malformedParameters],
+  [['error'], unknownLocale],
+  [[400], unknownParameters],
+  [['ok'], unmatchedValue],
+  [['ok'], leftOutOfPopulate],
+  [['ok'], closedOrigin],
+]
+
+function isCase({ status, error, details }: Exchange, one: Case): boolean {
+  if (one === 'ok') return status < 300 && error === null
+  if (one === 'error') return status >= 400
+  return status === (typeof one === 'number' ? one : 400) && (typeof one === 'number' || 'key' in details === (one === 'key'))
 }
 
-/** Of an error, the first one that applies is the cause. */
-const ofErrors: readonly Hint[] = [
-  closedHeaders,
-  unreadCredentials,
-  refusedCredentials,
-  rateLimited,
-  missingPermission,
-  refusedByProject,
-  wrongPath,
-  noDocument,
-  twiceEncoded,
-  wrongSignIn,
-  wrongUser,
-  disabledProvider,
-  missingFiles,
-  malformedForm,
-  wrongLink,
-  unreadBody,
-  missingData,
-  listedData,
-  nestedDocument,
-  invalidKey,
-  missingTargets,
-  wrongValues,
-  invalidName,
-  malformedFields,
-  populatedZone,
-  wrongValue,
-  oneOfTwo,
-  unlistedGroup,
-  malformedParameter,
-  flatPagination,
-  unknownLocale,
-  ignoredParameters,
-]
+const maxHints = 3
+const maxLength = 900
+const quietTimeMs = 60_000
+const maxRemembered = 500
 
-/** Of a response that seems right, several things can be wrong at once. */
-const ofSilence: readonly Hint[] = [
-  closedHeaders,
-  unreadCredentials,
-  noDocument,
-  noUser,
-  lostBlocks,
-  ignoredMembers,
-  ignoredParameters,
-  unknownPagination,
-  changedPagination,
-  lenientStatus,
-  unknownLocale,
-  wrongValue,
-  unmatchedValue,
-  leftOutOfPopulate,
-  closedOrigin,
-]
+async function explain(exchange: Exchange): Promise<string | null> {
+  const max = exchange.error === null && exchange.status < 400 ? maxHints : 1
+  const found: string[] = []
+  for (const [cases, hint] of table) {
+    if (found.length === max) break
+    const one = cases.some((each) => isCase(exchange, each)) ? await hint(exchange) : null
+    if (one !== null) found.push(one)
+  }
+  const text = found.join(' | ')
+  return text === '' ? null : text.length > maxLength ? `${text.slice(0, maxLength)}…` : text
+}
 
-/** Hints that one response has at most, and the characters of all of them. */
-const [mostHints, longest] = [3, 900]
-/** Milliseconds before the same line is logged again, and lines that are remembered. */
-const [quietTime, mostRemembered] = [60_000, 500]
+/** Notes of a request until its response is decided. */
+interface Notes {
+  context: RequestContext | null
+  body: { readonly value: unknown } | null
+  wroteNothing: boolean
+  error: ApiError | null
+}
 
-/** Opens the hints; each is logged too, as a page often cannot see headers. */
-export function openHints(logger: Logger): Hints {
-  const logged = new LRUCache<string, true>({ max: mostRemembered, ttl: quietTime })
+/** Hints for the requests of a server. */
+export interface Hints {
+  /** Returns a context that notes the input and outcome of its route. */
+  watch(request: FastifyRequest, context: RequestContext): RequestContext
+  /** Adds the hint to a result that bypasses the hooks of the HTTP library. */
+  beforeBytes(request: FastifyRequest, reply: FastifyReply, result: Reply): Promise<void>
+}
 
-  function log({ method, path, status }: HintedExchange, hint: string): void {
-    const line = `${method} ${path} ${hint}`
-    if (logged.has(line)) return
-    logged.set(line, true)
-    logger.warn({ method, path, status, hint }, `hint: ${hint}`)
+/** Adds hints to a server whose routes are not registered yet; each hint is logged too, as pages often cannot see headers. */
+export function addHints(app: FastifyInstance, config: Config, model: () => Model, logger: Pick<Logger, 'warn' | 'error'>): Hints {
+  const noted = new WeakMap<FastifyRequest, Notes>()
+  const logged = new LRUCache<string, true>({ max: maxRemembered, ttl: quietTimeMs })
+
+  function notesOf(request: FastifyRequest): Notes {
+    const notes = noted.get(request) ?? { context: null, body: null, wroteNothing: false, error: null }
+    noted.set(request, notes)
+    return notes
   }
 
-  return {
-    explain: async (raw) => {
-      try {
-        const exchange = { ...raw, parameters: parseParameters(raw.query, raw.config.rest.arrayLimit) }
-        const hint = await (exchange.error === null && exchange.status < 400 ? several(exchange) : first(exchange))
-        if (hint !== null) log(exchange, hint)
-        return hint
-      } catch (error) {
-        logger.error({ err: error }, 'a hint failed')
-        return null
+  async function hintFor(request: FastifyRequest, status: number): Promise<string | null> {
+    const notes = notesOf(request)
+    // Responses of custom routes are for the project to explain, except why a caller was refused.
+    const isCustom = request.routeOptions.config?.isCustom === true
+    if (isCustom && notes.error?.status !== 401 && notes.error?.situation?.kind !== 'permission') return null
+    try {
+      const exchange = toExchange(request, status, notes, config, notes.context?.installation.model ?? model())
+      const hint = await explain(exchange)
+      const { method, path } = exchange
+      if (hint !== null && !logged.has(`${method} ${path} ${hint}`)) {
+        logged.set(`${method} ${path} ${hint}`, true)
+        logger.warn({ method, path, status, hint }, `hint: ${hint}`)
       }
+      return hint
+    } catch (error) {
+      logger.error({ err: error }, 'a hint failed')
+      return null
+    }
+  }
+
+  app.addHook('onError', async (request, _reply, error) => {
+    if (error instanceof ApiError) notesOf(request).error = error
+  })
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { url } = request.routeOptions
+    const isExplained =
+      request.method === 'OPTIONS'
+        ? isPreflight(request)
+        : url === undefined || url.startsWith(`${config.rest.prefix}/`) || url === '/uploads/*'
+    const hint = isExplained ? await hintFor(request, reply.statusCode) : null
+    if (hint === null) return payload
+    const withHint = reply.statusCode >= 400 && request.method !== 'HEAD' ? addToError(payload, hint) : null
+    if (withHint === null) addHeader(reply, hint)
+    return withHint ?? payload
+  })
+
+  return {
+    watch: (request, context) => {
+      const notes = notesOf(request)
+      notes.context = context
+      const body = async (): Promise<unknown> => {
+        notes.body = { value: undefined }
+        const value = await context.body()
+        notes.body = { value }
+        return value
+      }
+      const writes: RequestContext['writes'] = async (operation) => {
+        const outcome = await context.writes(operation)
+        notes.wroteNothing = outcome === null
+        return outcome
+      }
+      return { ...context, body, writes }
+    },
+    beforeBytes: async (request, reply, { status }) => {
+      const hint = await hintFor(request, status)
+      if (hint !== null) addHeader(reply, hint)
     },
   }
 }
 
-async function first(exchange: HintedExchange): Promise<string | null> {
-  for (const hint of ofErrors) {
-    const found = await hint(exchange)
-    if (found !== null) return bounded(found)
+function toExchange(request: FastifyRequest, status: number, notes: Notes, config: Config, model: Model): Exchange {
+  const [path = '', ...query] = (request.raw.url ?? '').split('?')
+  const { documentId, id } = (request.params ?? {}) as { readonly documentId?: string; readonly id?: string }
+  const { context, body, error, wroteNothing } = notes
+  const type = findType(request, config, model)
+  const sent = body?.value
+  return {
+    method: request.method,
+    path: decode(path),
+    parameters: parseParameters(query.join('?'), config.rest.arrayLimit),
+    headers: request.headers,
+    status,
+    error,
+    details: error?.details ?? {},
+    config,
+    model,
+    type,
+    documentId: documentId ?? id ?? null,
+    route: context === null ? null : { caller: context.caller, access: context.access, documents: context.documents, body, wroteNothing },
+    data: type?.exposed === true && isObject(sent) && isObject(sent.data) ? sent.data : null,
   }
-  return null
 }
 
-async function several(exchange: HintedExchange): Promise<string | null> {
-  const found: string[] = []
-  for (const hint of ofSilence) {
-    const one = found.length < mostHints ? await hint(exchange) : null
-    if (one !== null) found.push(one)
-  }
-  return found.length === 0 ? null : bounded(found.join(' | '))
+/** The content-type of a route; users and files have their own routes. */
+function findType(request: FastifyRequest, { rest }: Config, model: Model): ContentType | null {
+  const { uid } = request as LoggedRequest
+  if (uid !== undefined) return model.types.get(uid) ?? null
+  const route = (request.routeOptions.url ?? '').slice(rest.prefix.length)
+  const { name } = (request.params ?? {}) as { readonly name?: string }
+  if (route.startsWith('/:name')) return model.paths.get((name ?? '').toLowerCase()) ?? null
+  if (/^\/users(?:\/|$)/.test(route)) return model.types.get('plugin::users-permissions.user') ?? null
+  return route.startsWith('/upload') ? (model.types.get(fileType) ?? null) : null
 }
 
-const bounded = (hint: string): string => (hint.length > longest ? `${hint.slice(0, longest)}…` : hint)
+function decode(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+/** Adds a hint to the body of an error; null if the payload is not one. */
+function addToError(payload: unknown, hint: string): string | null {
+  if (typeof payload !== 'string' || !payload.startsWith('{')) return null
+  const body = JSON.parse(payload) as { readonly error?: { readonly details?: object } }
+  return body.error === undefined ? null : JSON.stringify({ ...body, error: { ...body.error, details: { ...body.error.details, hint } } })
+}
+
+/** Headers are ASCII: other characters are escaped as in JSON. */
+function addHeader(reply: FastifyReply, hint: string): void {
+  const ascii = hint.replace(/[^\x20-\x7e]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+  reply.header('octavo-hint', ascii).header('access-control-expose-headers', 'octavo-hint')
+}
