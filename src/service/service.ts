@@ -98,7 +98,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     identification,
     installations,
     administration: prepareAdministration({ config, identification, ...accounts }),
-    modelChanges: { live: liveModel, byBuilder: openContentTypeBuilder(config.folder, database.main, liveModel) },
+    modelChanges: { live: liveModel, byBuilder: openContentTypeBuilder(config.folder, liveModel) },
     services,
     scopes,
     streamed: events.streamed,

@@ -50,7 +50,7 @@ describe('the golden project', () => {
     ])
   })
 
-  test('S137 nothing answers where the admin’s API would be, whoever asks', async () => {
+  test('S137 the paths of Strapi’s admin API do not exist for any caller', async () => {
     const admin = ['/admin', '/admin/login', '/admin/users/me', '/admin/api-tokens', '/admin/init', '/admin/register-admin']
     const managers = [
       '/content-manager/collection-types/api::article.article',

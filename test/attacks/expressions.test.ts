@@ -15,11 +15,7 @@ const madeLater: Readonly<Record<string, { readonly example: string | null; read
     why: 'the parts are names that the operator gives, and * and **',
   },
   'model/check-attributes.ts: new RegExp(source)': { example: null, why: 'compiled only, to see whether it is a pattern' },
-  'model/builder/older-attributes.ts: new RegExp(source as string)': {
-    example: null,
-    why: 'compiled only, to see whether it is a pattern',
-  },
-  'model/builder/update-schema-attributes.ts: new RegExp(source)': {
+  'model/builder/update-schema-request.ts: new RegExp(source)': {
     example: null,
     why: 'compiled only, to see whether it is a pattern',
   },

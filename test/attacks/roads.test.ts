@@ -97,7 +97,7 @@ describe('documents and formats', () => {
     expect((await ask('/secret-notes', { method: 'HEAD' })).status).toBe(403)
   })
 
-  test('S031 the model is told only to those who may read it', async () => {
+  test('S031 only callers with the permission can read the model', async () => {
     for (const path of ['content-types', 'content-types/api::article.article', 'components', 'components/blocks.rich']) {
       for (const as of ['public', 'alice', 'bob', 'custom', 'readonly'] as const) {
         expect((await ask(`/content-type-builder/${path}`, { as })).status, `${as}: ${path}`).toBe(403)

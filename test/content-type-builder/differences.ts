@@ -16,9 +16,7 @@ export const differentChanges: ReadonlyMap<string, string> = new Map([
   ['component-attribute-to-unknown-component', 'content-type-builder.11'],
   ['zone-with-unknown-component', 'content-type-builder.11'],
   ['collection-name-taken', 'content-type-builder.13'],
-  ['collection-name-of-system-table', 'content-type-builder.13'],
   ['plural-taken-update-schema', 'content-type-builder.13'],
-  ['rename-category', 'content-type-builder.18'],
   ['two-update-schemas-without-restart', 'content-type-builder.22'],
 ])
 /** By the name of the recording. */
@@ -27,8 +25,4 @@ export const differentRefusals: ReadonlyMap<string, string> = new Map([
   ['update-schema/attribute: relation targetAttribute bad', 'content-type-builder.7'],
   ['component/oneToOne with inverse', 'content-type-builder.8'],
   ['update-schema/attribute: component unknown', 'content-type-builder.11'],
-  ['older/attribute: dynamiczone unknown component', 'content-type-builder.11'],
-  ['older/attribute: customField without name', 'content-type-builder.15'],
-  ['older/delete of an admin type', 'content-type-builder.16'],
-  ['older/attribute: enumeration as string', 'content-type-builder.21'],
 ])

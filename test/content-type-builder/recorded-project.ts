@@ -17,6 +17,14 @@ export const recordings = <Line>(file: string): readonly Line[] =>
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Line)
 
+/** Whether a recorded step is a change by the route that Strapi 5.54's panel calls; its older routes do not exist here. */
+export const isUpdateSchema = <Step extends { readonly path?: string }>(step: Step): step is Step & { readonly method: 'POST' } =>
+  step.path === '/content-type-builder/update-schema'
+
+/** Whether a recorded step changes the model by a request. */
+export const isWrite = ({ method, path }: { readonly method?: string | undefined; readonly path?: string }): boolean =>
+  method !== undefined && method !== 'GET' && path!.startsWith('/content-type-builder/')
+
 /** The files below src/ of the recorded project, path → text. */
 export async function projectFiles(): Promise<ReadonlyMap<string, string>> {
   const files = new Map<string, string>()
@@ -38,21 +46,19 @@ function uidOf(path: string): string | null {
   return category === undefined ? null : `${category}.${name}`
 }
 
-/** The schemas of a project with these files; of the recorded one, if nothing else is said. */
+/** The schemas of a project with these files. */
 export function schemasOf(files: ReadonlyMap<string, string>, more: Partial<ProjectSchemas> = {}): ProjectSchemas {
   const schemas = new Map<string, ProjectSchema>(builtinTypes().map((schema) => [schema.uid, schema]))
   for (const [path, text] of [...files].sort(([one], [other]) => (one < other ? -1 : 1))) {
     const uid = uidOf(path)
     if (uid !== null) schemas.set(uid, { uid, path, content: JSON.parse(text) as SchemaContent })
   }
-  const several = ['api::label.label', 'api::note.note', 'api::story.story', 'api::writer.writer', 'api::remark.remark']
   return {
     schemas,
     isTypeScript: false,
     isStrapis: true,
     files: [...files.keys()],
     customFields: new Set(),
-    typesWithSeveralRows: new Set(several),
     ...more,
   }
 }

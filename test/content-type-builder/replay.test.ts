@@ -3,9 +3,9 @@ import { readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
-import { changeSchemas } from '../../src/model/builder/change-schemas.js'
+import { updateSchema } from '../../src/model/builder/update-schema.js'
 import { differentChanges, differentRefusals } from './differences.js'
-import { projectFiles, recordings, schemasOf } from './recorded-project.js'
+import { isUpdateSchema, isWrite, projectFiles, recordings, schemasOf } from './recorded-project.js'
 
 interface Request {
   readonly method: string
@@ -31,8 +31,7 @@ interface RecordedRefusal extends Request {
 }
 
 const project = await projectFiles()
-const isWrite = (step: { readonly method?: string | undefined; readonly path?: string }): step is Request =>
-  step.method !== undefined && step.method !== 'GET' && step.path!.startsWith('/content-type-builder/')
+const requestsIn = ({ steps }: RecordedChange) => steps.filter((step): step is Request => isWrite(step))
 
 test('every difference is a rule of docs/spec', () => {
   const rules = readFileSync(join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'docs', 'spec', 'content-type-builder.md'), 'utf8')
@@ -42,7 +41,9 @@ test('every difference is a rule of docs/spec', () => {
 
 describe('changes', () => {
   // A second request before the restart starts from the old model in Strapi, and from the new one here.
-  const recorded = recordings<RecordedChange>('changes.jsonl.gz').filter(({ steps }) => steps.some(isWrite))
+  const recorded = recordings<RecordedChange>('changes.jsonl.gz').filter(
+    (change) => requestsIn(change).length > 0 && requestsIn(change).every(isUpdateSchema),
+  )
 
   test.each(recorded.map((change) => [change.name, change] as const))('%s', (name, change) => {
     const found = replay(filesBefore(change), change)
@@ -56,10 +57,10 @@ describe('changes', () => {
     return new Map([...project, ...created, ...Object.entries(filesBefore)])
   }
 
-  function replay(files: Map<string, string>, { steps }: RecordedChange) {
+  function replay(files: Map<string, string>, change: RecordedChange) {
     let deleted: readonly string[] = []
-    const answers = steps.filter(isWrite).map((step) => {
-      const result = changeSchemas(schemasOf(files), step)
+    const answers = requestsIn(change).map((step) => {
+      const result = updateSchema(schemasOf(files), step.body)
       if (result.kind === 'change') {
         deleted = result.deleted
         for (const path of deleted) files.delete(path)
@@ -70,11 +71,12 @@ describe('changes', () => {
     return { answers, deleted, files: Object.fromEntries([...files].sort()) }
   }
 
-  function expectedAfter(files: Map<string, string>, { steps, filesAfter = {}, filesDeleted = [] }: RecordedChange) {
+  function expectedAfter(files: Map<string, string>, change: RecordedChange) {
+    const { filesAfter = {}, filesDeleted = [] } = change
     for (const path of filesDeleted) files.delete(path)
     for (const [path, text] of Object.entries(filesAfter)) files.set(path, text)
     return {
-      answers: steps.filter(isWrite).map(({ status, answer }) => ({ status, body: answer })),
+      answers: requestsIn(change).map(({ status, answer }) => ({ status, body: answer })),
       deleted: filesDeleted,
       files: Object.fromEntries([...files].sort()),
     }
@@ -85,10 +87,10 @@ describe('refusals', () => {
   // Who may ask, and where, is decided before the builder. The second file has unusual values of every key, and several mistakes at once.
   const recorded = ['refusals.jsonl.gz', 'builder-forms.jsonl.gz']
     .flatMap(recordings<RecordedRefusal>)
-    .filter((request) => request.as === undefined && request.autoReload === undefined && isWrite(request))
+    .filter((request) => request.as === undefined && request.autoReload === undefined && isUpdateSchema(request))
 
   test.each(recorded.map((request) => [request.name, request] as const))('%s', (name, request) => {
-    const result = changeSchemas(schemasOf(project), request)
+    const result = updateSchema(schemasOf(project), request.body)
     const found = { status: result.status, body: result.body, files: result.kind === 'change' ? Object.fromEntries(result.files) : {} }
     const touched = Object.entries(request.filesTouched ?? {}).filter(([path]) => !path.endsWith('/'))
     const expected = { status: request.status, body: request.answer, files: Object.fromEntries(touched) }

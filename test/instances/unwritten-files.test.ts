@@ -36,15 +36,25 @@ const send = async (at: Served, method: string, path: string, body: object): Pro
   expect(answer.status, answer.text).toBeLessThan(300)
   return answer
 }
-const type = (singularName: string, attributes: object) => ({
-  ...{ displayName: singularName, singularName, pluralName: `${singularName}s` },
-  ...{ attributes, draftAndPublish: false, kind: 'collectionType' },
-})
+/** Creates a type with an update-schema request of Strapi's Content-Type Builder. */
+const createType = (at: Served, singularName: string, attributes: Readonly<Record<string, object>>): Promise<Answer> => {
+  const type = {
+    action: 'create',
+    uid: `api::${singularName}.${singularName}`,
+    kind: 'collectionType',
+    displayName: singularName,
+    singularName,
+    pluralName: `${singularName}s`,
+    draftAndPublish: false,
+    attributes: Object.entries(attributes).map(([name, properties]) => ({ action: 'create', name, properties })),
+  }
+  return send(at, 'POST', '/content-type-builder/update-schema', { data: { contentTypes: [type], components: [] } })
+}
 /** Makes a type at the first service whose file the second one cannot write until what is returned is removed. */
 async function unwritable(name: string): Promise<string> {
   const blocked = join(folder, `src/api/${name}~content-types~${name}~schema.json.octavo-new`)
   mkdirSync(blocked)
-  await send(first, 'POST', '/content-type-builder/content-types', { contentType: type(name, { label: { type: 'string' } }) })
+  await createType(first, name, { label: { type: 'string' } })
   expect((await second.ask(`/api/${name}s`, { token })).status).toBe(200)
   expect(existsSync(schemaFile(name))).toBe(false)
   return blocked
@@ -53,7 +63,7 @@ async function unwritable(name: string): Promise<string> {
 rule('live-model.8', 'requests that change the model and undoing work with files that are only in memory', async () => {
   await unwritable('tag')
   const attributes = { tags: { type: 'relation', relation: 'manyToMany', target: 'api::tag.tag' } }
-  await send(second, 'POST', '/content-type-builder/content-types', { contentType: type('book', attributes) })
+  await createType(second, 'book', attributes)
   await send(second, 'POST', '/api/content-type-builder/undo', { data: {} })
   await send(second, 'POST', '/api/content-type-builder/undo', { data: {} })
   expect((await first.ask('/api/tags', { token })).status).toBe(404)
@@ -62,7 +72,7 @@ rule('live-model.8', 'requests that change the model and undoing work with files
 rule('live-model.8', 'files that could not be written are written with the next change', async () => {
   const blocked = await unwritable('label')
   rmSync(blocked, { recursive: true })
-  await send(second, 'POST', '/content-type-builder/content-types', { contentType: type('shelf', { name: { type: 'string' } }) })
+  await createType(second, 'shelf', { name: { type: 'string' } })
   expect(existsSync(schemaFile('label'))).toBe(true)
   expect((await first.ask('/api/shelfs', { token })).status).toBe(200)
 })

@@ -2,7 +2,7 @@
 // has changed. Content is only hidden by agreement, and is all there when the change is undone.
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { recordings } from '../content-type-builder/recorded-project.js'
+import { isUpdateSchema, isWrite, recordings } from '../content-type-builder/recorded-project.js'
 import { serveBeside } from '../support/serve.js'
 import { isThorough } from '../support/thorough.js'
 import { contentOf, lossesIn, modelOf, newProject, removeProject, type Step, send, token, undo } from './changing-project.js'
@@ -16,7 +16,7 @@ interface Recording {
 /** Recordings that only send requests: what is done to files and tables in between is no change by request. */
 const all = recordings<Recording>('changes.jsonl.gz').filter(
   ({ prepare = [], steps }) =>
-    prepare.length === 0 && steps.some(({ method }) => method !== undefined) && !steps.some((step) => 'edit' in step),
+    prepare.length === 0 && steps.some(isWrite) && steps.filter(isWrite).every(isUpdateSchema) && !steps.some((step) => 'edit' in step),
 )
 
 /** The statuses of the responses. */

@@ -536,7 +536,7 @@ rule('live-model.9', 'a start writes the files of a change that an earlier proce
   }
 })
 
-rule('live-model.10', "Strapi's routes make changes that are in force with their response", async () => {
+rule('live-model.10', "Strapi's update-schema makes changes that are active with their response", async () => {
   const ask = (method: string, url: string, body?: object, headers: Record<string, string> = {}): Promise<Answer> =>
     served.ask(`/content-type-builder/${url}`, {
       method,
@@ -544,36 +544,30 @@ rule('live-model.10', "Strapi's routes make changes that are in force with their
       headers: { 'content-type': 'application/json', ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-  const contentType = { displayName: 'Book', singularName: 'book', pluralName: 'books', draftAndPublish: true, attributes: { title: text } }
-  const created = await ask('POST', 'content-types', { contentType })
-  expect([created.status, created.body]).toEqual([201, { data: { uid: 'api::book.book' } }])
+  const update = (types: readonly object[], headers: Record<string, string> = {}) =>
+    ask('POST', 'update-schema', { data: { components: [], contentTypes: types } }, headers)
+  const uid = 'api::book.book'
+  const names = { kind: 'collectionType', displayName: 'Book', singularName: 'book', pluralName: 'books', draftAndPublish: true }
+  const type = { action: 'create', uid, ...names, attributes: [{ action: 'create', name: 'title', properties: text }] }
+  const created = await update([type])
+  expect([created.status, created.body]).toEqual([200, {}])
   expect((await write('/api/books', { title: 'first' })).status).toBe(201)
-  expect((await ask('POST', 'content-types', { contentType })).status).toBe(400)
-  const changed = await ask('PUT', 'content-types/api::book.book', {
-    contentType: { ...contentType, attributes: { title: text, pages: { type: 'integer' } } },
-  })
-  expect(changed.status, changed.text).toBe(201)
+  expect((await update([type])).status).toBe(400)
+  const updated = { action: 'update', uid, displayName: 'Book', draftAndPublish: true }
+  const pages = { action: 'create', name: 'pages', properties: { type: 'integer' } }
+  const changed = await update([{ ...updated, attributes: [{ action: 'update', name: 'title', properties: text }, pages] }])
+  expect(changed.status, changed.text).toBe(200)
   expect((await read('/api/books?filters[pages][$null]=true')).body.data).toHaveLength(1)
-  const updated = await ask('POST', 'update-schema', {
-    data: {
-      components: [],
-      contentTypes: [
-        {
-          action: 'update',
-          uid: 'api::book.book',
-          displayName: 'Book',
-          draftAndPublish: true,
-          attributes: [{ action: 'update', name: 'pages', properties: { type: 'integer' } }],
-        },
-      ],
-    },
-  })
-  expect(updated.body.error.details.losses).toMatchObject([{ name: 'api::book.book.title', count: 2 }])
-  expect((await ask('DELETE', 'content-types/api::book.book', undefined, { 'octavo-agree': 'api::book.book' })).status).toBe(200)
+  const refused = await update([{ ...updated, attributes: [{ ...pages, action: 'update' }] }])
+  expect(refused.body.error.details.losses).toMatchObject([{ name: 'api::book.book.title', count: 2 }])
+  expect((await update([{ action: 'delete', uid }], { 'octavo-agree': uid })).status).toBe(200)
   expect((await read('/api/books')).status).toBe(404)
   expect((await ask('GET', 'update-schema-status')).body).toEqual({ data: { isUpdating: false } })
-  expect((await served.ask('/content-type-builder/content-types', { method: 'POST', token: 'reads-only', body: '{}' })).status).toBe(403)
+  expect((await served.ask('/content-type-builder/update-schema', { method: 'POST', token: 'reads-only', body: '{}' })).status).toBe(403)
   expect((await ask('PUT', 'update-schema', {})).status).toBe(405)
+  for (const path of ['content-types', 'components', `content-types/${uid}`, 'component-categories/shared'])
+    for (const method of ['POST', 'PUT', 'DELETE'])
+      expect([path, method, (await ask(method, path, {})).status]).toEqual([path, method, (await ask(method, 'unknown', {})).status])
 })
 
 rule('live-model.11', 'the changes are listed', async () => {

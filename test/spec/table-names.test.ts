@@ -232,11 +232,13 @@ rule('live-model.4', 'a schema file that cannot be read is named, and one with a
   const former = readFileSync(file, 'utf8')
   const data = { 'api::page.page': typeOf('page', 'pages', { ...zone, more: text }) }
   writeFileSync(file, '{ broken')
-  const type = { displayName: 'Book', singularName: 'book', pluralName: 'books', attributes: { text } }
+  const names = { kind: 'collectionType', displayName: 'Book', singularName: 'book', pluralName: 'books', draftAndPublish: false }
+  const attributes = [{ action: 'create', name: 'text', properties: text }]
+  const update = { data: { contentTypes: [{ action: 'create', uid: 'api::book.book', ...names, attributes }], components: [] } }
   for (const refused of [
     await change(data),
     await send('POST', '/api/content-type-builder/plan', { data }),
-    await send('POST', '/content-type-builder/content-types', { contentType: type }),
+    await send('POST', '/content-type-builder/update-schema', update),
   ]) {
     expect(refused.status, refused.text).toBe(400)
     expect(refused.body.error.message).toContain('src/api/tag/content-types/tag/schema.json')
@@ -246,7 +248,7 @@ rule('live-model.4', 'a schema file that cannot be read is named, and one with a
   const other = await serveBeside(served, secrets)
   await other.close()
   expect((await change(data)).status).toBe(200)
-  expect((await send('POST', '/content-type-builder/content-types', { contentType: type })).status).toBe(201)
+  expect((await send('POST', '/content-type-builder/update-schema', update)).status).toBe(200)
   writeFileSync(file, former)
 })
 

@@ -7,7 +7,7 @@ import { linkModel } from '../schema/link.js'
 import { componentTable, linkTable, morphTable } from '../schema/names.js'
 import type { SchemaSource } from '../schema/types.js'
 import {
-  attributesOf,
+  getAttributes,
   isComponentUid,
   type Mistake,
   type ProjectSchema,
@@ -17,16 +17,16 @@ import {
 
 type Schemas = ReadonlyMap<string, ProjectSchema>
 
-/** Returns why a service could not serve the schemas of `after` that differ from those of `current`. */
-export function unloadable(current: ProjectSchemas, after: Schemas): readonly Mistake[] {
+/** Returns why the schemas of `after` that differ from `current` could not be served. */
+export function findUnloadable(current: ProjectSchemas, after: Schemas): string | null {
   const changed = [...after.values()].filter((schema) => schema !== current.schemas.get(schema.uid))
   const names = namesIn(after)
-  const named = ({ path, ...mistake }: Mistake): Mistake => {
-    const [uid, name] = path
-    return { ...mistake, path, message: name === undefined ? mistake.message : `${uid}.${name}: ${mistake.message}` }
-  }
-  const mistakes = [...changed.flatMap((schema) => takenNames(schema, names, current.schemas)), ...unstartable(current, after).map(named)]
-  return mistakes.length > 0 ? mistakes : unlinked(changed, after)
+  const [taken] = changed.flatMap((schema) => takenNames(schema, names, current.schemas))
+  if (taken !== undefined) return taken.message
+  const [error] = unstartable(current, after)
+  if (error === undefined) return linkError(changed, after)
+  const [uid, name] = error.path
+  return name === undefined ? error.message : `${uid}.${name}: ${error.message}`
 }
 
 /** What unchanged attributes are compared with, and what is known of the project. */
@@ -41,8 +41,8 @@ export function unstartable(current: Known, after: Schemas): readonly Mistake[] 
   ])
 }
 
-/** Builds the model that would be served. */
-function unlinked(changed: readonly ProjectSchema[], after: Schemas): readonly Mistake[] {
+/** Builds the new model as a start does. */
+function linkError(changed: readonly ProjectSchema[], after: Schemas): string | null {
   try {
     const sources = new Map([...after].map(([uid, schema]) => [uid, sourceOf(schema)]))
     checkSchemas(
@@ -51,9 +51,9 @@ function unlinked(changed: readonly ProjectSchema[], after: Schemas): readonly M
       ['wrong'],
     )
     linkModel([...sources.values()])
-    return []
+    return null
   } catch (error) {
-    return [{ path: [], message: (error as Error).message }]
+    return (error as Error).message
   }
 }
 
@@ -133,8 +133,8 @@ export const takenTypeNames = (uid: string, { info }: SchemaContent, types: Owne
   })
 
 function wrongAttribute(current: Known, after: Schemas, { uid }: ProjectSchema, name: string): readonly Mistake[] {
-  const attribute = attributesOf(after, uid)[name]!
-  if (isDeepStrictEqual(attribute, attributesOf(current.schemas, uid)[name])) return []
+  const attribute = getAttributes(after, uid)[name]!
+  if (isDeepStrictEqual(attribute, getAttributes(current.schemas, uid)[name])) return []
   const mistake = (message: string, ...option: readonly string[]): readonly Mistake[] => [{ path: [uid, name, ...option], message }]
   switch (attribute.type) {
     case 'component':
@@ -176,7 +176,7 @@ function circles({ uid }: ProjectSchema, after: Schemas): readonly Mistake[] {
   if (!isComponentUid(uid)) return []
   const seen = new Set<string>()
   const partsOf = (component: string): string[] =>
-    Object.values(attributesOf(after, component)).flatMap(({ type, component: part }) => (type === 'component' ? [part as string] : []))
+    Object.values(getAttributes(after, component)).flatMap(({ type, component: part }) => (type === 'component' ? [part as string] : []))
   const open = partsOf(uid)
   while (open.length > 0) {
     const part = open.pop()!

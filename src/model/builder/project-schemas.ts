@@ -48,15 +48,6 @@ export interface ProjectSchemas {
   readonly files: readonly string[]
   /** The uids of known custom fields (`plugin::color-picker.color`). */
   readonly customFields: ReadonlySet<string>
-  /** The uids of types whose table holds more than one row, for the older routes; a draft and its published version are two. */
-  readonly typesWithSeveralRows: ReadonlySet<string>
-}
-
-/** A request to the content-type builder; `path` begins with `/content-type-builder/`. */
-export interface BuilderRequest {
-  readonly method: string
-  readonly path: string
-  readonly body?: unknown
 }
 
 /** What a request changes, and its response. */
@@ -72,13 +63,6 @@ export interface SchemaChange {
   readonly moved: ReadonlyMap<string, string>
   /** All schemas after the change, by uid. */
   readonly schemas: ReadonlyMap<string, ProjectSchema>
-}
-
-/** What a route answers if it is not refused. */
-export interface Accepted {
-  readonly kind: 'accepted'
-  readonly status: number
-  readonly body: unknown
 }
 
 /** The response to a request that changes nothing. */
@@ -116,12 +100,12 @@ export function edit(draft: Draft, uid: string, changed: Partial<SchemaContent>)
 }
 
 /** The attributes of a schema in `draft`; none if there is no such schema. */
-export const attributesOf = (draft: ReadonlyMap<string, ProjectSchema>, uid: string): BuilderAttributes =>
+export const getAttributes = (draft: ReadonlyMap<string, ProjectSchema>, uid: string): BuilderAttributes =>
   draft.get(uid)?.content.attributes ?? {}
 
 /** An attribute of a schema in `draft`. */
-export function attributeOf(draft: ReadonlyMap<string, ProjectSchema>, uid: string, name: string): AttributeSource | undefined {
-  const attributes = attributesOf(draft, uid)
+export function getAttribute(draft: ReadonlyMap<string, ProjectSchema>, uid: string, name: string): AttributeSource | undefined {
+  const attributes = getAttributes(draft, uid)
   return Object.hasOwn(attributes, name) ? attributes[name] : undefined
 }
 

@@ -1,18 +1,19 @@
-// What a request does to whole schemas, whichever door it comes through: create, change, move and delete types and components.
+// Creates, changes, moves and deletes whole types and components.
+
+import { removeRelationsTo } from './attributes.js'
 import { categorySlug, componentTableName, schemaPath, typeTableName, typeUid } from './names.js'
-import { type Draft, edit, isComponentUid, type ProjectSchema, type SchemaContent, without } from './project-schemas.js'
-import { removeRelationsTo } from './relations.js'
+import { type Draft, edit, type ProjectSchema, type SchemaContent, without } from './project-schemas.js'
 
 type Json = Readonly<Record<string, unknown>>
 
-/** What both doors say about a type. */
+/** A type in a request, without attributes. */
 export interface TypeInfo {
   readonly displayName: string
   readonly description?: string
-  readonly kind?: string | null
+  readonly kind?: string
   readonly singularName?: string
   readonly pluralName?: string
-  readonly plugin?: string | null
+  readonly plugin?: string
   readonly collectionName?: string
   readonly draftAndPublish?: boolean
   readonly options?: Json
@@ -20,29 +21,28 @@ export interface TypeInfo {
   readonly config?: Json
 }
 
-/** What both doors say about a component. */
+/** A component in a request, without attributes. */
 export interface ComponentInfo {
   readonly displayName: string
   readonly category: string
-  readonly icon?: string | null
+  readonly icon?: string
   readonly description?: string
   readonly pluginOptions?: Json
   readonly config?: Json
 }
 
-/** `object` without keys that have no value. */
-const defined = <Value extends object>(object: Value): Value =>
+const withoutUndefined = <Value extends object>(object: Value): Value =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Value
 
 /** Adds a type without attributes. */
 export function createType(draft: Draft, info: TypeInfo): string {
   const { singularName, pluralName, displayName, description, draftAndPublish, config } = info
   const uid = typeUid(singularName!, info.plugin)
-  const content: SchemaContent = defined({
+  const content: SchemaContent = withoutUndefined({
     kind: info.kind ?? 'collectionType',
     collectionName: info.collectionName || typeTableName(pluralName!),
-    info: defined({ singularName, pluralName, displayName, description }),
-    options: defined({ ...info.options, draftAndPublish }),
+    info: withoutUndefined({ singularName, pluralName, displayName, description }),
+    options: withoutUndefined({ ...info.options, draftAndPublish }),
     pluginOptions: info.pluginOptions,
     attributes: {},
     config: config ?? undefined,
@@ -51,7 +51,7 @@ export function createType(draft: Draft, info: TypeInfo): string {
   return uid
 }
 
-/** Changes a type; names and table stay as they are. */
+/** Changes a type; names and table stay. */
 export function changeType(draft: Draft, uid: string, info: TypeInfo): void {
   const { content, path } = draft.get(uid)!
   const { displayName, description, draftAndPublish } = info
@@ -61,14 +61,14 @@ export function changeType(draft: Draft, uid: string, info: TypeInfo): void {
     content: {
       ...content,
       kind: info.kind ?? content.kind ?? 'collectionType',
-      info: defined({ ...content.info, displayName, ...defined({ description }) }),
-      options: defined({ ...info.options, draftAndPublish: draftAndPublish ?? content.options?.draftAndPublish }),
-      ...defined({ pluginOptions: info.pluginOptions ?? content.pluginOptions }),
+      info: withoutUndefined({ ...content.info, displayName, ...withoutUndefined({ description }) }),
+      options: withoutUndefined({ ...info.options, draftAndPublish: draftAndPublish ?? content.options?.draftAndPublish }),
+      ...withoutUndefined({ pluginOptions: info.pluginOptions ?? content.pluginOptions }),
     },
   })
 }
 
-/** Removes a type, and all attributes that point at it. */
+/** Removes a type and all relations to it. */
 export function deleteType(draft: Draft, uid: string): void {
   draft.delete(uid)
   removeRelationsTo(draft, uid)
@@ -77,9 +77,9 @@ export function deleteType(draft: Draft, uid: string): void {
 /** Adds a component without attributes. */
 export function createComponent(draft: Draft, uid: string, info: ComponentInfo): void {
   const { category, displayName, icon, description, pluginOptions, config } = info
-  const content: SchemaContent = defined({
+  const content: SchemaContent = withoutUndefined({
     collectionName: componentTableName(category, displayName),
-    info: defined({ displayName, icon: icon ?? undefined, description }),
+    info: withoutUndefined({ displayName, icon, description }),
     options: {},
     pluginOptions,
     attributes: {},
@@ -88,7 +88,7 @@ export function createComponent(draft: Draft, uid: string, info: ComponentInfo):
   draft.set(uid, { uid, path: schemaPath(uid), content })
 }
 
-/** The uid of a component in another category: the name stays. */
+/** The uid of a component in another category. */
 export const movedUid = (uid: string, category: string): string => `${categorySlug(category)}.${uid.split('.')[1]}`
 
 /** Changes a component and moves it to its category; returns its uid. */
@@ -98,14 +98,14 @@ export function changeComponent(draft: Draft, uid: string, info: ComponentInfo):
   const { content } = draft.get(moved)!
   const { displayName, icon, description } = info
   edit(draft, moved, {
-    info: defined({ ...content.info, ...defined({ displayName, icon: icon ?? undefined, description }) }),
-    ...defined({ pluginOptions: info.pluginOptions ?? content.pluginOptions }),
+    info: withoutUndefined({ ...content.info, ...withoutUndefined({ displayName, icon, description }) }),
+    ...withoutUndefined({ pluginOptions: info.pluginOptions ?? content.pluginOptions }),
   })
   return moved
 }
 
-/** Gives components other uids, and writes these into all attributes that use them. The table keeps its name. */
-export function moveComponents(draft: Draft, uids: ReadonlyMap<string, string>): void {
+/** Renames components everywhere. The table keeps its name. */
+function moveComponents(draft: Draft, uids: ReadonlyMap<string, string>): void {
   const moved = (uid: unknown): unknown => uids.get(uid as string) ?? uid
   if ([...uids].every(([from, to]) => from === to)) return
   for (const schema of [...draft.values()]) {
@@ -127,7 +127,7 @@ export function moveComponents(draft: Draft, uids: ReadonlyMap<string, string>):
   }
 }
 
-/** Removes a component: attributes that are nothing else, and its uid in dynamic zones. */
+/** Removes a component, the attributes that hold it, and its uid in dynamic zones. */
 export function deleteComponent(draft: Draft, uid: string): void {
   draft.delete(uid)
   for (const schema of [...draft.values()])
@@ -140,7 +140,3 @@ export function deleteComponent(draft: Draft, uid: string): void {
       }
     }
 }
-
-/** The components of a category, by their uids. */
-export const componentsOf = (draft: ReadonlyMap<string, ProjectSchema>, category: string): string[] =>
-  [...draft.keys()].filter((uid) => isComponentUid(uid) && uid.startsWith(`${category}.`))

@@ -1,8 +1,188 @@
-// The body of POST /content-type-builder/update-schema: its shape, and the rules that concern one type or component alone.
+// The body of POST /content-type-builder/update-schema: its shape, and the rules about a single type, component or attribute. The order of the
+// keys is their order in schema files; unions hide most errors as `Invalid input`, as in Strapi.
 import * as z from 'zod'
 import type { AttributeSource } from '../schema/types.js'
 import { attributeName, categoryName, iconName, isReservedAttribute, isReservedType, kebabCase, sameColumns } from './names.js'
-import { collectionAttribute, componentAttribute, singleAttribute } from './update-schema-attributes.js'
+
+const isOrdered = (low: string, high: string) => (value: Readonly<Record<string, unknown>>) => {
+  const min = value[low]
+  const max = value[high]
+  return typeof min !== 'number' || typeof max !== 'number' || max >= min
+}
+const minAndMax = { path: ['max'], message: 'max must be greater or equal to min' }
+const lengths = { path: ['maxLength'], message: 'maxLength must be greater or equal to minLength' }
+
+const flag = z.boolean().optional()
+const length = z.number().int().positive().optional()
+const text = z.string().optional()
+const regex = z
+  .string()
+  .superRefine((source, context) => {
+    try {
+      new RegExp(source)
+    } catch (error) {
+      context.addIssue({ code: 'custom', message: (error as Error).message })
+    }
+  })
+  .optional()
+
+const conditions = z.object({ visible: z.record(z.string(), z.array(z.unknown())) }).optional()
+const commonOptions = {
+  configurable: z.boolean().nullish(),
+  private: z.boolean().nullish(),
+  searchable: flag,
+  pluginOptions: z.record(z.string(), z.unknown()).optional(),
+  conditions,
+}
+const attribute = <Type extends string, Shape extends z.ZodRawShape>(type: Type, shape: Shape) =>
+  z.object({ type: z.literal(type), ...commonOptions, ...shape })
+
+const texts = { default: text, minLength: length, maxLength: length, required: flag, unique: flag, regex }
+const isJson = (value: unknown): boolean => {
+  if (typeof value !== 'string') return ['boolean', 'number', 'object'].includes(typeof value)
+  try {
+    JSON.parse(value)
+    return true
+  } catch {
+    return false
+  }
+}
+const enumeration = attribute('enumeration', {
+  required: flag,
+  default: text,
+  enumName: z
+    .string()
+    .refine((name) => name === '' || attributeName.test(name), 'Invalid enum name')
+    .optional(),
+  enum: z
+    .array(z.string().refine((value) => !/^\d/.test(value)))
+    .min(1)
+    .refine((values) => new Set(values).size === values.length),
+}).refine((value) => value.default === undefined || value.enum.includes(value.default), {
+  path: ['default'],
+  message: 'Default value must be one of the enum values',
+})
+
+const digits = z.string().regex(/^\d*$/).nullish()
+const integer = z.number().int().optional()
+const number = z.number().optional()
+const temporal = <Type extends string>(type: Type) => attribute(type, { required: flag, unique: flag, default: text })
+const fraction = <Type extends string>(type: Type) =>
+  attribute(type, { required: flag, unique: flag, default: number, min: number, max: number }).refine(isOrdered('min', 'max'), minAndMax)
+
+const uidAttribute = attribute('uid', {
+  targetField: text.nullable(),
+  required: flag,
+  default: text.nullable(),
+  minLength: length,
+  maxLength: length,
+  options: z
+    .object({
+      separator: text,
+      lowercase: flag,
+      decamelize: flag,
+      customReplacements: z.array(z.array(z.string()).min(2).max(2)).optional(),
+      preserveLeadingUnderscore: flag,
+    })
+    .optional(),
+  regex,
+})
+  .refine((value) => typeof value.default !== 'string' || !value.targetField, {
+    path: ['default'],
+    message: 'Cannot define a default UID if the targetField is set',
+  })
+  .refine(isOrdered('minLength', 'maxLength'), lengths)
+
+const zone = attribute('dynamiczone', { components: z.array(z.string()).min(1), required: flag, min: number, max: number }).refine(
+  isOrdered('min', 'max'),
+  minAndMax,
+)
+
+/** The attributes without relations that types and components share. */
+const simple = [
+  attribute('media', {
+    multiple: flag,
+    required: flag,
+    allowedTypes: z
+      .array(z.enum(['images', 'videos', 'files', 'audios']))
+      .min(1)
+      .optional(),
+  }),
+  attribute('string', { ...texts, default: text.nullable() }).refine(isOrdered('minLength', 'maxLength'), lengths),
+  attribute('text', texts).refine(isOrdered('minLength', 'maxLength'), lengths),
+  attribute('richtext', { required: flag, minLength: length, maxLength: length, default: text }).refine(
+    isOrdered('minLength', 'maxLength'),
+    lengths,
+  ),
+  attribute('blocks', { required: flag }),
+  attribute('json', { required: flag, default: z.unknown().refine(isJson).optional() }),
+  enumeration,
+  attribute('password', { required: flag, minLength: length, maxLength: length }).refine(isOrdered('minLength', 'maxLength'), lengths),
+  attribute('email', { required: flag, minLength: length, maxLength: length, default: z.email().optional(), unique: flag }).refine(
+    isOrdered('minLength', 'maxLength'),
+    lengths,
+  ),
+  attribute('integer', { required: flag, default: integer, unique: flag, min: integer, max: integer }).refine(
+    isOrdered('min', 'max'),
+    minAndMax,
+  ),
+  attribute('biginteger', { required: flag, unique: flag, default: digits, min: digits, max: digits }),
+  fraction('float'),
+  fraction('decimal'),
+  temporal('date'),
+  temporal('time'),
+  temporal('datetime'),
+  attribute('timestamp', {}),
+  attribute('boolean', { required: flag, default: flag }),
+  attribute('component', { component: z.string(), repeatable: flag, required: flag, min: number, max: number }).refine(
+    isOrdered('min', 'max'),
+    minAndMax,
+  ),
+  attribute('customField', { customField: z.string() }).loose(),
+] as const
+
+const toAdministrators = 'Relations to admin::user must be one of the following values: oneToOne, oneToMany without targetAttribute'
+/** In the order of Strapi's files; relations are never searchable. */
+const relationKeys = {
+  configurable: commonOptions.configurable,
+  required: flag,
+  private: commonOptions.private,
+  pluginOptions: commonOptions.pluginOptions,
+  conditions,
+}
+const targetAttribute = z.string().nullish()
+const relationOf = <Kind extends string, Inverse extends z.ZodType>(kinds: readonly Kind[], targetAttribute: Inverse) =>
+  z.object({
+    type: z.literal('relation'),
+    relation: z.enum(kinds),
+    target: z.string(),
+    // Strapi drops it and then fails at every populate (content-type-builder.9).
+    morphBy: text,
+    targetAttribute,
+    ...relationKeys,
+  })
+const relation = <Kind extends string>(kinds: readonly Kind[]) =>
+  relationOf(kinds, targetAttribute).refine(
+    (value) => value.target !== 'admin::user' || (value.targetAttribute === undefined && /^oneTo/.test(value.relation)),
+    { path: ['relation'], message: toAdministrators },
+  )
+const polymorphic = z.object({
+  type: z.literal('relation'),
+  relation: z.enum(['morphToOne', 'morphToMany']),
+  ...relationKeys,
+})
+
+const collectionAttribute = z.union([
+  ...simple,
+  uidAttribute,
+  zone,
+  relation(['oneToOne', 'oneToMany', 'manyToOne', 'manyToMany', 'morphOne', 'morphMany']),
+  polymorphic,
+])
+
+const singleAttribute = z.union([...simple, uidAttribute, zone, relation(['oneToOne', 'oneToMany', 'morphOne', 'morphMany']), polymorphic])
+
+const componentAttribute = z.union([...simple, relationOf(['oneToOne', 'oneToMany'], z.unknown().optional())])
 
 /** An attribute in a list of update-schema. */
 interface ListedAttribute {
@@ -24,12 +204,12 @@ const changed = <Properties extends z.ZodType>(properties: Properties) =>
     z.object({ action: z.literal('delete'), name: z.string() }),
   ])
 
-/** A list without names that share a column, whose uids have a target. */
+/** Refuses names that share a column, and uids without a valid target. */
 const list = <Item extends z.ZodType>(item: Item) =>
   z.array(item).superRefine((items, context) => {
     const attributes = items as unknown as readonly ListedAttribute[]
     const refuse = (message: string) => context.addIssue({ code: 'custom', message })
-    // A deleted name may come back in another spelling of the same column.
+    // A deleted name may be created again in another spelling of the same column.
     const kept = attributes.filter(({ action }) => action !== 'delete').map(({ name }) => name)
     const deleted = attributes.filter(({ action }) => action === 'delete').map(({ name }) => name)
     if (sameColumns(kept).length > 0 || new Set([...kept, ...deleted]).size < attributes.length) refuse('Attributes must have unique names')
@@ -143,7 +323,7 @@ export interface ListedType extends ListedSchema {
 export interface ListedComponent extends ListedSchema {
   readonly action: 'create' | 'update'
   readonly icon?: string
-  /** Checked to be there (update-schema.ts). */
+  /** Checked in update-schema.ts: Strapi reports a missing one differently. */
   readonly category: string
 }
 /** The data of a request to update-schema. */
@@ -152,7 +332,7 @@ export interface UpdateSchema {
   readonly components: readonly (ListedComponent | Deleted)[]
 }
 
-/** Reads the body of update-schema; a text is Strapi's message for what is wrong with it. */
+/** Parses the body of a request; returns Strapi's message if it is invalid. */
 export function readUpdateSchema(sent: unknown): UpdateSchema | string {
   const parsed = z.object({ data: body }).safeParse(sent)
   return parsed.success ? (parsed.data.data as unknown as UpdateSchema) : (parsed.error.issues[0]?.message ?? 'Invalid input')

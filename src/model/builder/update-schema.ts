@@ -1,46 +1,73 @@
-// POST /content-type-builder/update-schema: several types and components in one request.
-import { listedAttributes, type NewAttributes, newAttributes, tidied } from './attributes.js'
+// POST /content-type-builder/update-schema: several types and components in one request, as Strapi 5.54's Content-Type Builder sends them.
+import { boundedText } from '../../foundation/errors/bounded-values.js'
+import { listedAttributes, type NewAttributes, newAttributes, setAttributes, withoutStaleOptions } from './attributes.js'
+import { deletedFiles, writtenFiles } from './files.js'
+import { findUnloadable } from './loadable.js'
 import { componentTableName, componentUid, typeUid } from './names.js'
 import {
-  attributesOf,
   type BuilderAttributes,
   builtinAttributes,
   type Draft,
+  getAttributes,
   isBuiltin,
   isComponentUid,
   type ProjectSchema,
   type ProjectSchemas,
   type Refusal,
+  type SchemaChange,
 } from './project-schemas.js'
-import { refused } from './refusals.js'
-import { setAttributes } from './relations.js'
+import { excessOf, longUid } from './request-bounds.js'
 import { changeComponent, changeType, createComponent, createType, deleteComponent, deleteType, movedUid } from './schemas.js'
 import { type ListedComponent, type ListedType, readUpdateSchema, type UpdateSchema } from './update-schema-request.js'
 
-const isTypeOf = (draft: ReadonlyMap<string, unknown>, uid: string): boolean => draft.has(uid) && !isComponentUid(uid)
+const refused = (message: string): Refusal => ({ kind: 'refusal', status: 400, body: { error: message } })
 
-/** Carries out a request to update-schema on a draft; returns why it cannot. */
-export function updateSchema(current: ProjectSchemas, draft: Draft, body: unknown): Refusal | null {
-  const data = readUpdateSchema(body)
-  if (typeof data === 'string') return refused(data)
-  const wrong = wrongComponent(current, data) ?? wrongType(current, data)
+/** Plans what a request writes and deletes; writes nothing. */
+export function updateSchema(current: ProjectSchemas, body: unknown): SchemaChange | Refusal {
+  const excess = excessOf(body)
+  if (excess !== null) return refused(`${excess.path.join('.')} ${excess.message}`)
+  const draft: Draft = new Map(current.schemas)
+  const wrong = applyRequest(current, draft, body)
   if (wrong !== null) return refused(wrong)
-  const wishes = new Map<string, NewAttributes>()
+  const long = [...draft.keys()].find((uid) => !current.schemas.has(uid) && longUid(uid) !== null)
+  if (long !== undefined) return refused(`The uid ${boundedText(long, 60)} ${longUid(long)}`)
+  const unloadable = findUnloadable(current, draft)
+  if (unloadable !== null) return refused(unloadable)
+  const files = writtenFiles(current, draft)
+  const deleted = deletedFiles(current, draft, files)
+  return { kind: 'change', status: 200, body: {}, files, deleted, moved: movedComponents(draft), schemas: withoutMoves(draft) }
+}
+
+const movedComponents = (draft: Draft): ReadonlyMap<string, string> =>
+  new Map([...draft.values()].flatMap(({ uid, movedFrom }) => (movedFrom === undefined || movedFrom === uid ? [] : [[movedFrom, uid]])))
+
+/** The next request starts from the current uids. */
+const withoutMoves = (draft: Draft): Draft => new Map([...draft].map(([uid, { movedFrom: _, ...schema }]) => [uid, schema]))
+
+const hasType = (schemas: ReadonlyMap<string, unknown>, uid: string): boolean => schemas.has(uid) && !isComponentUid(uid)
+
+/** Applies a request to a draft; returns why it cannot. */
+function applyRequest(current: ProjectSchemas, draft: Draft, body: unknown): string | null {
+  const data = readUpdateSchema(body)
+  if (typeof data === 'string') return data
+  const wrong = wrongComponent(current, data) ?? wrongType(current, data)
+  if (wrong !== null) return wrong
+  const requested = new Map<string, NewAttributes>()
   const deleted: string[] = []
   for (const component of data.components) {
     if (component.action === 'delete') deleted.push(component.uid)
-    else wishes.set(...componentWish(current, draft, component))
+    else requested.set(...requestedComponent(current, draft, component))
   }
   for (const type of data.contentTypes) {
     if (type.action === 'delete') deleted.push(type.uid)
-    else wishes.set(...typeWish(current, draft, type))
+    else requested.set(...requestedType(current, draft, type))
   }
   const before = new Map(current.schemas)
-  for (const [uid] of wishes) if (!before.has(uid)) before.set(uid, draft.get(uid)!)
-  const unknown = unknownTarget(draft, wishes)
-  if (unknown !== null) return refused(unknown)
-  const [mistake] = setAttributes(draft, before, wishes)
-  if (mistake !== undefined) return refused(mistake.message)
+  for (const [uid] of requested) if (!before.has(uid)) before.set(uid, draft.get(uid)!)
+  const unknown = unknownTarget(draft, requested)
+  if (unknown !== null) return unknown
+  const mistake = setAttributes(draft, before, requested)
+  if (mistake !== null) return mistake
   for (const uid of deleted) {
     if (isComponentUid(uid)) deleteComponent(draft, uid)
     else deleteType(draft, uid)
@@ -48,25 +75,25 @@ export function updateSchema(current: ProjectSchemas, draft: Draft, body: unknow
   return null
 }
 
-function componentWish(current: ProjectSchemas, draft: Draft, component: ListedComponent): [string, NewAttributes] {
+function requestedComponent(current: ProjectSchemas, draft: Draft, component: ListedComponent): [string, NewAttributes] {
   const attributes = listedAttributes(component)
   if (component.action === 'create') {
     createComponent(draft, component.uid, { ...component, config: {} })
     return [component.uid, newAttributes({}, attributes)]
   }
   const uid = changeComponent(draft, component.uid, component)
-  return [uid, newAttributes(attributesOf(current.schemas, component.uid), tidied(attributes))]
+  return [uid, newAttributes(getAttributes(current.schemas, component.uid), withoutStaleOptions(attributes))]
 }
 
-function typeWish(current: ProjectSchemas, draft: Draft, type: ListedType): [string, NewAttributes] {
-  const attributes = toItself(listedAttributes(type), type.uid)
+function requestedType(current: ProjectSchemas, draft: Draft, type: ListedType): [string, NewAttributes] {
+  const attributes = resolveSelf(listedAttributes(type), type.uid)
   if (type.action === 'create') return [createType(draft, type), newAttributes({}, attributes)]
   changeType(draft, type.uid, type)
-  return [type.uid, newAttributes(attributesOf(current.schemas, type.uid), tidied(attributes), builtinAttributes(type.uid))]
+  return [type.uid, newAttributes(getAttributes(current.schemas, type.uid), withoutStaleOptions(attributes), builtinAttributes(type.uid))]
 }
 
-/** Attributes with the type's uid in place of `__self__`. */
-const toItself = (attributes: BuilderAttributes, uid: string): BuilderAttributes =>
+/** Replaces `__self__` with the type's uid. */
+const resolveSelf = (attributes: BuilderAttributes, uid: string): BuilderAttributes =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, attribute]) => [
       name,
@@ -103,26 +130,26 @@ function wrongType({ schemas }: ProjectSchemas, { contentTypes }: UpdateSchema):
       if (schemas.has(uid)) return 'contentType.alreadyExists'
       continue
     }
-    if (!isTypeOf(schemas, uid)) return 'contentType.notFound'
+    if (!hasType(schemas, uid)) return 'contentType.notFound'
     if (uid.startsWith('admin::') || (action === 'delete' && isBuiltin(uid))) return `The type ${uid} is part of the system`
-    if (action === 'update' && enablesDraftsBesideStatus(schemas.get(uid)!, type as ListedType)) return statusIsReserved
+    if (action === 'update' && enablesDraftsWithStatus(schemas.get(uid)!, type as ListedType)) return statusIsReserved
   }
   return null
 }
 
 const statusIsReserved = 'Cannot enable draft and publish while the following attribute names are reserved: status'
 
-/** With draft & publish, `status` is the version that a request asks for. */
-const enablesDraftsBesideStatus = ({ content }: ProjectSchema, type: ListedType): boolean =>
+/** With draft & publish, `status` selects a version. */
+const enablesDraftsWithStatus = ({ content }: ProjectSchema, type: ListedType): boolean =>
   type.draftAndPublish &&
   content.options?.draftAndPublish !== true &&
   Object.hasOwn(content.attributes, 'status') &&
   Object.hasOwn(listedAttributes(type), 'status')
 
-/** Strapi's sentence for a relation whose target is no type. */
-export function unknownTarget(draft: Draft, wishes: ReadonlyMap<string, NewAttributes>): string | null {
-  for (const { attributes } of wishes.values())
+/** Strapi's sentence for a relation whose target is not a type. */
+function unknownTarget(draft: Draft, requested: ReadonlyMap<string, NewAttributes>): string | null {
+  for (const { attributes } of requested.values())
     for (const { type, target } of Object.values(attributes))
-      if (type === 'relation' && target !== undefined && !isTypeOf(draft, target as string)) return `Content type ${target} not found`
+      if (type === 'relation' && target !== undefined && !hasType(draft, target as string)) return `Content type ${target} not found`
   return null
 }

@@ -11,7 +11,7 @@ import type { FileChanges } from '../../model/schema/schema-files.js'
 export interface NewChange {
   /** The version of the model that it leads to. */
   readonly version: string
-  /** What was changed, for people: the uids, or `POST /content-type-builder/content-types`. */
+  /** What was changed, for people: the uids, or `POST /content-type-builder/update-schema`. */
   readonly summary: string
   readonly files: FileChanges
   /** The texts that the files had before. */

@@ -2,15 +2,12 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
-import { sql } from 'kysely'
-import type { MainConnection } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { builtinTypes } from '../../model/builder/builtin-types.js'
-import type { BuilderRequest, ProjectSchema, ProjectSchemas, SchemaContent } from '../../model/builder/project-schemas.js'
+import type { ProjectSchema, ProjectSchemas, SchemaContent } from '../../model/builder/project-schemas.js'
 import { knownPluginFields } from '../../model/schema/custom-fields.js'
 import { schemaFilesOf } from '../../model/schema/load.js'
 import { type FileChanges, filesWithChanges, parseSchemaFile } from '../../model/schema/schema-files.js'
-import type { Model } from '../../model/schema/types.js'
 import type { ChangeableModel } from './change.js'
 import { plain } from './refusals.js'
 
@@ -21,12 +18,8 @@ export interface FilesInForce {
 }
 
 /** Reads the schema files of a project, and what else a request depends on. */
-export async function readProjectSchemas(
-  folder: string,
-  inForce: ChangeableModel,
-  { database, request }: { readonly database: MainConnection; readonly request: BuilderRequest },
-): Promise<ProjectSchemas> {
-  const { model, unwritten, isStrapis } = inForce
+export async function readProjectSchemas(folder: string, inForce: ChangeableModel, body: unknown): Promise<ProjectSchemas> {
+  const { unwritten, isStrapis } = inForce
   const project = { folder, unwritten }
   const schemas = new Map<string, ProjectSchema>(builtinTypes().map((schema) => [schema.uid, schema]))
   for (const [uid, path] of await schemaPlaces(project)) {
@@ -45,8 +38,7 @@ export async function readProjectSchemas(
         .filter((path) => !unwritten.has(path)),
       ...[...unwritten].filter(([, text]) => text !== null).map(([path]) => path),
     ],
-    customFields: await customFieldsFor(request.body, schemas, inForce),
-    typesWithSeveralRows: await typesWithSeveralRows(model, database, request),
+    customFields: await customFieldsFor(body, schemas, inForce),
   }
 }
 
@@ -80,17 +72,4 @@ export async function customFieldsFor(
   if (!JSON.stringify(body ?? null).includes('"customField"')) return new Set(used)
   const { configured, registered } = await findFields()
   return new Set([...used, ...Object.keys(configured), ...registered.keys(), ...(isStrapis ? [] : knownPluginFields)])
-}
-
-/** The type that a request names, if it has more than one row; only asked for where the request may make it a single type. */
-async function typesWithSeveralRows(
-  { types }: Model,
-  database: MainConnection,
-  { method, path }: BuilderRequest,
-): Promise<ReadonlySet<string>> {
-  const uid = decodeURIComponent(path.slice(path.lastIndexOf('/') + 1))
-  const type = method === 'PUT' ? types.get(uid) : undefined
-  if (type === undefined) return new Set()
-  const rows = await database.rows(sql`select id from ${sql.table(type.table)} limit 2`)
-  return new Set(rows.length > 1 ? [uid] : [])
 }
