@@ -1,4 +1,4 @@
-// The attributes of a request: the keys and order in which they are written, and both sides of relations.
+// The attributes of a request: their keys and order in schema files, and both sides of relations.
 import type { AttributeSource } from '../schema/types.js'
 import { attributeName, isReservedAttribute, schemaPath } from './names.js'
 import {
@@ -168,7 +168,7 @@ function wrongName({ relation }: AttributeSource, here: RelationSide, there: Rel
 
 const oppositeKey = { inversedBy: 'mappedBy', mappedBy: 'inversedBy' } as const
 
-/** The key with which files name the other side. */
+/** The key of the other side in schema files. */
 function inverseKey(
   before: Change['before'],
   attribute: AttributeSource,

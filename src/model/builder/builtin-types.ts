@@ -1,4 +1,4 @@
-// The types of Strapi's plugins as a file in src/extensions starts from them: what Strapi writes when a relation adds an attribute there.
+// The content that Strapi writes into src/extensions when a relation adds an attribute to a type of a plugin.
 import { builtinSchemas } from '../schema/builtin.js'
 import type { ProjectSchema, SchemaContent } from './project-schemas.js'
 
@@ -55,7 +55,7 @@ const known: Readonly<Record<string, (content: SchemaContent) => SchemaContent>>
 export const builtinTypes = (): ProjectSchema[] =>
   builtinSchemas.map(({ uid, ...content }) => ({ uid, path: null, content: (known[uid] ?? notConfigurable)(content) }))
 
-/** A type with attributes that are not configurable; Strapi marks scalars behind their type, and relations at the end. */
+/** Marks all attributes as not configurable, in the key order of Strapi: scalars after their type, relations at the end. */
 function notConfigurable(content: SchemaContent): SchemaContent {
   const attributes = Object.entries(content.attributes).map(([name, attribute]) => {
     const { type, ...others } = attribute

@@ -1,4 +1,4 @@
-// From schemas to files: the text of schemas and of the code beside them, and which files a change writes and deletes.
+// The text of schema files and of generated code, and the files that a change writes and deletes.
 import { isComponentUid, type ProjectSchema, type ProjectSchemas } from './project-schemas.js'
 
 /** The keys of schema files, in Strapi's order. */
@@ -48,7 +48,7 @@ export function writtenFiles(current: ProjectSchemas, after: ReadonlyMap<string,
   return files
 }
 
-/** The files that a change deletes, and the folders that are empty then. */
+/** The files that a change deletes, and the folders that this empties. */
 export function deletedFiles(
   current: ProjectSchemas,
   after: ReadonlyMap<string, ProjectSchema>,
@@ -65,7 +65,7 @@ export function deletedFiles(
   return [...new Set([...files, ...emptied])].sort()
 }
 
-/** The files of a type: what is named like it in the folders of its API, and everything beside its schema. */
+/** The files of a type: those with its name in the folders of its API, and all in the folder of its schema. */
 function filesOfType(files: readonly string[], path: string, singularName: string): string[] {
   const api = path.slice(0, path.indexOf('/content-types/') + 1)
   const own = path.slice(0, path.lastIndexOf('/') + 1)

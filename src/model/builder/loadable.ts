@@ -1,4 +1,4 @@
-// The rules of a start, checked before anything is written: Strapi accepts some of these changes, and then cannot start or loses content.
+// Validation of a changed model before files are written: Strapi accepts some of these changes, and then cannot start or loses content.
 import { isDeepStrictEqual } from 'node:util'
 import snakeCase from 'lodash/snakeCase.js'
 import { checkSchemas } from '../schema/check.js'
@@ -29,10 +29,9 @@ export function findUnloadable(current: ProjectSchemas, after: Schemas): string 
   return name === undefined ? error.message : `${uid}.${name}: ${error.message}`
 }
 
-/** What unchanged attributes are compared with, and what is known of the project. */
 type Known = Pick<ProjectSchemas, 'schemas' | 'customFields' | 'isStrapis'>
 
-/** The same for what a service could serve, and Strapi could not; messages about an attribute are ends of sentences. */
+/** The same for schemas that Octavo could serve and Strapi could not. Messages about an attribute are the end of a sentence. */
 export function unstartable(current: Known, after: Schemas): readonly Mistake[] {
   const changed = [...after.values()].filter((schema) => schema !== current.schemas.get(schema.uid))
   return changed.flatMap((schema) => [
@@ -63,12 +62,12 @@ const sourceOf = ({ uid, content }: ProjectSchema): SchemaSource => ({
   kind: isComponentUid(uid) ? 'component' : content.kind === 'singleType' ? 'singleType' : 'collectionType',
 })
 
-/** Names, and the uids of the schemas that have them. */
+/** Uids of schemas by name. */
 type Owners = ReadonlyMap<string, readonly string[]>
 
-/** The names that schemas have, which no two may share. */
+/** The names that must be unique among schemas. */
 interface TakenNames {
-  /** The singularName and the pluralName of types. */
+  /** singularName and pluralName. */
   readonly types: Owners
   /** The collectionName, in snake case. */
   readonly tables: Owners
@@ -87,7 +86,6 @@ function ownersOf(schemas: Schemas, namesOf: (schema: ProjectSchema) => readonly
   return owners
 }
 
-/** The names of types in `schemas`. */
 export const typeNamesIn = (schemas: Schemas): Owners =>
   ownersOf(schemas, ({ uid, content: { info } }) =>
     isComponentUid(uid) ? [] : [info.singularName, info.pluralName].filter((name) => name !== undefined),
@@ -102,10 +100,8 @@ const namesIn = (schemas: Schemas): TakenNames => ({
   ]),
 })
 
-/** The first other schema that has a name. */
 const otherOwner = (owners: Owners, name: string, uid: string): string | undefined => owners.get(name)?.find((other) => other !== uid)
 
-/** Tables that are no type's own. */
 const systemTable = /^(?:strapi|octavo)_/
 
 function takenNames({ uid, content }: ProjectSchema, names: TakenNames, before: Schemas): readonly Mistake[] {
@@ -124,7 +120,7 @@ function takenNames({ uid, content }: ProjectSchema, names: TakenNames, before: 
   return mistakes
 }
 
-/** The names of a type that another one has; `types`: the names of all (`typeNamesIn`). */
+/** The names of a type that another type uses. */
 export const takenTypeNames = (uid: string, { info }: SchemaContent, types: Owners): Mistake[] =>
   (['singularName', 'pluralName'] as const).flatMap((key) => {
     const name = info[key]
@@ -161,11 +157,10 @@ const notRegistered = (field: unknown): string => {
   return `the custom field ${uid} is not registered; if a plugin brings it along, say its type in octavo.config: "customFields": { "${uid}": "string" }`
 }
 
-/** The texts of a list; what is none, the checks of schemas refuse. */
 const listOf = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
 
-/** The checks of schemas report what is wrong for this service too. */
+// Other faults are reported by checkSchemas.
 function valueFault({ isStrapis }: Known, values: readonly string[]): readonly string[] {
   const fault = isStrapis ? faultOfValues(values) : null
   return fault?.kind === 'unstartable' ? [fault.message] : []

@@ -13,9 +13,9 @@ export const iconName = /^[A-Za-z0-9][-A-Za-z0-9]*$/
 export const kebabCase = /^[a-z0-9]+(?:-[a-z0-9]+)*$/
 
 const anyStrapi = ['strapi*', '_strapi*', '__strapi*']
-/** The names that types cannot have; `*` stands for any ending. */
+/** Reserved names of types; `*` matches any suffix. */
 export const reservedTypes = ['boolean', 'date', 'date_time', 'time', 'upload', 'document', 'then', ...anyStrapi]
-/** The names that attributes cannot have; `*` stands for any ending. */
+/** Reserved names of attributes; `*` matches any suffix. */
 export const reservedAttributes = [
   ...['id', 'document_id', 'created_at', 'updated_at', 'published_at', 'created_by_id', 'updated_by_id', 'created_by', 'updated_by'],
   ...['entry_id', 'localizations', 'meta', 'locale', '__component', '__contentType'],
@@ -29,7 +29,7 @@ const isAmong = (names: readonly string[], name: string): boolean =>
 export const isReservedType = (name: string): boolean => isAmong(reservedTypes, name)
 export const isReservedAttribute = (name: string): boolean => isAmong(reservedAttributes, name)
 
-/** The names of `names` that share a column with another one. */
+/** Returns the names that share a column with another one. */
 export function sameColumns(names: readonly string[]): string[] {
   const columns = names.map(snake)
   const counts = new Map<string, number>()
@@ -46,7 +46,7 @@ export const componentUid = (category: string, displayName: string): string => `
 /** The table of a new component. */
 export const componentTableName = (category: string, displayName: string): string =>
   `components_${slug(category, '_')}_${slug(pluralize(displayName), '_')}`
-/** The table of a new type without a collectionName of its own. */
+/** The default collectionName of a new type. */
 export const typeTableName = (pluralName: string): string => slug(pluralName, '_')
 
 /** The uid of a type of src/api, or of a plugin; null and the empty text name none. */

@@ -1,4 +1,4 @@
-// What the content-type builder works on: the schema files of a project, a request, and what comes of it.
+// Types of the content-type builder: the schemas of a project, and the result of a request.
 import { builtinSchemas } from '../schema/builtin.js'
 import type { AttributeSource } from '../schema/types.js'
 import { schemaPath } from './names.js'
@@ -34,7 +34,7 @@ export interface ProjectSchema {
   readonly movedFrom?: string
 }
 
-/** The schemas of a project, and what else decides on a change of them. */
+/** The schemas of a project, and the context of a change. */
 export interface ProjectSchemas {
   /**
    * Types of src/api and src/extensions, components, and the types that Strapi brings along, by uid. The content of the latter is what a
@@ -42,7 +42,7 @@ export interface ProjectSchemas {
    */
   readonly schemas: ReadonlyMap<string, ProjectSchema>
   readonly isTypeScript: boolean
-  /** Whether Strapi has to start with the schemas too. */
+  /** Whether Strapi also runs this project, and must be able to start. */
   readonly isStrapis: boolean
   /** Every file below src/, relative to the project, with `/`. */
   readonly files: readonly string[]
@@ -50,14 +50,14 @@ export interface ProjectSchemas {
   readonly customFields: ReadonlySet<string>
 }
 
-/** What a request changes, and its response. */
+/** The changes of a request, and its response. */
 export interface SchemaChange {
   readonly kind: 'change'
   readonly status: number
   readonly body: unknown
   /** The files to write, path → text. */
   readonly files: ReadonlyMap<string, string>
-  /** The files to delete, and the folders that are empty then (they end with `/`); a folder comes before what it holds. */
+  /** Files to delete, and folders that this empties (with a trailing `/`), parents first. */
   readonly deleted: readonly string[]
   /** The new uids of components that moved to another category, by their former ones. */
   readonly moved: ReadonlyMap<string, string>
@@ -65,21 +65,21 @@ export interface SchemaChange {
   readonly schemas: ReadonlyMap<string, ProjectSchema>
 }
 
-/** The response to a request that changes nothing. */
+/** A refused request. */
 export interface Refusal {
   readonly kind: 'refusal'
   readonly status: number
   readonly body: unknown
 }
 
-/** A mistake in a request, as the older routes report it. */
+/** An error in a request. */
 export interface Mistake {
   readonly path: readonly string[]
   readonly message: string
   readonly value?: unknown
 }
 
-/** The schemas while a request changes them. */
+/** The schemas while a request is applied. */
 export type Draft = Map<string, ProjectSchema>
 
 /** True for `category.name`; uids of types contain `::`. */
