@@ -125,7 +125,7 @@ rule('live-model.19', 'names that are too long are refused before anything is co
   }
 })
 
-rule('live-model.19', 'patterns of a request are compiled and tested for a limited time, and other requests are handled concurrently', async () => {
+rule('live-model.19', 'patterns of a request are compiled and tested for a limited time, without blocking other requests', async () => {
   // The first would be tested for minutes, the others take seconds each to make.
   const slow = Array.from({ length: 400 }, (_, index) => ({ type: 'string', regex: `(a+)+${index}$` }))
   const large = Array.from({ length: 20 }, (_, index) => ({ type: 'string', regex: `${'a{1,500}'.repeat(900)}${index}` }))
