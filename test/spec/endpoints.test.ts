@@ -4,7 +4,7 @@ import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveMagazine, serveProject } from '../support/serve.js'
 import { access, contentType, plain, reading, seeded, serveLibrary } from './library.js'
-import { all, expected, serve, versions } from './magazine.js'
+import { all, expected, readOnly, versions } from './magazine.js'
 
 let magazine: Served
 let strict: Served
@@ -12,7 +12,7 @@ let library: Served
 /** A single type without a document, one with a draft only, and more documents than an index of a list may count. */
 let shelf: Served
 beforeAll(async () => {
-  magazine = await serve('specification')
+  magazine = await readOnly('specification')
   strict = await serveMagazine({ config: { api: { rest: { strictParams: true, prefix: '/content/v2' } } } })
   library = await serveLibrary('specification')
   const numbers = Object.fromEntries(Array.from({ length: 110 }, (_, index) => [`n${index}`, { size: index }]))

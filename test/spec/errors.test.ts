@@ -5,12 +5,12 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveMagazine } from '../support/serve.js'
-import { all, expected, serve, versions } from './magazine.js'
+import { all, expected, readOnly, versions } from './magazine.js'
 
 let magazine: Served
 let narrow: Served
 beforeAll(async () => {
-  magazine = await serve('specification')
+  magazine = await readOnly('specification')
   narrow = await serveMagazine({ config: { limits: { queryComplexity: 20, headerBytes: 4096, requestTimeout: 1_000 } } })
 })
 afterAll(() => Promise.all([magazine, narrow].map((served) => served.close())))

@@ -2,11 +2,11 @@
 import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
-import { serve } from './magazine.js'
+import { readOnly } from './magazine.js'
 
 let magazine: Served
 beforeAll(async () => {
-  magazine = await serve('specification')
+  magazine = await readOnly('specification')
 })
 afterAll(() => magazine.close())
 

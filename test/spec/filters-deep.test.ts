@@ -5,14 +5,14 @@ import type { Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 import { insert } from './callers.js'
 import { access, contentType, plain, reading, seeded } from './library.js'
-import { all, expected, file, serve, target, type Version, versions } from './magazine.js'
+import { all, expected, file, readOnly, target, type Version, versions } from './magazine.js'
 
 let magazine: Served
 let strapi: Served
 let shelves: Readonly<Record<'specification' | 'strapi', Served>>
 beforeAll(async () => {
-  magazine = await serve('specification')
-  strapi = await serve('strapi')
+  magazine = await readOnly('specification')
+  strapi = await readOnly('strapi')
   shelves = { specification: await serveShelves('specification'), strapi: await serveShelves('strapi') }
 })
 afterAll(() => Promise.all([magazine, strapi, ...Object.values(shelves)].map((served) => served.close())))

@@ -4,7 +4,7 @@ import { isOnMysql, isOnPostgres } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveLibrary, words } from './library.js'
-import { all, expected, serve, versions } from './magazine.js'
+import { all, expected, readOnly, versions } from './magazine.js'
 
 let specification: Served
 let strapi: Served
@@ -12,7 +12,7 @@ let magazine: Served
 beforeAll(async () => {
   specification = await serveLibrary('specification')
   strapi = await serveLibrary('strapi')
-  magazine = await serve('specification')
+  magazine = await readOnly('specification')
 })
 afterAll(() => Promise.all([specification, strapi, magazine].map((served) => served.close())))
 

@@ -5,7 +5,7 @@ import { isOnPostgres } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveLibrary } from './library.js'
-import { all, expected, serve, type Version, versions } from './magazine.js'
+import { all, expected, readOnly, type Version, versions } from './magazine.js'
 
 // Where the service runs must not matter to moments without an offset.
 process.env.TZ = 'Asia/Kathmandu'
@@ -14,8 +14,8 @@ let magazine: Served
 let strapi: Served
 let library: Served
 beforeAll(async () => {
-  magazine = await serve('specification')
-  strapi = await serve('strapi')
+  magazine = await readOnly('specification')
+  strapi = await readOnly('strapi')
   library = await serveLibrary('specification')
 })
 afterAll(() => Promise.all([magazine, strapi, library].map((served) => served.close())))

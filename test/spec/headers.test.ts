@@ -3,12 +3,12 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveMagazine } from '../support/serve.js'
-import { serve, type Version } from './magazine.js'
+import { readOnly, type Version } from './magazine.js'
 
 let magazine: Served
 let listed: Served
 beforeAll(async () => {
-  magazine = await serve('specification')
+  magazine = await readOnly('specification')
   listed = await serveMagazine({ config: { cors: { origins: ['https://reader.example'] } } })
 })
 afterAll(() => Promise.all([magazine, listed].map((served) => served.close())))

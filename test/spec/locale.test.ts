@@ -5,13 +5,13 @@ import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 import { access, contentType, plain, reading, seeded } from './library.js'
-import { all, expected, serve, target, type Version, versions } from './magazine.js'
+import { all, expected, readOnly, target, type Version, versions } from './magazine.js'
 
 let magazine: Served
 /** Localized notes of a place that has no locales. */
 let places: Served
 beforeAll(async () => {
-  magazine = await serve('specification')
+  magazine = await readOnly('specification')
   const place = { type: 'relation', relation: 'manyToOne', target: 'api::place.place', inversedBy: 'notes' }
   const notes = { type: 'relation', relation: 'oneToMany', target: 'api::note.note', mappedBy: 'place' }
   const name = { type: 'string', pluginOptions: { i18n: { localized: true } } }

@@ -1,6 +1,6 @@
 // What the seed of examples/magazine says, and short ways to ask the service that serves it. Expected values are computed
 // from here, never from an answer.
-import { readFileSync } from 'node:fs'
+import { readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Answer, Served } from '../support/serve.js'
@@ -53,6 +53,21 @@ export const file = (reference: string): Version => files().find(({ key }) => `@
 /** The magazine with a contract, and with the secrets that tokens of callers.ts are made with. */
 export const serve = (contract: 'specification' | 'strapi'): Promise<Served> =>
   serveMagazine({ config: { api: { rest: { contract } } }, environment: secrets })
+
+const shared = new Map<string, Promise<Served>>()
+
+/** The magazine for tests that only read: one for all files of a worker, as long as that runs. */
+export async function readOnly(contract: 'specification' | 'strapi'): Promise<Served> {
+  const known = shared.get(contract)
+  if (known === undefined) shared.set(contract, serve(contract))
+  const served = await shared.get(contract)!
+  if (known === undefined) {
+    process.once('exit', () => rmSync(served.folder, { recursive: true, force: true }))
+    // Vitest ends its workers with this signal.
+    process.once('SIGTERM', () => process.exit())
+  }
+  return { ...served, close: async () => {} }
+}
 
 /** One attribute of every document of a list. */
 export const all = (answer: Answer, attribute = 'slug'): unknown[] => {

@@ -4,7 +4,7 @@ import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 import { access, contentType, plain, reading, seeded } from './library.js'
-import { all, expected, serve, versions } from './magazine.js'
+import { all, expected, readOnly, versions } from './magazine.js'
 
 const count = 130
 const numbers = Array.from({ length: count }, (_, index) => index)
@@ -20,7 +20,7 @@ let magazine: Served
 beforeAll(async () => {
   served = await serveProject(project)
   configured = await serveProject(project, { config: { api: { rest: { defaultLimit: 4, maxLimit: 6, withCount: false } } } })
-  magazine = await serve('specification')
+  magazine = await readOnly('specification')
 })
 afterAll(() => Promise.all([served, configured, magazine].map((each) => each.close())))
 

@@ -4,15 +4,15 @@ import { isOnPostgres } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { firstStamp, samples, serveLibrary } from './library.js'
-import { all, expected, file, serve, type Version, versions } from './magazine.js'
+import { all, expected, file, readOnly, type Version, versions } from './magazine.js'
 
 let magazine: Served
 let strapi: Served
 let library: Served
 let strapiLibrary: Served
 beforeAll(async () => {
-  magazine = await serve('specification')
-  strapi = await serve('strapi')
+  magazine = await readOnly('specification')
+  strapi = await readOnly('strapi')
   library = await serveLibrary('specification')
   strapiLibrary = await serveLibrary('strapi')
 })

@@ -4,15 +4,15 @@ import { isOnMysql, isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveLibrary } from './library.js'
-import { all, expected, serve, type Version, versions } from './magazine.js'
+import { all, expected, readOnly, type Version, versions } from './magazine.js'
 
 let magazine: Served
 let strapiMagazine: Served
 let library: Served
 let strapi: Served
 beforeAll(async () => {
-  magazine = await serve('specification')
-  strapiMagazine = await serve('strapi')
+  magazine = await readOnly('specification')
+  strapiMagazine = await readOnly('strapi')
   library = await serveLibrary('specification')
   strapi = await serveLibrary('strapi')
 })

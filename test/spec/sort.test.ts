@@ -4,12 +4,12 @@ import { isOnMysql } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { samples, serveLibrary, words } from './library.js'
-import { all, expected, file, serve, target, type Version, versions } from './magazine.js'
+import { all, expected, file, readOnly, target, type Version, versions } from './magazine.js'
 
 let magazine: Served
 let library: Served
 beforeAll(async () => {
-  magazine = await serve('specification')
+  magazine = await readOnly('specification')
   library = await serveLibrary('specification')
 })
 afterAll(() => Promise.all([magazine, library].map((served) => served.close())))

@@ -4,14 +4,14 @@ import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 import { access, contentType, reading, type Seeded, seeded } from './library.js'
-import { all, expected, serve, type Version, versions } from './magazine.js'
+import { all, expected, readOnly, type Version, versions } from './magazine.js'
 
 let magazine: Served
 let strapi: Served
 let notes: Served
 beforeAll(async () => {
-  magazine = await serve('specification')
-  strapi = await serve('strapi')
+  magazine = await readOnly('specification')
+  strapi = await readOnly('strapi')
   notes = await serveProject(noteProject)
 })
 afterAll(() => Promise.all([magazine, strapi, notes].map((served) => served.close())))

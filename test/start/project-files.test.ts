@@ -1,4 +1,5 @@
 // Configuration that a project brings along: octavo.config in TypeScript, and what Strapi's own `config/api` says of answers.
+import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { access, component, contentType, plain, reading, seeded } from '../spec/library.js'
 import { rule } from '../support/rule.js'
@@ -137,7 +138,7 @@ test('octavo.config.ts is read, types and hooks included, where Octavo is not in
 })
 
 test('octavo.config.ts finds in octavo what the package exports, but for services', async () => {
-  const exported = Object.keys(await import('../../src/service/index.js')).filter(
+  const exported = Object.keys(await import(join(import.meta.dirname, '..', '..', 'dist', 'index.js'))).filter(
     (name) => name !== 'createService' && name !== 'loadConfig',
   )
   expect(exported).toContain('defineHook')
