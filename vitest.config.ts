@@ -34,7 +34,7 @@ const slowRules = [
 const long = [
   'account/{commands,floods,limits}',
   'archive/{hostile,import,kill,serving,storage}',
-  'database/cached-tables',
+  'database/{cached-tables,ways}',
   'description/recorded-reads',
   'documents/{concurrency,doctor}',
   'golden/schemas',
@@ -75,11 +75,11 @@ export const projects: Readonly<Record<string, Project>> = {
   },
   start: { files: ['start/**'], except: long, sharesProcess: true },
   // Each kind of request on each database server, and one kill for each kind of write.
-  smoke: { files: ['servers/smoke', 'faults/{kill,kill-once}'], env: { FAULTS: process.env.FAULTS ?? 'once' } },
+  smoke: { files: ['servers/smoke', 'faults/kill'], env: { FAULTS: process.env.FAULTS ?? 'once' } },
 
   long: { files: long },
   servers: { files: ['{servers,postgres,mysql,instances}/**', 'golden/replay-{postgres,mysql}'], except: ['servers/smoke'] },
-  faults: { files: ['{faults,backup}/**'], except: ['faults/kill-once'] },
+  faults: { files: ['{faults,backup}/**'] },
   attacks: { files: ['attacks/**'] },
   engines: { files: ['{engines,deploy}/**'] },
   browser: { files: ['browser/**'] },
