@@ -59,13 +59,17 @@ export const serveDesk = async (url: string, { environment, ...options }: ServeO
   desk(await serveProject(deskFiles, { ...options, environment: { ...environmentOf(url), ...environment } }))
 
 /** A second service of the same project. */
-export const serveDeskBeside = async (other: Served, url: string): Promise<Desk> => desk(await serveBeside(other, environmentOf(url)))
+export const serveDeskBeside = async (other: Served, url: string, environment: ServeOptions['environment'] = {}): Promise<Desk> =>
+  desk(await serveBeside(other, { ...environmentOf(url), ...environment }))
+
+/** On a busy machine, hundreds of writers wait for a connection for longer than the three seconds of the default. */
+const patient = { DATABASE_CONNECTION_TIMEOUT: '60000' }
 
 /** Two services of the project on one new database. */
 export async function serveTwoDesks(server: TestServer): Promise<{ readonly url: string; readonly first: Desk; readonly second: Desk }> {
   const url = await server.createDatabase()
-  const first = await serveDesk(url)
-  return { url, first, second: await serveDeskBeside(first, url) }
+  const first = await serveDesk(url, { environment: patient })
+  return { url, first, second: await serveDeskBeside(first, url, patient) }
 }
 
 /** Closes services, one after the other. */
