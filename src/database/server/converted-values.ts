@@ -1,7 +1,7 @@
 // Values of a column as another column has them that takes their place after a change of the content model.
 import { type Conversion, convertValue, isSame } from '../../model/diff/conversions.js'
 import type { RowColumn, RowValue } from '../transfer/rows.js'
-import type { Fitter } from './fitting.js'
+import type { Fitter } from './coerce-values.js'
 
 /** A column that is filled from another one of its table. */
 export interface Filling {

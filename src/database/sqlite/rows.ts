@@ -13,7 +13,7 @@ import type {
   RowValue,
   ValueKind,
 } from '../transfer/rows.js'
-import { decimalOf, exactNumber, fullTime } from '../transfer/rows.js'
+import { exactNumber, fullTime, isDecimal } from '../transfer/rows.js'
 
 /** The table that notes how far a copy has come. */
 const progressTable = 'octavo_copy_progress'
@@ -165,7 +165,7 @@ function fitted(kind: ValueKind, value: RowValue): Fitted {
 
 /** A bare number becomes one: the column prefers numbers. */
 function fittedJson(value: string): Fitted {
-  if (decimalOf(value) !== null && exactNumber(value) === null) return { value: Number(value), problem: 'has more digits than are kept' }
+  if (isDecimal(value) && exactNumber(value) === null) return { value: Number(value), problem: 'has more digits than are kept' }
   return { value: isJson(value) ? compact(value) : value }
 }
 

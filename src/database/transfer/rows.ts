@@ -114,37 +114,27 @@ export interface RowReplacement extends Omit<RowSource, 'missingTargets'>, Pick<
   rollback(): Promise<void>
 }
 
-/** A number as its digits and a power of ten: `-12.50` is -125 times 10 to the power of -1. */
-export interface Decimal {
-  readonly negative: boolean
-  /** Without zeros at either end; empty for 0. */
-  readonly digits: string
-  readonly exponent: number
-}
-
 function withoutLastZeros(digits: string): string {
   let end = digits.length
   while (digits[end - 1] === '0') end--
   return digits.slice(0, end)
 }
 
-/** Reads a number that is written in digits, with an exponent or without; null: the text is something else. */
-export function decimalOf(text: string): Decimal | null {
-  const [, sign, whole = '', behind, only, power = '0'] =
-    /^([+-]?)(?:(\d+)(?:\.(\d*))?|\.(\d+))(?:[eE]([+-]?\d+))?$/.exec(text.trim()) ?? []
-  if (sign === undefined) return null
-  const fraction = behind ?? only ?? ''
-  const digits = (whole + fraction).replace(/^0+/, '')
-  const kept = withoutLastZeros(digits)
-  const exponent = kept === '' ? 0 : Number(power) - fraction.length + digits.length - kept.length
-  return { negative: sign === '-' && kept !== '', digits: kept, exponent }
-}
+/** Whether a text is a decimal number, with an exponent or without. */
+export const isDecimal = (text: string): boolean => /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text.trim())
 
-/** The number that a text means; null: it means none, or one that a double does not hold exactly. */
+const significantDigits = (text: string): string =>
+  withoutLastZeros(
+    text
+      .replace(/[eE].*/s, '')
+      .replace(/\D/g, '')
+      .replace(/^0+/, ''),
+  )
+
+/** The double with exactly the digits of a decimal number; null: there is none, or the text is not a number. */
 export function exactNumber(text: string): number | null {
-  const [meant, number] = [decimalOf(text), Number(text)]
-  const held = Number.isFinite(number) ? decimalOf(String(number)) : null
-  return meant !== null && held !== null && JSON.stringify(meant) === JSON.stringify(held) ? number : null
+  const number = Number(text)
+  return isDecimal(text) && significantDigits(text) === significantDigits(String(number)) ? number : null
 }
 
 /** A JSON text with its keys in order and without space, so that equal values have equal texts. */

@@ -1,5 +1,5 @@
 // Values of an archive, as JSON texts, in the form in which they are stored. What an attribute cannot have comes with a sentence.
-import { decimalOf, exactNumber, type Fitted, type RowValue } from '../../database/transfer/rows.js'
+import { exactNumber, type Fitted, isDecimal, type RowValue } from '../../database/transfer/rows.js'
 import { attributeTypes } from '../../model/schema/attributes.js'
 import { assertNever, type Scalar } from '../../model/schema/types.js'
 
@@ -26,7 +26,7 @@ export function importedValue({ type }: Scalar, json: string): Fitted {
     case 'time':
       return { value: text }
     case 'number':
-      return decimalOf(text) === null ? { value: null, problem: 'is not a number' } : { value: exactNumber(text) ?? text }
+      return isDecimal(text) ? { value: exactNumber(text) ?? text } : { value: null, problem: 'is not a number' }
     case 'biginteger':
       return importedInteger(text)
     case 'boolean':

@@ -1,7 +1,7 @@
 // Fills a column from another one of its table, value by value. Batches are committed one by one: whoever begins anew writes the same again.
 import { type Filling, fillColumn } from '../converted-values.js'
 import type { MysqlQueryable } from './catalog.js'
-import { fitterFor } from './fitting.js'
+import { fitterFor } from './coerce-values.js'
 import { assignRows, reading } from './rows.js'
 
 /** Fills it. */

@@ -18,8 +18,8 @@ import {
 import { zoneTable } from '../time-zone.js'
 import { fromWallClock } from '../wall-clock.js'
 import { type MysqlQueryable, readCatalog } from './catalog.js'
+import { fitterFor } from './coerce-values.js'
 import { driverTables, octavoTable } from './create-tables.js'
-import { fitterFor } from './fitting.js'
 import { beginSnapshot, columnKeysOf } from './inspection.js'
 import { literal } from './literals.js'
 

@@ -2,7 +2,7 @@
 // as text, decimals as numbers. A value is written by the type of the parameter that it is bound to, and read by that of its column.
 
 import type { Stored } from '../../stored.js'
-import { decimalOf } from '../../transfer/rows.js'
+import { isDecimal } from '../../transfer/rows.js'
 import { fromWallClock, wallClockOf } from '../wall-clock.js'
 
 const oid = {
@@ -48,7 +48,7 @@ export function encodeParameter(type: number | undefined, value: unknown): strin
       return typeof value === 'number' ? new Date(value).toISOString() : String(value)
     case oid.numeric:
       // A text that is no number is behind all numbers, as in SQLite.
-      return typeof value === 'string' && decimalOf(value) === null ? 'Infinity' : String(value).trim()
+      return typeof value === 'string' && !isDecimal(value) ? 'Infinity' : String(value).trim()
     case oid.bytea:
       return `\\x${Buffer.from(value as Uint8Array).toString('hex')}`
     default:

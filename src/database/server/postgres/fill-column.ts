@@ -2,7 +2,7 @@
 import type pg from 'pg'
 import { storedName } from '../../../model/tables/stored-name.js'
 import { type Filling, fillColumn } from '../converted-values.js'
-import { fitterFor } from './fitting.js'
+import { fitterFor } from './coerce-values.js'
 import { reading, updateRows } from './rows.js'
 
 /** Fills it. */

@@ -20,8 +20,8 @@ import {
 import { zoneTable } from '../time-zone.js'
 import type { Queryable } from './catalog.js'
 import { encodeParameter, parserOf } from './codec.js'
+import { fitterFor } from './coerce-values.js'
 import { commitTable, epochTable } from './create-tables.js'
-import { fitterFor } from './fitting.js'
 
 /** The table that notes how far a copy has come. */
 const progressTable = 'octavo_copy_progress'

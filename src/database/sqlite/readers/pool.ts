@@ -48,8 +48,8 @@ export interface ReaderOptions {
 const [depth, depthOfShort] = [2, 16]
 /** Milliseconds between two checks of running jobs. No job waits behind one that has run for longer. */
 const checkInterval = 15
-/** Milliseconds that a job is seen to run on a light thread before it moves to the heavy threads, if other jobs wait. */
-const slice = 20
+/** Milliseconds that a job runs on a light thread before it moves to the heavy threads, if other jobs wait. */
+const slice = 35
 /** Milliseconds without a heavy read after which a heavy thread is closed. */
 const spareAfter = 5_000
 
@@ -239,7 +239,7 @@ function moveLong({ queues, light, moving }: ReaderPool, now: number): void {
   for (const reader of light.readers) {
     const [job] = reader.jobs()
     if (waiting === 0 || job === undefined) continue
-    if (reader.atWorkFor(now) <= checkInterval || reader.busyFor(now) < slice || moving.has(job) || job.over) continue
+    if (reader.atWorkFor(now) < slice || moving.has(job) || job.over) continue
     waiting--
     moving.add(job)
     reader.stop(job)

@@ -65,8 +65,7 @@ export type ToReader =
 
 /** A message from a thread. */
 export type FromReader =
-  /** `name`: the name under which the system counts the time of the thread. */
-  | { readonly kind: 'ready'; readonly name: string | null }
+  | { readonly kind: 'ready' }
   /** There are responses in slots. */
   | { readonly kind: 'notify' }
   /** A response that did not fit into its slot. */

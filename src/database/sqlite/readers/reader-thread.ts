@@ -6,7 +6,6 @@ import type { PreparedRead } from '../../answer/write.js'
 import type { ReadPlan } from '../../plan.js'
 import { openSqliteReader } from '../connection.js'
 import { prepareRead } from '../execute.js'
-import { currentThread, schedulingDelay } from '../scheduling-delay.js'
 import { type FromReader, type ReaderData, type Run, slotBytes, slotStates, slotsPerThread, type ToReader } from './protocol.js'
 
 const port = parentPort!
@@ -40,7 +39,6 @@ port.on('message', (message: ToReader) => {
     case 'forget':
       plans.delete(message.id)
       prepared.delete(message.id)
-      slow.delete(message.id)
       return
     case 'run':
       for (const one of message.runs) run(one)
@@ -58,9 +56,9 @@ function run({ slot, plan, values }: Run): void {
     return
   }
   current = slot
-  const { milliseconds, done } = timed(plan, () => readInto(slot, plan, values))
-  const { state, message } = done
-  Atomics.store(times, slot, Math.min(milliseconds * 1_000, longestTime))
+  const began = performance.now()
+  const { state, message } = readInto(slot, plan, values)
+  Atomics.store(times, slot, Math.min((performance.now() - began) * 1_000, maxMicroseconds))
   // Set before the response is announced, because its slot may be given to another job from then on.
   const isWanted = Atomics.compareExchange(states, slot, slotStates.started, state) === slotStates.started
   if (!isWanted) {
@@ -70,26 +68,7 @@ function run({ slot, plan, values }: Run): void {
   } else if (Atomics.exchange(notified, 0, 1) === 0) port.postMessage({ kind: 'notify' } satisfies FromReader)
 }
 
-const longestTime = 2 ** 31 - 1
-/**
- * Milliseconds of a run after which the next run of its plan is measured without the time spent waiting for a CPU: on a busy machine all runs look slow. What the
- * first one took is not known then, and not reported: threads for heavy reads would be started although it is the processor that is short.
- */
-const slowFrom = 5
-const name = currentThread()
-const slow = new Set<number>()
-
-/** Runs a plan, and measures how long it took. */
-function timed(plan: number, work: () => Done): { readonly milliseconds: number; readonly done: Done } {
-  const waited = slow.has(plan) ? schedulingDelay(name) : null
-  const began = performance.now()
-  const done = work()
-  const milliseconds = performance.now() - began
-  if (milliseconds >= slowFrom) slow.add(plan)
-  else slow.delete(plan)
-  if (waited === null) return { milliseconds: milliseconds >= slowFrom ? 0 : milliseconds, done }
-  return { milliseconds: Math.max(0, milliseconds - (schedulingDelay(name) - waited)), done }
-}
+const maxMicroseconds = 2 ** 31 - 1
 
 /** The outcome of a job, with a message if the state of its slot does not say everything. */
 interface Done {
@@ -120,4 +99,4 @@ function readInto(slot: number, id: number, values: readonly unknown[]): Done {
   }
 }
 
-port.postMessage({ kind: 'ready', name } satisfies FromReader)
+port.postMessage({ kind: 'ready' } satisfies FromReader)

@@ -3,7 +3,6 @@ import { Worker } from 'node:worker_threads'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import { tooLarge } from '../../answer/sink.js'
 import type { PlanHandle } from '../../database.js'
-import { schedulingDelay } from '../scheduling-delay.js'
 import { failure, type Job, type ReadOutcome } from './job.js'
 import type { FromReader, ReaderData, Run, Shared, ToReader } from './protocol.js'
 import { shareSlots, slotBytes, slotStates, slotsPerThread } from './protocol.js'
@@ -41,8 +40,6 @@ export interface ReaderThread {
   give(job: Job): void
   /** Milliseconds for which it has worked on its current job; 0 if it has none. */
   atWorkFor(now: number): number
-  /** The same without the time that the thread waited for a CPU, counted from the first call for this job. */
-  busyFor(now: number): number
   /** Returns the jobs of its inbox that it has not begun to the pool. */
   takeBack(): readonly Job[]
   /** Stops a job, at work or in the inbox; its outcome follows. */
@@ -59,16 +56,12 @@ export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvent
   const slots = openSlots(shared)
   const inbox = openInbox(shared, events)
   const sender = openSender(worker, inbox.sent)
-  const busyTime = openBusyTime()
   let state: 'starting' | 'ready' | 'leaving' = 'starting'
-  /** The name under which the system counts the time of the thread. */
-  let thread: string | null = null
 
   const opened = new Promise<void>((resolve, reject) => {
     worker.on('message', (message: FromReader) => {
       if (message.kind === 'ready') {
         if (state === 'starting') state = 'ready'
-        thread = message.name
         resolve()
       } else if (message.kind === 'notify') collect(shared, slots, inbox)
       else finish(message, slots, inbox)
@@ -101,7 +94,6 @@ export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvent
       sender.run({ slot, plan: job.plan.id, values: job.values })
     },
     atWorkFor: inbox.atWorkFor,
-    busyFor: (now) => (inbox.isAtWork() ? busyTime(inbox.assignments[0]!.job, thread, now) : 0),
     takeBack: inbox.takeBack,
     stop: inbox.stop,
     forget: sender.forget,
@@ -187,7 +179,6 @@ interface Assignment {
 /** The jobs that a thread was given: the one that it works on, or will work on next, and those behind it. */
 interface Inbox extends Pick<ReaderThread, 'jobs' | 'atWorkFor' | 'takeBack' | 'stop'> {
   readonly assignments: readonly Assignment[]
-  isAtWork(): boolean
   add(job: Job, slot: number): void
   /** Notes that jobs were sent to the thread, the first of them with this slot. */
   sent(slot: number): void
@@ -205,7 +196,6 @@ function openInbox({ states, times }: Shared, { ended, lost }: ReaderEvents): In
   const isAtWork = (): boolean => assignments.length > 0 && Atomics.load(states, assignments[0]!.slot) <= started
   return {
     assignments,
-    isAtWork,
     jobs: () => assignments.map(({ job }) => job),
     add: (job, slot) => {
       Atomics.store(states, slot, waiting)
@@ -242,16 +232,6 @@ function openInbox({ states, times }: Shared, { ended, lost }: ReaderEvents): In
         left.map(({ job }) => job),
       )
     },
-  }
-}
-
-/** Measures for how long a thread has been busy with a job, without the time that it waited for a CPU, from the first call for this job. */
-function openBusyTime(): (job: Job, thread: string | null, now: number) => number {
-  let first: { readonly job: Job; readonly at: number; readonly waited: number } | null = null
-  return (job, thread, now) => {
-    const waited = schedulingDelay(thread)
-    if (first?.job !== job) first = { job, at: now, waited }
-    return now - first.at - (waited - first.waited)
   }
 }
 
