@@ -12,7 +12,7 @@ export const bundle = {
     'src/database/sqlite/readers/reader-thread.ts',
     'src/database/sqlite/writer/writer-thread.ts',
     'src/database/sqlite/index-thread.ts',
-    'src/database/sqlite/model-work-thread.ts',
+    'src/database/sqlite/apply-change-thread.ts',
     'src/content/media/images/image-process.ts',
     'src/operations/doctor/doctor-process.ts',
     'packages/strapi-code/project-code-thread.ts',

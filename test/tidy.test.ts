@@ -45,12 +45,12 @@ const storeyOf = (file: string): string => name(file).split('/')[0]!
 /** Imports between storeys, or within one, that the order of storeys would allow. */
 const forbidden: readonly (readonly [from: RegExp, to: RegExp])[] = [
   // These choose the driver; no other file knows which one it is.
-  [/^database\/(?!open\.ts|first-rows\.ts|transfer\/open-rows\.ts|sqlite|server)/, /^database\/(sqlite|server)\//],
+  [/^database\/(?!open\.ts|transfer\/open-rows\.ts|sqlite|server)/, /^database\/(sqlite|server)\//],
   [/^database\/sqlite\//, /^database\/server\//],
   [/^database\/server\//, /^database\/sqlite\//],
   [/^database\/server\/postgres\//, /^database\/server\/mysql\//],
   [/^database\/server\/mysql\//, /^database\/server\/postgres\//],
-  [/^query\//, /^database\/(?!dialect|fragments|plan)/],
+  [/^query\//, /^database\/(?!dialect|portable-sql|plan)/],
   [/^query\/(?!compile|rest)/, /^query\/(compile|rest)\//],
   [/^query\/compile\//, /^query\/rest\//],
   [/^query\/rest\//, /^query\/compile\//],
@@ -93,7 +93,7 @@ test('a start loads no database driver that is not the configured one', () => {
 
 /** Files whose imports happen at a start, in a command, or in a thread or process that another one replaces. */
 const importsAtStart =
-  /^(?:service\/cli\/.*|foundation\/config\/files|database\/open|database\/answer\/signed-addresses|http\/server|operations\/(?:management|tracing)\/prepare|operations\/seed\/loader|project\/fields|service\/project-model|service\/service|content\/media\/(?:images\/image-process|storage\/open|stored-files)|database\/sqlite\/(?:readers|writer)\/.*-thread)\.ts$/
+  /^(?:service\/cli\/.*|foundation\/config\/files|database\/open|database\/response\/signed-addresses|http\/server|operations\/(?:management|tracing)\/prepare|operations\/seed\/loader|project\/fields|service\/project-model|service\/service|content\/media\/(?:images\/image-process|storage\/open|stored-files)|database\/sqlite\/(?:readers|writer)\/.*-thread)\.ts$/
 
 test('what a request imports is loaded before the service listens: Node remembers an import that failed', () => {
   const importsIn = (file: string) =>
@@ -223,7 +223,7 @@ test('errors are ApiErrors or sentences for whoever starts the service: no class
     [...textOf(file).matchAll(/^(?:export )?class (\w+)/gm)].map(([, found]) => `${name(file)} ${found}`),
   )
   expect(classes.sort()).toEqual([
-    'database/answer/sink.ts AnswerTooLarge',
+    'database/response/sink.ts AnswerTooLarge',
     'foundation/errors/errors.ts ApiError',
     'foundation/errors/errors.ts ConfigError',
     'packages/client/errors.ts ApiError',
@@ -312,7 +312,7 @@ const wallClock = new Set([
   'service/cli/webhooks.ts',
   'project/installation.ts',
   'operations/metrics/scraped-metrics.ts',
-  'database/answer/signed-addresses.ts',
+  'database/response/signed-addresses.ts',
   'database/sqlite/file/copied-database.ts',
   'content/documents/idempotency.ts',
   'content/documents/operation.ts',

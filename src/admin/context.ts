@@ -1,8 +1,6 @@
 // The administration of one service: what its rules depend on. It is opened by its first request.
-
 import { type IdempotencyKeys, openIdempotencyKeys } from '../content/documents/idempotency.js'
-import type { MainConnection, WriteDatabase } from '../database/database.js'
-import { hasColumns } from '../database/has-columns.js'
+import { hasColumns, type MainConnection, type WriteDatabase } from '../database/database.js'
 import type { Config } from '../foundation/config/config.js'
 import { ApiError } from '../foundation/errors/errors.js'
 import type { Identification } from '../identity/access/identify.js'

@@ -1,19 +1,16 @@
 // What the rest of the service sees of a database: it executes plans. Where and on which thread is its own affair.
 import type { Database as Connection } from 'better-sqlite3'
-import type { RawBuilder } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { ColumnSpans } from '../model/diff/conversions.js'
+import type { ReversingStep } from '../model/diff/reversing.js'
 import type { PlanStep } from '../model/diff/steps.js'
 import type { Model } from '../model/schema/types.js'
 import type { SchemaMismatches } from '../model/tables/mismatches.js'
-import type { DatabaseActivity } from './activity.js'
 import type { CommitWatch } from './cache/table-changes.js'
 import type { Dialect } from './dialect.js'
-import type { History } from './history.js'
-import type { ModelWork, TakingBack } from './model-work.js'
-import type { DatabaseNames } from './names.js'
 import type { ReadPlan, Statement } from './plan.js'
-import type { Signing } from './signing.js'
+import type { Signing } from './response/signed-addresses.js'
 
 /** What the rows of a plan are found by, as names of the model. */
 export interface PlanSubject {
@@ -233,4 +230,142 @@ export interface DatabaseLock {
   /** How many API tokens the database has. */
   countTokens(): Promise<number>
   release(): Promise<void>
+}
+
+/** The connections of a pool to a server. */
+export interface PoolActivity {
+  readonly name: 'main' | 'read' | 'write' | 'write_in_turn'
+  readonly idle: number
+  readonly used: number
+  /** Connections at most. */
+  readonly most: number
+  /** Statements or transactions that wait for a connection. */
+  readonly waiting: number
+  /** Times since the start that a connection was waited for in vain. */
+  readonly timeouts: number
+  /** Times since the start that a connection was asked for, and the seconds until there was one or none could be had; together. */
+  readonly waits: number
+  readonly waitedSeconds: number
+}
+
+/** Where reads are executed that may be executed on replicas. */
+export interface ReplicaActivity {
+  /** Reads since the start: on a replica; on the primary, because no replica was recent enough or had room; and there once more, because a replica failed meanwhile. */
+  readonly reads: { readonly used: number; readonly fellBack: number; readonly repeated: number }
+  /** The replicas, in the order of the settings: seconds since each was last recent enough to be used; 0: it is used. */
+  readonly behind: readonly number[]
+}
+
+/** What a database is busy with at this moment. */
+export interface DatabaseActivity {
+  /** Empty for SQLite, which has no connections. */
+  readonly pools: readonly PoolActivity[]
+  /** Null: there are no replicas. */
+  readonly replicas: ReplicaActivity | null
+  /** Transactions that were begun again since the start: they conflicted with others, or lost their connection. */
+  readonly retriedTransactions: number
+  /** Bytes of SQLite's write-ahead log; null: a server has none that a client sees. */
+  readonly walBytes: number | null
+}
+
+/** What a database says about names. */
+export interface DatabaseNames {
+  /** Whether names of tables may differ in the case of letters only. */
+  readonly tellCaseApart: boolean
+  /** Whether it has the name of a table for itself. */
+  isOwnTable(name: string): boolean
+  /** Names of columns that each table of it has for itself. */
+  readonly ownColumns: ReadonlySet<string>
+}
+
+/** The names of each database. */
+export const namesOf = {
+  sqlite: { tellCaseApart: false, isOwnTable: (name) => /^sqlite_/i.test(name), ownColumns: new Set() },
+  postgres: {
+    tellCaseApart: true,
+    // Its catalog has names too, which differ between versions: `catalogNames` of postgres/catalog.ts.
+    isOwnTable: () => false,
+    ownColumns: new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']),
+  },
+  // Constraints have the names of their tables, and are not told apart.
+  mysql: { tellCaseApart: false, isOwnTable: () => false, ownColumns: new Set() },
+} as const satisfies Readonly<Record<string, DatabaseNames>>
+
+/** A state of the database as a transaction left it. Only the driver that made it looks into `mark`. */
+export interface Moment {
+  /** What `Dialect.stateSeen` selected in that transaction. */
+  readonly seen: string | number
+  readonly mark: unknown
+}
+
+/**
+ * What a transaction knows of the writes of others. Every transaction of this service may have written to any document, except those that
+ * declare that they have not; any other program may have, too.
+ */
+export interface History {
+  /** False where something is known to have been written since `moment`, whatever the database says. */
+  mayBeUnchanged(moment: Moment): boolean
+  /** Whether nothing but declared writes lies between `moment` and this transaction, which selected `seen` by `Dialect.stateSeen`. */
+  isUnchanged(moment: Moment, seen: string | number): boolean
+  /** The state that this transaction leaves if it is committed; it selected `seen`. */
+  moment(seen: string | number): Moment
+  /** Declares that this transaction writes to no document but the one that it is about. */
+  touchesOneDocument(): void
+}
+
+/** Where nobody knows what others write. */
+export const unknownHistory: History = {
+  mayBeUnchanged: () => false,
+  isUnchanged: () => false,
+  moment: (seen) => ({ seen, mark: null }),
+  touchesOneDocument: () => {},
+}
+
+/** A change of the content model as a database carries it out. */
+export interface ModelWork {
+  readonly steps: readonly PlanStep[]
+  /** The model that the steps lead to. */
+  readonly model: Model
+  /** Selects a row if the change must not be made any more: another process made one. Asked in the transaction of the first step. */
+  readonly isOutdated: RawBuilder<unknown>
+  /** Make the change: the last statements, in one transaction with all steps; where steps are committed one by one a single statement after the last of them. */
+  readonly make: readonly RawBuilder<unknown>[]
+  /**
+   * Where steps are committed one by one: selects how many of them earlier tries have finished, as `done`, and the statement that notes that
+   * number. It is asked while no other process carries out the same.
+   */
+  readonly progress: { readonly done: RawBuilder<unknown>; note(done: number): RawBuilder<unknown> }
+  /**
+   * Where steps are committed one by one: the statement that gives the change up, because the step behind the first `done` ones cannot be
+   * executed; null: nothing leads back.
+   */
+  readonly giveUp?: (done: number) => RawBuilder<unknown> | null
+  /** Whether it is also given up where tables are in use for too long; absent: another try goes on with it. */
+  readonly givesUpInUse?: boolean
+}
+
+/** A change that was given up, as a database takes it back. `make`: the statements that end it. */
+export interface TakingBack extends Pick<ModelWork, 'isOutdated' | 'make' | 'progress'> {
+  readonly steps: readonly ReversingStep[]
+}
+
+/** Runs a transaction that writes to no document. */
+export const inBookkeeping = <Result>(
+  writer: Pick<WriteDatabase, 'transaction'>,
+  work: (transaction: Transaction) => Promise<Result>,
+): Promise<Result> =>
+  writer.transaction((transaction) => {
+    transaction.history.touchesOneDocument()
+    return work(transaction)
+  })
+
+/** Whether there is a table with all of these columns; with none of them, whether there is the table. */
+export async function hasColumns(database: RowReader, table: string, columns: readonly string[] = []): Promise<boolean> {
+  const names = columns.length === 0 ? sql`1 as one` : sql.join(columns.map((column) => sql.id(column)))
+  try {
+    await database.rows(sql`select ${names} from ${sql.table(table)} where 1 = 0`)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -1,9 +1,8 @@
 // The few places where databases differ, as functions that build SQL. Asking a dialect for its name elsewhere is an error.
 import type { RawBuilder } from 'kysely'
 import type { Answer } from '../model/schema/attributes.js'
-import type { Found, Listed } from './fragments.js'
 import type { Statement } from './plan.js'
-import type { MomentFault, Stored } from './stored.js'
+import type { Found, Listed, MomentFault, Stored } from './portable-sql.js'
 
 /** A piece of SQL: a column or a bound value. */
 export type Expression = RawBuilder<unknown>

@@ -1,7 +1,6 @@
 // What a database driver provides: everything that is known of the configured database is asked of its driver.
 import type { Config } from '../foundation/config/config.js'
 import type { Model } from '../model/schema/types.js'
-import type { Leaving } from './additions.js'
 import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from './database.js'
 import type { FileSnapshot, RowReplacement, RowSource, RowTarget } from './transfer/rows.js'
 
@@ -58,4 +57,31 @@ export interface Driver {
   createMissingIndexes(config: Config, model: Model, report: ReportIndex): Promise<number>
   /** Takes the lock by which processes that start together take turns. `wait`: milliseconds at most. */
   lock(config: Config, wait: number): Promise<DatabaseLock>
+}
+
+/** Tables whose rows are permissions, with an `action`. */
+export const permissionTables = ['up_permissions', 'strapi_api_token_permissions'] as const
+
+/** What is there. */
+export interface Additions {
+  /** Tables of ours, with their numbers of rows. */
+  readonly tables: ReadonlyMap<string, number>
+  /** Indexes of ours on Strapi's tables. */
+  readonly indexes: readonly string[]
+  /** Permissions for actions that only Octavo has. */
+  readonly permissions: number
+  /** Anything else, as the end of `Removed: …`: `the statistics of indexes`. */
+  readonly others: readonly string[]
+}
+
+/** A database that Octavo leaves. */
+export interface Leaving {
+  /** Looks what is there. */
+  find(): Promise<Additions>
+  /**
+   * Removes it; all at once where the database can do that. `report` receives the name of each table and index.
+   * @throws ConfigError if the database is in use
+   */
+  remove(report: (name: string) => void): Promise<void>
+  close(): Promise<void>
 }

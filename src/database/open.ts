@@ -2,8 +2,13 @@
 import type { Config } from '../foundation/config/config.js'
 import type { DatabaseClient } from '../foundation/config/database-client.js'
 import { onceDone } from '../foundation/runtime/once-done.js'
-import type { Driver } from './driver.js'
-import { firstRows } from './first-rows.js'
+import { newDocumentId } from '../model/schema/document-id.js'
+import type { Model } from '../model/schema/types.js'
+import type { FillDatabase } from './database.js'
+import type { Driver, FillRows } from './driver.js'
+import { firstContents } from './sqlite/prepare-database.js'
+import { sqliteSource } from './sqlite/rows.js'
+import { copyFirstRows } from './transfer/copy.js'
 
 /** Only what the configured database needs is loaded: the clients of servers cost a start more than its own code. */
 const load: Readonly<Record<DatabaseClient, () => Promise<Driver>>> = {
@@ -20,3 +25,18 @@ const drivers: Readonly<Record<DatabaseClient, () => Promise<Driver>>> = {
 
 /** The driver of the configured database. */
 export const driverOf = ({ database: { client } }: Config): Promise<Driver> => drivers[client]()
+
+/** Fills a new database that is not SQLite with the first content of a model, which is made in memory. `locale`: the default one. */
+export const firstRows =
+  (locale: string, model: Model, fill: FillDatabase): FillRows =>
+  async (target) => {
+    const memory = await firstContents(model, { now: new Date(), newDocumentId, locale }, fill)
+    try {
+      await copyFirstRows(
+        sqliteSource(memory, 'the first content', () => {}),
+        target,
+      )
+    } finally {
+      memory.close()
+    }
+  }

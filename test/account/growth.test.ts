@@ -1,16 +1,14 @@
 // Looking users, sessions and codes up costs the same with many as with few: the database finds each by an index.
-
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Changed, Transaction } from '../../src/database/database.js'
-import { unknownHistory } from '../../src/database/history.js'
+import { type Changed, type Transaction, unknownHistory } from '../../src/database/database.js'
+import { createOctavoTables } from '../../src/database/sqlite/create-tables.js'
 import { sqliteDialect, writeSql } from '../../src/database/sqlite/dialect.js'
 import { createIndexes } from '../../src/database/sqlite/indexes.js'
-import { createOctavoTables } from '../../src/database/sqlite/octavo-tables.js'
 import { credentialsOf, revokeCredentials } from '../../src/identity/access/credential-versions.js'
 import { endSessions, nextSession, ownerOfSession, revokeSession, sessionsOf, startSession } from '../../src/identity/access/sessions.js'
 import { ofUser } from '../../src/identity/accounts/context.js'

@@ -1,7 +1,7 @@
 // docs/spec/caching.md, caching.5: the memory of kept answers. Bytes that somebody holds never change, whatever is added, freed and evicted meanwhile.
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../bench/random.mjs'
-import { openAnswerMemory, type Piece } from '../../src/database/cache/answer-memory.js'
+import { openAnswerMemory, type Piece } from '../../src/database/cache/cache-memory.js'
 import type { ReadBytes } from '../../src/database/database.js'
 
 interface Entry {

@@ -1,7 +1,7 @@
 // Populated rows stand in the order of their links, in whatever order a database returns the rows of several parents.
 import { describe, expect, it } from 'vitest'
-import { prepareAnswer, type ResultRow } from '../../src/database/answer/write.js'
 import type { Level, Statement } from '../../src/database/plan.js'
+import { prepareAnswer, type ResultRow } from '../../src/database/response/write.js'
 
 const statement = (sql: string): Statement => ({ sql, parameters: [] })
 

@@ -2,7 +2,7 @@
 // same list. Twelve thousand documents, whose links are so unevenly spread that every way is taken.
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openSink } from '../../src/database/answer/sink.js'
+import { openSink } from '../../src/database/response/sink.js'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { prepareRead } from '../../src/database/sqlite/execute.js'
 import { defineFunctions } from '../../src/database/sqlite/functions.js'
@@ -16,8 +16,7 @@ import { contracts } from '../../src/query/contract.js'
 import { parseParameters } from '../../src/query/rest/parameters.js'
 import { readRequest } from '../../src/query/rest/read.js'
 import { access, contentType, reading } from '../spec/library.js'
-import type { Served } from '../support/serve.js'
-import { serveProject } from '../support/serve.js'
+import { type Served, serveProject } from '../support/serve.js'
 
 const documents = 12_000
 const groups = ['most', 'some', 'few', 'last', 'none'] as const

@@ -1,9 +1,8 @@
 // What operations of the database are counted as that failed, by what their callers are told.
 import { expect, test } from 'vitest'
-import { databaseErrorClass } from '../../src/database/error-class.js'
+import { commitUnknown, databaseErrorClass, unavailable } from '../../src/database/errors.js'
 import { explained as explainedByMysql } from '../../src/database/server/mysql/errors.js'
 import { explained } from '../../src/database/server/postgres/errors.js'
-import { commitUnknown, unavailable } from '../../src/database/unavailable.js'
 import { ApiError, validationError } from '../../src/foundation/errors/errors.js'
 
 test('operations.16: what fails belongs to one class, and what is refused because of the request to none', () => {

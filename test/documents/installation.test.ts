@@ -1,14 +1,12 @@
 // What a request is answered by is one value: replaced as a whole, and closed when its last request has ended.
-
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Connection from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import type { Sink } from '../../src/database/answer/sink.js'
-import type { Database, PlanHandle, ReadDatabase, WriteDatabase } from '../../src/database/database.js'
-import { namesOf } from '../../src/database/names.js'
+import { type Database, namesOf, type PlanHandle, type ReadDatabase, type WriteDatabase } from '../../src/database/database.js'
+import type { Sink } from '../../src/database/response/sink.js'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { prepareRead } from '../../src/database/sqlite/execute.js'
 import { defineFunctions } from '../../src/database/sqlite/functions.js'

@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { inspectSqlite } from '../../src/database/sqlite/inspection.js'
+import { inspectSqlite } from '../../src/database/sqlite/catalog.js'
 import { openMainConnection } from '../../src/database/sqlite/main-connection.js'
 import { loadModel } from '../../src/model/schema/load.js'
 import { runChecks } from '../../src/operations/doctor/checks.js'

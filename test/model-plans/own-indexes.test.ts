@@ -1,9 +1,8 @@
 // Indexes of our own on what a change of the model renames or converts.
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { createStatements } from '../../src/database/sqlite/create-tables.js'
-import { createOctavoTables } from '../../src/database/sqlite/octavo-tables.js'
-import { runModelSteps } from '../../src/database/sqlite/run-model-steps.js'
+import { runModelSteps } from '../../src/database/sqlite/apply-change-thread.js'
+import { createOctavoTables, createStatements } from '../../src/database/sqlite/create-tables.js'
 import { planModelChange } from '../../src/model/diff/plan.js'
 import { describeTables } from '../../src/model/tables/tables.js'
 import { model, type } from './models.js'

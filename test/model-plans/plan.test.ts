@@ -1,10 +1,10 @@
 // Plans of changes of small models: docs/spec/model-plans.md.
 import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { writeMysqlSql } from '../../src/database/server/mysql/words.js'
+import { writeMysqlSql } from '../../src/database/server/mysql/translate-sql.js'
 import { postgresDialect } from '../../src/database/server/postgres/dialect.js'
+import { statementsOf } from '../../src/database/sqlite/change-statements.js'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
-import { statementsOf } from '../../src/database/sqlite/model-steps.js'
 import { planModelChange } from '../../src/model/diff/plan.js'
 import { possibleRenames } from '../../src/model/diff/possible-renames.js'
 import { expressionOf } from '../../src/model/diff/sql-text.js'

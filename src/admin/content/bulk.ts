@@ -1,5 +1,5 @@
 // One action on many documents of a type, within a request: the selection, and a result for each document.
-import { inBookkeeping } from '../../database/bookkeeping.js'
+import { inBookkeeping } from '../../database/database.js'
 import { ApiError, forbidden, validationError } from '../../foundation/errors/errors.js'
 import { isObject, type Parameters } from '../../query/rest/parameters.js'
 import type { KeepActs } from '../activity.js'

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { insertRow, updateRow } from '../../content/documents/store/rows.js'
 import type { RowReader, Transaction } from '../../database/database.js'
-import type { Stored } from '../../database/stored.js'
+import type { Stored } from '../../database/portable-sql.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { endSessions } from '../../identity/access/sessions.js'
 import { revokeOneTimeTokens } from '../../identity/accounts/one-time-tokens.js'

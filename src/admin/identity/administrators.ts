@@ -1,7 +1,6 @@
 // Rows of administrators (admin_users) and of their roles (admin_roles), which Strapi's panel shares. No rule about who may do what.
 import { sql } from 'kysely'
-import type { RowReader } from '../../database/database.js'
-import { hasColumns } from '../../database/has-columns.js'
+import { hasColumns, type RowReader } from '../../database/database.js'
 
 /** The role that may do everything, whatever its rows say. */
 export const superAdminCode = 'strapi-super-admin'

@@ -2,7 +2,7 @@
 // has one; the last super administrator stays.
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
-import type { Stored } from '../../database/stored.js'
+import type { Stored } from '../../database/portable-sql.js'
 import { ApiError, notFound, validationError } from '../../foundation/errors/errors.js'
 import { createOneTimeToken } from '../../identity/accounts/one-time-tokens.js'
 import { type ActingAdministrator, doAct } from '../activity.js'

@@ -1,11 +1,9 @@
 // Several writes in one transaction, all or none: first what comes before each of them, then the transaction, then what comes after each.
-import type { Transaction } from '../../database/database.js'
-import { unknownHistory } from '../../database/history.js'
+import { type Transaction, unknownHistory } from '../../database/database.js'
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../foundation/runtime/event-loop.js'
 import type { IdempotencyKey, IdempotencyKeys, KeptResult } from './idempotency.js'
-import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
-import { beginWrite } from './operation.js'
+import { type BegunWrite, beginWrite, type WriteContext, type WriteOperation, type WriteOutcome, type WriteResult } from './operation.js'
 import { type PreparedHashes, prepareHashes, withHashes } from './prepared-hashes.js'
 import { reportWritten } from './report-written.js'
 import { isMeant } from './results.js'

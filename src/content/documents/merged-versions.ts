@@ -3,7 +3,7 @@
 // are not copies: they stay.
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { updateFrom } from '../../database/fragments.js'
+import { updateFrom } from '../../database/portable-sql.js'
 import { ownedLinks, ownedMorphs, schemasOf } from '../../model/schema/owners.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
 import { type WriteContext, type WriteOperation, writingOf } from './operation.js'

@@ -1,6 +1,5 @@
 // What would refuse the publication of drafts, found by the checks of publishing itself; nothing is written, and no hooks run.
-import { inBookkeeping } from '../../database/bookkeeping.js'
-import type { Transaction } from '../../database/database.js'
+import { inBookkeeping, type Transaction } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
 import type { ContentType } from '../../model/schema/types.js'

@@ -1,7 +1,7 @@
 // What a write shows, read inside its transaction: the document as the caller asked for it, and single versions.
 
-import { textOf } from '../../database/answer/text.js'
 import type { ReadBytes, Transaction } from '../../database/database.js'
+import { textOf } from '../../database/response/sink.js'
 import { fullAccess } from '../../foundation/grants.js'
 import { type DocumentVersion, versionOf } from '../../query/rest/document-version.js'
 import { mayReadDrafts } from '../../query/rest/draft-grant.js'

@@ -1,7 +1,6 @@
 // Updating a document in one locale. What changes is decided first, as a plain value; the steps behind it write the version, its
 // publication, and what the other locales share with it.
-import type { Transaction } from '../../database/database.js'
-import type { Moment } from '../../database/history.js'
+import type { Moment, Transaction } from '../../database/database.js'
 import { componentsOf } from '../../model/schema/components.js'
 import { hasConditions, hiddenAttributes } from '../../model/schema/conditions.js'
 import { type Attribute, assertNever, type ContentType } from '../../model/schema/types.js'
@@ -12,8 +11,16 @@ import { scalarColumns } from './input/stored.js'
 import type { Input } from './input/types.js'
 import { mergeVersions } from './merged-versions.js'
 import { checkTargetsExist } from './missing-targets.js'
-import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'
-import { checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
+import {
+  checkLocale,
+  checkPublication,
+  optionsOf,
+  takenFor,
+  type WriteContext,
+  type WriteOperation,
+  type WriteOutcome,
+  writingOf,
+} from './operation.js'
 import { publishedOf, publishRow } from './publish/publish.js'
 import {
   equalizeLocales,

@@ -1,7 +1,7 @@
 // Attributes of rows that have an API of their own (users): checked and stored like a document's, without drafts and locales.
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
-import type { Stored } from '../../database/stored.js'
+import type { Stored } from '../../database/portable-sql.js'
 import { validationError } from '../../foundation/errors/errors.js'
 import { takenMessage } from '../../foundation/errors/unique-conflict.js'
 import type { Scopes } from '../../foundation/grants.js'

@@ -2,7 +2,7 @@
 // events. Only the process that has the lease of a consumer delivers to it, and moves its cursor.
 import { sql } from 'kysely'
 import type { MainConnection, Transaction, WriteDatabase } from '../../database/database.js'
-import { insertMissing } from '../../database/fragments.js'
+import { insertMissing } from '../../database/portable-sql.js'
 import { deleteLease, type Leases } from '../leases/leases.js'
 
 /** The cursors of all consumers. */

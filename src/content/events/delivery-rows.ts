@@ -2,7 +2,7 @@
 // of the cursor.
 import { sql } from 'kysely'
 import type { MainConnection, Transaction } from '../../database/database.js'
-import { upsert } from '../../database/fragments.js'
+import { upsert } from '../../database/portable-sql.js'
 import type { DeliveryOutcome } from './consumer.js'
 import type { QueuedEvent } from './delivery-queue.js'
 

@@ -1,7 +1,7 @@
 // The in-flight deliveries to one consumer: events that were read, attempts that are running, and results of attempts that are not stored
 // yet. The next event with the same ordering key is attempted only when the result of the one before is stored, so that a crash repeats an
 // event, but never sends it again after a later one.
-import { inBookkeeping } from '../../database/bookkeeping.js'
+import { inBookkeeping } from '../../database/database.js'
 import { yieldIfBusy } from '../../foundation/runtime/event-loop.js'
 import type { Consumer } from './consumer.js'
 import type { ConsumerLease } from './cursors.js'

@@ -1,9 +1,8 @@
 // Leases: work that has a name is done by one owner at a time, of all processes on one database. An owner that has ended, or whose
 // heartbeats have stopped, is replaced by the next one that asks.
 import { sql } from 'kysely'
-import { inBookkeeping } from '../../database/bookkeeping.js'
-import type { MainConnection, Transaction, WriteDatabase } from '../../database/database.js'
-import { insertMissing, same } from '../../database/fragments.js'
+import { inBookkeeping, type MainConnection, type Transaction, type WriteDatabase } from '../../database/database.js'
+import { insertMissing, same } from '../../database/portable-sql.js'
 import { elapsed } from '../../foundation/runtime/clock.js'
 import { beginOwner, endOwner, heartbeat, heartbeatTimeout, openExpiry } from './owners.js'
 

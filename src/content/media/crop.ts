@@ -1,6 +1,6 @@
 // Cuts a part out of a stored picture: its bytes are fetched from their storage, and cropped by an image process.
 import { createReadStream } from 'node:fs'
-import { unavailable } from '../../database/unavailable.js'
+import { unavailable } from '../../database/errors.js'
 import { ApiError, notFound, validationError } from '../../foundation/errors/errors.js'
 import type { Images } from './images/pool.js'
 import type { CropBox, SourceImage } from './images/protocol.js'

@@ -1,8 +1,7 @@
 // Statements on the folders of the media library: `upload_folders`, their parents, and the files in them.
 import { type RawBuilder, sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
-import { concat } from '../../database/fragments.js'
-import { linkLast } from '../../database/last-link.js'
+import { concat, linkLast } from '../../database/portable-sql.js'
 import { fileType } from '../../model/schema/link.js'
 import { linksOf } from '../../model/schema/owners.js'
 import type { Model } from '../../model/schema/types.js'

@@ -2,7 +2,7 @@
 // takes the file away.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { andSameLocale, same } from '../../database/fragments.js'
+import { andSameLocale, same } from '../../database/portable-sql.js'
 import { componentHolders } from '../../model/schema/owners.js'
 import type { Component, ContentType, Model } from '../../model/schema/types.js'
 import type { MediaLink } from './rows.js'

@@ -1,7 +1,7 @@
 // Statements on `files`, their links to documents, and the folder for uploads through the API.
 import { sql } from 'kysely'
 import type { MainConnection, RowReader, Transaction, WriteDatabase } from '../../database/database.js'
-import { notBefore } from '../../database/fragments.js'
+import { notBefore } from '../../database/portable-sql.js'
 import type { Media, Model, Schema } from '../../model/schema/types.js'
 import { storedSetting, writeSetting } from '../documents/store/settings.js'
 import { type FolderPlace, insertFolder, putIntoFolder, readFolder, rootPath } from './folders.js'

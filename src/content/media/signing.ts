@@ -1,7 +1,6 @@
 // Determines which files are private, and signs and checks their URLs.
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { fileSignature } from '../../database/answer/signed-addresses.js'
-import type { Signing } from '../../database/signing.js'
+import { fileSignature, type Signing } from '../../database/response/signed-addresses.js'
 import type { Config } from '../../foundation/config/config.js'
 import { fileType } from '../../model/schema/link.js'
 import { bucketOf, bucketPrefixes } from './storage/s3-address.js'

@@ -4,11 +4,9 @@ import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { elapsed } from '../../foundation/runtime/clock.js'
 import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
-import type { Signing } from '../signing.js'
-import { type CacheLimits, type LendAnswer, openAnswerStore, type PlanSource } from './answer-store.js'
-import type { CacheCounts } from './cache-counts.js'
-import { answersType, readTables } from './named-tables.js'
-import type { CommitWatch } from './table-changes.js'
+import type { Signing } from '../response/signed-addresses.js'
+import { type CacheCounts, type CacheLimits, type LendAnswer, openAnswerStore, type PlanSource } from './response-store.js'
+import { answersType, type CommitWatch, readTables } from './table-changes.js'
 
 /** A read under way that others may wait for. */
 interface ReadUnderWay {

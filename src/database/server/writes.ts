@@ -1,14 +1,14 @@
 // The writes of a service on a server, many at a time. One that conflicts with another is run again, in turn with others that conflicted;
 // while many conflict, they take turns from the start.
+
+import { sql } from 'kysely'
 import { elapsed } from '../../foundation/runtime/clock.js'
-import type { PoolActivity } from '../activity.js'
-import type { PlanHandle, Transaction, WriteDatabase } from '../database.js'
+import type { DatabaseActivity, PlanHandle, PoolActivity, ReplicaActivity, Transaction, WriteDatabase } from '../database.js'
+import { outdatedModel, unavailable } from '../errors.js'
 import type { ReadPlan } from '../plan.js'
-import { unavailable } from '../unavailable.js'
-import { openConflicts, retried, type TransactionErrors } from './attempts.js'
-import { onModel } from './model-writes.js'
-import type { WriteOptions } from './options.js'
-import { openTurns, type RunTogether } from './turns.js'
+import type { ServerReads, WriteOptions } from './connections.js'
+import { openTurns, type RunTogether } from './group-commit.js'
+import { openConflicts, retried, type TransactionErrors } from './retry-transaction.js'
 
 /** How a server's transactions are executed; all are serializable. */
 export interface WriteExecution {
@@ -91,3 +91,51 @@ export function openServerWrites(
     close,
   }
 }
+
+/** Runs a transaction, possibly several times. */
+type RunTransaction<Result> = (work: (transaction: Transaction) => Promise<Result>) => Promise<Result>
+
+/**
+ * Runs a transaction that looks first whether a change of the model which moves content follows `change`, or is under way; null: it does
+ * not look. It goes on without waiting for that. @throws ApiError 503 if so; nothing is written then
+ */
+export async function onModel<Result>(
+  change: number | null,
+  work: (transaction: Transaction) => Promise<Result>,
+  transact: RunTransaction<Result>,
+): Promise<Result> {
+  if (change === null) return transact(work)
+  let isOutdated = false
+  const run = async (transaction: Transaction): Promise<Result> => {
+    isOutdated = false
+    const found = transaction.rows(sql`select id from octavo_model_history where id > ${change} and moves = 1 limit 1`)
+    const look = found.then(([row]) => {
+      isOutdated = row !== undefined
+      if (isOutdated) throw outdatedModel()
+    })
+    look.catch(() => {})
+    const result = await work(transaction).catch(async (error: unknown) => {
+      await look.catch(() => {})
+      throw error
+    })
+    await transaction.defer(look)
+    return result
+  }
+  return transact(run).catch((error: unknown) => {
+    // Statements may have failed for the same reason.
+    throw isOutdated ? outdatedModel() : error
+  })
+}
+
+/** `main`: the connections for small statements. */
+export const serverActivity = (
+  main: PoolActivity,
+  reads: ServerReads,
+  writes: ServerWrites,
+  replicas: ReplicaActivity | null = null,
+): DatabaseActivity => ({
+  replicas,
+  pools: [main, reads.activity(), ...writes.activity()],
+  retriedTransactions: writes.retriedTransactions(),
+  walBytes: null,
+})

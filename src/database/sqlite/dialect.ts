@@ -1,8 +1,8 @@
 // SQLite's part of the vocabulary in dialect.ts. Functions named `octavo_*` are registered by every connection (functions.ts).
 import { DummyDriver, Kysely, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely'
 import type { Dialect, Expression } from '../dialect.js'
-import { differs, listedText, selectAll } from '../fragments.js'
 import type { Parameter } from '../plan.js'
+import { differs, listedText, selectAll } from '../portable-sql.js'
 
 /** Writes SQL and never runs it: statements are run on the driver (connection.ts). */
 const writer = new Kysely<unknown>({

@@ -1,11 +1,19 @@
 // The driver of SQLite.
 import { existsSync } from 'node:fs'
+import type { Database } from 'better-sqlite3'
+import type { Config } from '../../foundation/config/config.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import type { Model } from '../../model/schema/types.js'
+import { quoted } from '../../model/tables/table.js'
+import type { FillDatabase } from '../database.js'
 import type { Driver } from '../driver.js'
+import type { FileSnapshot, RowCondition, RowReplacement, RowTable } from '../transfer/rows.js'
+import { openSqliteReader } from './connection.js'
 import { faultOf } from './errors.js'
-import { leavingSqlite } from './leaving.js'
 import { createSqliteIndexes, lockSqlite, lookIntoSqlite, openSqliteDatabase, openSqliteForCommand, snapshotOfSqlite } from './open.js'
-import { refuseEmptiedDatabase, refuseLostDatabase } from './project-file.js'
-import { sqliteFileSnapshot, sqliteReplacement } from './project-rows.js'
+import { openProjectFile, refuseEmptiedDatabase, refuseLostDatabase } from './project-file.js'
+import { fitterFor, insertRows, jsonList, reading, selectedBy, sqliteSource, updateRows } from './rows.js'
+import { leavingSqlite } from './uninstall.js'
 
 export const sqliteDriver: Driver = {
   exists: ({ database }) => existsSync(database.filename),
@@ -23,4 +31,78 @@ export const sqliteDriver: Driver = {
   leaving: async (config, actions) => leavingSqlite(config, actions),
   createMissingIndexes: async (config, model, report) => createSqliteIndexes(config, model, report),
   lock: async (config, wait) => lockSqlite(config, wait),
+}
+
+/** Pages that are copied before others have a turn. */
+const copiedPages = 2_000
+
+/**
+ * Opens the database for reads that all belong to one snapshot, also while a service writes. It can be copied: a copy inside a transaction
+ * does not begin again when others write.
+ */
+export function sqliteFileSnapshot({ database: settings }: Config, beforeSnapshot = (): void => {}): FileSnapshot {
+  const connection = openSqliteReader(settings)
+  try {
+    beforeSnapshot()
+    connection.exec('begin')
+    // A deferred transaction takes its snapshot with the first read.
+    connection.prepare('select count(*) from sqlite_schema').get()
+  } catch (error) {
+    connection.close()
+    throw error
+  }
+  return {
+    rows: sqliteSource(connection, settings.filename, () => void connection.close()),
+    copyTo: async (file, report) => {
+      const progress = ({ totalPages, remainingPages }: { readonly totalPages: number; readonly remainingPages: number }): number => {
+        report(totalPages - remainingPages, totalPages)
+        return copiedPages
+      }
+      await connection.backup(file, { progress })
+    },
+  }
+}
+
+/** Opens the database to replace rows; it is prepared as for a service. */
+export async function sqliteReplacement(config: Config, model: Model, fill: FillDatabase): Promise<RowReplacement> {
+  const connection = await openProjectFile(config, model, { info: () => {}, warn: () => {} }, fill)
+  return {
+    ...reading(connection, config.database.filename),
+    fitter: fitterFor,
+    begin: async () => begin(connection, config),
+    remove: async (table, where) => remove(connection, table, where),
+    insert: async (table, rows) => insertRows(connection, table, rows),
+    update: async (table, rows) => updateRows(connection, table, rows),
+    commit: async () => {
+      if (hasStatistics(connection)) connection.exec(`pragma analysis_limit = ${analyzedRows}; analyze`)
+      connection.exec('commit')
+    },
+    rollback: async () => {
+      if (connection.inTransaction) connection.exec('rollback')
+    },
+    close: async () => void connection.close(),
+  }
+}
+
+/** Rows of an index that its statistics look at. */
+const analyzedRows = 1000
+
+const hasStatistics = (connection: Database): boolean =>
+  connection.prepare("select 1 from sqlite_schema where name = 'sqlite_stat1'").get() !== undefined
+
+/** The lock of the transaction keeps all others from writing. */
+function begin(connection: Database, { limits: { startWait } }: Config): void {
+  connection.pragma(`busy_timeout = ${startWait}`)
+  try {
+    connection.exec('begin immediate')
+  } catch (error) {
+    if (!String((error as { readonly code?: unknown }).code).startsWith('SQLITE_BUSY')) throw error
+    throw new ConfigError(`Another process has been writing to the database for ${Math.round(startWait / 1000)} seconds. Try again later`)
+  }
+}
+
+function remove(connection: Database, { name }: RowTable, where: RowCondition): number {
+  const columns = Object.keys(where)
+  const condition = columns.length === 0 ? '' : ` where ${selectedBy(columns)}`
+  return connection.prepare(`delete from ${quoted(name)}${condition}`).run(...columns.map((column) => jsonList(where[column]!))).changes
 }

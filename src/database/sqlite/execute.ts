@@ -1,11 +1,18 @@
 // Runs a plan on one connection, in one snapshot: root rows and total, then one statement per populated attribute for all rows above.
 import type Database from 'better-sqlite3'
-import type { Signer } from '../answer/signed-addresses.js'
-import { type ListEnvelope, type PreparedRead, prepareAnswer, type ResultRow, type Values } from '../answer/write.js'
-import type { Level, ReadPlan } from '../plan.js'
-import { preparePages } from './access-paths.js'
-import { prepareCount, prepareQuery } from './statement.js'
-import { openTotals } from './totals.js'
+import type { AccessPaths, Envelope, Level, Parameter, ReadPlan, Statement } from '../plan.js'
+import type { Signer } from '../response/signed-addresses.js'
+import {
+  type LevelValue,
+  type ListEnvelope,
+  type PreparedRead,
+  prepareAnswer,
+  type Query,
+  type ResultRow,
+  type Values,
+} from '../response/write.js'
+import { perConnection } from './connection.js'
+import { type CachedTotal, openTotals, type PathStatistics } from './totals.js'
 
 /** What plans are prepared for: a connection, and who signs the addresses of files where not everyone may read them. */
 export interface Source {
@@ -69,4 +76,253 @@ function preparePage(
     const known = totals.recall(values)
     return known === null ? find(values, count) : { rows: page(values, known).rows, total: known.total }
   }
+}
+
+/** Links that are counted at first, and how much further the next look goes where no condition has fewer. */
+const [firstLook, furtherLook] = [2_048, 4]
+/** Links from which on the rows along the order are looked at, and so many that it is not asked how many more there are. */
+const [worthWalking, many] = [2_048, 8_192]
+/** Rows along the order that are tested at first, and at most. */
+const [firstSteps, mostSteps] = [2_048, 32_768]
+/** Milliseconds in which one link leads to its row: so long may be tried in vain what saves it. */
+const perLink = 0.002
+
+/** Links that a row has in the mean where rows are tested one by one. */
+const mostPerRow = 16
+
+/** Rows, and what was seen on the way to them where there are several. */
+interface FoundRows {
+  readonly rows: readonly ResultRow[]
+  readonly seen: PathStatistics | null
+}
+
+export interface PreparedPages {
+  page(values: Values, known: CachedTotal | null): FoundRows
+  /** The page with the total as the last column; null where the plan has no such statement. */
+  readonly counted: ((values: Values) => FoundRows) | null
+}
+
+/** Prepares the statements that find a list's page, `page` where the plan leaves the way to SQLite. */
+export function preparePages(database: Database.Database, page: Statement, envelope: Envelope & { kind: 'list' }): PreparedPages {
+  const { counted, ways } = envelope
+  const pages = prepareQuery(database, page)
+  const counteds = counted === null ? null : prepareQuery(database, counted)
+  const plain: PreparedPages = {
+    page: (values) => ({ rows: pages(values, null), seen: null }),
+    counted: counteds === null ? null : (values) => ({ rows: counteds(values, null), seen: null }),
+  }
+  return ways === null ? plain : prepareAccessPaths(database, ways, envelope, plain)
+}
+
+/** What SQLite's plans say of the access paths of a list. */
+interface Verdict {
+  /** The links behind every driving condition can be counted without looking through a table. */
+  readonly isCounted: boolean
+  /** Rows found by one condition can be tested one by one for the others. */
+  readonly isTested: boolean
+  /** The rows come in the order of the list from an index. */
+  readonly isOrdered: boolean
+}
+
+/** The statements of the access paths, ready to run. */
+interface Paths {
+  readonly counts: readonly ((values: Values, most: number) => number)[]
+  readonly pages: readonly (Query | null)[]
+  readonly counteds: readonly (Query | null)[]
+  /** The page among the first rows of the order, as many as given; null where no index can have that order. */
+  readonly scan: Query | null
+}
+
+function preparePaths(database: Database.Database, { leads, walk }: AccessPaths): Paths {
+  const prepared = (statement: Statement | null): Query | null => (statement === null ? null : prepareQuery(database, statement))
+  return {
+    counts: leads.map(({ links }) => prepareCount(database, links)),
+    pages: leads.map(({ page }) => prepared(page)),
+    counteds: leads.map(({ counted }) => prepared(counted)),
+    scan: prepared(walk),
+  }
+}
+
+/** Where SQLite would look through tables, it is left to find each set of rows by itself. */
+function judge(database: Database.Database, { leads, walk, walksAll, tested }: AccessPaths, stepsOf: StepsOf): Verdict {
+  const areFew = tested.every(({ table, column }) => linksPerRow(database, table, column) <= mostPerRow)
+  const steps = walk === null || !areFew ? null : stepsOf(walk)
+  return {
+    isCounted: leads.every(({ links }) => !stepsOf(links).some(isScan)),
+    isTested: areFew && leads.every(({ page }) => page === null || !scansPerRow(stepsOf(page))),
+    isOrdered: steps !== null && !scansPerRow(steps) && isOrderOfIndex(steps, (index) => walksAll || isPartial(database, index)),
+  }
+}
+
+/** The condition with the fewest links, if any has fewer than `last`; counting begins with `first` links at most. */
+function fewestLinks({ counts }: Paths, values: Values, first: number, last: number): PathStatistics {
+  let most = first
+  for (;;) {
+    const links = counts.map((count) => count(values, most))
+    const least = Math.min(...links)
+    if (least < most || most >= last) return { lead: links.indexOf(least), links: least, farFrom: Number.POSITIVE_INFINITY }
+    most *= furtherLook
+  }
+}
+
+/** How many more rows along the order may be tested while the links would be followed, if `steps` of them took `milliseconds`. */
+const affordableSteps = (links: number, steps: number, milliseconds: number): number =>
+  Math.min(Math.floor((Math.min(links, many) * perLink) / (milliseconds / steps)), mostSteps)
+
+/** The page, if it lies among the first rows of the order, or among as many more as can be tested while the links would be followed. */
+function pageAlongOrder(scan: Query, values: Values, { start, limit }: Range, seen: PathStatistics): readonly ResultRow[] | null {
+  if (seen.links < worthWalking) return null
+  const tryScan = (steps: number): readonly ResultRow[] | null => {
+    const rows = scan(values, steps)
+    if (rows.length === limit) return rows
+    seen.farFrom = Math.min(seen.farFrom, start + rows.length + 1)
+    return null
+  }
+  const began = performance.now()
+  const found = tryScan(firstSteps)
+  if (found !== null) return found
+  const more = affordableSteps(seen.links, firstSteps, performance.now() - began)
+  return more <= firstSteps ? null : tryScan(more)
+}
+
+/** The part of a list that is asked for. */
+interface Range {
+  readonly start: number
+  readonly limit: number
+}
+
+/** Whether a page may be looked for along the order: it is near the beginning, and was not looked for there in vain. */
+function isNear({ start, limit }: Range, known: CachedTotal | null): boolean {
+  const last = start + limit
+  return last <= Math.min(known?.total ?? last, mostSteps) && last < (known?.seen?.farFrom ?? last + 1)
+}
+
+function prepareAccessPaths(
+  database: Database.Database,
+  paths: AccessPaths,
+  { start, limit }: Envelope & { kind: 'list' },
+  plain: PreparedPages,
+): PreparedPages {
+  const ready = preparePaths(database, paths)
+  const verdict = asked(database, (stepsOf) => judge(database, paths, stepsOf))
+  const isOne = paths.leads.length === 1
+
+  function page(values: Values, known: CachedTotal | null): FoundRows {
+    const { isCounted, isTested, isOrdered } = verdict()
+    const range = { start: values[start] as number, limit: values[limit] as number }
+    const mayScan = isOrdered && isNear(range, known)
+    if (!isCounted || (isOne && !mayScan)) return plain.page(values, known)
+    const seen = known?.seen ?? fewestLinks(ready, values, firstLook, many)
+    const rows = mayScan ? pageAlongOrder(ready.scan!, values, range, seen) : null
+    if (rows !== null) return { rows, seen }
+    if (isOne || !isTested) return plain.page(values, known)
+    const isSettled = known !== null || seen.links < many
+    const { lead } = isSettled ? seen : fewestLinks(ready, values, many * furtherLook, Number.POSITIVE_INFINITY)
+    return { rows: ready.pages[lead]!(values, null), seen }
+  }
+
+  function counted(values: Values): FoundRows {
+    const { isCounted, isTested } = verdict()
+    if (!isCounted) return plain.counted!(values)
+    const seen = fewestLinks(ready, values, firstLook, isOne ? many : Number.POSITIVE_INFINITY)
+    if (isOne || !isTested) return { ...plain.counted!(values), seen }
+    return { rows: ready.counteds[seen.lead]!(values, null), seen }
+  }
+
+  return { page, counted: plain.counted === null ? null : counted }
+}
+
+/** A step of SQLite's plan for a statement. */
+interface Step {
+  readonly id: number
+  readonly parent: number
+  readonly detail: string
+}
+
+type StepsOf = (statement: Statement) => readonly Step[]
+
+/** Asks SQLite how it runs statements; again only when the schema has changed, an index for example. */
+function asked<Verdict>(database: Database.Database, judge: (stepsOf: StepsOf) => Verdict): () => Verdict {
+  const stepsOf: StepsOf = ({ sql, parameters }) => {
+    const nothing = parameters.map(() => null)
+    return database.prepare(`explain query plan ${sql}`).all(nothing) as Step[]
+  }
+  let known: { readonly version: unknown; readonly verdict: Verdict } | null = null
+  return () => {
+    const version = schemaOf(database)()
+    if (known === null || known.version !== version) known = { version, verdict: judge(stepsOf) }
+    return known.verdict
+  }
+}
+
+/** The version of the schema, which the connection knows from then on: an explanation alone does not read one that has changed. */
+const schemaOf = perConnection((database) => {
+  const version = database.prepare('pragma schema_version').pluck()
+  const refresh = database.prepare('select 1 from sqlite_schema limit 1')
+  let seen: unknown = null
+  return () => {
+    const now = version.get()
+    if (now !== seen) refresh.get()
+    seen = now
+    return now
+  }
+})
+
+/** A table is looked through, or an index made for the purpose. The rows of a subquery are none. */
+const isScan = ({ detail }: Step): boolean => /^SCAN (?!\(|CONSTANT)|AUTOMATIC/.test(detail)
+
+/** True where a whole table is looked through for every row. */
+function scansPerRow(steps: readonly Step[]): boolean {
+  const perRow = new Set<number>()
+  return steps.some((step) => {
+    if (step.detail.startsWith('CORRELATED') || perRow.has(step.parent)) perRow.add(step.id)
+    return perRow.has(step.parent) && isScan(step)
+  })
+}
+
+/** The mean number of links of a row that has any, as the statistics know it; infinite where there are none. */
+function linksPerRow(database: Database.Database, table: string, column: string): number {
+  const stats = "select 1 from sqlite_schema where name = 'sqlite_stat1'"
+  if (database.prepare(stats).get() === undefined) return Number.POSITIVE_INFINITY
+  // The second number of an index: how many of its rows have the same first column.
+  const mean = database.prepare(
+    `select min(cast(substr(s.stat, instr(s.stat, ' ') + 1) as integer)) from sqlite_stat1 as s
+      where s.tbl = ? and exists (select 1 from pragma_index_info(s.idx) as i where i.seqno = 0 and i.name = ?)`,
+  )
+  return (mean.pluck().get(table, column) as number | null) ?? Number.POSITIVE_INFINITY
+}
+
+/** True where the rows come one by one in the order of an index of ours that has no others. */
+function isOrderOfIndex(steps: readonly Step[], hasNoOthers: (index: string) => boolean): boolean {
+  const rows = steps.find(({ detail }) => detail === 'CO-ROUTINE t0')
+  const [how, ...more] = steps.filter(({ parent }) => parent === rows?.id).map(({ detail }) => detail)
+  if (how === undefined || more.length > 0) return false
+  if (/^SEARCH t0 USING (?:COVERING )?INDEX octavo_/.test(how)) return true
+  const scan = /^SCAN t0(?: USING (?:COVERING )?INDEX (\S+))?/.exec(how)
+  return scan !== null && hasNoOthers(scan[1] ?? '')
+}
+
+/** SQLite takes a partial index only for rows that all stand in it. */
+const isPartial = (database: Database.Database, index: string): boolean =>
+  /\) where /i.test(String(database.prepare("select sql from sqlite_schema where type = 'index' and name = ?").pluck().get(index)))
+
+export function prepareQuery(database: Database.Database, { sql, parameters }: Statement): Query {
+  let statement: Database.Statement | null = null
+  const bound = parameters.map(binder)
+  return (values, given) => {
+    statement ??= database.prepare(sql).raw()
+    return statement.all(bound.map((bind) => bind(values, given))) as ResultRow[]
+  }
+}
+
+/** A statement whose answer is one number. */
+export function prepareCount(database: Database.Database, statement: Statement): (values: Values, given?: LevelValue) => number {
+  const query = prepareQuery(database, statement)
+  return (values, given = null) => query(values, given)[0]![0] as number
+}
+
+function binder(parameter: Parameter): (values: Values, given: LevelValue) => unknown {
+  if (parameter.from === 'parents' || parameter.from === 'bound') return (_values, given) => given
+  if (parameter.from === 'constant') return () => parameter.value
+  return (values) => values[parameter.index]
 }

@@ -1,6 +1,5 @@
 // The functions that statements of ours call, defined on each connection.
 import type Database from 'better-sqlite3'
-import { endsWithAscii, openSearch } from './text-search.js'
 
 /** `look` is called now and then while a statement runs; it throws to end the statement. */
 export function defineFunctions(database: Database.Database, look: () => void = () => {}): void {
@@ -26,4 +25,51 @@ export function defineFunctions(database: Database.Database, look: () => void = 
     look()
     return 1
   })
+}
+
+/** How texts are compared: unit by unit, or without regard to the case of A to Z as SQLite's `like` does. */
+export type Comparison = 'exact' | 'ascii'
+
+const [upperA, upperZ, toLower] = [65, 90, 32]
+const folded = (unit: number): number => (unit >= upperA && unit <= upperZ ? unit + toLower : unit)
+const same = (unit: number): number => unit
+
+/** A function that tells whether `text` contains `value`. The last value is remembered: a statement asks for one in many rows. */
+export function openSearch(comparison: Comparison): (text: string, value: string) => boolean {
+  const unitOf = comparison === 'ascii' ? folded : same
+  let last: { readonly value: string; readonly fallbacks: Int32Array } = { value: '', fallbacks: new Int32Array() }
+  return (text, value) => {
+    if (value.length > text.length) return false
+    if (last.value !== value) last = { value, fallbacks: fallbacksOf(value, unitOf) }
+    const { fallbacks } = last
+    for (let at = 0, matched = 0; at < text.length; at += 1) {
+      const unit = unitOf(text.charCodeAt(at))
+      while (matched > 0 && unitOf(value.charCodeAt(matched)) !== unit) matched = fallbacks[matched - 1]!
+      if (unitOf(value.charCodeAt(matched)) === unit) matched += 1
+      if (matched === value.length) return true
+    }
+    return value.length === 0
+  }
+}
+
+/** For each beginning of `value`, the length of its longest proper part that is both a beginning and an end of it (Knuth, Morris, Pratt). */
+function fallbacksOf(value: string, unitOf: (unit: number) => number): Int32Array {
+  const fallbacks = new Int32Array(value.length)
+  for (let at = 1, matched = 0; at < value.length; at += 1) {
+    const unit = unitOf(value.charCodeAt(at))
+    while (matched > 0 && unitOf(value.charCodeAt(matched)) !== unit) matched = fallbacks[matched - 1]!
+    if (unitOf(value.charCodeAt(matched)) === unit) matched += 1
+    fallbacks[at] = matched
+  }
+  return fallbacks
+}
+
+/** Whether `text` ends with `value`, without regard to the case of A to Z. */
+export function endsWithAscii(text: string, value: string): boolean {
+  const from = text.length - value.length
+  if (from < 0) return false
+  for (let at = 0; at < value.length; at += 1) {
+    if (folded(value.charCodeAt(at)) !== folded(text.charCodeAt(from + at))) return false
+  }
+  return true
 }

@@ -1,13 +1,13 @@
 // The rows that a new database starts with: what Strapi writes at its first start, so that a Strapi started on it later finds
 // nothing to change. What Strapi fills in by itself (schema snapshots, admin roles, API tokens,
 // layouts of its panel) is left to it.
-import type { Database } from 'better-sqlite3'
+import type { Database, Statement } from 'better-sqlite3'
 import { localeName } from '../../model/schema/locale-names.js'
 import { ownedLink } from '../../model/schema/owners.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
 import { initialSettings } from '../../model/tables/initial-settings.js'
-import type { Stored } from '../stored.js'
-import { bulkInsert } from './bulk-insert.js'
+import { quoted } from '../../model/tables/table.js'
+import type { Stored } from '../portable-sql.js'
 
 export interface InitialRows {
   readonly now: Date
@@ -92,3 +92,18 @@ const roles = [
     ],
   },
 ]
+
+/** Inserts one row and gives its id. Columns that are not named take their default. */
+export type Insert = (table: string, row: Readonly<Record<string, Stored>>) => number
+
+/** Makes the function that inserts into `database`; every statement is prepared once. */
+export function bulkInsert(database: Database): Insert {
+  const statements = new Map<string, Statement>()
+  return (table, row) => {
+    const columns = Object.keys(row)
+    const text = `INSERT INTO ${quoted(table)} (${columns.map(quoted).join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`
+    const statement = statements.get(text) ?? database.prepare(text)
+    statements.set(text, statement)
+    return Number(statement.run(...Object.values(row)).lastInsertRowid)
+  }
+}

@@ -1,5 +1,6 @@
 // Opens the SQLite database of a project: for a service, for a command that writes, or only to look at it.
 import { statSync } from 'node:fs'
+import { Worker } from 'node:worker_threads'
 import type { Database as Connection } from 'better-sqlite3'
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
@@ -8,27 +9,31 @@ import { elapsed } from '../../foundation/runtime/clock.js'
 import { openClosers } from '../../foundation/runtime/closers.js'
 import type { Model } from '../../model/schema/types.js'
 import { describeIndexes } from '../../model/tables/own-indexes.js'
+import { openBackgroundIndexes } from '../background-indexes.js'
 import { openTableChanges } from '../cache/table-changes.js'
-import type { CommandDatabase, Database, DatabaseHost, DatabaseLock, DatabaseView, FillDatabase } from '../database.js'
-import { openBackgroundIndexes } from '../indexing.js'
-import { namesOf } from '../names.js'
-import { startIndexing } from './background-indexes.js'
-import { carryOut } from './carry-out.js'
+import {
+  type CommandDatabase,
+  type Database,
+  type DatabaseHost,
+  type DatabaseLock,
+  type DatabaseView,
+  type FillDatabase,
+  namesOf,
+} from '../database.js'
+import type { IndexingReport } from '../driver.js'
+import { carryOut } from './apply-change.js'
+import { declaredColumnsOf, findSchemaMismatches, inspectSqlite, tableScansOf } from './catalog.js'
+import { describeSqliteStep } from './change-statements.js'
 import { openDependentTables, watchCommits } from './commit-watch.js'
-import { openSqlite, openSqliteReader, openSqliteToLook, throughSchemaChanges, waitForLock } from './connection.js'
-import { describeSqliteStep } from './describe-step.js'
+import { openSqlite, openSqliteReader, openSqliteToLook, type SqliteOptions, throughSchemaChanges, waitForLock } from './connection.js'
 import { sqliteDialect } from './dialect.js'
 import { codeOf, isDamage } from './errors.js'
-import { openPresence } from './file/presence.js'
-import { fitModel } from './fit-model.js'
+import { openPresence } from './file/health.js'
 import { createIndexes } from './indexes.js'
-import { inspectSqlite } from './inspection.js'
 import { openCommitVersion, openMainConnection } from './main-connection.js'
+import { fitModel, isUnprepared } from './prepare-database.js'
 import { openProjectFile } from './project-file.js'
 import { openReaders } from './readers/pool.js'
-import { declaredColumnsOf, findSchemaMismatches } from './schema-mismatches.js'
-import { isUnprepared } from './sync-schema.js'
-import { tableScansOf } from './table-scans.js'
 import { openWriter, type SqliteWriter, type WriterOptions } from './writer/writer.js'
 
 /**
@@ -222,5 +227,15 @@ export function lockSqlite(config: Config, wait: number): DatabaseLock {
     },
     // Ends the transaction, which has written nothing.
     release: async () => void connection.close(),
+  }
+}
+
+/** Starts making what is missing; the result stops it. */
+export function startIndexing(sqlite: SqliteOptions, model: Model, report: IndexingReport): () => Promise<void> {
+  const worker = new Worker(new URL('./index-thread.js', import.meta.url), { workerData: { sqlite, indexes: describeIndexes(model) } })
+  worker.on('message', (made: number) => report.made(made))
+  worker.on('error', report.failed)
+  return async () => {
+    await worker.terminate()
   }
 }

@@ -1,6 +1,7 @@
 // The database file of a project, opened for a service or a command: refused if it was lost or is damaged, created if the project is
 // new, given what it lacks.
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
@@ -11,11 +12,10 @@ import { newDocumentId } from '../../model/schema/document-id.js'
 import type { Model } from '../../model/schema/types.js'
 import { warnOfDifferences } from '../../model/tables/mismatches.js'
 import type { FillDatabase } from '../database.js'
+import { findSchemaMismatches } from './catalog.js'
 import { openSqlite, ownersFolder, throughSchemaChanges } from './connection.js'
 import { quickCheck } from './file/quick-check.js'
-import { leaveTrace, tracedDatabase, traceOf } from './file/trace.js'
-import { findSchemaMismatches } from './schema-mismatches.js'
-import { isUnprepared, prepareDatabase } from './sync-schema.js'
+import { isUnprepared, prepareDatabase } from './prepare-database.js'
 
 type StartLog = Pick<Logger, 'info' | 'warn'>
 
@@ -99,4 +99,41 @@ async function prepare(config: Config, connection: Database, model: Model, logge
       added,
       throughSchemaChanges(() => findSchemaMismatches(connection, model)),
     )
+}
+
+const ending = '.octavo'
+const privateFile = 0o600
+
+/** The file that says that the database at `filename` was complete once. */
+export const traceOf = (filename: string): string => `${filename}${ending}`
+
+/** Leaves the trace of a complete database, unless it is there; a folder that takes no file has none. */
+export function leaveTrace(filename: string, project: string): void {
+  const path = traceOf(filename)
+  if (existsSync(path)) return
+  const about = 'Octavo has served the database beside this file. Where that is gone, a start ends instead of making an empty one.'
+  try {
+    writeFileSync(path, `${JSON.stringify({ project, about }, null, 2)}\n`, { mode: privateFile, flag: 'wx' })
+  } catch {
+    // Read-only, or another process was faster.
+  }
+}
+
+/** The database that the project had, as its trace tells: the one at `filename`, or another one beside it; null without a trace. */
+export function tracedDatabase(filename: string, project: string): string | null {
+  if (existsSync(traceOf(filename))) return filename
+  for (const folder of new Set([dirname(filename), join(project, '.tmp')])) {
+    const traces = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(ending)) : []
+    const own = traces.find((name) => projectOf(join(folder, name)) === project)
+    if (own !== undefined) return join(folder, basename(own, ending))
+  }
+  return null
+}
+
+function projectOf(path: string): unknown {
+  try {
+    return (JSON.parse(readFileSync(path, 'utf8')) as { readonly project?: unknown }).project
+  } catch {
+    return null
+  }
 }

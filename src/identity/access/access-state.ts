@@ -3,9 +3,8 @@
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection } from '../../database/database.js'
-import { contentOf, separated } from '../../database/fragments.js'
-import type { Grants } from '../../foundation/grants.js'
-import { fullAccess, grantsOf } from '../../foundation/grants.js'
+import { contentOf, separated } from '../../database/portable-sql.js'
+import { fullAccess, type Grants, grantsOf } from '../../foundation/grants.js'
 import { type AccountSettings, accountSettings } from './account-settings.js'
 import { ofContentApi, type TokenColumns } from './token-columns.js'
 

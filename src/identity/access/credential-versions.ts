@@ -3,7 +3,7 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
-import { upsert } from '../../database/fragments.js'
+import { upsert } from '../../database/portable-sql.js'
 
 /** The columns that determine whether a token was issued for this user and credential version. */
 export interface CredentialRow {

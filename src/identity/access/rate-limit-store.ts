@@ -1,10 +1,9 @@
 // Rate-limit counters in the database, for several processes that serve it together. Each counted attempt is a small write; a single
 // process keeps its counters in memory instead.
 import { sql } from 'kysely'
-import { inBookkeeping } from '../../database/bookkeeping.js'
-import type { MainConnection, WriteDatabase } from '../../database/database.js'
+import { inBookkeeping, type MainConnection, type WriteDatabase } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
-import { upsert } from '../../database/fragments.js'
+import { upsert } from '../../database/portable-sql.js'
 import type { Counted, Counters } from './rate-limit.js'
 
 interface Row {

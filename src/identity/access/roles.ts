@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { insertRow, updateRow } from '../../content/documents/store/rows.js'
 import type { RowReader, Transaction, WriteDatabase } from '../../database/database.js'
-import { linkLast } from '../../database/last-link.js'
+import { linkLast } from '../../database/portable-sql.js'
 import { ApiError, notFound, validationError } from '../../foundation/errors/errors.js'
 import { takenMessage } from '../../foundation/errors/unique-conflict.js'
 import type { CustomRoute } from '../../foundation/public/routes.js'

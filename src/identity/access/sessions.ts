@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { insertRow } from '../../content/documents/store/rows.js'
 import type { RowReader, Transaction } from '../../database/database.js'
-import { same } from '../../database/fragments.js'
+import { same } from '../../database/portable-sql.js'
 import { newDocumentId } from '../../model/schema/document-id.js'
 
 /** Whose sessions: those of users, or those of administrators. */

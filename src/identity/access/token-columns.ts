@@ -1,7 +1,6 @@
 // The columns of API tokens that databases of older Strapi versions lack. The table belongs to Strapi's admin panel, so they are not added.
 import { sql } from 'kysely'
-import type { RowReader } from '../../database/database.js'
-import { hasColumns } from '../../database/has-columns.js'
+import { hasColumns, type RowReader } from '../../database/database.js'
 
 /** The optional columns that a database has. */
 export type TokenColumns = ReadonlySet<'kind' | 'encrypted_key'>

@@ -1,8 +1,7 @@
 // What changes of the content model leave in a database on purpose: attributes with more links or entries than they may have, and tables that
 // are kept aside.
 import { sql } from 'kysely'
-import type { RowReader } from '../../database/database.js'
-import { hasColumns } from '../../database/has-columns.js'
+import { hasColumns, type RowReader } from '../../database/database.js'
 import { isKept } from '../../model/diff/kept.js'
 import type { Rename } from '../../model/diff/types.js'
 import type { Tables } from './searches.js'

@@ -1,7 +1,7 @@
 // Pending links, as `octavo doctor` lists and checks them: links of published entries that take effect when their targets are published.
 import { sql } from 'kysely'
 import type { MainConnection } from '../../database/database.js'
-import { concat } from '../../database/fragments.js'
+import { concat } from '../../database/portable-sql.js'
 import { componentHolders, type OwnedLink, type OwnedMorph, ownedLinks, ownedMorphs } from '../../model/schema/owners.js'
 import type { ContentType, Model, Schema } from '../../model/schema/types.js'
 import type { ExaminedProject, Search } from './searches.js'

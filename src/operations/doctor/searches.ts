@@ -1,7 +1,7 @@
 // The searches behind the checks of `octavo doctor`: each is a select that finds the rows which violate one rule.
 import { type RawBuilder, sql } from 'kysely'
 import type { DatabaseView, Inspection } from '../../database/database.js'
-import { andSameLocale, concat, type TextPart } from '../../database/fragments.js'
+import { andSameLocale, concat, type TextPart } from '../../database/portable-sql.js'
 import { keptPrefix } from '../../model/diff/kept.js'
 import {
   type ComponentHolder,

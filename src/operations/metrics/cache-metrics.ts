@@ -1,6 +1,6 @@
 // Metrics of what is kept in memory: answers to reads, and compiled plans.
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { CacheActivity } from '../../database/cache/cache-counts.js'
+import type { CacheActivity } from '../../database/cache/response-store.js'
 import type { PlanCounts } from '../../foundation/runtime/plan-counts.js'
 
 /** Metrics of caches. */

@@ -1,7 +1,7 @@
 // A database whose operations are measured, each with what it is for.
 import type { CommitWatch } from '../../database/cache/table-changes.js'
 import type { Database, MainConnection, ReadDatabase, ServerRole, WriteDatabase } from '../../database/database.js'
-import { databaseErrorClass } from '../../database/error-class.js'
+import { databaseErrorClass } from '../../database/errors.js'
 import { type ReadPlan, statementsOf } from '../../database/plan.js'
 import { isUniqueConflict } from '../../foundation/errors/unique-conflict.js'
 import type { DatabaseOperation, DatabasePurpose, Metrics } from '../../foundation/runtime/metrics.js'

@@ -1,6 +1,6 @@
 // The metrics of a service, as prom-client keeps and writes them; only this room knows it.
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { databaseErrorClasses } from '../../database/error-class.js'
+import { databaseErrorClasses } from '../../database/errors.js'
 import { limiters, type Metrics, measuredResults, rejectionReasons, webhookResults } from '../../foundation/runtime/metrics.js'
 import { addProcessMetrics } from './process-metrics.js'
 import { addScrapedMetrics } from './scraped-metrics.js'

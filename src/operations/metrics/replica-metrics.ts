@@ -1,6 +1,6 @@
 // Metrics of read replicas: where reads were executed, and how far behind each replica is.
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { ReplicaActivity } from '../../database/activity.js'
+import type { ReplicaActivity } from '../../database/database.js'
 
 /** Adds the metrics; returns what gives them their values. */
 export function addReplicaMetrics(registry: Registry): (activity: ReplicaActivity) => void {

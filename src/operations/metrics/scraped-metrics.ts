@@ -1,6 +1,6 @@
 // Metrics that have their values from a scrape: connections, caches, the log of SQLite, the model, and events that wait.
 import { Counter, Gauge, type Registry, Summary } from 'prom-client'
-import type { DatabaseActivity, PoolActivity } from '../../database/activity.js'
+import type { DatabaseActivity, PoolActivity } from '../../database/database.js'
 import { managementLimits } from '../../foundation/config/management.js'
 import { within } from '../../foundation/runtime/clock.js'
 import { addCacheMetrics, type CacheMetrics } from './cache-metrics.js'

@@ -1,7 +1,7 @@
 // What is asked for when metrics are scraped, because nobody reports it.
-import type { DatabaseActivity } from '../../database/activity.js'
-import type { CacheActivity } from '../../database/cache/cache-counts.js'
-import type { Database } from '../../database/database.js'
+
+import type { CacheActivity } from '../../database/cache/response-store.js'
+import type { Database, DatabaseActivity } from '../../database/database.js'
 import type { PlanCounts } from '../../foundation/runtime/plan-counts.js'
 
 /** What a scrape asks of a service. */

@@ -1,7 +1,7 @@
 // Loads the locales, permissions of roles, and users of a seed: seed/access.json.
 import type { Database } from 'better-sqlite3'
 import * as z from 'zod'
-import type { Insert } from '../../database/sqlite/bulk-insert.js'
+import type { Insert } from '../../database/sqlite/initial-rows.js'
 import { localeName } from '../../model/schema/locale-names.js'
 import { ownedLink } from '../../model/schema/owners.js'
 import type { Model } from '../../model/schema/types.js'

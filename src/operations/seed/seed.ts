@@ -4,7 +4,7 @@ import { access, chmod, constants, copyFile, readdir, readFile, stat } from 'nod
 import { basename, dirname, join, relative } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import * as z from 'zod'
-import { bulkInsert } from '../../database/sqlite/bulk-insert.js'
+import { bulkInsert } from '../../database/sqlite/initial-rows.js'
 import { makeUploadsFolder, onUploadsFolder } from '../../foundation/config/uploads-folder.js'
 import { withoutMark } from '../../foundation/runtime/byte-order-mark.js'
 import type { Model } from '../../model/schema/types.js'

@@ -1,6 +1,6 @@
 // Converts a seed's values from the format of the content API to column values.
 import { hashSync } from '@node-rs/bcrypt'
-import type { Stored } from '../../database/stored.js'
+import type { Stored } from '../../database/portable-sql.js'
 import { attributeTypes } from '../../model/schema/attributes.js'
 import { assertNever, type Scalar, type Schema } from '../../model/schema/types.js'
 

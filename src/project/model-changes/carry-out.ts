@@ -1,6 +1,6 @@
 // Makes a change of the model in the database: what only adds happens beside requests, what moves content while none is under way.
 import type { RawBuilder } from 'kysely'
-import { isSchemaDrift } from '../../database/unavailable.js'
+import { isSchemaDrift } from '../../database/errors.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { type ReversingStep, reversingSteps } from '../../model/diff/reversing.js'
 import type { PlanStep } from '../../model/diff/steps.js'

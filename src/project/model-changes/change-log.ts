@@ -1,7 +1,6 @@
 // The changes of the model as rows. A row that is made is what makes a change: without it the former model holds.
 import { type RawBuilder, sql } from 'kysely'
-import { inBookkeeping } from '../../database/bookkeeping.js'
-import type { RowReader, WriteDatabase } from '../../database/database.js'
+import { inBookkeeping, type RowReader, type WriteDatabase } from '../../database/database.js'
 import type { ReversingStep } from '../../model/diff/reversing.js'
 import type { PlanStep } from '../../model/diff/steps.js'
 import type { KeptPlace, Rename } from '../../model/diff/types.js'

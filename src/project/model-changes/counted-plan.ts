@@ -1,7 +1,6 @@
 // The plan of a change for the database as it is: what was left behind in it is neither made twice nor in the way, and what the change costs is
 // counted.
-import type { Database, MainConnection } from '../../database/database.js'
-import { hasColumns } from '../../database/has-columns.js'
+import { type Database, hasColumns, type MainConnection } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { followed, inCommon, type MadeChange, type Undoing } from '../../model/diff/followed.js'
 import { planModelChange } from '../../model/diff/plan.js'

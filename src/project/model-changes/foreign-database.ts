@@ -1,7 +1,5 @@
 // Refuses a database that is not that of the project before anything opens it to write, and a change that would take a table of another program.
-
-import type { Database, DatabaseView } from '../../database/database.js'
-import { hasColumns } from '../../database/has-columns.js'
+import { type Database, type DatabaseView, hasColumns } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
 import type { Model } from '../../model/schema/types.js'
 import { type FoundTables, foreignTables, nameOf, refuseForeign, refuseOlderStrapi, sentenceOf } from '../../model/tables/foreign-tables.js'

@@ -1,6 +1,6 @@
 // Refuses changes of the model: names that the database cannot give, and what hides content that nobody agreed to hide.
 import { relative, sep } from 'node:path'
-import type { DatabaseNames } from '../../database/names.js'
+import type { DatabaseNames } from '../../database/database.js'
 import { ApiError, ConfigError, mistakenInput, validationError } from '../../foundation/errors/errors.js'
 import type { Rename } from '../../model/diff/types.js'
 import { fileAndPath, mistakesOf, type SchemaMistake, sentenceOf } from '../../model/schema/check.js'

@@ -1,7 +1,5 @@
 // The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
-import type { DatabaseView, RowReader } from '../../database/database.js'
-import { hasColumns } from '../../database/has-columns.js'
-import { namesOf } from '../../database/names.js'
+import { type DatabaseView, hasColumns, namesOf, type RowReader } from '../../database/database.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { commandLine } from '../../foundation/runtime/command-line.js'
 import type { Rename } from '../../model/diff/types.js'

@@ -1,7 +1,6 @@
 // The schema files of the model that the database has. A start compares them with those of the project.
 import { sql } from 'kysely'
-import { inBookkeeping } from '../../database/bookkeeping.js'
-import type { RowReader, WriteDatabase } from '../../database/database.js'
+import { inBookkeeping, type RowReader, type WriteDatabase } from '../../database/database.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
 import { changesAfter } from './change-log.js'
 

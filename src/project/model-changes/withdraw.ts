@@ -1,7 +1,6 @@
 // Removes again what a change that was not made has added to the database, where it has no content.
 import { sql } from 'kysely'
-import type { Database } from '../../database/database.js'
-import { hasColumns } from '../../database/has-columns.js'
+import { type Database, hasColumns } from '../../database/database.js'
 import type { PlanStep, StepNamed } from '../../model/diff/steps.js'
 import type { Model } from '../../model/schema/types.js'
 import { describeTables } from '../../model/tables/tables.js'

@@ -1,10 +1,9 @@
 // Which times of schedules this process runs: it claims a time with the lease of the schedule, whose row has the last time that was run.
 import { sql } from 'kysely'
 import type { Leases, WorkLease } from '../../content/leases/leases.js'
-import { inBookkeeping } from '../../database/bookkeeping.js'
-import type { MainConnection, WriteDatabase } from '../../database/database.js'
+import { inBookkeeping, type MainConnection, type WriteDatabase } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
-import { insertMissing } from '../../database/fragments.js'
+import { insertMissing } from '../../database/portable-sql.js'
 import { type DatabaseClock, openDatabaseClock } from './database-clock.js'
 
 /** A time of a schedule that this process runs. */

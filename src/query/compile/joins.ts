@@ -2,9 +2,8 @@
 // order the targets come. Filters, sort and populate all go through here.
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
-import { same } from '../../database/fragments.js'
-import type { ContentType, Schema } from '../../model/schema/types.js'
-import { assertNever } from '../../model/schema/types.js'
+import { same } from '../../database/portable-sql.js'
+import { assertNever, type ContentType, type Schema } from '../../model/schema/types.js'
 import type { PathAttribute } from '../request.js'
 
 /** The tables between an owner and the targets, the owner's side first, with the conditions that join them. */

@@ -2,7 +2,7 @@
 // with all that hangs on them. Lists and publishing writes ask the same question here (decision 017).
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
-import { andSameLocale, concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/fragments.js'
+import { andSameLocale, concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/portable-sql.js'
 import { type ColumnRelation, columnRelations } from '../../model/schema/owners.js'
 import type { Attribute, ContentType, LinkStorage, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/schema/types.js'
 

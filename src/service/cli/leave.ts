@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import { openLibrarySwaps } from '../../content/media/library-swap.js'
 import { hasAbandoned, hasRunningOwner, removeStaging } from '../../content/media/staging.js'
-import type { Additions, Leaving } from '../../database/additions.js'
+import type { Additions, Leaving } from '../../database/driver.js'
 import { driverOf } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'

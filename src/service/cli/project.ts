@@ -1,7 +1,5 @@
 // Opens a project for a command that reads or writes a few rows, possibly while a service runs on the same database.
-
-import type { DatabaseView, MainConnection, WriteDatabase } from '../../database/database.js'
-import { hasColumns } from '../../database/has-columns.js'
+import { type DatabaseView, hasColumns, type MainConnection, type WriteDatabase } from '../../database/database.js'
 import { driverOf } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { signOfStrapi } from '../../foundation/config/files.js'

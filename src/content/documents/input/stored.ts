@@ -1,5 +1,5 @@
 // A checked value becomes what its column keeps (decision 001); dates and times that are none are refused here.
-import type { Stored } from '../../../database/stored.js'
+import type { Stored } from '../../../database/portable-sql.js'
 import { validationError } from '../../../foundation/errors/errors.js'
 import { attributeTypes } from '../../../model/schema/attributes.js'
 import { assertNever, type Scalar } from '../../../model/schema/types.js'

@@ -1,5 +1,5 @@
 // What a body asks to be written, after it has been checked: the vocabulary that reading a body and writing rows share.
-import type { MomentFault, Stored } from '../../../database/stored.js'
+import type { MomentFault, Stored } from '../../../database/portable-sql.js'
 import type {
   Component,
   ComponentAttribute,

@@ -2,7 +2,7 @@
 // those who ask for drafts and to those who do not. Components belong to the document that holds them.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
-import { insertMissing } from '../../../database/fragments.js'
+import { insertMissing } from '../../../database/portable-sql.js'
 import { type OwnedLink, ownedLinks } from '../../../model/schema/owners.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
 import { owningDocumentOf } from '../store/owning-document.js'

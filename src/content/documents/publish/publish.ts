@@ -2,7 +2,7 @@
 // written.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
-import { updateFrom } from '../../../database/fragments.js'
+import { updateFrom } from '../../../database/portable-sql.js'
 import type { Attribute, ContentType } from '../../../model/schema/types.js'
 import { copyBelow, isMedia, removeBelow } from '../store/components.js'
 import { clearModified } from '../store/modified-drafts.js'
@@ -10,8 +10,7 @@ import { dropPendingLinks, restorePendingLinks } from '../store/pending-links.js
 import { dropPendingTargets } from '../store/polymorphic.js'
 import type { Owner } from '../store/relations.js'
 import type { RowContext } from '../store/row-context.js'
-import type { StoredVersion } from '../store/rows.js'
-import { copyRow, overwriteRow, valueColumns } from '../store/rows.js'
+import { copyRow, overwriteRow, type StoredVersion, valueColumns } from '../store/rows.js'
 import { showInTypesWithoutDrafts } from './first-publication.js'
 
 const shared = ['document_id', 'locale', 'created_at', 'updated_at', 'created_by_id', 'updated_by_id']

@@ -1,7 +1,7 @@
 // Whether a draft may be published: the whole document is held to every rule, with the recorded errors.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
-import { andSameLocale } from '../../../database/fragments.js'
+import { andSameLocale } from '../../../database/portable-sql.js'
 import { hasConditions } from '../../../model/schema/conditions.js'
 import type { Attribute, ContentType, Model, Schema } from '../../../model/schema/types.js'
 import { attributeErrors, documentErrors, mayBePublished } from '../input/input.js'

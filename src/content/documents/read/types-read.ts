@@ -1,5 +1,5 @@
 // The content-types whose rows may be part of what a plan finds: those that it shows, and those that it only looks through.
-import { readTables } from '../../../database/cache/named-tables.js'
+import { readTables } from '../../../database/cache/table-changes.js'
 import type { PlanHandle } from '../../../database/database.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
 

@@ -1,8 +1,7 @@
 // The components of rows as plain values, with the documents that their relations lead to: what two versions of a document are compared by.
-import type { RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
-import type { Stored } from '../../../database/stored.js'
+import type { Stored } from '../../../database/portable-sql.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
 import { componentsOf } from '../../../model/schema/components.js'
 import type { Attribute, Component, Model, Relation } from '../../../model/schema/types.js'

@@ -1,9 +1,8 @@
 // Where a copied link stands in the list of the document that it leads to. That list is another document's: what it has stays in its
 // order, and only a link that is new to it needs a place.
-import type { RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Dialect } from '../../../database/dialect.js'
-import { andSameLocale } from '../../../database/fragments.js'
+import { andSameLocale } from '../../../database/portable-sql.js'
 import type { LinkStorage, Schema } from '../../../model/schema/types.js'
 
 /** Columns of a select over links that are copied (links: `shownLinks`). */

@@ -2,7 +2,7 @@
 // attribute's target, in columns of their own or in the target's table of links.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
-import { andSameLocale, idsFound, updateFrom } from '../../../database/fragments.js'
+import { andSameLocale, idsFound, updateFrom } from '../../../database/portable-sql.js'
 import { forbidden } from '../../../foundation/errors/errors.js'
 import type { ContentType, MorphFrom } from '../../../model/schema/types.js'
 import type { RelationInput } from '../input/types.js'

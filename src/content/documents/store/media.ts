@@ -2,14 +2,13 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
-import { same } from '../../../database/fragments.js'
+import { same } from '../../../database/portable-sql.js'
 import type { ContentType, Media } from '../../../model/schema/types.js'
 import type { RelationInput } from '../input/types.js'
 import { placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
 import { insertRows } from './rows.js'
-import type { Resolving } from './targets.js'
-import { resolveReferences, resolveSet } from './targets.js'
+import { type Resolving, resolveReferences, resolveSet } from './targets.js'
 
 const table = sql.table('files_related_mph')
 const isOf = (owner: Owner, media: Media) => sql`related_id = ${owner.id} and related_type = ${owner.shape.uid} and field = ${media.name}`

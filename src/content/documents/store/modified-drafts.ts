@@ -1,10 +1,9 @@
 // Which drafts were changed since their publication, as far as Octavo has changed them; and whether two versions differ, asked of their
 // content (decision 017).
-import type { RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
-import { insertMissing } from '../../../database/fragments.js'
+import { insertMissing } from '../../../database/portable-sql.js'
 import type { Attribute, ContentType, Model } from '../../../model/schema/types.js'
 import { areOutOfSync, type Comparing, isModified } from '../../../query/compile/modified.js'
 import type { StoredVersion } from './rows.js'

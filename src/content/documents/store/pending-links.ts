@@ -1,17 +1,15 @@
 // Copies links from a draft row to its published row, which links to the published sides of its targets. A link to a target
 // without one is kept in `octavo_pending_links` and made when the target is published: publishing never loses a relation.
-import type { RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
-import { andSameLocale, insertMissing, localeOf } from '../../../database/fragments.js'
+import { andSameLocale, insertMissing, localeOf } from '../../../database/portable-sql.js'
 import { ownedLinks } from '../../../model/schema/owners.js'
 import type { Attribute, ContentType, LinkStorage, Model, Relation, Schema } from '../../../model/schema/types.js'
 import { lastPlaceInOther, placeInOther } from './copied-positions.js'
 import { markModifiedWhere } from './modified-drafts.js'
 import { keepPointers } from './pointers.js'
 import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
-import type { Owner } from './relations.js'
-import { hasOneOwner, localesOf, takeAway } from './relations.js'
+import { hasOneOwner, localesOf, type Owner, takeAway } from './relations.js'
 import type { RowContext } from './row-context.js'
 import { insertRows, isOnSide, type StoredVersion, updateRow } from './rows.js'
 

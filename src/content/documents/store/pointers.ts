@@ -2,7 +2,7 @@
 // publication comes and goes; reads show the version that fits (`compile/joins`).
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
-import { andSameLocale, idsFound, updateFrom } from '../../../database/fragments.js'
+import { andSameLocale, idsFound, updateFrom } from '../../../database/portable-sql.js'
 import { type ColumnRelation, columnRelations, schemasOf } from '../../../model/schema/owners.js'
 import type { Attribute, ContentType, Model, Relation } from '../../../model/schema/types.js'
 import type { RelationInput } from '../input/types.js'

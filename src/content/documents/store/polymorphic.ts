@@ -1,8 +1,7 @@
 // Relations whose target type is written in each row: as rows of a table of their own, or as two columns.
-import type { RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
-import { andSameLocale, localeOf } from '../../../database/fragments.js'
+import { andSameLocale, localeOf } from '../../../database/portable-sql.js'
 import { printed } from '../../../foundation/errors/bounded-values.js'
 import { forbidden, validationError } from '../../../foundation/errors/errors.js'
 import { isPolymorphicTarget } from '../../../model/schema/link.js'
@@ -13,8 +12,7 @@ import { type PlacedEntry, placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
 import type { RowContext } from './row-context.js'
 import { insertRows, isOnSide, type StoredVersion, updateRow } from './rows.js'
-import type { Resolving } from './targets.js'
-import { resolveReferences } from './targets.js'
+import { type Resolving, resolveReferences } from './targets.js'
 
 interface Pointer {
   readonly id: number

@@ -1,9 +1,8 @@
 // Writes the links of one row: what a relation says becomes a list of target rows, and only what differs is written.
-import type { RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
-import { updateFrom } from '../../../database/fragments.js'
+import { updateFrom } from '../../../database/portable-sql.js'
 import { forbidden } from '../../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
 import type { ContentType, LinkStorage, Relation, Schema } from '../../../model/schema/types.js'
@@ -14,8 +13,7 @@ import { markModified, markModifiedWhere } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
 import type { RowContext } from './row-context.js'
 import { isOnSide, type Side } from './rows.js'
-import type { Resolved, Resolving } from './targets.js'
-import { resolveReferences, resolveSet } from './targets.js'
+import { type Resolved, type Resolving, resolveReferences, resolveSet } from './targets.js'
 
 /** The row whose links are written. */
 export interface Owner {

@@ -1,10 +1,7 @@
 // The rows of documents: one per locale and publication state. Inserts, updates, look-ups; no rule about what is in them.
-import type { RawBuilder } from 'kysely'
-import { sql } from 'kysely'
-import type { Transaction } from '../../../database/database.js'
-import { andSameLocale, insertDefaults, localeOf, notBefore, updateFrom } from '../../../database/fragments.js'
-import type { Moment } from '../../../database/history.js'
-import type { Stored } from '../../../database/stored.js'
+import { type RawBuilder, sql } from 'kysely'
+import type { Moment, Transaction } from '../../../database/database.js'
+import { andSameLocale, insertDefaults, localeOf, notBefore, type Stored, updateFrom } from '../../../database/portable-sql.js'
 import type { ContentType, Scalar, Schema } from '../../../model/schema/types.js'
 
 /** One version of a document. */

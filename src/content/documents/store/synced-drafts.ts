@@ -1,6 +1,6 @@
 // Drafts that a write of this process has left in sync with their publications. As long as nobody has written to the database but what
 // touches other documents only (`History`), and the draft is not noted as changed, their contents need not be compared again (decision 017).
-import type { Moment } from '../../../database/history.js'
+import type { Moment } from '../../../database/database.js'
 
 /** A draft that is in sync. */
 export interface Synced {

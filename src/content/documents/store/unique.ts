@@ -2,7 +2,7 @@
 // and publication state; nor has another entry of the same list.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
-import type { Stored } from '../../../database/stored.js'
+import type { Stored } from '../../../database/portable-sql.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
 import { printPath } from '../input/messages.js'
 import { storedForm } from '../input/stored.js'

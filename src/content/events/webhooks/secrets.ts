@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection, Transaction, WriteDatabase } from '../../../database/database.js'
-import { insertMissing, upsert } from '../../../database/fragments.js'
+import { insertMissing, upsert } from '../../../database/portable-sql.js'
 
 /** The secrets of a webhook, as `whsec_…`. */
 export interface WebhookSecrets {

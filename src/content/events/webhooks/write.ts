@@ -1,7 +1,6 @@
 // Writes webhooks: rows of Strapi's table, and what Octavo keeps beside them.
 import { sql } from 'kysely'
-import { inBookkeeping } from '../../../database/bookkeeping.js'
-import type { Transaction, WriteDatabase } from '../../../database/database.js'
+import { inBookkeeping, type Transaction, type WriteDatabase } from '../../../database/database.js'
 import { endOfPause, registration, removal } from '../cursors.js'
 import { putDelivery } from '../delivery-rows.js'
 import { type EventHead, openEventLog } from '../event-log.js'

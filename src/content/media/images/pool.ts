@@ -1,5 +1,5 @@
 // Processes a few images at a time, each in its own process with low priority. Idle processes end.
-import { unavailable } from '../../../database/unavailable.js'
+import { unavailable } from '../../../database/errors.js'
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { openTurns } from '../../../foundation/runtime/turns.js'
 import { asApiError, tooManyUploads } from '../receive.js'

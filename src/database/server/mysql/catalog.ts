@@ -1,8 +1,11 @@
-// What information_schema says of the current database: its tables, their columns, and the indexes.
-import type { Client } from './client.js'
+// The catalog of a MySQL or MariaDB database: tables, columns, indexes, differences from the model, dangling rows; and locks by name.
 
-/** What executes statements: a connection, or whichever of a pool is free. */
-export type MysqlQueryable = Pick<Client, 'query'>
+import type { Model } from '../../../model/schema/types.js'
+import { compareWithModel, type SchemaMismatches } from '../../../model/tables/mismatches.js'
+import { quoted } from '../../../model/tables/table.js'
+import type { DeclaredColumn, Inspection } from '../../database.js'
+import type { MysqlQueryable } from './client.js'
+import { declaredType } from './create-tables.js'
 
 /** A column as it is declared: `varchar(255)`, `int(10) unsigned`. */
 export interface MysqlCatalogColumn {
@@ -36,4 +39,112 @@ export async function readCatalog(database: MysqlQueryable): Promise<MysqlCatalo
   const named = new Map<string, Set<string>>()
   for (const [table, name] of indexes) named.set(table!, (named.get(table!) ?? new Set()).add(name!))
   return { tables, ownTables: own.flat(), indexes: named }
+}
+
+/** Begins a transaction in which all reads see the same rows. */
+export const beginSnapshot = async (client: MysqlQueryable): Promise<void> => {
+  await client.query('start transaction with consistent snapshot, read only')
+}
+
+/** A foreign key that has one column, and what it references. */
+export interface ColumnKey {
+  readonly table: string
+  readonly column: string
+  readonly parent: string
+  readonly key: string
+  /** What becomes of a row whose target is removed: `CASCADE`, `SET NULL`, … */
+  readonly rule: string
+}
+
+/** The foreign keys of the current database that have one column. */
+export async function columnKeysOf(connection: MysqlQueryable): Promise<readonly ColumnKey[]> {
+  const textsOf = async (text: string) => (await connection.query(text)).rows as readonly (readonly string[])[]
+  const keys = await textsOf(
+    `select table_name, constraint_name, min(column_name), min(referenced_table_name), min(referenced_column_name)
+     from information_schema.key_column_usage where constraint_schema = database() and referenced_table_name is not null
+     group by table_name, constraint_name having count(*) = 1 order by table_name, constraint_name`,
+  )
+  const rules = await textsOf(
+    'select table_name, constraint_name, delete_rule from information_schema.referential_constraints where constraint_schema = database()',
+  )
+  const ruleOf = new Map(rules.map(([table, name, rule]) => [`${table}.${name}`, rule!]))
+  return keys.map(([table, name, column, parent, key]) => ({
+    ...{ table: table!, column: column!, parent: parent!, key: key!, rule: ruleOf.get(`${table}.${name}`)! },
+  }))
+}
+
+/** Rows that reference missing ones: imports may leave them, since they can switch foreign keys off. */
+async function danglingRows(connection: MysqlQueryable): Promise<readonly string[]> {
+  const { tables } = await readCatalog(connection)
+  const found: string[] = []
+  for (const { table, column, parent, key } of await columnKeysOf(connection)) {
+    const id = tables.get(table)?.some(({ name }) => name === 'id') === true ? 'c.id' : "'?'"
+    const { rows } = await connection.query(
+      `select ${id} from ${quoted(table)} c
+       where c.${quoted(column)} is not null and not exists (select 1 from ${quoted(parent)} p where p.${quoted(key)} = c.${quoted(column)})`,
+    )
+    for (const [row] of rows) found.push(`${table} row ${row} references a missing row of ${parent}`)
+  }
+  return found
+}
+
+/** Looks at the tables of a database and its foreign keys. */
+export const inspectMysql = (connection: MysqlQueryable): Inspection => ({
+  tables: async () => {
+    const { tables } = await readCatalog(connection)
+    return { has: (table) => tables.has(table), names: [...tables.keys()] }
+  },
+  damage: null,
+  danglingRows: () => danglingRows(connection),
+})
+
+/** Families of types: within one, a value is read as it is. MariaDB's JSON is a longtext. */
+const families: readonly (readonly string[])[] = [
+  ['varchar', 'char', 'text', 'longtext', 'mediumtext', 'tinytext', 'json'],
+  ['int', 'int unsigned', 'bigint', 'bigint unsigned', 'smallint', 'mediumint', 'double', 'double unsigned', 'float', 'decimal'],
+]
+
+/** Looks at the schema of the database only, not at rows. */
+export async function findSchemaMismatches(database: MysqlQueryable, model: Model): Promise<SchemaMismatches> {
+  const { tables, ownTables } = await readCatalog(database)
+  return compareWithModel(model, {
+    tables: ownTables,
+    columnsOf: (table) => tables.get(table) ?? [],
+    storedName: (name) => name,
+    declaredType,
+    families,
+  })
+}
+
+/** How columns are declared. MariaDB declares JSON as text with a check that it is valid. */
+export async function declaredColumnsOf(database: MysqlQueryable): Promise<DeclaredColumn> {
+  const { tables } = await readCatalog(database)
+  const checked = await database
+    .query(
+      "select table_name, constraint_name from information_schema.check_constraints where constraint_schema = database() and check_clause like 'json_valid(%'",
+    )
+    .then(
+      ({ rows }) => new Set(rows.map(([table, column]) => `${table}.${column}`)),
+      // MySQL has a type for JSON, and another form of this table.
+      () => new Set<string>(),
+    )
+  return (table, column) =>
+    checked.has(`${table}.${column}`) ? 'json' : (tables.get(table)?.find(({ name }) => name === column)?.type ?? null)
+}
+
+/** What is done by one process at a time: preparing the database, starting on it, creating indexes. */
+export type LockName = 'prepare' | 'start' | 'index'
+
+/** The lock's name; the same in every version. */
+const nameOf = (name: LockName): string => `concat('octavo_${name}_', md5(database()))`
+
+/** Takes a lock. `wait`: milliseconds at most. Resolves to whether the connection has it now. */
+export async function takeLock(client: MysqlQueryable, name: LockName, wait: number): Promise<boolean> {
+  const { rows } = await client.query(`select get_lock(${nameOf(name)}, ${Math.ceil(wait / 1000)})`)
+  return rows[0]![0] === 1
+}
+
+/** Gives a lock back. */
+export async function releaseLock(client: MysqlQueryable, name: LockName): Promise<void> {
+  await client.query(`do release_lock(${nameOf(name)})`)
 }

@@ -2,10 +2,9 @@
 import type { Socket } from 'node:net'
 import { type Connection, type ConnectionOptions, createConnection, type FieldPacket, type ResultSetHeader } from 'mysql2'
 import type { ServerSettings } from '../../../foundation/config/database-server.js'
-import type { Stored } from '../../stored.js'
-import { fromWallClock } from '../wall-clock.js'
+import type { Stored } from '../../portable-sql.js'
+import { fromWallClock } from '../time-zone.js'
 import { statementTooLarge, timeoutOf } from './errors.js'
-import { causality, nodeVariable } from './galera.js'
 
 /** The result of a statement: rows as lists of values. */
 export interface MysqlExecuted {
@@ -32,6 +31,9 @@ export interface Client {
   /** Closes the connection in good order. */
   end(): void
 }
+
+/** Executes statements: a connection, or any free one of a pool. */
+export type MysqlQueryable = Pick<Client, 'query'>
 
 /** Milliseconds without traffic after which the system asks whether the other end of a connection is still there. */
 const keepAliveDelay = 10_000
@@ -74,6 +76,12 @@ export const writing: readonly string[] = [
 
 /** The same for writes that take turns. Others wait for them: they wait for locks no longer than a second themselves. */
 export const writingInTurn: readonly string[] = [...writing, 'set session lock_wait_timeout = 1, innodb_lock_wait_timeout = 1']
+
+/** The variable that is `ON` where the server is a node of a Galera cluster. Servers without Galera may not have it. */
+const nodeVariable = 'wsrep_on'
+
+/** A connection to a node executes this first: its statements wait until the node has what the others have committed. */
+const causality = 'set session wsrep_sync_wait = 7'
 
 /** The bytes that a statement may have; the value is fixed for the life of a connection. */
 const packetVariable = 'max_allowed_packet'

@@ -1,7 +1,7 @@
 // Coerces values of another database to the column types of MySQL and MariaDB.
 import { isDecimal } from '../../transfer/rows.js'
 import { coerceDecimal, coerceFloat, coerceInteger, coercionFor, type Fitter, isDay, timeOfDay } from '../coerce-values.js'
-import { fromWallClock } from '../wall-clock.js'
+import { fromWallClock } from '../time-zone.js'
 
 const coerceDate: Fitter = (value) => {
   const text = String(value)

@@ -1,7 +1,7 @@
 // The text of tables in the words of MySQL and MariaDB: Strapi's layout and Octavo's own tables.
 import { type OctavoColumnType, type OctavoTable, octavoTables } from '../../../model/tables/octavo-tables.js'
 import { type ColumnType, type ForeignKey, type Index, quoted, type Table } from '../../../model/tables/table.js'
-import type { MysqlQueryable } from './catalog.js'
+import type { MysqlQueryable } from './client.js'
 
 /** Types that have another name here, as Strapi declares them. */
 const declared: Partial<Record<ColumnType, string>> = {
@@ -105,7 +105,7 @@ export const turnTable = 'octavo_write_turns'
 /** Its rows: the one that transactions lock which take turns, and the one that those lock which number something in the order of commits. */
 export const [turnRow, commitRow] = [1, 2]
 
-/** Has a row for each transaction that was committed lately (outcomes.ts). */
+/** Has a row for each transaction that was committed lately (transaction.ts). */
 export const outcomeTable = 'octavo_write_outcomes'
 
 /** Has a row from before the first table of a new database is made until its first rows are committed. */

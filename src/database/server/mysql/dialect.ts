@@ -1,11 +1,11 @@
 // MySQL's and MariaDB's part of the vocabulary in dialect.ts.
 import { sql } from 'kysely'
 import type { BoundType, Dialect, Expression } from '../../dialect.js'
-import { differs, type Found, type Listed, selectAll } from '../../fragments.js'
 import type { Parameter } from '../../plan.js'
-import { clockFault } from '../wall-clock.js'
+import { differs, type Found, type Listed, selectAll } from '../../portable-sql.js'
+import { clockFault } from '../time-zone.js'
 import { commitRow, turnTable } from './create-tables.js'
-import { writeMysqlSql } from './words.js'
+import { writeMysqlSql } from './translate-sql.js'
 
 /** Which of the two servers a database is on. */
 export type MysqlServer = 'MariaDB' | 'MySQL'

@@ -1,6 +1,6 @@
 // What the errors of a MySQL or MariaDB server, or of a connection to it, mean for a caller.
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
-import { schemaDrift, unavailable } from '../../unavailable.js'
+import { schemaDrift, unavailable } from '../../errors.js'
 
 interface ServerError {
   readonly code?: unknown

@@ -4,9 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Model } from '../../../model/schema/types.js'
 import { describeIndexes, type OwnIndex, type ReportOwnIndex } from '../../../model/tables/own-indexes.js'
 import { quoted } from '../../../model/tables/table.js'
-import { type MysqlCatalog, readCatalog } from './catalog.js'
+import { type MysqlCatalog, readCatalog, releaseLock, takeLock } from './catalog.js'
 import type { Client } from './client.js'
-import { releaseLock, takeLock } from './locks.js'
 import { onClient, type Pool } from './pool.js'
 
 /** Characters of an identifier, and of the hash that ends a long one. */

@@ -1,12 +1,10 @@
 // A bounded pool of connections: made when they are needed, closed when they are idle or old, replaced when they broke.
-
 import type { ServerSettings } from '../../../foundation/config/database-server.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
-import type { PoolActivity } from '../../activity.js'
-import { openConnectionWaits } from '../connection-waits.js'
+import type { PoolActivity } from '../../database.js'
+import { openConnectionWaits } from '../connections.js'
 import { type Client, connect, serverOf } from './client.js'
 import { exhausted, isCancelled, isConnectionLoss, isExhaustion, isReadOnly, timeoutOf } from './errors.js'
-import { isUsable, noteBegun, noteRefused } from './switchover.js'
 
 /** Milliseconds after which a connection is replaced, and after which an idle one is closed; and between two looks for these. */
 const [lifetime, idleTime, lookEvery] = [1_800_000, 30_000, 10_000]
@@ -241,4 +239,32 @@ export async function onClient<Result>(pool: Pool, work: (client: Client) => Pro
     // Once a request to end something is under way, it may come at any time.
     pool.release(client, isBroken || cancelling !== null)
   }
+}
+
+/** When the attempts began to make connections (`elapsed`). */
+const begun = new WeakMap<Client, number>()
+/** Connections that were begun before are not used again. */
+let usableFrom = Number.NEGATIVE_INFINITY
+/** Whether writes were refused since the last one that was committed. */
+let isRefused = false
+
+/** Notes when a connection was begun. */
+export function noteBegun(client: Client, at: number): void {
+  begun.set(client, at)
+}
+
+/** Whether a connection may be used. */
+export const isUsable = (client: Client): boolean => begun.get(client)! >= usableFrom
+
+/** A server has refused a write because it is read-only. */
+export function noteRefused(): void {
+  if (!isRefused) usableFrom = elapsed()
+  isRefused = true
+}
+
+/** A write was committed on a connection. */
+export function noteWritten(client: Client): void {
+  if (!isRefused) return
+  isRefused = false
+  usableFrom = Math.max(usableFrom, begun.get(client)!)
 }

@@ -8,8 +8,8 @@ import { findLacking, isPrepared, type Lacking, type LackingWithOwn, namesOf, ty
 import { hasFormerTables, octavoTables, replaceFormerTables } from '../../../model/tables/octavo-tables.js'
 import { quoted } from '../../../model/tables/table.js'
 import type { FillRows } from '../../driver.js'
-import { type MysqlCatalog, type MysqlQueryable, readCatalog } from './catalog.js'
-import { type Client, tableTimeout } from './client.js'
+import { type MysqlCatalog, readCatalog, releaseLock, takeLock } from './catalog.js'
+import { type Client, type MysqlQueryable, tableTimeout } from './client.js'
 import {
   charactersOf,
   columnText,
@@ -24,7 +24,6 @@ import {
 } from './create-tables.js'
 import { isConflict, numberOf } from './errors.js'
 import { indexName, indexStatement, isIndexable } from './indexes.js'
-import { releaseLock, takeLock } from './locks.js'
 import { onClient, type Pool } from './pool.js'
 import { mysqlTarget } from './rows.js'
 import { takeTurn } from './transaction.js'

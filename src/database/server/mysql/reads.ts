@@ -2,18 +2,19 @@
 // ones always find one. What nobody waits for any more, or is over its time, is cancelled.
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
-import { isTooLarge, tooLarge } from '../../answer/sink.js'
 import type { PlanHandle, ReadAnswer } from '../../database.js'
-import { unavailable } from '../../unavailable.js'
-import type { ReadOptions } from '../options.js'
-import type { ServerReads } from '../reads.js'
-import { lossRetrier } from '../retry.js'
-import { openShare } from '../share.js'
+import { unavailable } from '../../errors.js'
+import type { Fill, Level, ReadPlan, Statement } from '../../plan.js'
+import type { Signer } from '../../response/signed-addresses.js'
+import { isTooLarge, openSink, tooLarge } from '../../response/sink.js'
+import { prepareAnswer, type ResultRow, type Values } from '../../response/write.js'
+import { openShare } from '../concurrency-limit.js'
+import type { ReadOptions, ServerReads } from '../connections.js'
+import { lossRetrier } from '../retry-transaction.js'
 import type { Client } from './client.js'
 import { explained, isCancelled, isConflict, isConnectionLoss, isTimeout } from './errors.js'
-import { type MysqlPlanReader, preparePlanReader } from './execute.js'
 import { onClient, openPool, type Pool } from './pool.js'
-import type { MysqlStatements } from './statements.js'
+import { execute, type MysqlStatements } from './statements.js'
 
 /** A plan, and what it cost lately: milliseconds. */
 interface Registered {
@@ -114,3 +115,144 @@ async function readOn(client: Client, { pool, options, statements, plan, values,
 }
 
 const gone = (): ApiError => new ApiError('ClientClosedRequestError', 'The client has gone')
+
+/** Reads the answers of one plan. */
+export interface MysqlPlanReader {
+  /** Whether a read executes several statements, which must see one snapshot. */
+  readonly hasLevels: boolean
+  /** Executes a plan's statements on a connection and writes its answer. @throws AnswerTooLarge beyond `limit` bytes */
+  read(client: Client, statements: MysqlStatements, values: Values, limit: number): Promise<ReadAnswer>
+}
+
+/** A first room for an answer; bytes. */
+const roomBytes = 16 * 1024
+
+/** What one read found. */
+interface FoundRows {
+  readonly rows: Map<Statement, readonly ResultRow[]>
+  total: number | null
+}
+
+/** Prepares the reader of a plan. `signer`: signs addresses of private files; null: everyone may read them. */
+export function preparePlanReader(plan: ReadPlan, signer: Signer | null): MysqlPlanReader {
+  const { root, envelope } = plan
+  let found: FoundRows = { rows: new Map(), total: null }
+  const rowsOf = (statement: Statement) => () => found.rows.get(statement) ?? []
+  const write = prepareAnswer(
+    {
+      query: rowsOf,
+      count: () => () => found.total!,
+      page: ({ statement }) => {
+        const rows = rowsOf(statement)
+        return () => ({ rows: rows(), total: found.total })
+      },
+      signer: plan.unsigned === true ? null : signer,
+    },
+    plan,
+  )
+  return {
+    hasLevels: envelope.kind !== 'count' && (root.fills.length > 0 || (envelope.kind === 'list' && envelope.count !== null)),
+    read: async (client, statements, values, limit) => {
+      const read = await findRows(plan, values, (statement, parents) => rowsOn(client, statements, statement, { values, parents }))
+      // Nothing waits between these lines: the answer is written from this read.
+      found = read
+      const sink = openSink(limit)
+      const room = Buffer.allocUnsafe(roomBytes)
+      sink.begin(room)
+      try {
+        if (!write(values, sink)) return null
+      } finally {
+        found = { rows: new Map(), total: null }
+      }
+      const { length, own } = sink.end()
+      return { bytes: own ?? room.subarray(0, length), release: () => {} }
+    },
+  }
+}
+
+/** Executes one statement of a plan. `parents`: the ids of the rows above. */
+type FindRows = (statement: Statement, parents: readonly number[]) => Promise<readonly ResultRow[]>
+
+interface Bound {
+  readonly values: Values
+  readonly parents: readonly number[]
+}
+
+async function rowsOn(
+  client: Client,
+  statements: MysqlStatements,
+  { sql, parameters }: Statement,
+  { values, parents }: Bound,
+): Promise<readonly ResultRow[]> {
+  const bound = parameters.map((parameter) => {
+    if (parameter.from === 'values') return values[parameter.index]
+    return parameter.from === 'constant' ? parameter.value : JSON.stringify(parents)
+  })
+  return (await execute(statements, client, sql, bound)).rows
+}
+
+async function findRows({ root, envelope }: ReadPlan, values: Values, find: FindRows): Promise<FoundRows> {
+  const read: FoundRows = { rows: new Map(), total: null }
+  const numberOf = async (statement: Statement) => Number((await find(statement, []))[0]![0])
+  if (envelope.kind === 'count') {
+    read.total = await numberOf(envelope.count)
+    return read
+  }
+  const rows = await addLevel(read, root, [], find)
+  if (envelope.kind !== 'list' || envelope.count === null) return read
+  // The page tells the number of all rows where it is the last one.
+  const [start, limit] = [values[envelope.start] as number, values[envelope.limit] as number]
+  const isLast = rows.length < limit && (rows.length > 0 || start === 0)
+  read.total = isLast ? start + rows.length : await numberOf(envelope.count)
+  return read
+}
+
+const distinct = (rows: readonly ResultRow[], at: number): readonly number[] => [...new Set(rows.map((row) => row[at] as number))]
+
+/** Finds the rows of a level, for those above it, and of all below it. */
+async function addLevel(read: FoundRows, level: Level, parents: readonly number[], find: FindRows): Promise<readonly ResultRow[]> {
+  const rows = (await find(level.statement, parents)).map((row) => stored(level, row as unknown[]))
+  read.rows.set(level.statement, rows)
+  const ids = distinct(rows, level.idAt)
+  if (ids.length > 0) for (const fill of level.fills) await addFill(read, fill, ids, find)
+  return rows
+}
+
+async function addFill(read: FoundRows, fill: Fill, parents: readonly number[], find: FindRows): Promise<void> {
+  if (fill.kind === 'rows') {
+    await addLevel(read, fill.level, parents, find)
+    return
+  }
+  const statement = fill.kind === 'count' ? fill.statement : fill.links
+  const rows = await find(statement, parents)
+  read.rows.set(statement, rows)
+  if (fill.kind === 'count') return
+  for (const [uid, level] of Object.entries(fill.levels)) {
+    const named = rows.filter((row) => row[1] === uid)
+    if (named.length > 0) await addLevel(read, level, distinct(named, 2), find)
+  }
+}
+
+/**
+ * A row in the stored forms that answers are written from. Both servers keep JSON as a value, of which Strapi's driver shows a text
+ * without its quotes; Strapi reads that text as JSON once more, if it is any.
+ */
+function stored({ columns }: Level, row: unknown[]): ResultRow {
+  for (const { at, validAt, answer } of columns) {
+    if (answer !== 'json' || validAt === undefined || row[at] === null) continue
+    const value = parsed(row[at] as string)
+    const read = typeof value === 'string' ? parsed(value) : value
+    row[validAt] = typeof read === 'string' ? 0 : 1
+    row[at] = typeof read === 'string' ? read : JSON.stringify(read)
+  }
+  return row
+}
+
+/** The value of a JSON text; a text that is none stands for itself. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

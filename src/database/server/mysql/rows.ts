@@ -1,5 +1,4 @@
 // Rows of a MySQL or MariaDB database on their way from or to another one. Everything runs on one connection.
-
 import { quoted } from '../../../model/tables/table.js'
 import {
   type CopiedRow,
@@ -15,13 +14,12 @@ import {
   type RowValue,
   type ValueKind,
 } from '../../transfer/rows.js'
-import { zoneTable } from '../time-zone.js'
-import { fromWallClock } from '../wall-clock.js'
-import { type MysqlQueryable, readCatalog } from './catalog.js'
+import { fromWallClock, zoneTable } from '../time-zone.js'
+import { beginSnapshot, columnKeysOf, readCatalog } from './catalog.js'
+import type { MysqlQueryable } from './client.js'
 import { fitterFor } from './coerce-values.js'
 import { driverTables, octavoTable } from './create-tables.js'
-import { beginSnapshot, columnKeysOf } from './inspection.js'
-import { literal } from './literals.js'
+import { literal } from './statements.js'
 
 /** The table that notes how far a copy has come. */
 const progressTable = 'octavo_copy_progress'

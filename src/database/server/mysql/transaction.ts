@@ -1,20 +1,19 @@
 // One attempt at a transaction: its statements one after the other, in the order in which they were asked for.
 import { randomUUID } from 'node:crypto'
 import type { RawBuilder } from 'kysely'
-import { elapsed } from '../../../foundation/runtime/clock.js'
-import { isTooLarge, tooLarge } from '../../answer/sink.js'
-import type { PlanHandle, ReadAnswer, Transaction } from '../../database.js'
-import { unknownHistory } from '../../history.js'
-import { unavailable } from '../../unavailable.js'
-import { runParts, type Turn, type TurnOutcome } from '../turns.js'
+import { elapsed, pause } from '../../../foundation/runtime/clock.js'
+import { type PlanHandle, type ReadAnswer, type Transaction, unknownHistory } from '../../database.js'
+import { unavailable } from '../../errors.js'
+import { isTooLarge, tooLarge } from '../../response/sink.js'
+import { runParts, type Turn, type TurnOutcome } from '../group-commit.js'
+import type { CommitOutcome } from '../retry-transaction.js'
 import { type Client, type MysqlExecuted, objectsOf } from './client.js'
-import { turnRow, turnTable } from './create-tables.js'
-import { isConflict, isConnectionLoss, isLockWait } from './errors.js'
-import type { MysqlPlanReader } from './execute.js'
-import { noteStatement } from './outcomes.js'
+import { outcomeTable, turnRow, turnTable } from './create-tables.js'
+import { isConflict, isConnectionLoss, isLockWait, numberOf } from './errors.js'
+import { noteWritten, onClient, type Pool } from './pool.js'
+import type { MysqlPlanReader } from './reads.js'
 import { execute, type MysqlStatements } from './statements.js'
-import { noteWritten } from './switchover.js'
-import { writeMysqlSql } from './words.js'
+import { writeMysqlSql } from './translate-sql.js'
 
 /** What a transaction is executed with. */
 export interface MysqlAttemptOptions {
@@ -226,5 +225,63 @@ function openLine(refuse: () => Error | null): Line {
     },
     settled: async () => void (await last),
     failure: () => failure,
+  }
+}
+
+export interface MysqlOutcomes {
+  /** What became of a transaction that noted `id`. */
+  outcomeOf(id: string): Promise<CommitOutcome>
+  /** A transaction was committed: now and then old rows are removed. */
+  committed(): void
+}
+
+/** The statement by which a transaction notes its id, which has no characters that need quotes. */
+export const noteStatement = (id: string): string => `insert into ${outcomeTable} (id) values ('${id}')`
+
+/** Milliseconds in which an outcome can be found out, between two looks, and for one look. */
+const [patience, pauseBetween, lookTimeout] = [10_000, 50, 5_000]
+
+/** The server's number of an error about a key that is there already. */
+const isThere = 1062
+
+/** Commits between two removals, and rows that one removes: those of more than an hour. */
+const [commitsBetween, removedRows] = [1_000, 2_000]
+
+/**
+ * `small`: a pool whose connections are free soon. On a node of a Galera cluster, a look at what is there would say nothing of a commit that is on its
+ * way from another node: the id is written, which only one of the two can do.
+ */
+export function openOutcomes(small: Pool): MysqlOutcomes {
+  let commits = 0
+
+  const look = (id: string) =>
+    onClient(
+      small,
+      (client) =>
+        client.query(client.isGalera ? noteStatement(id) : `select id from ${outcomeTable} where id = '${id}' lock in share mode`),
+      lookTimeout,
+    )
+  const removal = `delete from ${outcomeTable} where written_at < from_unixtime(unix_timestamp() - 3600) limit ${removedRows}`
+
+  return {
+    outcomeOf: async (id) => {
+      const end = elapsed() + patience
+      while (elapsed() < end) {
+        try {
+          // Waits for the lock of a transaction that is under way.
+          const { rows } = await look(id)
+          return rows.length > 0 ? 'committed' : 'aborted'
+        } catch (error) {
+          if (numberOf(error) === isThere) return 'committed'
+          if (!isConnectionLoss(error) && !isConflict(error)) return 'unknown'
+        }
+        await pause(pauseBetween)
+      }
+      return 'unknown'
+    },
+    committed: () => {
+      if (++commits % commitsBetween !== 0) return
+      onClient(small, (client) => client.query(removal), lookTimeout).catch(() => {})
+    },
   }
 }

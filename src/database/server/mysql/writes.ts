@@ -1,17 +1,24 @@
 // The writes of a service on MySQL or MariaDB: serializable transactions on a bounded pool.
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { Transaction } from '../../database.js'
-import { commitUnknown } from '../../unavailable.js'
-import type { WriteOptions } from '../options.js'
-import { latestOf } from '../turns.js'
+import { commitUnknown } from '../../errors.js'
+import type { WriteOptions } from '../connections.js'
+import { latestOf } from '../group-commit.js'
 import { aloneOf, openServerWrites, registerPlans, type ServerWrites } from '../writes.js'
+import type { MysqlReached } from './availability.js'
 import { type Client, writing, writingInTurn } from './client.js'
 import { explained, isConflict, isConnectionLoss, isLockWait, isReadOnly } from './errors.js'
-import { preparePlanReader } from './execute.js'
-import { type MysqlOutcomes, openOutcomes } from './outcomes.js'
 import { onClient, openPool, type Pool } from './pool.js'
-import type { MysqlReached } from './reach.js'
-import { beginAttempt, type MysqlAttempt, type MysqlAttemptOptions, runTogether, takeTurn } from './transaction.js'
+import { preparePlanReader } from './reads.js'
+import {
+  beginAttempt,
+  type MysqlAttempt,
+  type MysqlAttemptOptions,
+  type MysqlOutcomes,
+  openOutcomes,
+  runTogether,
+  takeTurn,
+} from './transaction.js'
 
 /** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
 const endPatience = 1_000

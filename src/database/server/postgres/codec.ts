@@ -1,9 +1,8 @@
 // The stored forms of PostgreSQL's column types, and those that the rest of the service knows: milliseconds since 1970, 0 and 1, JSON
 // as text, decimals as numbers. A value is written by the type of the parameter that it is bound to, and read by that of its column.
-
-import type { Stored } from '../../stored.js'
+import type { Stored } from '../../portable-sql.js'
 import { isDecimal } from '../../transfer/rows.js'
-import { fromWallClock, wallClockOf } from '../wall-clock.js'
+import { fromWallClock, wallClockOf } from '../time-zone.js'
 
 const oid = {
   boolean: 16,

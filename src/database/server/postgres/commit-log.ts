@@ -1,9 +1,15 @@
 // The log of commits: a row for each transaction that writes, with the tables that it changed, written as its last statement. Other services
 // read it to know what is outdated (commit-watch.ts).
 import type pg from 'pg'
-import type { CommitLogAccess } from './commit-log-access.js'
+import type { Logger } from 'pino'
+import { ApiError } from '../../../foundation/errors/errors.js'
+import { elapsed } from '../../../foundation/runtime/clock.js'
+import { shared } from '../../../foundation/runtime/shared-calls.js'
+import { type CommitWatch, type DependentTables, dependentsBy, openTableChanges, type TableChanges } from '../../cache/table-changes.js'
+import type { MainConnection } from '../../database.js'
 import { type AskServer, execute, executePrepared, onConnection, type Statements } from './connection.js'
-import { commitTable } from './create-tables.js'
+import { commitTable, createCommitTables, epochTable } from './create-tables.js'
+import { codeOf, isMissingRelation, isMissingRight } from './errors.js'
 import type { Sender } from './sender.js'
 
 /** The id of the transaction under way, as a number. */
@@ -71,3 +77,333 @@ export function openLogRemoval(small: pg.Pool, statements: Statements, access: C
       })
   }
 }
+
+/** Whether the log of commits can be used, as far as this service knows. */
+export interface CommitLogAccess {
+  /** Whether to use it. While it cannot be used, a call now and then begins to try whether it can again. */
+  isUsed(): boolean
+  /** Whether a statement failed because the log cannot be used. Then it is not used any more, until it can be again. */
+  refused(error: unknown): boolean
+}
+
+export interface CommitLogAccessOptions {
+  /** Writes and reads the log. @throws where that fails, whatever the reason */
+  readonly tryLog: () => Promise<void>
+  /** Called when the log cannot be used any more, with the error of the server, and when it can again. */
+  lost(error: Error): void
+  found(): void
+}
+
+/** Milliseconds between two tries whether the log can be used again. */
+const tryEvery = 5_000
+
+/** What the server refuses for good: a right, a relation or a column is missing, or a relation is another one (SQLSTATE class 42). */
+const isRefusal = (error: unknown): boolean => codeOf(error).startsWith('42')
+
+/** The error of a statement about the log that the server has refused; null: it is another error. */
+function refusalOf(error: unknown): Error | null {
+  const cause = error instanceof ApiError ? error.cause : error
+  const { statement = '' } = (cause ?? {}) as { readonly statement?: string }
+  return isRefusal(cause) && statement.includes(commitTable) ? (cause as Error) : null
+}
+
+/** Begins with a log that is used. */
+export function openCommitLogAccess({ tryLog, lost, found }: CommitLogAccessOptions): CommitLogAccess {
+  let isUsed = true
+  let tryAt = 0
+
+  async function tryAgain(): Promise<void> {
+    tryAt = Number.POSITIVE_INFINITY
+    try {
+      await tryLog()
+      isUsed = true
+      found()
+    } catch {
+      tryAt = elapsed() + tryEvery
+    }
+  }
+
+  return {
+    isUsed: () => {
+      if (!isUsed && elapsed() >= tryAt) void tryAgain()
+      return isUsed
+    },
+    refused: (error) => {
+      const refusal = refusalOf(error)
+      if (refusal === null) return false
+      if (isUsed) {
+        isUsed = false
+        tryAt = elapsed() + tryEvery
+        lost(refusal)
+      }
+      return true
+    },
+  }
+}
+
+const consequence = 'nothing is kept in memory, and every read is executed by the database'
+
+/** What is to be done so that the log can be used. */
+function adviceFor(error: Error, schema: string): string {
+  if (isMissingRight(error))
+    return `the database user may not use the log of commits: ${consequence}. Run as the owner of its tables: GRANT SELECT, INSERT, UPDATE, DELETE ON "${schema}".${commitTable}, "${schema}".${epochTable} TO …`
+  if (isMissingRelation(error))
+    return `a table of the log of commits is missing: ${consequence}. The next start of the service creates it; or run in the schema "${schema}": ${createCommitTables.join('; ')}`
+  return `the log of commits cannot be used: ${consequence}. Look at the table ${commitTable} in the schema "${schema}"; the next start of the service creates it where it is missing`
+}
+
+/** Writes to the log of the service when the log of commits cannot be used, with what to do, and when it can again. */
+export const loggingAccess = (schema: string, logger: Pick<Logger, 'warn' | 'info'>): Pick<CommitLogAccessOptions, 'lost' | 'found'> => ({
+  lost: (error) => logger.warn({ reason: error.message }, adviceFor(error, schema)),
+  found: () => logger.info('the log of commits can be used again: responses are kept in memory again'),
+})
+
+export interface PostgresCommits {
+  readonly watch: CommitWatch
+  readonly changed: MainConnection['changed']
+  readonly positionAfter: PositionAfter
+}
+
+/** Milliseconds between the beginnings of two looks. */
+const apart = 1
+
+/** Transactions that are looked at one by one; where more have ended, everything counts as changed. */
+const most = 10_000
+
+/**
+ * A look: the snapshot, the server, the end of its log, and the transactions that have ended since the snapshot `$1` of the server `$2`, with the tables that they
+ * changed or, where the log does not have them, what became of them. A row of the log counts if its own transaction has written it: others come from a
+ * dump of another server. A server that crashes forgets transactions, and empties the table of its epoch.
+ */
+const lookAt = (hasReplicas: boolean): string => `with now as materialized (
+    select pg_current_snapshot() as seen, cast(cast($1 as text) as pg_snapshot) as before,
+      concat_ws(' ', pg_postmaster_start_time(), (select epoch from ${epochTable} where id = 1)) as server,
+      exists (select from ${epochTable} where id = 1) as has_epoch
+  )
+  select cast(seen as text), server, cast(has_epoch as int), ${hasReplicas ? endOfLog : 'null'}, cast(case
+    when server <> cast($2 as text) or cast(seen as text) = cast($1 as text) then null
+    when ${idOf('pg_snapshot_xmax(seen)')} - ${idOf('pg_snapshot_xmax(before)')} > ${most} then null
+    else (
+      select coalesce(json_agg(json_build_array(logged, case when logged is null then pg_xact_status(id) end)), '[]') from (select id, (
+        select coalesce(log.tables, 'null') from ${commitTable} log
+        where log.id = ${idOf('ended.id')} and cast(cast(log.xmin as text) as bigint) = log.id % 4294967296
+      ) as logged from (
+        select pg_snapshot_xip(before) as id
+        union all
+        select cast(cast(number as text) as xid8)
+        from generate_series(${idOf('pg_snapshot_xmax(before)')}, ${idOf('pg_snapshot_xmax(seen)')} - 1) as number
+      ) ended where pg_visible_in_snapshot(id, seen)) known
+    )
+  end as text) from now`
+
+/**
+ * A look that needs no table: the snapshot, the server and the end of its log. A server that crashes begins again with another checkpoint. What ended
+ * transactions have changed is not known.
+ */
+const lookWithoutLog = (hasReplicas: boolean): string => `select cast(pg_current_snapshot() as text),
+  concat_ws(' ', pg_postmaster_start_time(), (select checkpoint_lsn from pg_control_checkpoint())), 1, ${hasReplicas ? endOfLog : 'null'}, null`
+
+/** A transaction's id as a number. */
+function idOf(text: string): string {
+  return `cast(cast(${text} as text) as bigint)`
+}
+
+const newEpoch = `insert into ${epochTable} (id, epoch) values (1, cast(gen_random_uuid() as text)) on conflict do nothing`
+
+/** Begins an epoch. Without one a crash would not be noticed. Resolves to false where that is not possible. */
+const beginEpoch = (ask: AskServer): Promise<boolean> =>
+  ask(newEpoch, []).then(
+    () => true,
+    () => false,
+  )
+
+/** One transaction: what the log has of it, as JSON: its tables, or null where they are not known; what became of one that is not in the log. */
+type Ended = readonly [logged: string | null, status: string | null]
+
+/** What the last look has seen. */
+interface LastLook {
+  /** The position of the log that contains all that the snapshot sees; null: it is not known. */
+  readonly position: LogPosition | null
+  readonly snapshot: string
+  readonly server: string
+}
+
+/** No snapshot of any server. */
+const nothing: LastLook = { snapshot: '1:1:', server: '', position: null }
+
+/** Looks at the log of commits. @throws where it cannot be read */
+export const tryReadingLog = async (ask: AskServer, hasReplicas: boolean): Promise<void> =>
+  void (await ask(lookAt(hasReplicas), [nothing.snapshot, nothing.server]))
+
+/**
+ * Watches the commits. While the log cannot be used, it is known whether anything was committed, but not what.
+ * `hasReplicas`: the position of the server's log is asked for too.
+ */
+export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: boolean): PostgresCommits {
+  const [look, withoutLog] = [lookAt(hasReplicas), lookWithoutLog(hasReplicas)]
+  const dependents = openDependents(ask)
+  const changes = openTableChanges(dependents.known)
+  let seen = nothing
+  /** When the last look began that has succeeded (`elapsed`). */
+  let known = Number.NEGATIVE_INFINITY
+  /** Whether it has read the log. */
+  let isLogged = false
+  let told = -1
+
+  function forget(): void {
+    dependents.forget()
+    changes.noteAll()
+  }
+
+  async function lookOnce(): Promise<void> {
+    const began = elapsed()
+    const withLog = log.isUsed()
+    try {
+      const [row] = await (withLog ? ask(look, [seen.snapshot, seen.server]) : ask(withoutLog, []))
+      const { hasEpoch, ended, ...now } = readLook(row!, seen)
+      const isUnchanged = now.snapshot === seen.snapshot && now.server === seen.server
+      seen = now
+      const isKept = hasEpoch || (await beginEpoch(ask))
+      if (!isKept || !(isUnchanged || (ended !== null && noteEnded(changes, ended)))) forget()
+      else if (withLog) await dependents.load()
+      known = began
+      isLogged = withLog
+    } catch (error) {
+      // Whatever happens while nobody can look counts as a change.
+      seen = nothing
+      forget()
+      if (withLog && log.refused(error)) return lookOnce()
+      throw error
+    }
+  }
+
+  const asked = shared(lookOnce, apart)
+  const isKnown = () => isLogged && dependents.isKnowable()
+  return {
+    watch: {
+      changes,
+      look: (since) => log.isUsed() && dependents.isKnowable() && ((isLogged && known > since) || asked().then(isKnown)),
+    },
+    positionAfter: async (since) => {
+      if (known <= since) await asked()
+      return seen.position
+    },
+    changed: async () => {
+      await asked()
+      const now = changes.now()
+      if (now === told) return false
+      told = now
+      return true
+    },
+  }
+}
+
+/** What a look has found. */
+interface ReadLook extends LastLook {
+  readonly hasEpoch: boolean
+  /** The transactions that have ended since the look before; null: they are not known, or nothing has changed at all. */
+  readonly ended: readonly Ended[] | null
+}
+
+function readLook(row: readonly unknown[], before: LastLook): ReadLook {
+  const [snapshot, server, hasEpoch, written, text] = row as [string, string, number, string | null, string | null]
+  const ended = text === null ? null : (JSON.parse(text) as readonly Ended[])
+  const isUnchanged = snapshot === before.snapshot && server === before.server
+  // What was written since, but not committed, need not have been replayed.
+  const isCommitted = ended === null ? !isUnchanged : ended.some(([, status]) => status !== 'aborted')
+  const position = isCommitted ? (written === null ? null : positionOf(written)) : before.position
+  return { snapshot, server, position, hasEpoch: hasEpoch === 1, ended }
+}
+
+/** Notes what the transactions have changed. Returns false where that is not known of one of them. */
+function noteEnded(changes: TableChanges, ended: readonly Ended[]): boolean {
+  for (const [logged, status] of ended) {
+    if (logged === null && status === 'aborted') continue
+    const tables = logged === null ? null : (JSON.parse(logged) as readonly string[] | null)
+    if (tables === null) return false
+    if (tables.length > 0) changes.note(tables)
+  }
+  return true
+}
+
+/** What the catalog says; read again once anything of unknown extent was committed. */
+export interface Dependents {
+  /** For `openTableChanges`. */
+  known(): DependentTables
+  /** False where tables have rows of another server, whose commits nobody notices here. */
+  isKnowable(): boolean
+  /** Reads the catalog, unless it was read since `forget`. */
+  load(): Promise<void>
+  forget(): void
+}
+
+/** The schemas in which names of tables are looked up; temporary tables of other sessions are in none of them. */
+const isOurs = 'n.nspname = any (current_schemas(false))'
+/** Where a change of our rows leads to by foreign keys. */
+const isReferring = "exists (select from pg_constraint c where c.conrelid = r.oid and c.contype = 'f')"
+const ofExtension = (catalog: string, oid: string): string =>
+  `exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`
+
+/** Foreign keys as pairs of tables, and whether there are triggers, rules or views, which may do anything; and tables of other servers. */
+const catalog = `select
+  (select cast(coalesce(json_agg(distinct jsonb_build_array(above.relname, below.relname)), '[]') as text)
+    from pg_constraint c join pg_class above on above.oid = c.confrelid join pg_class below on below.oid = c.conrelid where c.contype = 'f'),
+  (exists (select from pg_trigger t join pg_class r on r.oid = t.tgrelid join pg_namespace n on n.oid = r.relnamespace
+      where not t.tgisinternal and (${isOurs} or ${isReferring}) and not ${ofExtension('pg_class', 'r.oid')})
+    or exists (select from pg_rewrite w join pg_class r on r.oid = w.ev_class join pg_namespace n on n.oid = r.relnamespace
+      where (${isOurs} or (r.relkind <> 'v' and ${isReferring})) and not ${ofExtension('pg_class', 'r.oid')}))::int,
+  (exists (select from pg_class r join pg_namespace n on n.oid = r.relnamespace where r.relkind = 'f' and ${isOurs}))::int`
+
+/** Begins with nothing known. */
+export function openDependents(ask: AskServer): Dependents {
+  let isLoaded = false
+  let known: DependentTables = null
+  let isKnowable = false
+  return {
+    known: () => known,
+    isKnowable: () => isKnowable,
+    load: async () => {
+      if (isLoaded) return
+      const [row] = await ask(catalog, [])
+      const [keys, isChangedElsewhere, hasForeignTables] = row as [string, number, number]
+      known = isChangedElsewhere === 1 ? null : dependentsBy(JSON.parse(keys))
+      isKnowable = hasForeignTables === 0
+      isLoaded = true
+    },
+    forget: () => {
+      isLoaded = false
+      known = null
+    },
+  }
+}
+
+/** A position in a log. */
+export interface LogPosition {
+  /** Which cluster, database and timeline it is of. */
+  readonly history: string
+  readonly at: bigint
+}
+
+const cluster = `(select system_identifier from pg_control_system()), current_database()`
+
+/** The end of the log of a primary, as text; null on a standby. */
+export const endOfLog = `case when not pg_is_in_recovery() then concat_ws('/', ${cluster},
+  cast(('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)) as text)) || ' ' || cast(pg_current_wal_insert_lsn() as text) end`
+
+/** What a standby has replayed, as text; null where it has replayed nothing. */
+export const replayedLog = `concat_ws('/', ${cluster}, 'x' || upper(lpad(to_hex(greatest(
+    (select timeline_id from pg_control_checkpoint()), (select min_recovery_end_timeline from pg_control_recovery()))), 8, '0')))
+  || ' ' || cast(pg_last_wal_replay_lsn() as text)`
+
+/** Reads the text of a position, which ends with two hexadecimal numbers such as `16/B374D848`. */
+export function positionOf(text: string): LogPosition {
+  const space = text.lastIndexOf(' ')
+  const [high, low] = text.slice(space + 1).split('/')
+  return { history: text.slice(0, space), at: (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`) }
+}
+
+/** Whether a log contains everything up to a position. */
+export const reaches = (log: LogPosition, position: LogPosition): boolean => log.history === position.history && log.at >= position.at
+
+/** A position of the primary's log that includes everything visible there after `since`; null: unknown. */
+export type PositionAfter = (since: number) => Promise<LogPosition | null>

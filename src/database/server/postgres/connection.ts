@@ -3,16 +3,14 @@
 import { createHash } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { LRUCache } from 'lru-cache'
-import pg, { type Connection as Wire } from 'pg'
+import type { Connection as Wire } from 'pg'
+import pg from 'pg'
 import type { ServerSettings } from '../../../foundation/config/database-server.js'
-import type { PoolActivity } from '../../activity.js'
-import type { Stored } from '../../stored.js'
-import { type ConnectionWaits, openConnectionWaits } from '../connection-waits.js'
-import { cancel } from './cancel.js'
+import type { PoolActivity } from '../../database.js'
+import type { Stored } from '../../portable-sql.js'
+import { type ConnectionWaits, openConnectionWaits } from '../connections.js'
 import { encodeParameter, parserOf } from './codec.js'
-import { cancelled, codeOf, isConnectionLoss, isExhaustion, isOutdatedStatement, timeoutOf } from './errors.js'
-import { refuseStandby } from './refuse-standby.js'
-import { isUnconfirmed, watchReplication } from './replication.js'
+import { cancelled, codeOf, isConnectionLoss, isExhaustion, isOutdatedStatement, onStandby, timeoutOf } from './errors.js'
 
 /** Seconds after which a connection is replaced: what it keeps of statements goes with it. */
 const lifetime = 1_800
@@ -314,3 +312,82 @@ export async function execute(statements: Statements, client: Connection, text: 
 /** Rows as objects by the names of their columns. */
 export const objectsOf = ({ rows, columns }: Executed): readonly Readonly<Record<string, Stored>>[] =>
   rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]!])))
+
+/** What the driver knows of a session, and of the messages before one. */
+interface ServerSession {
+  readonly processID: number | null
+  readonly secretKey: number | null
+}
+interface CancelMessages {
+  readonly stream: Socket
+  on(event: 'error' | 'end' | 'connect' | 'sslconnect', listener: () => void): void
+  connect(port: number, host: string): void
+  requestSsl(): void
+  cancel(processID: number, secretKey: number): void
+}
+
+/** Milliseconds until the request counts as lost. */
+const cancelTimeoutMs = 1_000
+
+/** Asks the server to end what `client` executes. Resolves when it has the request, or cannot be reached; never rejects. */
+export async function cancel(server: pg.ClientConfig, client: pg.PoolClient): Promise<void> {
+  const { processID, secretKey } = client as unknown as ServerSession
+  if (processID === null || secretKey === null) return
+  const messenger = new pg.Client(server)
+  const { connection, ssl } = messenger as unknown as { readonly connection: CancelMessages; readonly ssl: unknown }
+  let timer: NodeJS.Timeout | undefined
+  await new Promise<void>((resolve) => {
+    const ask = () => connection.cancel(processID, secretKey)
+    connection.on('error', resolve)
+    connection.on('end', resolve)
+    connection.on('sslconnect', ask)
+    connection.on('connect', () => (ssl ? connection.requestSsl() : ask()))
+    connection.connect(messenger.port, messenger.host)
+    timer = setTimeout(() => {
+      connection.stream.destroy()
+      resolve()
+    }, cancelTimeoutMs)
+  })
+  clearTimeout(timer)
+}
+
+/** Milliseconds for the server to say what it is. */
+const roleTimeoutMs = 3_000
+
+/** Looks whether a new connection reached a primary. @throws Error with the code `onStandby` where it did not; it is cut then */
+export async function refuseStandby(client: pg.ClientBase): Promise<void> {
+  const look = { text: 'select pg_is_in_recovery()', rowMode: 'array', query_timeout: roleTimeoutMs } as const
+  try {
+    const { rows } = await client.query<[boolean]>(look as never)
+    if (rows[0]![0]) throw Object.assign(new Error('The server is a standby'), { code: onStandby })
+  } catch (error) {
+    // Saying goodbye would wait for an end that does not answer.
+    const { connection } = client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
+    connection.stream.destroy()
+    throw error instanceof Error && codeOf(error) === '' ? timeoutOf(error) : error
+  }
+}
+
+/** What the server calls its function that waits for standbys, in every language. */
+const waitingFunction = 'SyncRepWaitForLSN'
+
+const unconfirmed = new WeakSet<pg.ClientBase>()
+
+/** Notes on which connections a commit did not wait for its standbys. */
+export function watchReplication(client: pg.ClientBase): void {
+  client.on('notice', ({ routine }) => {
+    if (routine === waitingFunction) unconfirmed.add(client)
+  })
+}
+
+/** Whether a commit on the connection did not wait for its standbys. The connection is not used for another. */
+export const isUnconfirmed = (client: pg.ClientBase): boolean => unconfirmed.has(client)
+
+/**
+ * Waits until standbys have what was committed on the primary so far, as long as the server waits for any: what is committed here comes
+ * after all of it, and is nothing that anybody sees. @throws where they have not
+ */
+export async function confirmReplication(client: pg.PoolClient): Promise<void> {
+  await client.query("select from pg_logical_emit_message(true, 'octavo', '')")
+  if (isUnconfirmed(client)) throw new Error('No standby has confirmed what was committed')
+}

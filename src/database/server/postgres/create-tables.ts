@@ -66,7 +66,7 @@ function createOctavoTable({ name, columns, key, numbered = false, unique, index
 /** Has no rows: transactions that conflict lock it, one after the other (writes.ts). */
 export const turnTable = 'octavo_write_turns'
 
-/** Has one row, and is emptied by every crash of the server, which does not restore it (outcomes.ts). */
+/** Has one row, and is emptied by every crash of the server, which does not restore it (transaction.ts). */
 export const epochTable = 'octavo_server_epoch'
 
 /** Has a row for each of the last transactions that write (commit-log.ts); emptied by every crash of the server. */

@@ -2,9 +2,9 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, type RawBuilder, sql } from 'kysely'
 import { quoted } from '../../../model/tables/table.js'
 import type { BoundType, ComparisonSign, Dialect, Expression } from '../../dialect.js'
-import { differs, listedText, selectAll } from '../../fragments.js'
 import type { Parameter } from '../../plan.js'
-import { clockFault } from '../wall-clock.js'
+import { differs, listedText, selectAll } from '../../portable-sql.js'
+import { clockFault } from '../time-zone.js'
 import { stateSeen } from './history.js'
 
 /** Writes SQL and never runs it. */

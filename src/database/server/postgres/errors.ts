@@ -1,6 +1,6 @@
 // What the errors of a PostgreSQL server or of a connection to it mean for a caller.
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
-import { schemaDrift, unavailable } from '../../unavailable.js'
+import { schemaDrift, unavailable } from '../../errors.js'
 
 /** SQLSTATE, or the code of a network error; empty: neither. */
 export const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')

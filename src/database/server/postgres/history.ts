@@ -1,7 +1,7 @@
 // What a transaction's snapshot says of the writes since an earlier transaction of this service. The server numbers all transactions that
 // write, in all of its databases; a snapshot tells which of them it sees. Those of this service are known by their ids; any other may have written anything.
 import { sql } from 'kysely'
-import type { History } from '../../history.js'
+import type { History } from '../../database.js'
 import { epochTable } from './create-tables.js'
 
 /** Which transactions a statement sees. A server that was started again may give the ids of some of them to others. */

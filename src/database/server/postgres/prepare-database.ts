@@ -11,8 +11,7 @@ import type { FillRows } from '../../driver.js'
 import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
 import { commitTable, createIndex, createOctavoStatements, createStatements, declaredType, epochTable, turnTable } from './create-tables.js'
 import { indexStatement, isIndexable } from './indexes.js'
-import { withModelNames } from './model-names.js'
-import { postgresTarget } from './rows.js'
+import { postgresTarget, withModelNames } from './rows.js'
 
 /** How a database is prepared. */
 export interface PostgresPreparation {

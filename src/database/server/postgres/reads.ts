@@ -1,20 +1,33 @@
 // The reads of a service: plans on a bounded pool. Heavy ones, by what they cost before, have a share of its connections, so that light
 // ones always find one. What nobody waits for any more, or is over its time, is cancelled.
+
+import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
-import { isTooLarge, tooLarge } from '../../answer/sink.js'
 import type { PlanHandle, ReadAnswer, ServerRole } from '../../database.js'
-import { unavailable } from '../../unavailable.js'
-import type { ReadOptions } from '../options.js'
-import type { ServerReads } from '../reads.js'
-import { lossRetrier, type Retried } from '../retry.js'
-import { openShare } from '../share.js'
-import { cancel } from './cancel.js'
-import { onConnection, openPool, poolActivity, type Statements } from './connection.js'
+import { unavailable } from '../../errors.js'
+import type { Fill, Level, MemberColumn, Parameter, ReadPlan, Statement } from '../../plan.js'
+import type { Signer } from '../../response/signed-addresses.js'
+import { isTooLarge, openSink, tooLarge } from '../../response/sink.js'
+import { type ListEnvelope, prepareAnswer, type ResultRow, type Values } from '../../response/write.js'
+import { openShare } from '../concurrency-limit.js'
+import type { ReadOptions, ServerReads } from '../connections.js'
+import { lossRetrier, type Retried } from '../retry-transaction.js'
+import { fromWallMilliseconds } from './codec.js'
+import {
+  type Connection,
+  cancel,
+  executePrepared,
+  onConnection,
+  openPool,
+  type PreparedStatement,
+  poolActivity,
+  type Statements,
+} from './connection.js'
 import { postgresDialect } from './dialect.js'
-import { cancelled, codeOf, explained, isConflict, isConnectionLoss, isTimeout } from './errors.js'
-import { type PlanReader, preparePlanReader } from './execute.js'
+import { cancelled, codeOf, explained, isConflict, isConnectionLoss, isTimeout, otherStandby } from './errors.js'
+import { snapshot } from './history.js'
 
 /** A plan, and what it cost lately: milliseconds. */
 interface Registered {
@@ -156,4 +169,251 @@ function watchRead(pool: pg.Pool, client: pg.PoolClient, isOver: () => ApiError 
       await client.query('select pg_sleep(0.05)').catch(() => {})
     },
   }
+}
+
+export interface PlanReader {
+  /** The text of its statement. */
+  readonly text: string
+  /** Executes a plan's statement on a connection and writes its answer. @throws AnswerTooLarge beyond its limit */
+  read(client: Connection, statement: PreparedStatement, asked: AskedRead): Promise<ReadAnswer>
+}
+
+export interface AskedRead {
+  readonly values: Values
+  /** Bytes of the answer at most. */
+  readonly limit: number
+  /** Whether the connection sees what is committed and nothing else: then a total that is known of the same snapshot is not counted. */
+  readonly isCommitted: boolean
+  /** The standby that is to execute it (`standby`); null: the primary. */
+  readonly standby: string | null
+}
+
+/** A number of rows, and the snapshot in which there are as many. */
+interface KnownTotal {
+  readonly snapshot: string
+  readonly total: number
+}
+
+/** Totals that are kept for one plan, and characters of the values that one belongs to. */
+const [keptTotals, longestKey] = [100, 500]
+
+/** A first room for an answer; bytes. */
+const roomBytes = 16 * 1024
+
+/** The zone of this process shows the same clock as UTC. */
+const isUtc = (): boolean =>
+  new Date(2024, 0, 1).getTime() === Date.UTC(2024, 0, 1) && new Date(2024, 6, 1).getTime() === Date.UTC(2024, 6, 1)
+
+/**
+ * Prepares the reader of a plan. `signer`: signs addresses of private files; null: everyone may read them. `onStandby`: its reads fail with `otherStandby` on any server but
+ * the one that is asked.
+ */
+export function preparePlanReader(plan: ReadPlan, signer: Signer | null, onStandby = false): PlanReader {
+  const composed = composeRead(plan, onStandby)
+  const totals = composed.total === null ? null : new LRUCache<string, KnownTotal>({ max: keptTotals })
+  let found: ReadonlyMap<Statement, readonly ResultRow[]> = new Map()
+  let total: number | null = null
+  const rowsOf = (statement: Statement) => () => found.get(statement) ?? []
+  const write = prepareAnswer(
+    {
+      query: rowsOf,
+      count: () => () => total!,
+      page: (root) => {
+        const rows = rowsOf(root.statement)
+        return () => ({ rows: rows(), total })
+      },
+      signer: plan.unsigned === true ? null : signer,
+      nullsLast: true,
+    },
+    plan,
+  )
+  const readParts = composed.parts.map(({ columns }) => partReader(columns))
+  return {
+    text: composed.text,
+    read: async (client, statement, { values, limit, isCommitted, standby }) => {
+      const key = isCommitted ? totalKey(composed, values) : null
+      const known = key === null ? undefined : totals?.get(key)
+      const { rows } = await executePrepared(client, statement, boundOf(composed, values, known?.snapshot ?? ''))
+      const [result] = rows
+      if (standby !== null && result!.at(-1) !== standby) throw otherStandby()
+      // Nothing waits between these lines: the answer is written from this read.
+      found = new Map(composed.parts.map(({ statement: part }, index) => [part, readParts[index]!(result![index] as string | null)]))
+      const [counted, snapshot] = result!.slice(composed.parts.length) as [number | null | undefined, string | undefined]
+      total = counted ?? known?.total ?? null
+      if (key !== null && counted != null) totals?.set(key, { snapshot: snapshot!, total: counted })
+      const sink = openSink(limit)
+      const room = Buffer.allocUnsafe(roomBytes)
+      sink.begin(room)
+      try {
+        if (!write(values, sink)) return null
+      } finally {
+        found = new Map()
+      }
+      const { length, own } = sink.end()
+      return { bytes: own ?? room.subarray(0, length), release: () => {} }
+    },
+  }
+}
+
+/** The values that the total depends on, as a text; null: the total is not kept. */
+function totalKey({ total }: ComposedRead, values: Values): string | null {
+  if (total === null || total.values === null) return null
+  const key = JSON.stringify(total.values.map((index) => values[index]))
+  return key.length <= longestKey ? key : null
+}
+
+/** The values that a statement is executed with. `snapshot`: the one of which the total is known; empty: it is not. */
+const boundOf = ({ parameters }: ComposedRead, values: Values, snapshot: string): readonly unknown[] =>
+  parameters.map((parameter) => {
+    if (parameter.from === 'snapshot') return snapshot
+    return parameter.from === 'constant' ? parameter.value : values[parameter.index]
+  })
+
+interface Convertor {
+  readonly at: number
+  readonly convert: (value: unknown) => unknown
+}
+
+/** Reads the rows of one level from their JSON: what JSON has no form for gets the stored form that answers are written from. */
+function partReader(columns: readonly MemberColumn[]): (text: string | null) => readonly ResultRow[] {
+  const convertors = columns.flatMap(({ at, answer }): Convertor[] => {
+    if (answer === 'json') return [{ at, convert: JSON.stringify }]
+    const isMoment = answer === 'datetime' || answer === 'timestamp'
+    return isMoment && !isUtc() ? [{ at, convert: (value) => fromWallMilliseconds(value as number) }] : []
+  })
+  return (text) => {
+    if (text === null) return []
+    const rows = JSON.parse(text) as unknown[][]
+    if (convertors.length === 0) return rows
+    for (const row of rows) for (const { at, convert } of convertors) if (row[at] !== null) row[at] = convert(row[at])
+    return rows
+  }
+}
+
+/** A plan as one statement, and what its result columns are. */
+export interface ComposedRead {
+  readonly text: string
+  readonly parameters: readonly BoundParameter[]
+  /** Which statement of the plan each result column has the rows of, and which of their values JSON cannot tell. */
+  readonly parts: readonly { readonly statement: Statement; readonly columns: readonly MemberColumn[] }[]
+  /** The total, which the last result columns tell; null: there is none. */
+  readonly total: ComposedTotal | null
+}
+
+/** A parameter of a composed statement; `snapshot`: the one of which the total is known. */
+export type BoundParameter = (Parameter & { readonly from: 'values' | 'constant' }) | { readonly from: 'snapshot' }
+
+export interface ComposedTotal {
+  /** Which values of a request it depends on; null: it is counted with every read. */
+  readonly values: readonly number[] | null
+}
+
+/** A part of a read under way: its number names the table expression. */
+interface Part {
+  readonly statement: Statement
+  readonly columns: readonly MemberColumn[]
+  readonly text: string
+  /** Columns of its rows. */
+  readonly width: number
+}
+
+/** A placeholder, or a quoted identifier or text, in which `$1` is none. */
+const placeholder = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\$(\d+)/g
+
+/** A statement that is being composed. */
+interface Composition {
+  readonly parameters: BoundParameter[]
+  readonly parts: Part[]
+}
+
+/** Which standby executes a statement, by its start; null: a server that is none. No server becomes one while it runs, so its snapshot is a standby's as well. */
+export const standby = 'case when pg_is_in_recovery() then cast(pg_postmaster_start_time() as text) end as standby'
+
+/** Composes the statement of a plan. `tellsStandby`: in its last column it tells which standby has executed it. */
+export function composeRead({ root, envelope }: ReadPlan, tellsStandby = false): ComposedRead {
+  const last = tellsStandby ? [standby] : []
+  const composition: Composition = { parameters: [], parts: [] }
+  const { parameters, parts } = composition
+  if (envelope.kind === 'count') {
+    const text = placed(composition, envelope.count, null)
+    return { text: `select ${[`(${text}) as total`, ...last].join(', ')}`, parameters, parts: [], total: { values: null } }
+  }
+  addLevel(composition, root, null)
+  const count = envelope.kind === 'list' ? envelope.count : null
+  const totals = count === null ? [] : totalOf(composition, envelope as ListEnvelope, count)
+  const tables = parts.map(({ text, width }, number) => `${tableOf(number)} (${columnNames(width).join(', ')}) as materialized (${text})`)
+  const results = parts.map(({ width }, number) => {
+    const row = columnNames(width).join(', ')
+    return `(select json_agg(json_build_array(${row})) from ${tableOf(number)}) as ${tableOf(number)}`
+  })
+  const total =
+    count === null ? null : { values: [...new Set(count.parameters.flatMap((each) => (each.from === 'values' ? [each.index] : [])))] }
+  return { text: `with ${tables.join(', ')} select ${[...results, ...totals, ...last].join(', ')}`, parameters, parts, total }
+}
+
+/** The text of a statement with its parameters among those of the whole. `parents`: the select of the ids that it starts at. */
+function placed({ parameters }: Composition, { sql, parameters: own }: Statement, parents: string | null): string {
+  return sql.replace(placeholder, (match: string, number: string | undefined) => {
+    if (number === undefined) return match
+    const parameter = own[Number(number) - 1]!
+    return parameter.from === 'parents' ? parents! : `$${parameters.push(parameter as BoundParameter)}`
+  })
+}
+
+/** Adds a statement as a table expression, and returns its number. */
+function add(
+  composition: Composition,
+  statement: Statement,
+  parents: string | null,
+  { width, columns = [] }: { readonly width: number; readonly columns?: readonly MemberColumn[] },
+): number {
+  composition.parts.push({ statement, columns, text: placed(composition, statement, parents), width })
+  return composition.parts.length - 1
+}
+
+function addLevel(composition: Composition, level: Level, parents: string | null): void {
+  const number = add(composition, level.statement, parents, { width: widthOf(level), columns: level.columns })
+  for (const fill of level.fills) addFill(composition, fill, `select distinct ${nameOf(level.idAt)} from ${tableOf(number)}`)
+}
+
+function addFill(composition: Composition, fill: Fill, parents: string): void {
+  if (fill.kind === 'count') {
+    add(composition, fill.statement, parents, { width: 2 })
+    return
+  }
+  if (fill.kind === 'rows') {
+    addLevel(composition, fill.level, parents)
+    return
+  }
+  const links = add(composition, fill.links, parents, { width: linkColumns })
+  for (const [uid, level] of Object.entries(fill.levels)) {
+    const type = `$${composition.parameters.push({ from: 'constant', value: uid })}`
+    addLevel(composition, level, `select distinct ${nameOf(2)} from ${tableOf(links)} where ${nameOf(1)} = ${type}`)
+  }
+}
+
+/**
+ * The number of all rows: what the page tells where it is the last one, null where it is known of this very snapshot, counted otherwise.
+ * And the snapshot.
+ */
+function totalOf(composition: Composition, { start, limit }: ListEnvelope, count: Statement): readonly string[] {
+  const bound = (index: number) => `cast($${composition.parameters.push({ from: 'values', index })} as bigint)`
+  const found = `(select count(*) from ${tableOf(0)})`
+  const isLast = `${found} < ${bound(limit)} and (${found} > 0 or ${bound(start)} = 0)`
+  const isKnown = `${snapshot} = cast($${composition.parameters.push({ from: 'snapshot' })} as text)`
+  const counted = placed(composition, count, null)
+  return [`case when ${isLast} then ${bound(start)} + ${found} when not ${isKnown} then (${counted}) end as total`, `${snapshot} as seen`]
+}
+
+/** Columns of a statement that tells which rows of several tables are linked: parent, type, id, place, link. */
+const linkColumns = 5
+
+const tableOf = (number: number): string => `"part${number}"`
+const nameOf = (at: number): string => `"c${at}"`
+const columnNames = (width: number): readonly string[] => Array.from({ length: width }, (_, at) => nameOf(at))
+
+/** The columns of a level's rows that are looked at. */
+function widthOf({ idAt, parentAt, orderAt, columns }: Level): number {
+  const places = [idAt, parentAt ?? 0, ...orderAt, ...columns.flatMap(({ at, validAt = 0 }) => [at, validAt])]
+  return Math.max(...places) + 1
 }

@@ -1,24 +1,25 @@
 // Reads on replicas: on one that has replayed everything that was visible on the primary after the request arrived, otherwise on the primary. So nobody
 // notices where a read was executed.
 
+import type { Logger } from 'pino'
+import type { Config } from '../../../foundation/config/config.js'
+import type { ServerSettings } from '../../../foundation/config/database-server.js'
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
-import type { ReplicaActivity } from '../../activity.js'
-import type { ReadAnswer, ReadDatabase } from '../../database.js'
-import { databaseErrorClass } from '../../error-class.js'
-import type { ServerReads } from '../reads.js'
-import { isReplicaFailure } from './errors.js'
-import type { LogPosition } from './log-position.js'
-import type { RoleReads } from './reads.js'
-import type { Replica } from './replica.js'
+import { shared } from '../../../foundation/runtime/shared-calls.js'
+import type { ReadAnswer, ReadDatabase, ReplicaActivity } from '../../database.js'
+import { databaseErrorClass } from '../../errors.js'
+import type { ReadOptions, ServerReads } from '../connections.js'
+import { placeOf } from './availability.js'
+import { type LogPosition, type PositionAfter, positionOf, reaches, replayedLog } from './commit-log.js'
+import { type AskServer, execute, onConnection, openPool, type Statements } from './connection.js'
+import { isReplicaFailure, otherStandby, timeoutOf } from './errors.js'
+import { openReads, type RoleReads, standby } from './reads.js'
 
 export interface ReadsWithReplicas extends ServerReads {
   /** Null: there are none. */
   replicas(): ReplicaActivity | null
 }
-
-/** The position of the primary's log that contains everything that was visible there at a moment after `since`; null: it is not known. */
-export type PositionAfter = (since: number) => Promise<LogPosition | null>
 
 const never = () => false
 
@@ -93,3 +94,225 @@ const isBusy = (error: unknown): boolean => databaseErrorClass(error) === 'overl
 
 /** Whether another server would refuse the read as well: it is too large, nobody waits for it, or its time is over. */
 const isRefusal = (error: unknown): boolean => error instanceof ApiError && (error.status < 500 || error.cause === undefined)
+
+/** A replica of the primary. */
+export interface Replica {
+  /** Resolves to the standby that has replayed `position`, and waits for that; to null where it is behind, at once while it is left alone. */
+  standbyAt(position: LogPosition): Promise<string | null>
+  /** Executes a read on that standby. @throws also when it is another one, or stops responding meanwhile */
+  readonly execute: RoleReads['executeBy']
+  readonly unregister: ReadDatabase['unregister']
+  /** It has failed: it is left alone until it responds again. */
+  failed(): void
+  /**
+   * The connection on which it is asked has ended: it is asked again before it is used. A server whose processes crash starts again as the
+   * same standby, and may have replayed less than before; it ends all connections.
+   */
+  forget(): void
+  /** Seconds since it was last recent enough to be used; 0: it is used. */
+  behind(): number
+  close(): Promise<void>
+}
+
+/** Milliseconds between the beginnings of two questions, between questions while it is left alone, and for it to respond. */
+const [apart, askAgain, responseTime] = [1, 200, 1_000]
+
+/** Which standby the server is, and what it has replayed. */
+const state = `select ${standby}, ${replayedLog}`
+
+export interface ReplicaOptions {
+  readonly ask: AskServer
+  readonly reads: RoleReads
+  /** Milliseconds that a read waits for it. */
+  readonly wait: number
+  /** It is left alone from now on (false), or used again. */
+  changed(isUsed: boolean): void
+}
+
+export function openReplica({ ask, reads, wait, changed }: ReplicaOptions): Replica {
+  const { look, seen, forget } = openReplayed(ask)
+  /** What it has to have replayed before it is used again. */
+  let wanted: LogPosition | null = null
+  const lost = new Set<() => void>()
+  const isRecent = () =>
+    look().then(
+      () => wanted === null || reaches(seen().position, wanted),
+      () => false,
+    )
+  const alone = openPeriods(isRecent, changed)
+
+  function failed(): void {
+    alone.begin()
+    for (const reject of lost) reject()
+    lost.clear()
+  }
+
+  async function catchUp(position: LogPosition): Promise<string | null> {
+    const end = elapsed() + wait
+    try {
+      do await look()
+      while (!reaches(seen().position, position) && elapsed() < end && alone.since() === null)
+    } catch {
+      failed()
+      return null
+    }
+    if (!reaches(seen().position, position)) alone.begin()
+    return alone.since() === null ? seen().standby : null
+  }
+
+  return {
+    standbyAt: async (position) => {
+      wanted = position
+      if (alone.since() !== null) return null
+      return reaches(seen().position, position) ? seen().standby : catchUp(position)
+    },
+    execute: (...asked) => untilLost(reads.executeBy(...asked), { lost, look, failed }),
+    unregister: reads.unregister,
+    failed,
+    forget,
+    behind: () => {
+      const since = alone.since()
+      return since === null ? 0 : (elapsed() - since) / 1_000
+    },
+    close: async () => {
+      alone.close()
+      await reads.close()
+    },
+  }
+}
+
+/** The times in which a replica is left alone. */
+interface Periods {
+  begin(): void
+  /** When the one that lasts began (`elapsed`); null: none does. */
+  since(): number | null
+  close(): void
+}
+
+/** Each ends when `isOver` resolves to true. */
+function openPeriods(isOver: () => Promise<boolean>, changed: ReplicaOptions['changed']): Periods {
+  let since: number | null = null
+  let isClosed = false
+  let timer: NodeJS.Timeout | undefined
+  function again(): void {
+    timer = setTimeout(async () => {
+      const ends = await isOver()
+      if (isClosed) return
+      if (!ends) return again()
+      since = null
+      changed(true)
+    }, askAgain)
+    timer.unref()
+  }
+  return {
+    since: () => since,
+    begin: () => {
+      if (since !== null || isClosed) return
+      since = elapsed()
+      changed(false)
+      again()
+    },
+    close: () => {
+      isClosed = true
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** What a replica has replayed, as it was seen last. */
+interface Replayed {
+  /** Asks. @throws where it does not respond, or is no standby */
+  look(): Promise<void>
+  seen(): Standby
+  /** Nothing was seen any more, also by a look that is under way. */
+  forget(): void
+}
+
+interface Standby {
+  readonly standby: string
+  readonly position: LogPosition
+}
+
+const nothing: Standby = { standby: '', position: { history: '', at: 0n } }
+
+function openReplayed(ask: AskServer): Replayed {
+  let seen = nothing
+  let forgotten = 0
+  return {
+    seen: () => seen,
+    forget: () => {
+      seen = nothing
+      forgotten++
+    },
+    look: shared(async () => {
+      const before = forgotten
+      const [row] = await inTime(ask(state, []))
+      const [standby, position] = row as [string | null, string | null]
+      if (standby === null || position === null) throw otherStandby()
+      if (before === forgotten) seen = { standby, position: positionOf(position) }
+    }, apart),
+  }
+}
+
+/** Rejects when a replica does not respond. */
+function inTime<Result>(asked: Promise<Result>): Promise<Result> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(timeoutOf(null)), responseTime)
+  })
+  return Promise.race([asked, late]).finally(() => clearTimeout(timer))
+}
+
+interface Watching {
+  readonly lost: Set<() => void>
+  readonly look: () => Promise<void>
+  readonly failed: () => void
+}
+
+/** Resolves as a read does; rejects once the replica has failed meanwhile, which is looked at while the read takes long. */
+function untilLost<Result>(read: Promise<Result>, { lost, look, failed }: Watching): Promise<Result> {
+  let reject = () => {}
+  const failure = new Promise<never>((_, refuse) => {
+    reject = () => refuse(timeoutOf(null))
+  })
+  failure.catch(() => {})
+  lost.add(reject)
+  const timer = setInterval(() => look().catch(failed), responseTime)
+  timer.unref()
+  return Promise.race([read, failure]).finally(() => {
+    clearInterval(timer)
+    lost.delete(reject)
+  })
+}
+
+/** Milliseconds to connect to a replica: there is another server for the read. */
+const connectionTimeout = 1_000
+
+/** Opens the replicas; none is connected to before the first read. */
+export function openReplicas(
+  { database, limits }: Pick<Config, 'database' | 'limits'>,
+  options: ReadOptions,
+  statements: Statements,
+  logger: Pick<Logger, 'info' | 'warn'>,
+): readonly Replica[] {
+  return database.replicas.map((url) => {
+    const settings: ServerSettings = { ...options.settings, url, connectionTimeout }
+    // A lost connection says little: the next question tells whether the server responds.
+    const failed = () => replica.forget()
+    const small = openPool(settings, { max: 1, pipelined: false, mayBeStandby: true, failed })
+    const reads = openReads({ ...options, settings }, statements, failed, 'replica')
+    const place = { replica: placeOf(settings) }
+    const replica = openReplica({
+      wait: limits.replicaWait,
+      reads: { ...reads, close: async () => void (await Promise.all([reads.close(), small.end()])) },
+      ask: async (text, values) =>
+        (await onConnection(small, (client) => execute(statements, client, text, values), connectionTimeout)).rows,
+      changed: (isUsed) =>
+        isUsed
+          ? logger.info(place, 'a read replica is used again')
+          : logger.warn(place, 'a read replica is behind or cannot be reached: reads go elsewhere until it has caught up'),
+    })
+    small.on('remove', replica.forget)
+    return replica
+  })
+}

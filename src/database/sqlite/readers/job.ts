@@ -1,7 +1,7 @@
 // A read on its way through the pool: what it asks for, the queues in which it waits for a thread, and how it ends.
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
-import { tooLarge } from '../../answer/sink.js'
 import type { PlanHandle, ReadAnswer, ReadBytes } from '../../database.js'
+import { tooLarge } from '../../response/sink.js'
 
 /** A read that was asked for. */
 export interface Job {
@@ -113,4 +113,34 @@ export function failure(text: string, code?: string): Error {
   return beyondPreparing.test(text)
     ? validationError('The request is too deep or too complex', {})
     : Object.assign(new Error(text), { code })
+}
+
+/** `fresh`: its plan was not seen before. */
+export type Cost = 'short' | 'light' | 'fresh' | 'heavy'
+
+/** Milliseconds below which reads are short, and from which on they are heavy. */
+const [short, heavy] = [0.5, 15]
+/** What the first run of a plan is averaged with, since it prepares statements and finds nothing in memory; milliseconds. */
+const expected = 1
+
+export interface Costs {
+  of(plan: PlanHandle): Cost
+  /** Notes a run that took `milliseconds`; one that was stopped would have taken longer. */
+  note(plan: PlanHandle, milliseconds: number, wasStopped: boolean): void
+}
+
+export function openCosts(): Costs {
+  /** The milliseconds that plans took of late. */
+  const paces = new WeakMap<PlanHandle, number>()
+  return {
+    of: (plan) => {
+      const pace = paces.get(plan)
+      if (pace === undefined) return 'fresh'
+      return pace < short ? 'short' : pace < heavy ? 'light' : 'heavy'
+    },
+    note: (plan, milliseconds, wasStopped) => {
+      const pace = paces.get(plan) ?? expected
+      paces.set(plan, wasStopped ? Math.max(pace, milliseconds) : pace + (milliseconds - pace) / 8)
+    },
+  }
 }

@@ -4,24 +4,24 @@ import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PlanHandle, ReadDatabase } from '../../database.js'
 import type { Dialect } from '../../dialect.js'
 import type { ReadPlan } from '../../plan.js'
-import type { Signing } from '../../signing.js'
+import type { Signing } from '../../response/signed-addresses.js'
 import type { SqliteOptions } from '../connection.js'
-import { type Costs, openCosts } from './costs.js'
 import {
   type BufferedResponses,
+  type Costs,
   closeQueue,
   dropOver,
   enqueue,
   isOver,
   type Job,
   type JobQueue,
+  openCosts,
   type ReadOutcome,
   refuse,
   settle,
   tooMany,
 } from './job.js'
-import type { ReaderThread } from './reader.js'
-import { openBackoff, openShare, type Share, type ShareEvents } from './share.js'
+import { openBackoff, openShare, type ReaderThread, type Share, type ShareEvents } from './reader.js'
 
 /** Settings of the pool. */
 export interface ReaderOptions {

@@ -1,7 +1,6 @@
 // The messages between the pool of readers and its threads, and the memory they share.
-
 import type { ReadPlan } from '../../plan.js'
-import type { Signing } from '../../signing.js'
+import type { Signing } from '../../response/signed-addresses.js'
 import type { SqliteOptions } from '../connection.js'
 
 /** Bytes of one slot. Larger responses have memory of their own. */

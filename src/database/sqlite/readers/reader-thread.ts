@@ -1,9 +1,9 @@
 // A reader thread: one read-only connection that executes plans and writes the responses. It knows nothing but plans.
 import { parentPort, workerData } from 'node:worker_threads'
 import { collectRegularly, smallProfile } from '../../../foundation/runtime/gc.js'
-import { AnswerTooLarge, openSink } from '../../answer/sink.js'
-import type { PreparedRead } from '../../answer/write.js'
 import type { ReadPlan } from '../../plan.js'
+import { AnswerTooLarge, openSink } from '../../response/sink.js'
+import type { PreparedRead } from '../../response/write.js'
 import { openSqliteReader } from '../connection.js'
 import { prepareRead } from '../execute.js'
 import { type FromReader, type ReaderData, type Run, slotBytes, slotStates, slotsPerThread, type ToReader } from './protocol.js'
@@ -18,7 +18,7 @@ function look(): void {
   if (Atomics.load(states, current) === slotStates.revoked) throw new Error('The read was stopped')
 }
 const database = openSqliteReader(sqlite, look)
-const signer = signing === null ? null : await (await import('../../answer/signed-addresses.js')).openSigner(signing)
+const signer = signing === null ? null : await (await import('../../response/signed-addresses.js')).openSigner(signing)
 const source = { database, signer, look }
 const plans = new Map<number, ReadPlan>()
 const prepared = new Map<number, PreparedRead>()

@@ -2,9 +2,9 @@
 // thread already has are replaced by numbers.
 import { Worker } from 'node:worker_threads'
 import type { ApiError } from '../../../foundation/errors/errors.js'
-import { answerTooLarge, tooLarge } from '../../answer/sink.js'
 import type { PlanHandle } from '../../database.js'
-import { outdatedModel, schemaDrift, unavailable } from '../../unavailable.js'
+import { outdatedModel, schemaDrift, unavailable } from '../../errors.js'
+import { answerTooLarge, tooLarge } from '../../response/sink.js'
 import { isDrift } from '../errors.js'
 import { type FromWriter, outdated, type ToWriter, type WriterData } from './protocol.js'
 
@@ -152,7 +152,7 @@ function openBatch(send: (orders: readonly NumberedOrder[]) => void): Batch {
 function openChannel(data: WriterData, died: (error: Error) => void): Channel {
   const worker = new Worker(new URL('./writer-thread.js', import.meta.url), {
     workerData: data,
-    // Closing a descriptor of the database's file would release the locks of all connections (wal.ts).
+    // Closing a descriptor of the database's file would release the locks of all connections (file-watch.ts).
     trackUnmanagedFds: false,
   })
   const encode = openEncoder()

@@ -1,10 +1,9 @@
 // What the writer and its thread say to each other. Messages are sent several at a time, and performed in order.
-
 import type { Changed } from '../../database.js'
 import type { ReadPlan } from '../../plan.js'
-import type { Signing } from '../../signing.js'
+import type { Signing } from '../../response/signed-addresses.js'
 import type { SqliteOptions } from '../connection.js'
-import type { FileIdentities } from '../file/watch.js'
+import type { FileIdentities } from '../file/file-watch.js'
 
 export interface WriterData {
   readonly sqlite: SqliteOptions

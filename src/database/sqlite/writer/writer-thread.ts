@@ -2,12 +2,12 @@
 // other closely share one commit to disk: each is a savepoint in it, and none is acknowledged before that commit.
 import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
-import { answerTooLarge, isTooLarge, openSink, type Sink } from '../../answer/sink.js'
-import type { PreparedRead } from '../../answer/write.js'
 import type { ReadPlan } from '../../plan.js'
+import { answerTooLarge, isTooLarge, openSink, type Sink } from '../../response/sink.js'
+import type { PreparedRead } from '../../response/write.js'
 import { keepStatements, openSqliteAgain } from '../connection.js'
 import { prepareRead } from '../execute.js'
-import { lostFiles, watchFiles } from '../file/watch.js'
+import { lostFiles, watchFiles } from '../file/file-watch.js'
 import { type FromWriter, outdated, type ToWriter, type WriterData } from './protocol.js'
 
 /** Prepared statements that are kept. */
@@ -22,7 +22,7 @@ const database = openSqliteAgain(sqlite, counts ? () => void statementsRun++ : u
 /** Looks whether the files are those that the service has opened, beside the transaction: by a connection that has none. */
 const watch = files === null ? null : watchFiles(openSqliteAgain(sqlite), files, 1)
 checkFiles()
-const signer = signing === null ? null : await (await import('../../answer/signed-addresses.js')).openSigner(signing)
+const signer = signing === null ? null : await (await import('../../response/signed-addresses.js')).openSigner(signing)
 const source = { database, signer }
 const room = Buffer.allocUnsafeSlow(64 * 1024)
 const sinks = { whole: openSink(Number.MAX_SAFE_INTEGER), bounded: openSink(writtenBytes) }

@@ -1,0 +1,234 @@
+// Statements that depend on what earlier ones of them found: whoever executes them, at once or not, goes from one to the next.
+import { type RawBuilder, sql } from 'kysely'
+import type { DraftLinks, IncomingLinks, PlanStep, StepNamed } from '../model/diff/steps.js'
+import { renamedInConfiguration, renamedInFields, storedTypesKey, withStoredTypes } from '../model/diff/strapi-settings.js'
+import { ownedLinks, ownedMorphs } from '../model/schema/owners.js'
+import type { ContentType, Model, Schema } from '../model/schema/types.js'
+import { describeTables } from '../model/tables/tables.js'
+import type { Dialect } from './dialect.js'
+import type { Stored } from './portable-sql.js'
+
+/** A row by the names of its columns. */
+export type ScriptRow = Readonly<Record<string, Stored>>
+
+/** Statements in words of every database, one after the other: each goes to whoever executes them, and its rows come back; none where it has none. */
+export type StepScript = Generator<RawBuilder<unknown>, void, readonly ScriptRow[]>
+
+/** What a script has to know of its database: bound rows, and ids for new rows that nobody else gives meanwhile. */
+export interface ScriptWords {
+  readonly rows: Dialect['rows']
+  /** A query with the column `id`. */
+  newIds(table: string, count: number): RawBuilder<unknown>
+  /** The ids, one for each call, from what that query found. */
+  idsFrom(found: readonly number[]): () => number
+}
+
+/** Executes a script. */
+export async function play(script: StepScript, ask: (query: RawBuilder<unknown>) => Promise<readonly ScriptRow[]>): Promise<void> {
+  for (let next = script.next(); next.done !== true; ) next = script.next(await ask(next.value))
+}
+
+/** The same where a database answers at once. */
+export function playAtOnce(script: StepScript, ask: (query: RawBuilder<unknown>) => readonly ScriptRow[]): void {
+  for (let next = script.next(); next.done !== true; ) next = script.next(ask(next.value))
+}
+
+const literal = (value: unknown): string => {
+  if (value === null || value === undefined) return 'null'
+  return typeof value === 'number' || typeof value === 'bigint' ? String(value) : `'${String(value).replaceAll("'", "''")}'`
+}
+
+/** A statement with its values in the place of `?` or `$1`. */
+export function statementText(text: string, values: readonly unknown[]): string {
+  let next = 0
+  return values.length === 0
+    ? text
+    : text.replace(/\?|\$(\d+)/g, (_mark, number?: string) => literal(values[number === undefined ? next++ : Number(number) - 1]))
+}
+
+/** What the service does for a step beside statements; null: nothing. */
+export function computedText(step: PlanStep): string | null {
+  switch (step.kind) {
+    case 'convertColumn':
+      return `-- fills "${step.column.name}" of "${step.table}" from "${step.as}": ${step.conversion.from} to ${step.conversion.to}`
+    case 'makeDrafts':
+      return `-- inserts a draft of every row of "${step.table}" that has none, with copies of its components, files and links`
+    case 'renameInSettings':
+      return `-- renames ${step.names.map(({ from, to }) => `${from} to ${to}`).join(', ')} in the settings of the content manager and in permissions`
+    case 'storeContentTypes':
+      return '-- writes the schemas to "strapi_core_store_settings"'
+    default:
+      return null
+  }
+}
+
+/** Writes types of the project to the setting by which Strapi knows those of its last start; a database without it has none to write. */
+export function storeContentTypes({ stored, removed }: StepNamed<'storeContentTypes'>, model: Model): StepScript {
+  const types = stored.map((uid) => model.types.get(uid)).filter((type): type is ContentType => type?.exposed === true)
+  return rewrite(settings, storedTypesKey, (text) => withStoredTypes(text, types, removed))
+}
+
+/** Renames attributes of a type or component for the content manager and the permissions of administrators. */
+export function* renameInSettings({ schema, names }: StepNamed<'renameInSettings'>): StepScript {
+  const renamed = new Map(names.map(({ from, to }) => [from, to]))
+  for (const kind of ['content_types', 'components']) {
+    const key = `plugin_content_manager_configuration_${kind}::${schema}`
+    yield* rewrite(settings, key, (text) => renamedInConfiguration(text, renamed))
+  }
+  yield* rewrite(permissions, schema, (text) => renamedInFields(text, renamed))
+}
+
+/** Where a text is, and the column by which its rows are found. */
+interface TextPlace {
+  readonly table: string
+  readonly column: string
+  readonly by: string
+}
+
+const settings: TextPlace = { table: 'strapi_core_store_settings', column: 'value', by: 'key' }
+const permissions: TextPlace = { table: 'admin_permissions', column: 'properties', by: 'subject' }
+
+function* rewrite({ table, column, by }: TextPlace, value: string, change: (text: string) => string): StepScript {
+  const [from, text] = [sql.table(table), sql.id(column)]
+  const rows = yield sql`select id, ${text} as found from ${from} where ${sql.id(by)} = ${value}`
+  for (const { id, found } of rows)
+    if (found !== null && found !== undefined) yield sql`update ${from} set ${text} = ${change(String(found))} where id = ${id}`
+}
+
+type Sql = RawBuilder<unknown>
+
+const list = (names: readonly string[], of?: string): Sql =>
+  sql.join(names.map((name) => (of === undefined ? sql.id(name) : sql.id(of, name))))
+
+/** Rows whose components are copied together. */
+const batch = 500
+
+/** Makes them; rows without a draft are published already. `model` is the new model. */
+export function* makeDrafts(step: StepNamed<'makeDrafts'>, model: Model, words: ScriptWords): StepScript {
+  const table = sql.table(step.table)
+  const [found] = yield sql`select max(id) as last from ${table}`
+  const isOf = sql`draft.document_id = published.document_id and coalesce(draft.locale, '') = coalesce(published.locale, '') and draft.published_at is null`
+  yield sql`insert into ${table} (${list([...step.columns, 'published_at'])}) select ${list(step.columns, 'published')}, null from ${table} as published
+    where published.published_at is not null and not exists (select 1 from ${table} as draft where ${isOf}) order by published.id`
+  // All have both by now, and nothing of what follows changes that.
+  const pairsWhere = (condition: Sql): Sql =>
+    sql`(select published.id as published, draft.id as draft from ${table} as published join ${table} as draft on ${isOf}
+      where published.published_at is not null and ${condition})`
+  const isNew = sql`draft.id > ${Number(found?.last ?? 0)}`
+  const both = { all: pairsWhere(sql`1 = 1`), made: pairsWhere(isNew) }
+  for (const links of step.links) yield copiedLinks(links, both)
+  for (const links of step.incoming) yield incomingLinks(links, both)
+  yield copiedFiles(step.schema, both.made)
+  const pairs = yield sql`select published, draft from ${both.made} as own order by draft`
+  const copies = pairs.map(({ published, draft }) => ({ original: Number(published), copy: Number(draft) }))
+  const columns = new Map(describeTables(model).map(({ name, columns: all }) => [name, all.map((column) => column.name)]))
+  const copier = { model, words, columns }
+  for (let at = 0; at < copies.length; at += batch) yield* copyEntries(copier, model.types.get(step.schema)!, copies.slice(at, at + batch))
+}
+
+/** Selects of the ids of published rows and their drafts: all of them, and those whose drafts are new. */
+interface DraftPairs {
+  readonly all: Sql
+  readonly made: Sql
+}
+
+/** Drafts have the links of their published rows. Of links within the type both ends are drafts. */
+function copiedLinks({ table, here, there, others, within }: DraftLinks, { all, made }: DraftPairs): Sql {
+  const target = within ? sql`target.draft` : sql.id('link', there)
+  const join = within ? sql`join ${all} as target on target.published = ${sql.id('link', there)}` : sql``
+  const more = others.map((name) => sql.id('link', name))
+  return sql`insert into ${sql.table(table)} (${list([here, there, ...others])}) select ${sql.join([sql`own.draft`, target, ...more])}
+    from ${sql.table(table)} as link join ${made} as own on own.published = ${sql.id('link', here)} ${join} order by link.id`
+}
+
+/** Drafts at the other end refer to the drafts, others refer to both; also to drafts that came back, where links were written since they went. */
+function incomingLinks({ table: name, here, there, others, owners, ownersHaveDrafts }: IncomingLinks, { all }: DraftPairs): Sql {
+  const table = sql.table(name)
+  const isNew = sql`not exists (select 1 from ${table} as present
+    where ${sql.id('present', here)} = own.draft and ${sql.id('present', there)} = ${sql.id('link', there)})`
+  const found = sql`${table} as link join ${all} as own on own.published = ${sql.id('link', here)}`
+  if (!ownersHaveDrafts)
+    return sql`insert into ${table} (${list([here, there, ...others])}) select own.draft, ${list([there, ...others], 'link')}
+      from ${found} where ${isNew} order by link.id`
+  const moved = sql`select link.id from ${found} join ${sql.table(owners)} as owner on owner.id = ${sql.id('link', there)}
+    where owner.published_at is null and ${isNew}`
+  return sql`update ${table} set ${sql.id(here)} = (select own.draft from ${all} as own where own.published = ${sql.id(name, here)})
+    where id in (select id from (${moved}) as moved)`
+}
+
+const fileColumns = ['file_id', 'related_type', 'field', 'order']
+
+const copiedFiles = (uid: string, made: Sql): Sql =>
+  sql`insert into files_related_mph (related_id, ${list(fileColumns)}) select own.draft, ${list(fileColumns, 'link')}
+    from files_related_mph as link join ${made} as own on own.published = link.related_id
+    where link.related_type = ${uid} order by link.id`
+
+/** A row and its copy. */
+interface CopiedPair {
+  readonly original: number
+  readonly copy: number
+}
+
+interface Copier {
+  readonly model: Model
+  readonly words: ScriptWords
+  /** The columns of each table. */
+  readonly columns: ReadonlyMap<string, readonly string[]>
+}
+
+/** Copies the components of rows to their copies, with what they hold themselves. */
+function* copyEntries(copier: Copier, { componentTable }: Schema, pairs: readonly CopiedPair[]): StepScript {
+  if (componentTable === null || pairs.length === 0) return
+  const { model, words } = copier
+  const entries = sql.table(componentTable)
+  const owners = words.rows(
+    pairs.map(({ original, copy }) => [original, copy]),
+    { original: 'integer', copy: 'integer' },
+    'owner',
+  )
+  const found = yield sql`select entry.id as entry, entry.cmp_id as component, entry.component_type as uid, owner.copy as owner
+    from ${owners} join ${entries} as entry on entry.entity_id = owner.original order by owner.ordinal, entry.id`
+  for (const uid of new Set(found.map((entry) => String(entry.uid)))) {
+    const component = model.components.get(uid)
+    if (component === undefined) continue
+    const own = found.filter((entry) => entry.uid === uid)
+    const next = words.idsFrom((yield words.newIds(component.table, own.length)).map(({ id }) => Number(id)))
+    const copies = own.map((entry) => ({ original: Number(entry.component), copy: next() }))
+    yield* copyComponents(copier, component, copies)
+    const given = words.rows(
+      own.map(({ entry, owner }, index) => [Number(entry), Number(owner), copies[index]!.copy]),
+      { entry: 'integer', owner: 'integer', copy: 'integer' },
+      'given',
+    )
+    yield sql`insert into ${entries} (entity_id, cmp_id, ${list(entryColumns)})
+      select given.owner, given.copy, ${list(entryColumns, 'entry')} from ${given} join ${entries} as entry on entry.id = given.entry
+      order by given.ordinal`
+  }
+}
+
+const entryColumns = ['component_type', 'field', 'order']
+
+function* copyComponents(copier: Copier, component: Schema, copies: readonly CopiedPair[]): StepScript {
+  const { model, words, columns } = copier
+  const own = words.rows(
+    copies.map(({ original, copy }) => [original, copy]),
+    { original: 'integer', copy: 'integer' },
+    'own',
+  )
+  const columnsOf = (table: string, without: string): readonly string[] =>
+    columns.get(table)!.filter((name) => name !== 'id' && name !== without)
+  const copied = (table: string, key: string): Sql => {
+    const others = columnsOf(table, key)
+    const order = key === 'id' ? sql`own.ordinal` : sql`own.ordinal, row_.id`
+    return sql`insert into ${sql.table(table)} (${list([key, ...others])}) select ${sql.join([sql`own.copy`, ...others.map((name) => sql.id('row_', name))])}
+      from ${own} join ${sql.table(table)} as row_ on ${sql.id('row_', key)} = own.original order by ${order}`
+  }
+  yield copied(component.table, 'id')
+  for (const { shape, storage } of ownedLinks(model)) if (shape.uid === component.uid) yield copied(storage.table, storage.here)
+  for (const { shape, storage } of ownedMorphs(model))
+    if (shape.uid === component.uid && storage.kind === 'table') yield copied(storage.table, storage.here)
+  yield sql`insert into files_related_mph (related_id, ${list(fileColumns)}) select own.copy, ${list(fileColumns, 'link')}
+    from ${own} join files_related_mph as link on link.related_id = own.original
+    where link.related_type = ${component.uid} order by own.ordinal, link.id`
+  yield* copyEntries(copier, component, copies)
+}

@@ -1,0 +1,86 @@
+// Addresses of files that not everyone may read: stored bare, and signed for a while when an answer shows them. Signing is
+// done where answers are written, on the threads, and once for each file and slot of time.
+import { createHmac } from 'node:crypto'
+
+export interface Signer {
+  readonly type: string
+  /** The address with a signature; null: it is not one of ours. */
+  sign(address: string): string | null
+}
+
+/** Signed addresses that are kept until the next slot. */
+const kept = 20_000
+
+/**
+ * Opens a signer. All signatures of one slot of time are equal, so that clients may keep what they fetched; one holds for
+ * the lifetime at most and for nine tenths of it at least.
+ */
+export async function openSigner(signing: Signing): Promise<Signer> {
+  const length = Math.max(1, Math.min(60, Math.floor(signing.lifetime / 10)))
+  const signName = signing.kind === 'local' ? localSigner(signing) : await s3Signer(signing)
+  const signed = new Map<string, string>()
+  let slot = 0
+  return {
+    type: signing.type,
+    sign: (address) => {
+      const current = Math.floor(Date.now() / 1000 / length) * length
+      if (current !== slot || signed.size >= kept) {
+        slot = current
+        signed.clear()
+      }
+      const known = signed.get(address)
+      if (known !== undefined) return known
+      const prefix = signing.prefixes.find((one) => address.startsWith(one))
+      if (prefix === undefined || address.includes('?')) return null
+      const made = signName(address, address.slice(prefix.length), slot)
+      signed.set(address, made)
+      return made
+    },
+  }
+}
+
+type SignName = (address: string, name: string, start: number) => string
+
+function localSigner({ secret, lifetime }: Signing & { readonly kind: 'local' }): SignName {
+  return (address, name, start) => {
+    const expires = start + lifetime
+    return `${address}?expires=${expires}&signature=${fileSignature(secret, name, expires)}`
+  }
+}
+
+/** The signature of a local file's name and the second at which its address ceases to hold. */
+export function fileSignature(secret: string, name: string, expires: number): string {
+  return createHmac('sha256', secret).update(`${name}\n${expires}`).digest('base64url')
+}
+
+async function s3Signer({ origin, path, region, credentials, lifetime }: Signing & { readonly kind: 's3' }): Promise<SignName> {
+  const { default: aws4 } = await import('aws4')
+  const { host } = new URL(origin)
+  const { sessionToken, ...keys } = credentials
+  const known = { ...keys, ...(sessionToken === undefined ? {} : { sessionToken }) }
+  return (_address, name, start) => {
+    const date = new Date(start * 1000).toISOString().replace(/[:-]|\.\d{3}/g, '')
+    const asked = { service: 's3', region, method: 'GET', headers: { Host: host }, signQuery: true }
+    const signed = aws4.sign({ ...asked, path: `${path}${name}?X-Amz-Expires=${lifetime}&X-Amz-Date=${date}` }, known)
+    return origin + signed.path
+  }
+}
+
+/** How addresses are signed, as plain data for the threads. `lifetime` in seconds. */
+export type Signing = {
+  /** The type whose rows are files: `url` and the `url`s inside `formats` are signed. */
+  readonly type: string
+  /** What addresses of our own begin with; the rest is the file's name. Others stay as they are. */
+  readonly prefixes: readonly string[]
+  readonly lifetime: number
+} & (
+  | { readonly kind: 'local'; readonly secret: string }
+  | {
+      readonly kind: 's3'
+      readonly origin: string
+      /** What stands before a file's name in the path of `origin`. */
+      readonly path: string
+      readonly region: string
+      readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string | undefined }
+    }
+)

@@ -1,0 +1,46 @@
+// Lets at most some number of tasks run at once; others wait in a queue of limited length, until they are over.
+import type { ApiError } from '../../foundation/errors/errors.js'
+import { unavailable } from '../errors.js'
+
+/** A look at who still waits; milliseconds. */
+const lookEvery = 100
+
+/** `refusal`: what those are told that find the queue full. */
+export function openShare(
+  most: number,
+  queue: number,
+  refusal: string,
+): <Result>(work: () => Promise<Result>, isOver: () => ApiError | null) => Promise<Result> {
+  let running = 0
+  const waiting = new Set<() => void>()
+
+  /** Resolves when it is the caller's turn. @throws what `isOver` returns before that */
+  async function turn(isOver: () => ApiError | null): Promise<void> {
+    if (waiting.size >= queue) throw unavailable(refusal)
+    let timer: NodeJS.Timeout | undefined
+    await new Promise<void>((resolve, reject) => {
+      waiting.add(resolve)
+      timer = setInterval(() => {
+        const over = isOver()
+        if (over !== null && waiting.delete(resolve)) reject(over)
+      }, lookEvery)
+    }).finally(() => clearInterval(timer))
+  }
+
+  return async (work, isOver) => {
+    // Whoever is called has the place of who ended.
+    if (running >= most) await turn(isOver)
+    else running++
+    try {
+      return await work()
+    } finally {
+      const [next] = waiting
+      if (next === undefined) {
+        running--
+      } else {
+        waiting.delete(next)
+        next()
+      }
+    }
+  }
+}

@@ -1,0 +1,88 @@
+// What the reads and the writes of a service on a server are opened with.
+import type { Config } from '../../foundation/config/config.js'
+import type { ServerSettings } from '../../foundation/config/database-server.js'
+import { elapsed } from '../../foundation/runtime/clock.js'
+import type { PoolActivity, ReadDatabase } from '../database.js'
+import type { Signer } from '../response/signed-addresses.js'
+
+/** For reads. */
+export interface ReadOptions {
+  readonly settings: ServerSettings
+  /** Connections at most. */
+  readonly connections: number
+  /** Reads, and heavy ones, that may wait for a connection. */
+  readonly readQueue: number
+  readonly heavyReadQueue: number
+  /** Milliseconds that a read may take, waiting included. */
+  readonly readTimeout: number
+  /** Bytes of one answer at most. */
+  readonly answerBytes: number
+  /** How addresses of files are signed; null: not at all. */
+  readonly signer: Signer | null
+}
+
+/** For writes. */
+export interface WriteOptions {
+  readonly settings: ServerSettings
+  /** Connections at most. */
+  readonly connections: number
+  /** Transactions that may wait for a connection. */
+  readonly writeQueue: number
+  /** Milliseconds that one transaction may take, waiting and tries included. */
+  readonly writeTimeout: number
+  /** The largest answer that a bounded read may have, in bytes. */
+  readonly writtenBytes: number
+  /** How addresses of files are signed in answers; null: not at all. */
+  readonly signer: Signer | null
+}
+
+/** The options of a service: its reads and its writes share the connections of the settings. */
+export function optionsOf(
+  { limits }: Pick<Config, 'limits'>,
+  settings: ServerSettings,
+  signer: Signer | null,
+): { readonly reads: ReadOptions; readonly writes: WriteOptions } {
+  const { max } = settings.pool
+  const forWrites = Math.max(1, max >> 1)
+  const { readQueue, heavyReadQueue, readTimeout, answerBytes, writeQueue, writeTimeout } = limits
+  const writtenBytes = Math.max(limits.writtenBytes, limits.bodyBytes * 4)
+  return {
+    reads: { settings, signer, connections: Math.max(1, max - forWrites), readQueue, heavyReadQueue, readTimeout, answerBytes },
+    writes: { settings, signer, connections: forWrites, writeQueue, writeTimeout, writtenBytes },
+  }
+}
+
+/** What is counted from the start on. */
+export type WaitCounts = Pick<PoolActivity, 'timeouts' | 'waits' | 'waitedSeconds'>
+
+/** The waits of one pool. */
+export interface ConnectionWaits {
+  /** Counts one wait, however it ends. `work` asks for the connection. */
+  count<Connection>(work: () => Promise<Connection>): Promise<Connection>
+  counts(): WaitCounts
+}
+
+/** Begins to count. `isTimeout`: whether an error says that all connections were in use for too long. */
+export function openConnectionWaits(isTimeout: (error: unknown) => boolean): ConnectionWaits {
+  let [timeouts, waits, waitedSeconds] = [0, 0, 0]
+  return {
+    count: async (work) => {
+      const started = elapsed()
+      waits++
+      try {
+        return await work()
+      } catch (error) {
+        if (isTimeout(error)) timeouts++
+        throw error
+      } finally {
+        waitedSeconds += (elapsed() - started) / 1000
+      }
+    },
+    counts: () => ({ timeouts, waits, waitedSeconds }),
+  }
+}
+
+/** Reads, with the connections that they have. */
+export interface ServerReads extends ReadDatabase {
+  activity(): PoolActivity
+}

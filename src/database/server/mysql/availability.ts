@@ -1,0 +1,96 @@
+// Reaches the MySQL or MariaDB server of a project.
+import type { Config } from '../../../foundation/config/config.js'
+import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import { ConfigError } from '../../../foundation/errors/errors.js'
+import type { MainConnection } from '../../database.js'
+import { lossRetrier } from '../retry-transaction.js'
+import { readCatalog } from './catalog.js'
+import { type Client, objectsOf } from './client.js'
+import { type MysqlServer, mysqlDialects } from './dialect.js'
+import { explained, isConnectionLoss, isTimeout } from './errors.js'
+import { onClient, openPool, type Pool } from './pool.js'
+import { execute, type MysqlStatements, openStatements } from './statements.js'
+import { writeMysqlSql } from './translate-sql.js'
+
+/** Connections for permissions and health. */
+const smallPool = 2
+
+/** A server that can be reached. */
+export interface MysqlReached {
+  readonly settings: ServerSettings
+  readonly small: Pool
+  readonly statements: MysqlStatements
+  /** The server is a node of a Galera cluster at the start. Whether it is one later is known of each connection (`Client.isGalera`). */
+  readonly isGalera: boolean
+  close(): Promise<void>
+}
+
+/** Opens the small pool, and makes sure that the server can be reached. @throws ConfigError with a sentence */
+export async function reach(config: Config, failed: (error: Error) => void = () => {}): Promise<MysqlReached> {
+  const settings = config.database.server!
+  if (settings.url !== null && !/^(?:mysql|mariadb):\/\//.test(settings.url))
+    throw new ConfigError('DATABASE_URL is none of MySQL or MariaDB: it begins with mysql://')
+  const small = openPool(settings, { max: smallPool, failed })
+  try {
+    const statements = openStatements(mysqlDialects[await checkServer(small)])
+    statements.learn(await onClient(small, readCatalog))
+    return { settings, small, statements, isGalera: await onClient(small, async (client) => client.isGalera), close: () => small.close() }
+  } catch (error) {
+    await small.close()
+    if (error instanceof ConfigError) throw error
+    throw new ConfigError(
+      `The database at ${placeOf(settings)} cannot be used: ${(error as Error).message || (error as { code?: string }).code}.`,
+    )
+  }
+}
+
+/** The oldest servers that have what statements here need: JSON_TABLE, and collations that do not pad. */
+const oldest: Readonly<Record<MysqlServer, readonly number[]>> = { MariaDB: [10, 11, 0], MySQL: [8, 0, 19] }
+
+/** Which server it is. @throws ConfigError where it is older than what is supported */
+export async function checkServer(pool: Pool): Promise<MysqlServer> {
+  const { rows } = await onClient(pool, (client) => client.query('select version()'))
+  const version = String(rows[0]![0])
+  // A proxy may put another number before MariaDB's own.
+  const ofMaria = /(\d{1,3})\.(\d{1,3})\.(\d{1,3})-mariadb/i.exec(version)
+  const name = ofMaria === null ? 'MySQL' : 'MariaDB'
+  const numbers = (ofMaria ?? /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})/.exec(version) ?? []).slice(1).map(Number)
+  const behind = oldest[name].map((least, index) => (numbers[index] ?? 0) - least).find((difference) => difference !== 0) ?? 0
+  if (behind < 0) throw new ConfigError(`The server is ${name} ${version}; ${oldest[name].join('.')} or later is needed`)
+  return name
+}
+
+/** The server and database as they may be shown: without a password. */
+export function placeOf({ url, host, port, name }: Pick<ServerSettings, 'url' | 'host' | 'port' | 'name'>): string {
+  if (url === null) return `${host}:${port}/${name}`
+  if (!URL.canParse(url)) return 'mysql://…'
+  const parsed = new URL(url)
+  // A password with an unescaped slash or at sign ends in the host or the path: nothing before the last at sign is shown.
+  const isOdd = parsed.pathname.includes('@')
+  return `mysql://${isOdd ? parsed.pathname.slice(parsed.pathname.lastIndexOf('@') + 1) : parsed.host + parsed.pathname}`
+}
+
+/** Lends a connection: the only one, or one of a pool whose connections are free soon. */
+export type MysqlLend = <Result>(work: (client: Client) => Promise<Result>) => Promise<Result>
+
+/** `failed` receives losses of connections, also those that no caller notices. */
+export function openMainConnection(
+  lend: MysqlLend,
+  statements: MysqlStatements,
+  failed: (error: Error) => void = () => {},
+): MainConnection {
+  const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
+  return {
+    // Neither server tells cheaply, and in order with commits, whether anything was committed: it is looked at what was.
+    isRemote: true,
+    changed: async () => true,
+    rows: async (query) => {
+      const { text, values } = writeMysqlSql(query)
+      try {
+        return objectsOf(await retried(() => lend((client) => execute(statements, client, text, values)))) as never
+      } catch (error) {
+        throw explained(error)
+      }
+    },
+  }
+}

@@ -1,0 +1,326 @@
+// The statements of those steps of a change of the content model that change tables, in the words of MySQL and MariaDB. Each of them is a
+// transaction by itself, so a step that was begun is looked at: what is there already is not done again.
+
+import type { RawBuilder } from 'kysely'
+import { copiesPrefix, type ReversingStep, type RowsToCopy } from '../../../model/diff/reversing.js'
+import { keptRowsStatement, rowStatement } from '../../../model/diff/row-statements.js'
+import { expressionOf, id, type SqlText, sqlText } from '../../../model/diff/sql-text.js'
+import type { PlanStep, StepNamed } from '../../../model/diff/steps.js'
+import { type Column, type Index, quoted } from '../../../model/tables/table.js'
+import { computedText, statementText } from '../../change-scripts.js'
+import { holdsAll } from '../backfill-column.js'
+import type { MysqlQueryable } from './client.js'
+import { charactersOf, columnText, createStatement, declaredType, foreignKeyText, indexText } from './create-tables.js'
+import { literal } from './statements.js'
+import { writeMysqlSql } from './translate-sql.js'
+
+/** Steps that change tables and no rows. */
+export type TableStep = StepNamed<
+  | 'createTable'
+  | 'renameTable'
+  | 'keepTable'
+  | 'dropTable'
+  | 'addColumn'
+  | 'renameColumn'
+  | 'keepColumn'
+  | 'declareColumn'
+  | 'convertColumn'
+  | 'createIndex'
+  | 'dropIndex'
+  | 'renameForeignKey'
+  | 'dropForeignKey'
+>
+
+/** What is there now. */
+export interface PresentTables {
+  table(name: string): Promise<boolean>
+  column(table: string, name: string): Promise<PresentColumn | null>
+  columns(table: string): Promise<readonly { readonly name: string }[]>
+  index(table: string, name: string): Promise<boolean>
+  foreignKey(table: string, name: string): Promise<boolean>
+  /** The number that the next row gets. */
+  nextId(table: string): Promise<number>
+  /** The character set of new tables, as `charactersOf` says. */
+  characters(): Promise<string>
+  /** Indexes of our own on a table, or on one of its columns. */
+  ownIndexes(table: string, column: string | null): Promise<readonly string[]>
+}
+
+/** A column as it is declared. */
+export interface PresentColumn {
+  /** With its character set and collation. */
+  readonly type: string
+  readonly isRequired: boolean
+}
+
+const text = (value: string): string => literal(value, 'plain')
+
+/** Looks into the catalog for one thing at a time. */
+export function lookAt(client: MysqlQueryable): PresentTables {
+  const found = async (from: string, where: string) => {
+    const { rows } = await client.query(`select 1 from information_schema.${from} where ${where} limit 1`)
+    return rows.length > 0
+  }
+  const of = (table: string, schema = 'table_schema') => `${schema} = database() and table_name = ${text(table)}`
+  return {
+    table: (name) => found('tables', of(name)),
+    column: async (table, name) => {
+      const { rows } = await client.query(
+        `select column_type, is_nullable, character_set_name, collation_name from information_schema.columns where ${of(table)} and column_name = ${text(name)}`,
+      )
+      const [row] = rows as readonly (readonly [string, string, string | null, string | null])[]
+      if (row === undefined) return null
+      const [type, nullable, set, collation] = row
+      return { type: set === null ? type : `${type} character set ${set} collate ${collation}`, isRequired: nullable === 'NO' }
+    },
+    columns: async (table) => {
+      const { rows } = await client.query(`select column_name from information_schema.columns where ${of(table)} order by ordinal_position`)
+      return rows.map(([name]) => ({ name: String(name) }))
+    },
+    characters: () => charactersOf(client),
+    index: (table, name) => found('statistics', `${of(table)} and index_name = ${text(name)}`),
+    foreignKey: (table, name) =>
+      found('table_constraints', `${of(table)} and constraint_type = 'FOREIGN KEY' and constraint_name = ${text(name)}`),
+    nextId: async (table) => {
+      const { rows } = await client.query(`select auto_increment from information_schema.tables where ${of(table)}`)
+      return Number(rows[0]?.[0] ?? 1)
+    },
+    ownIndexes: async (table, column) => {
+      const only = column === null ? '' : ` and column_name = ${text(column)}`
+      const { rows } = await client.query(
+        `select distinct index_name from information_schema.statistics where ${of(table)} and index_name like 'octavo\\\\_%'${only}`,
+      )
+      return rows.flat() as string[]
+    },
+  }
+}
+
+const alter = (table: string, ...changes: readonly string[]): string => `alter table ${quoted(table)} ${changes.join(', ')}`
+
+/** A column is added with `not null` only where it has a default: there may be rows. */
+const added = (column: Column): string => columnText({ ...column, notNull: column.notNull && column.default !== null })
+
+/**
+ * Statements one after the other: the next is asked for when the one before it has been executed, so that what a former try has done is
+ * seen. `later`: the steps behind this one.
+ */
+export type StatementsInTurn = AsyncGenerator<string, void, void>
+
+/** The statements of a step that are still to be executed. A column that is to be filled is there at the end, and empty. */
+export async function* statementsLeft(
+  step: TableStep,
+  there: PresentTables,
+  later: readonly { readonly kind: string }[],
+): StatementsInTurn {
+  switch (step.kind) {
+    case 'createTable':
+      yield createStatement(step.table, await there.characters())
+      return
+    case 'renameTable':
+      if (await there.table(step.table)) yield `rename table ${quoted(step.table)} to ${quoted(step.to)}`
+      return
+    case 'keepTable':
+      if (!(await there.table(step.table))) return
+      // Their names are those of the whole database. Names of indexes are in nobody's way.
+      for (const name of step.foreignKeys) if (await there.foreignKey(step.table, name)) yield dropForeignKey(step.table, name)
+      yield `rename table ${quoted(step.table)} to ${quoted(step.as)}`
+      return
+    case 'dropTable':
+      yield `drop table if exists ${quoted(step.table)}`
+      return
+    case 'addColumn': {
+      const { table, column, foreignKey } = step
+      if ((await there.column(table, column.name)) === null) yield alter(table, `add column ${added(column)}`)
+      if (foreignKey !== null && !(await there.foreignKey(table, foreignKey.name))) yield alter(table, `add ${foreignKeyText(foreignKey)}`)
+      return
+    }
+    case 'renameColumn':
+      if ((await there.column(step.table, step.column)) !== null) yield renameColumn(step.table, step.column, step.to)
+      return
+    case 'keepColumn':
+      yield* moveAside(step.table, step.column, step.as, there)
+      return
+    case 'declareColumn':
+      yield* declare(step, there)
+      return
+    case 'convertColumn':
+      yield* replace(step, there)
+      return
+    default:
+      yield* statementsOfKeys(step, there, later)
+  }
+}
+
+const renameColumn = (table: string, column: string, to: string): string => alter(table, `rename column ${quoted(column)} to ${quoted(to)}`)
+
+const dropForeignKey = (table: string, name: string): string => alter(table, `drop foreign key ${quoted(name)}`)
+
+/** A column under a name that nothing writes, which may be empty. */
+async function* moveAside(table: string, { name, default: standard }: Column, as: string, there: PresentTables): StatementsInTurn {
+  if ((await there.column(table, as)) === null) yield renameColumn(table, name, as)
+  const column = (await there.column(table, as))!
+  if (column.isRequired) yield alter(table, `modify column ${quoted(as)} ${column.type} null`)
+  else if (standard !== null) yield alter(table, `alter column ${quoted(as)} drop default`)
+}
+
+async function* replace(
+  { table, column, former, as }: StepNamed<'convertColumn' | 'declareColumn'>,
+  there: PresentTables,
+): StatementsInTurn {
+  yield* moveAside(table, { ...former, name: column.name }, as, there)
+  if ((await there.column(table, column.name)) === null) yield alter(table, `add column ${added(column)}`)
+}
+
+/** Whether a column stays where it is; otherwise it is made anew and filled. */
+export const isDeclaredInPlace = ({ former, column }: Pick<StepNamed<'declareColumn'>, 'former' | 'column'>): boolean =>
+  holdsAll(former, column)
+
+async function* declare(step: StepNamed<'declareColumn'>, there: PresentTables): StatementsInTurn {
+  const { table, column } = step
+  if (!isDeclaredInPlace(step)) {
+    yield* replace(step, there)
+    return
+  }
+  const name = quoted(column.name)
+  if (column.notNull && column.default !== null) yield `update ${quoted(table)} set ${name} = ${column.default} where ${name} is null`
+  yield alter(table, `modify column ${added(column)}`)
+}
+
+type KeyStep = StepNamed<'createIndex' | 'dropIndex' | 'renameForeignKey' | 'dropForeignKey'>
+
+const addIndex = (table: string, index: Index): string => alter(table, `add ${indexText(index)}`)
+
+async function* statementsOfKeys(step: KeyStep, there: PresentTables, later: readonly { readonly kind: string }[]): StatementsInTurn {
+  const { table } = step
+  switch (step.kind) {
+    case 'createIndex':
+      if (!(await there.index(table, step.index.name))) yield addIndex(table, step.index)
+      return
+    case 'dropIndex': {
+      const { name } = step.index
+      // A foreign key needs its index. One that another name is meant for is made anew with it.
+      const goes = later.some((each) => isAboutForeignKey(each, name))
+      if (goes && (await there.foreignKey(table, name))) yield dropForeignKey(table, name)
+      if (await there.index(table, name)) yield alter(table, `drop index ${quoted(name)}`)
+      return
+    }
+    case 'renameForeignKey':
+      if (await there.foreignKey(table, step.from)) yield dropForeignKey(table, step.from)
+      if (!(await there.foreignKey(table, step.to.name))) yield alter(table, `add ${foreignKeyText(step.to)}`)
+      return
+    case 'dropForeignKey':
+      if (await there.foreignKey(table, step.foreignKey.name)) yield dropForeignKey(table, step.foreignKey.name)
+      return
+  }
+}
+
+function isAboutForeignKey(step: { readonly kind: string }, name: string): boolean {
+  const { kind, from, foreignKey } = step as {
+    readonly kind: string
+    readonly from?: string
+    readonly foreignKey?: { readonly name: string }
+  }
+  return (kind === 'renameForeignKey' && from === name) || (kind === 'dropForeignKey' && foreignKey?.name === name)
+}
+
+/** Steps on the way back that change tables as no step of a change does. */
+export type TableReversal = Extract<ReversingStep, { readonly kind: 'dropColumn' | 'putColumnBack' | 'addForeignKey' }>
+
+/** The statements of a step that are still to be executed. */
+export async function* reversalsLeft(step: TableReversal, there: PresentTables): StatementsInTurn {
+  const { table } = step
+  switch (step.kind) {
+    case 'dropColumn':
+      if ((await there.column(table, step.column)) !== null) yield alter(table, `drop column ${quoted(step.column)}`)
+      return
+    case 'addForeignKey':
+      if (!(await there.foreignKey(table, step.foreignKey.name))) yield alter(table, `add ${foreignKeyText(step.foreignKey)}`)
+      return
+    case 'putColumnBack': {
+      const { column, as } = step
+      if ((await there.column(table, as)) !== null) {
+        if ((await there.column(table, column.name)) !== null) yield alter(table, `drop column ${quoted(column.name)}`)
+        yield alter(table, `rename column ${quoted(as)} to ${quoted(column.name)}`)
+      } else if (!step.declares) return
+      if (step.declares || isDeclaredMore(column)) yield alter(table, `modify column ${columnText(column)}`)
+    }
+  }
+}
+
+/** Whether more is said of a column than its type. */
+const isDeclaredMore = ({ notNull, default: standard }: Column): boolean => notNull || standard !== null
+
+const wordsOf = ({ table, where }: RowsToCopy): SqlText =>
+  where === null ? sqlText`from ${id(table)}` : sqlText`from ${id(table)} where ${where}`
+
+/** Looks for a row that a step changes or deletes. */
+export const someRow = (rows: RowsToCopy) => expressionOf(sqlText`select 1 as found ${wordsOf(rows)} limit 1`)
+
+/** Makes the table of copies; what an earlier try has left of it is empty. */
+export const tableOfCopies = ({ table, as }: RowsToCopy): string => `create table if not exists ${quoted(as)} like ${quoted(table)}`
+
+/** Copies the rows that a step changes or deletes. */
+export const copyStatement = (rows: RowsToCopy) => expressionOf(sqlText`insert into ${id(rows.as)} select * ${wordsOf(rows)}`)
+
+/** Writes copied rows to where they were. */
+export function putBackStatement(table: string, from: string, columns: readonly { readonly name: string }[]): string {
+  const names = columns.map(({ name }) => quoted(name)).join(', ')
+  return `replace into ${quoted(table)} (${names}) select ${names} from ${quoted(from)}`
+}
+
+/** Drops all copies, when they are needed no more. */
+export async function dropCopies(client: MysqlQueryable): Promise<void> {
+  const { rows } = await client.query(
+    `select table_name from information_schema.tables where table_schema = database() and table_name like ${literal(`${copiesPrefix.replaceAll('_', '\\_')}%`, 'plain')}`,
+  )
+  for (const [name] of rows) await client.query(`drop table if exists ${quoted(String(name))}`)
+}
+
+const textOf = (statement: RawBuilder<unknown>): string => {
+  const { text, values } = writeMysqlSql(statement)
+  return statementText(text, values)
+}
+
+/** What a step finds that nobody has begun: all that it needs, and nothing that it makes. */
+function beforeIt(step: TableStep): PresentTables {
+  const seen = new Set<string>()
+  const former = 'former' in step ? step.former : 'column' in step && typeof step.column !== 'string' ? step.column : null
+  return {
+    table: async () => true,
+    column: async (_table, name) => {
+      if (step.kind === 'renameColumn') return { type: '', isRequired: false }
+      // What it is called later is not there when it is asked for first.
+      const isThere = seen.has(name)
+      seen.add(name)
+      return isThere && former !== null ? { type: declaredType(former.type), isRequired: former.notNull } : null
+    },
+    columns: async () => [],
+    index: async () => step.kind !== 'createIndex',
+    foreignKey: async (_table, name) => step.kind !== 'addColumn' && (step.kind !== 'renameForeignKey' || name === step.from),
+    characters: async () => '',
+    nextId: async () => 1,
+    ownIndexes: async () => [],
+  }
+}
+
+/** Returns the statements of a step, and comments for what is computed. `later`: the steps behind it. */
+export async function describeMysqlStep(step: PlanStep, later: readonly PlanStep[]): Promise<readonly string[]> {
+  switch (step.kind) {
+    case 'renameInSettings':
+    case 'storeContentTypes':
+    case 'makeDrafts':
+      return [computedText(step)!]
+    case 'keepRows':
+      return [`create table if not exists ${quoted(step.as)} like ${quoted(step.table)}`, textOf(expressionOf(keptRowsStatement(step)))]
+    case 'moveRows':
+    case 'deleteRows':
+    case 'setValues':
+      return [textOf(expressionOf(rowStatement(step)))]
+    default: {
+      const statements: string[] = []
+      for await (const statement of statementsLeft(step, beforeIt(step), later)) statements.push(statement)
+      const computed = computedText(step)
+      return computed === null ? statements : [...statements, computed]
+    }
+  }
+}

@@ -1,0 +1,277 @@
+// Carries out a change of the content model on PostgreSQL: all of it in one transaction on a connection of its own, so that whatever ends it
+// leaves the database as it was.
+
+import { type RawBuilder, sql } from 'kysely'
+import type pg from 'pg'
+import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import { pause } from '../../../foundation/runtime/clock.js'
+import { isKept } from '../../../model/diff/kept.js'
+import { renamedBy } from '../../../model/diff/renamed.js'
+import type { MovedColumn, PlanStep, StepNamed } from '../../../model/diff/steps.js'
+import type { Model } from '../../../model/schema/types.js'
+import { storedName } from '../../../model/tables/stored-name.js'
+import { quoted } from '../../../model/tables/table.js'
+import { makeDrafts, play, renameInSettings, type ScriptRow, type ScriptWords, storeContentTypes } from '../../change-scripts.js'
+import type { ModelWork } from '../../database.js'
+import { unavailable } from '../../errors.js'
+import { type Filling, fillColumn } from '../backfill-column.js'
+import { readCatalog } from './catalog.js'
+import { addColumn, declaredWider, isDeclaredInPlace, keptRows, movedAside, movedRows, statementsOf } from './change-statements.js'
+import { fitterFor } from './coerce-values.js'
+import { executePrepared, objectsOf, onConnection, openPool, openStatements } from './connection.js'
+import { addForeignKey } from './create-tables.js'
+import { postgresDialect, writePostgresSql } from './dialect.js'
+import { cancelled, codeOf, explained, isConflict, isConnectionLoss } from './errors.js'
+import { preparationError, preparing } from './prepare-database.js'
+import { forms, reading, updateRows } from './rows.js'
+import type { Outcomes } from './transaction.js'
+
+/** What changes of a database are carried out with. */
+export interface CarryingOut {
+  readonly settings: ServerSettings
+  readonly outcomes: Outcomes
+  /** Milliseconds to wait for tables that are in use; everybody who comes later waits behind that. */
+  readonly wait: number
+  /** Receives the loss of the connection. */
+  failed(error: Error): void
+}
+
+/** Times that the tables are asked for; between two of them whoever waited behind that has its turn. Milliseconds until the next one. */
+const [tries, pauseBetween] = [3, 500]
+
+/** Tables were not to be had, or somebody else wanted them in another order. */
+const mayPass = (error: unknown): boolean => isConflict(error) || codeOf(error) === cancelled
+
+/**
+ * Carries out a change. Resolves to false, and changes nothing, where it is outdated.
+ * @throws ApiError 503 where the tables are in use for too long or the server is lost; nothing has happened then
+ */
+export async function carryOutOnPostgres(options: CarryingOut, work: ModelWork): Promise<boolean> {
+  const pool = openPool(options.settings, { max: 1, pipelined: false, failed: options.failed })
+  try {
+    for (let left = tries; ; left--) {
+      try {
+        return await onConnection(pool, (client) => carryOutOn(client, pool, options, work))
+      } catch (error) {
+        if (isConnectionLoss(error)) options.failed(error as Error)
+        if (!mayPass(error)) throw explained(preparationError(error, options.wait, options.settings.schema))
+        if (left === 1) throw unavailable('The tables of the change are in use. Nothing was changed; try again', error)
+        await pause(pauseBetween)
+      }
+    }
+  } finally {
+    await pool.end()
+  }
+}
+
+async function carryOutOn(client: pg.PoolClient, pool: pg.Pool, { outcomes, wait }: CarryingOut, work: ModelWork): Promise<boolean> {
+  const statements = openStatements(pool)
+  const session: StepSession = {
+    client,
+    ask: async (query) => {
+      const { text, values } = writePostgresSql(query)
+      const statement = values.length === 0 ? { name: undefined, text, types: [] } : await statements.describe(text, client)
+      return objectsOf(await executePrepared(client, statement, values))
+    },
+  }
+  const epoch = await outcomes.epoch()
+  try {
+    await client.query(`begin isolation level read committed read write; ${forms}; set local lock_timeout = ${Math.ceil(wait)}`)
+    await client.query(`select pg_advisory_xact_lock(${preparing})`)
+    if ((await session.ask(work.isOutdated)).length > 0) {
+      await client.query('rollback')
+      return false
+    }
+    await client.query(`set local statement_timeout = ${Math.ceil(wait)}`)
+    await lockTables(session, work.steps)
+    await client.query('set local statement_timeout = 0')
+    await runModelSteps(session, work.steps, work.model)
+    for (const statement of work.make) await session.ask(statement)
+  } catch (error) {
+    await client.query('rollback').catch(() => {})
+    throw error
+  }
+  await commit(client, outcomes, epoch)
+  return true
+}
+
+/** Commits. Where the connection is lost meanwhile, the server is asked what became of the transaction. */
+async function commit(client: pg.PoolClient, outcomes: Outcomes, epoch: string): Promise<void> {
+  const { rows } = await client.query<{ readonly id: string }>('select pg_current_xact_id()::text as id')
+  try {
+    await client.query('commit')
+  } catch (error) {
+    if (!isConnectionLoss(error)) throw error
+    const outcome = await outcomes.outcomeOf(rows[0]!.id, epoch)
+    if (outcome === 'committed') return
+    if (outcome === 'aborted') throw error
+    throw unavailable('The database was lost while it committed a change of the model, and may have done so', error)
+  }
+}
+
+/** The connection of a change, in its transaction. */
+export interface StepSession {
+  readonly client: pg.ClientBase
+  ask(query: RawBuilder<unknown>): Promise<readonly ScriptRow[]>
+}
+
+const words: ScriptWords = {
+  rows: postgresDialect.rows,
+  newIds: (table, count) => sql`select ${postgresDialect.newIds(table, count)}`,
+  idsFrom: (found) => postgresDialect.idsFrom(found) as () => number,
+}
+
+/** Runs steps in their order. `model` is the new model. */
+export async function runModelSteps(session: StepSession, steps: readonly PlanStep[], model: Model): Promise<void> {
+  const lastTable = steps.findLastIndex(({ kind }) => kind === 'createTable')
+  for (const [index, step] of steps.entries()) {
+    await dropOwnIndexes(session, step)
+    await runStep(session, step, model)
+    if (index === lastTable) await addForeignKeys(session, steps)
+  }
+}
+
+/** New tables may reference others that come later. */
+async function addForeignKeys({ client }: StepSession, steps: readonly PlanStep[]): Promise<void> {
+  for (const step of steps)
+    if (step.kind === 'createTable') for (const key of step.table.foreignKeys) await client.query(addForeignKey(step.table.name, key))
+}
+
+async function runStep(session: StepSession, step: PlanStep, model: Model): Promise<void> {
+  switch (step.kind) {
+    case 'renameInSettings':
+      return play(renameInSettings(step), session.ask)
+    case 'storeContentTypes':
+      return play(storeContentTypes(step, model), session.ask)
+    case 'makeDrafts':
+      return play(makeDrafts(step, model, words), session.ask)
+    case 'convertColumn':
+      return convert(session, { ...step, former: { ...step.former, name: step.column.name } })
+    case 'declareColumn':
+      return declare(session, step)
+    case 'renameForeignKey':
+      return renameForeignKey(session, step)
+    case 'keepRows':
+      return keepRows(session, step)
+    case 'moveRows':
+      return moveRows(session, step)
+    default:
+      if (isOfOthers(step) && !(await isThere(session, step.table))) return
+      for (const statement of statementsOf(step)) await session.ask(statement)
+  }
+}
+
+async function keepRows(session: StepSession, step: StepNamed<'keepRows'>): Promise<void> {
+  for (const statement of keptRows(step)) await session.ask(statement)
+  const { rows } = await session.client.query(`select from ${quoted(step.as)} limit 1`)
+  // Nothing was kept: no table has to be looked after.
+  if (rows.length === 0) await session.client.query(`drop table ${quoted(step.as)}`)
+}
+
+/** Moves rows, with what is kept aside in their columns where that is asked for. */
+async function moveRows(session: StepSession, step: StepNamed<'moveRows'>): Promise<void> {
+  const kept: MovedColumn[] = []
+  if (step.withKept === true) {
+    const { tables } = await readCatalog(session.client)
+    const there = new Set(tables.get(storedName(step.to))!.map(({ name }) => name))
+    for (const { name, type } of tables.get(storedName(step.from))!.filter((column) => isKept(column.name))) {
+      kept.push({ from: name, to: name })
+      if (!there.has(name)) await session.client.query(`alter table ${quoted(step.to)} add column ${quoted(name)} ${type}`)
+    }
+  }
+  for (const statement of movedRows({ ...step, columns: [...step.columns, ...kept] })) await session.ask(statement)
+}
+
+/** `former` has the name of the new column. */
+async function convert(
+  session: StepSession,
+  { table, column, former, as, conversion, restores }: Omit<StepNamed<'convertColumn'>, 'kind' | 'risk'>,
+): Promise<void> {
+  for (const statement of [...movedAside(table, former, as), addColumn(table, column)]) await session.ask(statement)
+  await fillPostgresColumn(session.client, { table, from: as, to: column.name, conversion, restores })
+}
+
+/** Values that a column cannot hold as they are stay aside. */
+async function declare(session: StepSession, step: StepNamed<'declareColumn'>): Promise<void> {
+  const { table, column, former } = step
+  if (isDeclaredInPlace(step)) for (const statement of declaredWider(table, column)) await session.ask(statement)
+  else
+    await convert(session, {
+      ...step,
+      former: { ...former, name: column.name },
+      conversion: { from: 'text', to: 'text', rule: 'same' },
+    })
+}
+
+async function renameForeignKey({ client }: StepSession, { table, from, to }: StepNamed<'renameForeignKey'>): Promise<void> {
+  const { rows } = await client.query<{ readonly name: string }>(
+    'select conname as name from pg_constraint where conrelid = to_regclass($1) and conname in ($2, $3)',
+    [quoted(table), storedName(from), storedName(to.name)],
+  )
+  const names = rows.map(({ name }) => name)
+  if (names.includes(storedName(to.name))) return
+  if (names.length === 0) await client.query(addForeignKey(table, to))
+  else await client.query(`alter table ${quoted(table)} rename constraint ${quoted(from)} to ${quoted(to.name)}`)
+}
+
+/** Tables of the panel: one that an older Strapi made has not all of them. */
+const isOfOthers = (step: PlanStep): step is StepNamed<'setValues' | 'deleteRows'> =>
+  (step.kind === 'setValues' || step.kind === 'deleteRows') && /^(?:strapi|admin)_/.test(step.table)
+
+async function isThere({ client }: StepSession, table: string): Promise<boolean> {
+  const { rows } = await client.query<{ readonly oid: unknown }>('select to_regclass($1) as oid', [quoted(table)])
+  return rows[0]!.oid !== null
+}
+
+/** Indexes of our own have names by what they are about; under the new one they are created in the background. */
+async function dropOwnIndexes({ client }: StepSession, step: PlanStep): Promise<void> {
+  const renamed = renamedBy(step)
+  if (renamed === null) return
+  const { rows } = await client.query<{ readonly name: string }>(
+    `select i.relname as name from pg_index x join pg_class i on i.oid = x.indexrelid
+     where x.indrelid = to_regclass($1) and i.relname like 'octavo\\_%' and not x.indisprimary
+       and ($2::text is null or exists (select from pg_attribute a where a.attrelid = x.indrelid and a.attname = $2 and a.attnum = any (x.indkey::int2[])))`,
+    [quoted(renamed.table), renamed.column === null ? null : storedName(renamed.column)],
+  )
+  for (const { name } of rows) await client.query(`drop index ${quoted(name)}`)
+}
+
+/** The tables that a step is about. */
+function tablesOf(step: PlanStep): readonly string[] {
+  if (step.kind === 'moveRows') return [step.from, step.to]
+  return 'table' in step && typeof step.table === 'string' ? [step.table] : []
+}
+
+/** Whether others may read the tables of a step meanwhile: only rows are changed, such as permissions, by which every request is identified. */
+const isReadBeside = ({ kind }: PlanStep): boolean => kind === 'setValues' || kind === 'deleteRows'
+
+/** Locks the tables that steps are about, all at once: nothing is done before all of them are to be had. */
+export async function lockTables({ client }: StepSession, steps: readonly PlanStep[]): Promise<void> {
+  // Whoever writes has looked at it, or waits for it. Whoever reads which model is in force does not.
+  await client.query('lock table octavo_model_history in exclusive mode')
+  const { ownTables } = await readCatalog(client)
+  const there = new Set(ownTables)
+  const named = (some: readonly PlanStep[]) => [...new Set(some.flatMap(tablesOf).map(storedName))].filter((name) => there.has(name)).sort()
+  const whole = named(steps.filter((step) => !isReadBeside(step)))
+  const read = named(steps).filter((name) => !whole.includes(name))
+  if (read.length > 0) await client.query(`lock table ${read.map(quoted).join(', ')} in exclusive mode`)
+  if (whole.length > 0) await client.query(`lock table ${whole.map(quoted).join(', ')} in access exclusive mode`)
+}
+
+/** Fills it. */
+export function fillPostgresColumn(client: pg.ClientBase, { table, from, to, conversion, restores }: Filling): Promise<void> {
+  const { tables, read } = reading(client, '')
+  const name = storedName(table)
+  return fillColumn(
+    {
+      columns: async () => new Map((await tables()).find((each) => each.name === name)!.columns.map((column) => [column.name, column])),
+      fitterFor,
+      read: (columns, after, limit) => read({ name, columns, key: ['id'] }, after === null ? null : [after], limit),
+      write: (columns, rows) => updateRows(client, { name, columns, key: ['id'] }, rows),
+    },
+    {
+      ...{ table: name, from: storedName(from), to: storedName(to), conversion },
+      restores: restores === undefined ? undefined : { ...restores, from: storedName(restores.from) },
+    },
+  )
+}

@@ -1,0 +1,114 @@
+// Reaches the PostgreSQL server of a project.
+import type pg from 'pg'
+import type { Config } from '../../../foundation/config/config.js'
+import type { ServerSettings } from '../../../foundation/config/database-server.js'
+import { ConfigError } from '../../../foundation/errors/errors.js'
+import { shared } from '../../../foundation/runtime/shared-calls.js'
+import type { MainConnection } from '../../database.js'
+import { lossRetrier } from '../retry-transaction.js'
+import {
+  type AskServer,
+  type Connection,
+  type Executed,
+  execute,
+  objectsOf,
+  openPool,
+  openStatements,
+  type Statements,
+} from './connection.js'
+import { writePostgresSql } from './dialect.js'
+import { explained, isConflict, isConnectionLoss, isTimeout } from './errors.js'
+
+/** Connections for permissions and health. */
+const smallPool = 2
+/** Connections on which the server is asked about statements. */
+const describingPool = 2
+
+/** A server that can be reached. */
+export interface Reached {
+  readonly settings: ServerSettings
+  readonly small: pg.Pool
+  readonly statements: Statements
+  close(): Promise<void>
+}
+
+/** Opens the small pool, and makes sure that the server can be reached. @throws ConfigError with a sentence */
+export async function reach(config: Config, failed: (error: Error) => void = () => {}): Promise<Reached> {
+  const settings = config.database.server!
+  const small = openPool(settings, { max: smallPool, pipelined: false, failed })
+  try {
+    await small.query('select 1')
+  } catch (error) {
+    await small.end()
+    throw new ConfigError(
+      `The database at ${placeOf(settings)} cannot be used: ${(error as Error).message || (error as { code?: string }).code}.`,
+    )
+  }
+  const describing = openPool(settings, { max: describingPool, pipelined: false, failed: () => {} })
+  const close = async () => {
+    await Promise.all([small.end(), describing.end()])
+  }
+  return { settings, small, statements: openStatements(describing), close }
+}
+
+/** The server and database as they may be shown: without a password. */
+export function placeOf({ url, host, port, name }: ServerSettings): string {
+  if (url === null) return `${host}:${port}/${name}`
+  if (!URL.canParse(url)) return 'postgres://…'
+  const parsed = new URL(url)
+  // A password with an unescaped slash or at sign ends in the host or the path: nothing before the last at sign is shown.
+  const isOdd = parsed.pathname.includes('@')
+  return `postgres://${isOdd ? parsed.pathname.slice(parsed.pathname.lastIndexOf('@') + 1) : parsed.host + parsed.pathname}`
+}
+
+/**
+ * Another text once a transaction that wrote has ended, here or elsewhere: which transactions a snapshot sees. A server that was started
+ * again may have forgotten transactions, and gives their ids to others.
+ */
+const snapshot = 'select pg_current_snapshot()::text, pg_postmaster_start_time()::text'
+
+/** Lends a connection: the only one, or one of a pool whose connections are free soon. */
+export type Lend = <Result>(work: (connection: Connection) => Promise<Result>) => Promise<Result>
+
+export interface PostgresMain extends MainConnection {
+  readonly ask: AskServer
+}
+
+/** `failed` receives losses of connections, also those that no caller notices. */
+export function openMainConnection(lend: Lend, statements: Statements, failed: (error: Error) => void = () => {}): PostgresMain {
+  const retried = lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed)
+  let seen = ''
+
+  async function run(text: string, values: readonly unknown[]): Promise<Executed> {
+    try {
+      return await retried(() => lend((connection) => execute(statements, connection, text, values)))
+    } catch (error) {
+      throw explained(error)
+    }
+  }
+
+  const look = shared(async () => {
+    try {
+      const { rows } = await run(snapshot, [])
+      return rows[0]!.join(' ')
+    } catch (error) {
+      // Whatever happens while nobody can look counts as a change.
+      seen = ''
+      throw error
+    }
+  })
+  return {
+    ask: async (text, values) => (await run(text, values)).rows,
+    isRemote: true,
+    changed: async () => {
+      const now = await look()
+      if (now === seen) return false
+      seen = now
+      return true
+    },
+    rows: async (query) => {
+      const { text, values } = writePostgresSql(query)
+      return objectsOf(await run(text, values)) as never
+    },
+  }
+}

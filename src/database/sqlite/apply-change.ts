@@ -1,0 +1,26 @@
+// Carries out a change of the model: one transaction of a thread of its own, which nothing else writes beside.
+import { Worker } from 'node:worker_threads'
+import type { ModelWork } from '../database.js'
+import { unavailable } from '../errors.js'
+import type { ModelWorkData, ModelWorkResult } from './apply-change-thread.js'
+import type { SqliteOptions } from './connection.js'
+import { writeSql } from './dialect.js'
+
+/** Codes of a database that may be able to do it later. */
+const passing = /^SQLITE_(?:BUSY|FULL|IOERR|READONLY)/
+
+/** Carries out a change, in one transaction. Resolves to false if it is outdated. @throws ApiError 503 if the database is locked or full */
+export async function carryOut(sqlite: SqliteOptions, { steps, model, isOutdated, make }: ModelWork): Promise<boolean> {
+  const data: ModelWorkData = { sqlite, steps, model, isOutdated: writeSql(isOutdated), make: make.map(writeSql) }
+  const worker = new Worker(new URL('./apply-change-thread.js', import.meta.url), { workerData: data })
+  const result = await new Promise<ModelWorkResult>((resolve, reject) => {
+    worker.on('message', resolve)
+    worker.on('error', reject)
+    worker.on('exit', () => reject(new Error('The thread that changes the model ended')))
+  })
+  if ('isMade' in result) return result.isMade
+  const error = Object.assign(new Error(result.message), { code: result.code })
+  throw passing.test(result.code)
+    ? unavailable(`The database could not be changed now (${result.code}). Nothing was changed`, error)
+    : error
+}

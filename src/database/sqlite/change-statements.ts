@@ -1,0 +1,132 @@
+// The statements of one step of a change of the content model (docs/spec/model-plans.md) in SQLite's words.
+import { rowStatement } from '../../model/diff/row-statements.js'
+import type { SqlText } from '../../model/diff/sql-text.js'
+import type { PlanStep, StepNamed } from '../../model/diff/steps.js'
+import { type Column, type ForeignKey, quoted } from '../../model/tables/table.js'
+import { computedText, statementText } from '../change-scripts.js'
+import { createIndex, createStatements, declaredType } from './create-tables.js'
+
+/** A statement and what is bound in it. */
+export interface StepStatement {
+  readonly sql: string
+  readonly values: readonly (string | number)[]
+}
+
+/** Steps that no statement does. */
+type ComputedStep = Extract<PlanStep, { readonly kind: 'makeDrafts' | 'renameInSettings' | 'storeContentTypes' }>
+
+/** What statements do; the new column of `convertColumn` is filled after them. */
+export type StatedStep = Exclude<PlanStep, ComputedStep>
+
+const plain = (sql: string): StepStatement => ({ sql, values: [] })
+
+/** Writes a text of a plan after some words. */
+const bound = (before: string, { text, values }: SqlText): StepStatement => ({ sql: before + text.join('?'), values })
+
+/** SQLite adds a column that may not be null only with a default. */
+const defined = (column: Column): string => {
+  const name = `${quoted(column.name)} ${declaredType(column.type)}`
+  return column.default === null ? name : `${name} ${column.notNull ? 'NOT NULL ' : ''}DEFAULT ${column.default}`
+}
+
+const formerName = 'octavo_moving'
+
+/** A column under a name that nothing writes. One that may not be null would refuse new rows, so it is made anew. */
+function movedAside(table: string, column: Column, as: string): readonly StepStatement[] {
+  const [name, aside] = [quoted(column.name), quoted(as)]
+  if (!column.notNull) return [plain(`alter table ${quoted(table)} rename column ${name} to ${aside}`)]
+  return [
+    plain(`alter table ${quoted(table)} add column ${aside} ${declaredType(column.type)}`),
+    plain(`update ${quoted(table)} set ${aside} = ${name}`),
+    plain(`alter table ${quoted(table)} drop column ${name}`),
+  ]
+}
+
+/** A column that is declared otherwise: SQLite changes no declaration, so it is made anew and filled. */
+function declaredAnew(table: string, column: Column): readonly StepStatement[] {
+  const [name, former] = [quoted(column.name), quoted(formerName)]
+  const value = column.notNull && column.default !== null ? `coalesce(${former}, ${column.default})` : former
+  return [
+    plain(`alter table ${quoted(table)} rename column ${name} to ${former}`),
+    plain(`alter table ${quoted(table)} add column ${defined(column)}`),
+    plain(`update ${quoted(table)} set ${name} = ${value}`),
+    plain(`alter table ${quoted(table)} drop column ${former}`),
+  ]
+}
+
+const pointing = ({ references, onDelete }: ForeignKey): string =>
+  ` REFERENCES ${quoted(references.table)} (${references.columns.map(quoted).join(', ')}) ON DELETE ${onDelete}`
+
+/**
+ * Returns the statements of a step, in their order. Names of foreign keys mean nothing to SQLite: steps about them have none.
+ * The connection has `foreign_keys` off, or rows of other tables would go with what is dropped.
+ */
+export function statementsOf(step: StatedStep): readonly StepStatement[] {
+  const alter = (table: string, change: string) => plain(`alter table ${quoted(table)} ${change}`)
+  const rename = (table: string, column: string, to: string) => alter(table, `rename column ${quoted(column)} to ${quoted(to)}`)
+  switch (step.kind) {
+    case 'createTable':
+      return createStatements(step.table).map(plain)
+    case 'renameTable':
+      return [alter(step.table, `rename to ${quoted(step.to)}`)]
+    case 'keepTable':
+      return [
+        ...step.indexes.map((name) => plain(`drop index if exists ${quoted(name)}`)),
+        alter(step.table, `rename to ${quoted(step.as)}`),
+      ]
+    case 'dropTable':
+      return [plain(`drop table ${quoted(step.table)}`)]
+    case 'addColumn':
+      return [alter(step.table, `add column ${defined(step.column)}${step.foreignKey === null ? '' : pointing(step.foreignKey)}`)]
+    case 'renameColumn':
+      return [rename(step.table, step.column, step.to)]
+    case 'keepColumn':
+      return movedAside(step.table, step.column, step.as)
+    case 'convertColumn':
+      // By its new name, which it has by now.
+      return [
+        ...movedAside(step.table, { ...step.former, name: step.column.name }, step.as),
+        alter(step.table, `add column ${defined(step.column)}`),
+      ]
+    case 'createIndex':
+      return [plain(createIndex(step.table, step.index))]
+    case 'dropIndex':
+      return [plain(`drop index if exists ${quoted(step.index.name)}`)]
+    case 'declareColumn':
+      return declaredAnew(step.table, step.column)
+    case 'renameForeignKey':
+    case 'dropForeignKey':
+      return []
+    default:
+      return statementsOfRows(step)
+  }
+}
+
+/** What SQLite notes of the last id of a table; rows that are kept aside lie in a table that has no ids of its own. */
+const beginCounting =
+  'insert into sqlite_sequence (name, seq) select ?, seq from sqlite_sequence where name = ? and not exists (select 1 from sqlite_sequence where name = ?)'
+const goOnCounting =
+  'update sqlite_sequence set seq = max(seq, coalesce((select other.seq from sqlite_sequence as other where other.name = ?), 0)) where name = ?'
+
+function statementsOfRows(step: StepNamed<'moveRows' | 'keepRows' | 'deleteRows' | 'setValues'>): readonly StepStatement[] {
+  switch (step.kind) {
+    case 'moveRows':
+      return [
+        bound('', rowStatement(step)),
+        { sql: beginCounting, values: [step.to, step.from, step.to] },
+        { sql: goOnCounting, values: [step.from, step.to] },
+      ]
+    case 'keepRows':
+      return [bound(`create table ${quoted(step.as)} as select * from ${quoted(step.table)} where `, step.where)]
+    case 'deleteRows':
+    case 'setValues':
+      return [bound('', rowStatement(step))]
+  }
+}
+
+/** Returns the statements of a step, and comments for what is computed. */
+export function describeSqliteStep(step: PlanStep): readonly string[] {
+  const computed = computedText(step) ?? []
+  if (step.kind === 'renameInSettings' || step.kind === 'storeContentTypes' || step.kind === 'makeDrafts') return [computed].flat()
+  return [...statementsOf(step).map(({ sql, values }) => statementText(sql, values)), ...[computed].flat()]
+}

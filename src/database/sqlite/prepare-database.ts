@@ -1,0 +1,139 @@
+// Makes a database fit for the model: a new one gets every table and the rows it starts with, an existing one only what it
+// lacks. Nothing of Strapi's is ever dropped or rewritten. One transaction does it all, so that it is there as a whole or not at all, and
+// of several processes that start together one does it while the others wait.
+
+import type { Database } from 'better-sqlite3'
+import Connection from 'better-sqlite3'
+import { sql } from 'kysely'
+import type { Model } from '../../model/schema/types.js'
+import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../../model/tables/lacking.js'
+import { quoted } from '../../model/tables/table.js'
+import { type FillDatabase, inBookkeeping, type WriteDatabase } from '../database.js'
+import { throughSchemaChanges } from './connection.js'
+import { createIndex, createOctavoTables, createStatements, createTables, declaredType, lacksOctavoTables } from './create-tables.js'
+import { indexStatement } from './indexes.js'
+import { type InitialRows, insertInitialRows } from './initial-rows.js'
+
+export interface Preparation {
+  /** The rows that a new database starts with; null: none. */
+  readonly first: InitialRows | null
+  /** Milliseconds to wait for another process that prepares the same database. */
+  readonly wait: number
+  /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
+  readonly sessions: boolean
+  /** Fills a new database, inside the transaction that makes its tables. */
+  fill(): Promise<void>
+}
+
+/** Prepares the database behind `database`; a failure, or the end of the process, leaves it as it was. */
+export async function prepareDatabase(database: Database, model: Model, preparation: Preparation): Promise<Prepared> {
+  const look = () => lackingIn(database, model, preparation.sessions)
+  if (throughSchemaChanges(() => !lacksOwnTables(database) && isComplete(look()))) return { isNew: false, added: [] }
+  const { first, wait, fill } = preparation
+  const usual = Number(database.pragma('busy_timeout', { simple: true }))
+  database.pragma(`busy_timeout = ${wait}`)
+  try {
+    database.exec('begin immediate')
+    try {
+      // Another process may have done it meanwhile.
+      const lacking = look()
+      createOctavoTables(database)
+      if (lacking.isNew) {
+        createTables(database, lacking.tables)
+        if (first !== null) insertInitialRows(database, model, first)
+        await fill()
+      } else for (const { table, statement } of additions(lacking)) aboutTable(table, () => database.exec(statement))
+      for (const index of lacking.indexes) aboutTable(index.table, () => database.exec(indexStatement(index)))
+      database.exec('commit')
+      return { isNew: lacking.isNew, added: lacking.isNew ? [] : namesOf(lacking) }
+    } catch (error) {
+      if (database.inTransaction) database.exec('rollback')
+      throw error
+    }
+  } finally {
+    database.pragma(`busy_timeout = ${usual}`)
+  }
+}
+
+/** Creates the tables that are missing, without rows. `wait`: as in `Preparation`. */
+export async function createEmptyTables(database: Database, model: Model, wait: number): Promise<void> {
+  await prepareDatabase(database, model, { first: null, wait, sessions: true, fill: async () => {} })
+}
+
+/** Whether the database has none of the tables that a start makes first. */
+export function isUnprepared(database: Database): boolean {
+  return database.prepare("select 1 from sqlite_schema where name = 'strapi_core_store_settings'").get() === undefined
+}
+
+/** The names in lower case, as SQLite tells them apart. */
+const namesIn = (database: Database): ReadonlySet<string> =>
+  new Set(database.prepare("select lower(name) from sqlite_schema where type in ('table', 'view', 'index')").pluck().all() as string[])
+
+const lacksOwnTables = (database: Database): boolean => lacksOctavoTables(namesIn(database))
+
+/** What a database lacks for a model. `sessions`: as in `Preparation`. */
+export function lackingIn(database: Database, model: Model, sessions: boolean): Lacking {
+  const present = namesIn(database)
+  const columns = database.prepare('select 1 from pragma_table_info(?) where name = ?')
+  const hasColumn = (table: string, column: string): boolean => columns.get(table, column) !== undefined
+  return findLacking(
+    model,
+    { isNew: isUnprepared(database), has: (name) => present.has(name.toLowerCase()), hasColumn, schema: null },
+    sessions,
+  )
+}
+
+/** The statements that add missing tables and columns, with their indexes, each with the table that it is about. */
+const additions = ({ tables, columns }: Lacking): readonly { readonly table: string; readonly statement: string }[] => [
+  ...tables.flatMap((table) => createStatements(table).map((statement) => ({ table: table.name, statement }))),
+  ...columns.flatMap(({ table, column, indexes }) =>
+    [
+      `alter table ${quoted(table)} add column ${quoted(column.name)} ${declaredType(column.type)}`,
+      ...indexes.map((index) => createIndex(table, index)),
+    ].map((statement) => ({ table, statement })),
+  ),
+]
+
+/** The statements that add missing tables and columns, with their indexes. */
+export const additionStatements = (lacking: Lacking): readonly string[] => additions(lacking).map(({ statement }) => statement)
+
+/** SQLite does not say which table a column is missing in: the error names it here. */
+function aboutTable(table: string, work: () => void): void {
+  try {
+    work()
+  } catch (error) {
+    if (error instanceof Error) error.message = `the table ${table}: ${error.message}`
+    throw error
+  }
+}
+
+/**
+ * Adds what a model needs and the database lacks, in one transaction of the writer thread, so that it takes its turn among the writes.
+ */
+export async function fitModel(connection: Database, writer: WriteDatabase, model: Model, sessions: boolean): Promise<void> {
+  const look = (): Lacking => throughSchemaChanges(() => lackingIn(connection, model, sessions))
+  const lacking = look()
+  if (isComplete(lacking)) return
+  try {
+    await inBookkeeping(writer, async (transaction) => {
+      for (const statement of [...additionStatements(lacking), ...lacking.indexes.map(indexStatement)])
+        await transaction.run(sql.raw(statement))
+    })
+  } catch (error) {
+    // Another process may have added the same meanwhile.
+    if (!isComplete(look())) throw error
+  }
+}
+
+/** Makes the database: Strapi's first rows and what `fill` adds to them. The caller closes it. */
+export async function firstContents(model: Model, first: InitialRows, fill: FillDatabase): Promise<Database> {
+  const database = new Connection(':memory:')
+  try {
+    database.pragma('foreign_keys = on')
+    await prepareDatabase(database, model, { first, wait: 0, sessions: true, fill: () => fill(database, first.now) })
+    return database
+  } catch (error) {
+    database.close()
+    throw error
+  }
+}
