@@ -8,10 +8,11 @@ import { afterAll, expect, vi } from 'vitest'
 import { contentType } from '../spec/library.js'
 import { project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
+import { until } from '../support/until.js'
 import { root, textOf } from './composed.js'
-import { runProcess, startProcess, until } from './processes.js'
+import { responds, runProcess, startProcess } from './processes.js'
 
-vi.setConfig({ testTimeout: 240_000 })
+vi.setConfig({ testTimeout: 900_000 })
 
 const folder = mkdtempSync(join(tmpdir(), 'octavo-image-'))
 afterAll(() => {
@@ -78,15 +79,15 @@ rule('running.2', 'an image is built by its commands, has no secrets, serves, an
     ...{ HOST: '127.0.0.1', PORT: String(port), OCTAVO_MANAGEMENT_PORT: String(management) },
     ...{ API_TOKEN_SALT: 'a salt for the image', JWT_SECRET: 'a secret for the image', HOME: folder },
   }
-  const service = startProcess(wordsOf(allOf('CMD').at(-1)!), environment, app)
   const isHealthy = async (): Promise<boolean> => {
     const check = startProcess(wordsOf(allOf('HEALTHCHECK')[0]!), environment, app)
     return (await check.ended) === 0
   }
+  expect(await isHealthy()).toBe(false)
+  const service = startProcess(wordsOf(allOf('CMD').at(-1)!), environment, app)
   try {
-    expect(await isHealthy()).toBe(false)
-    await until(isHealthy, service.output)
-    await until(async () => (await fetch(`http://127.0.0.1:${port}/_health`)).status === 204, service.output)
+    await until(service.output, isHealthy)
+    await until(service.output, () => responds(`http://127.0.0.1:${port}/_health`, 204))
     // Without secrets in it, the service writes none: its folder is only read.
     expect(readdirSync(app)).not.toContain('.env')
     expect(readFileSync(join(app, 'package.json'), 'utf8')).toContain(packed)

@@ -13,11 +13,13 @@ export interface Started {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Milliseconds that a process may take to end after SIGTERM; Octavo drains for 30 seconds at most. */
-const patience = 8_000
-
-/** Starts a program. */
-export function startProcess(command: readonly string[], environment: Environment, folder?: string): Started {
+/** Starts a program. `stopSignal` ends it. */
+export function startProcess(
+  command: readonly string[],
+  environment: Environment,
+  folder?: string,
+  stopSignal: NodeJS.Signals = 'SIGTERM',
+): Started {
   const [program, ...words] = command
   const child = spawn(program!, words, { env: { PATH: process.env.PATH, ...environment }, cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] })
   let output = ''
@@ -36,14 +38,19 @@ export function startProcess(command: readonly string[], environment: Environmen
     child,
     output: () => output,
     ended,
-    stop: async () => {
-      if (child.exitCode === null && child.signalCode === null) child.kill('SIGTERM')
-      // PostgreSQL waits for its clients after SIGTERM, and not after SIGINT.
-      const impatient = setTimeout(() => child.kill('SIGINT'), patience)
-      return ended.finally(() => clearTimeout(impatient))
+    stop: () => {
+      if (child.exitCode === null && child.signalCode === null) child.kill(stopSignal)
+      return ended
     },
   }
 }
+
+/** Whether a URL responds with this status. */
+export const responds = (url: string, status: number): Promise<boolean> =>
+  fetch(url).then(
+    (response) => response.status === status,
+    () => false,
+  )
 
 /** Runs a program to its end and returns what it writes. @throws Error with that, unless its status is 0 */
 export async function runProcess(command: readonly string[], environment: Environment = {}, folder?: string): Promise<string> {
@@ -51,13 +58,4 @@ export async function runProcess(command: readonly string[], environment: Enviro
   const status = await started.ended
   if (status !== 0) throw new Error(`${command.join(' ')} ended with ${status}: ${started.output()}`)
   return started.output()
-}
-
-/** Waits until `check` is true. @throws Error with what `about` says, after a minute or when `about` says that it has ended */
-export async function until(check: () => Promise<boolean>, about: () => string): Promise<void> {
-  const end = Date.now() + 60_000
-  while (!(await check().catch(() => false))) {
-    if (Date.now() > end) throw new Error(`waited in vain: ${about()}`)
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
 }

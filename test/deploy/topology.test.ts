@@ -6,7 +6,7 @@ import { contentType } from '../spec/library.js'
 import { project, removeProjects } from '../start/command.js'
 import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
-import { until } from './processes.js'
+import { until } from '../support/until.js'
 import { startTopology, type Topology } from './topology.js'
 
 vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
@@ -54,7 +54,7 @@ describeWith(['HAProxy', 'PostgreSQL'], 'the topology', () => {
     await client.connect()
     try {
       const count = async () => (await client.query("select from articles where title = 'Replicated'")).rowCount
-      await until(async () => (await count())! > 0, topology.output)
+      await until(topology.output, async () => (await count())! > 0)
       expect((await client.query('select pg_is_in_recovery() as replica')).rows).toEqual([{ replica: true }])
     } finally {
       await client.end()

@@ -6,8 +6,9 @@ import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
 import S3rver from '@20minutes/s3rver'
 import { programs, serverUser } from '../../bench/postgres-cluster.mjs'
+import { until } from '../support/until.js'
 import { type ComposeService, composition, deployed, root, textOf } from './composed.js'
-import { runProcess, type Started, startProcess, until } from './processes.js'
+import { responds, runProcess, type Started, startProcess } from './processes.js'
 
 /** An Octavo of the topology. */
 export interface Instance {
@@ -79,7 +80,8 @@ export async function startTopology(project: string): Promise<Topology> {
   }
   const output = (): string => running.map((process) => `${process.child.spawnargs.slice(0, 4).join(' ')}\n${process.output()}`).join('\n')
   const startServer = (command: readonly string[], environment: Readonly<Record<string, string>>): void => {
-    running.push(startProcess(command, environment, folder))
+    // After SIGTERM PostgreSQL would wait for its clients.
+    running.push(startProcess(command, environment, folder, 'SIGINT'))
   }
   const place = (name: string): string => {
     const path = join(folder, name)
@@ -95,7 +97,7 @@ export async function startTopology(project: string): Promise<Topology> {
       PGDATA: join(folder, 'primary'),
     })
     const url = names.mapped(services['octavo-1']!.environment!.DATABASE_URL!)
-    await until(async () => (await psql(url, 'select 1')).trim() === '1', output)
+    await until(output, () => isUp(url))
     // In place of the image's entrypoint, which changes the user.
     const [, ...command] = replica.command!
     const copy = place('replica')
@@ -111,12 +113,12 @@ export async function startTopology(project: string): Promise<Topology> {
     // As containers do, both start at once on the empty database.
     await Promise.all(instances.map(({ start }) => start()))
     const replicaUrl = names.mapped(services['octavo-1']!.environment!.DATABASE_REPLICA_URLS!)
-    await until(async () => (await psql(replicaUrl, 'select 1')).trim() === '1', output)
+    await until(output, () => isUp(replicaUrl))
     const balancer = join(folder, 'haproxy.cfg')
     writeFileSync(balancer, names.mapped(textOf('haproxy.cfg')).replace('bind :', `bind ${names.addressOf('balancer')}:`))
     startServer(['haproxy', '-db', '-f', balancer], {})
     const origin = `http://${names.addressOf('balancer')}:8080`
-    await until(async () => (await fetch(`${origin}/_health`)).status === 204, output)
+    await until(output, () => responds(`${origin}/_health`, 204))
     return {
       ...{ origin, instances, output, close, primary: url, replica: replicaUrl },
       octavo: (words) =>
@@ -133,6 +135,11 @@ export async function startTopology(project: string): Promise<Topology> {
 }
 
 const psql = (url: string, statement: string): Promise<string> => runProcess(['psql', url, '-qAtc', statement], withPrograms())
+const isUp = (url: string): Promise<boolean> =>
+  psql(url, 'select 1').then(
+    (row) => row.trim() === '1',
+    () => false,
+  )
 
 /** The command of a server, at its own address and without syncs to the disk. */
 const serverCommand = (names: Names, name: string, [program, ...options]: readonly string[], sockets: string): readonly string[] => [
@@ -187,7 +194,7 @@ function instanceOf(names: Names, name: string, { project, folder, running }: In
     start: async () => {
       current = startProcess([process.execPath, join(root, 'dist', 'main.js'), 'start'], environment, folder)
       running.push(current)
-      await until(async () => (await fetch(`${management}/ready`)).status === 200, current.output)
+      await until(current.output, () => responds(`${management}/ready`, 200))
     },
     stop: () => current.stop(),
   }

@@ -1,6 +1,6 @@
 // Three MariaDB servers that Galera joins, with a service on each: writes on all of them at once, and the loss of one.
 import { afterAll, beforeAll, expect } from 'vitest'
-import { type Desk, deskFiles, pause, range, serveDesk, until } from '../servers/desk.js'
+import { type Desk, deskFiles, pause, range, serveDesk } from '../servers/desk.js'
 import { mariadb } from '../servers/mariadb.js'
 import { isCommit } from '../servers/messages.js'
 import { type Link, openProxy } from '../servers/proxy.js'
@@ -8,6 +8,7 @@ import { environmentOf } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
 import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
+import { until } from '../support/until.js'
 import { type GaleraCluster, type GaleraNode, startGalera } from './galera.js'
 import { contradictions, type History, longestGap, startLoad } from './load.js'
 

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createConnection, type RowDataPacket } from 'mysql2/promise'
 import { freePort } from '../../bench/free-port.mjs'
-import { until } from '../servers/desk.js'
+import { until } from '../support/until.js'
 import { openPrograms, type Program, type Programs } from './processes.js'
 
 const provider = '/usr/lib/galera/libgalera_smm.so'

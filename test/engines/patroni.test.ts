@@ -1,7 +1,7 @@
 // PostgreSQL kept by Patroni behind HAProxy, with synchronous copies: the primary changes under load, in good order and by a crash.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { type Child, start } from '../faults/child.js'
-import { deskFiles, range, serveDesk, until } from '../servers/desk.js'
+import { deskFiles, range, serveDesk } from '../servers/desk.js'
 import { openProxy } from '../servers/proxy.js'
 import { environmentOf } from '../servers/server.js'
 import { octavo, project, removeProjects } from '../start/command.js'
@@ -9,6 +9,7 @@ import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import { askAt } from '../support/serve.js'
 import { isThorough } from '../support/thorough.js'
+import { until } from '../support/until.js'
 import { contradictions, type History, type Load, longestGap, startLoad } from './load.js'
 import { type PatroniCluster, startPatroni } from './patroni.js'
 

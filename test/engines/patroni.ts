@@ -3,7 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import pg from 'pg'
 import { freePort } from '../../bench/free-port.mjs'
-import { until } from '../servers/desk.js'
+import { until } from '../support/until.js'
 import { openPrograms, type Program, type Programs } from './processes.js'
 
 /** Seconds: how long the primary may be silent, between two looks of a node, and for one try to reach etcd or PostgreSQL. */

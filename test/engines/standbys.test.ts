@@ -1,10 +1,11 @@
 // A PostgreSQL server whose commits wait for standbys: what no standby has is not acknowledged, however its wait ends.
 import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
-import { type Desk, serveDesk, until } from '../servers/desk.js'
+import { type Desk, serveDesk } from '../servers/desk.js'
 import { isCommit } from '../servers/messages.js'
 import { openProxy, type Way } from '../servers/proxy.js'
 import { describePostgres } from '../servers/server.js'
 import { rule } from '../support/rule.js'
+import { until } from '../support/until.js'
 
 describePostgres(
   'commits that wait for standbys',

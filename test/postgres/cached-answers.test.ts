@@ -3,10 +3,11 @@
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { DocumentService, ReadBeforeCall, ScopeCall } from '../../src/service/index.js'
-import { closeDesks, type Desk, range, serveDesk, serveDeskBeside, until } from '../servers/desk.js'
+import { closeDesks, type Desk, range, serveDesk, serveDeskBeside } from '../servers/desk.js'
 import { describePostgres } from '../servers/server.js'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
+import { until } from '../support/until.js'
 
 describePostgres(
   'answers kept on PostgreSQL',

@@ -1,10 +1,11 @@
 // caching.9, R25: where the log of commits on a PostgreSQL server cannot be used, because its table is gone or the database user may not use it, the service
 // works without it, keeps nothing, and stays exact, also beside an instance that uses it.
 import { afterAll, beforeAll, beforeEach, describe, expect } from 'vitest'
-import { closeDesks, type Desk, range, serveDesk, serveDeskBeside, until } from '../servers/desk.js'
+import { closeDesks, type Desk, range, serveDesk, serveDeskBeside } from '../servers/desk.js'
 import { describePostgres } from '../servers/server.js'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
+import { until } from '../support/until.js'
 
 const notes = '/api/notes?sort=id'
 const lost = (desk: Desk) => desk.log.filter((line) => line.includes('nothing is kept in memory'))

@@ -1,7 +1,8 @@
 // Writes look rows up by indexes. Reading a table as a whole conflicts with everybody who writes to it, and is slow once it has grown.
 import { expect, it } from 'vitest'
-import { type Desk, pause, range, serveDesk, until } from '../servers/desk.js'
+import { type Desk, pause, range, serveDesk } from '../servers/desk.js'
 import { describePostgres } from '../servers/server.js'
+import { until } from '../support/until.js'
 
 describePostgres('writes on PostgreSQL', (server) => {
   it('never read a table as a whole, however small it is', async () => {

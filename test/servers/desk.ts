@@ -80,12 +80,3 @@ export async function closeDesks(...desks: readonly Desk[]): Promise<void> {
 export const range = (count: number): readonly number[] => Array.from({ length: count }, (_, index) => index)
 
 export const pause = (milliseconds: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, milliseconds))
-
-/** Waits until something holds. */
-export async function until(what: string, holds: () => boolean | Promise<boolean>, milliseconds = 20_000): Promise<void> {
-  const end = Date.now() + milliseconds
-  while (!(await holds())) {
-    if (Date.now() > end) throw new Error(`${what}: not within ${milliseconds} ms`)
-    await pause(50)
-  }
-}

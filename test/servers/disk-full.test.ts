@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { describeWith } from '../support/describe-with.js'
-import { type Desk, range, serveDesk, until } from './desk.js'
+import { until } from '../support/until.js'
+import { type Desk, range, serveDesk } from './desk.js'
 import { kinds, type ServerKind, type TestServer } from './server.js'
 
 const megabyte = 1024 * 1024

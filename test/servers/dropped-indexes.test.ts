@@ -2,7 +2,8 @@
 // the next start makes the indexes of our own again, those of the tables of content and of our own tables.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Answer, type Served, type ServeOptions, serveBeside, serveProject } from '../support/serve.js'
-import { range, until } from './desk.js'
+import { until } from '../support/until.js'
+import { range } from './desk.js'
 import { describeServers, environmentOf } from './server.js'
 
 const actions = ['find', 'findOne', 'create', 'update', 'delete', 'publish']

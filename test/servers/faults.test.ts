@@ -2,7 +2,8 @@
 // nothing waits without end, and everything works again by itself.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { octavo, project, removeProjects } from '../start/command.js'
-import { type Desk, deskFiles, pause, range, serveDesk, until } from './desk.js'
+import { until } from '../support/until.js'
+import { type Desk, deskFiles, pause, range, serveDesk } from './desk.js'
 import { type ClientMessage, isCommit } from './messages.js'
 import { type Link, openProxy, type Way } from './proxy.js'
 import { describeServers, environmentOf, type ServerClient } from './server.js'

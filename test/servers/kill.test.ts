@@ -7,7 +7,7 @@ import { everyStatement, openVictim, type Rehearsed } from '../faults/killing.js
 import { type Ask, type Operation, operations, send, shown } from '../faults/operations.js'
 import { octavo } from '../start/command.js'
 import { isThorough } from '../support/thorough.js'
-import { until } from './desk.js'
+import { until } from '../support/until.js'
 import { type ClientMessage, isCommit } from './messages.js'
 import { type Link, openProxy, type Way } from './proxy.js'
 import { describeServers, environmentOf, goldenContent, type ServerClient } from './server.js'

@@ -2,7 +2,8 @@
 import pg from 'pg'
 import type { Cluster } from '../../bench/postgres-cluster.mjs'
 import { scrape, sumOf } from '../support/management.js'
-import { type Desk, until } from './desk.js'
+import { until } from '../support/until.js'
+import type { Desk } from './desk.js'
 
 export type SqlRows = readonly Readonly<Record<string, unknown>>[]
 

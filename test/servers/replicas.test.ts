@@ -8,7 +8,8 @@ import { describeWith } from '../support/describe-with.js'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import type { Answer } from '../support/serve.js'
-import { closeDesks, type Desk, pause, range, serveDesk, serveDeskBeside, until } from './desk.js'
+import { until } from '../support/until.js'
+import { closeDesks, type Desk, pause, range, serveDesk, serveDeskBeside } from './desk.js'
 import { countReads, flushLog, heldOn, sqlAt, waitingForLocks } from './replica-desk.js'
 
 let primary: Cluster

@@ -2,7 +2,8 @@
 import { expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { serveBeside } from '../support/serve.js'
-import { serveDesk, until } from './desk.js'
+import { until } from '../support/until.js'
+import { serveDesk } from './desk.js'
 import { describeServers, environmentOf } from './server.js'
 
 describeServers('schedules of a service that stops', (server) => {

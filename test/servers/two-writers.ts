@@ -1,5 +1,7 @@
-// Two writers that count up a document each, and readers of both documents at once: what a read lacks, and reads that saw the writes in opposite orders.
-import { type Desk, pause } from './desk.js'
+// Two writers that increment a document each, and concurrent readers of both documents: reads that lack a write, and reads that saw the
+// writes in opposite orders.
+import { until } from '../support/until.js'
+import type { Desk } from './desk.js'
 
 /** A read of both documents. */
 export interface PairRead {
@@ -20,13 +22,18 @@ interface Pairs {
   /** The first one is known to read on the primary. */
   readonly readers: readonly Desk[]
   readonly notes: readonly [string, string]
+  /** Whether more than the minimum of reads is needed. Default: no. */
+  isEnough?(): Promise<boolean>
 }
 
-/** Milliseconds that it goes on. */
-const duration = 2_500
+/** Minimum numbers of all reads, and of the reads of each reader. */
+const [minReads, minReadsOfEach] = [400, 40]
 
-/** Writes and reads for a while. */
-export async function watchPairs({ writers, readers, notes }: Pairs): Promise<PairsSeen> {
+/** Milliseconds for that, on any machine. */
+const timeoutMs = 240_000
+
+/** Writes and reads until there are enough reads. */
+export async function watchPairs({ writers, readers, notes, isEnough = async () => true }: Pairs): Promise<PairsSeen> {
   const reads: PairRead[] = []
   const wrong: string[] = []
   /** By document: what was sent, and what every read that begins now has to contain. */
@@ -45,7 +52,8 @@ export async function watchPairs({ writers, readers, notes }: Pairs): Promise<Pa
     }
   }
 
-  async function read(at: Desk): Promise<void> {
+  const counts = readers.map(() => 0)
+  async function read(at: Desk, reader: number): Promise<void> {
     while (!isOver) {
       const before = [...least]
       const { body } = await at.ask(
@@ -56,14 +64,25 @@ export async function watchPairs({ writers, readers, notes }: Pairs): Promise<Pa
       if (!isTrue) wrong.push(`${values} was read, between ${before} and ${sent} expected`)
       if (at === readers[0]) for (const document of [0, 1]) least[document] = Math.max(least[document]!, values[document]!)
       reads.push({ at, values })
+      counts[reader]!++
     }
   }
 
   await Promise.all([0, 1].map((document) => writers[document]!.send('PUT', `/api/notes/${notes[document]}`, { text: '0' })))
   const running = [count(0), count(1), ...readers.map(read)]
-  await pause(duration)
-  isOver = true
-  await Promise.all(running)
+  try {
+    await until(
+      () => `${counts} reads`,
+      async () => {
+        if (wrong.length > 0) return true
+        return reads.length >= minReads && Math.min(...counts) >= minReadsOfEach && (await isEnough())
+      },
+      timeoutMs,
+    )
+  } finally {
+    isOver = true
+    await Promise.all(running)
+  }
   return { reads, wrong }
 }
 
