@@ -14,7 +14,7 @@ const magazine = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'exam
 const isOfHints = (file: string): boolean => file.startsWith('src/http/hints/')
 
 // It builds and starts the sources file by file, three times.
-vi.setConfig({ testTimeout: 300_000 })
+vi.setConfig({ testTimeout: 900_000 })
 
 /** Makes every mistake; resolves to the files of hints that were loaded, and to those that ran. */
 async function filesOfHints(environment: Readonly<Record<string, string>>) {
@@ -30,6 +30,7 @@ async function filesOfHints(environment: Readonly<Record<string, string>>) {
   await addToken(served as Served, 'reader', { type: 'read-only' })
   for (const mistake of mistakes(await idsOf(served), 'specification')) await send(served, mistake)
   const run = await measured.taken()
+  expect([...measured.loaded()]).toContain('src/http/server.ts')
   const found = { loaded: [...measured.loaded()].filter(isOfHints), ran: [...run.keys()].filter(isOfHints) }
   await measured.close()
   return found
