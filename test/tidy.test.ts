@@ -318,7 +318,7 @@ const wallClock = new Set([
   'content/documents/operation.ts',
   'content/events/outbox.ts',
   'content/documents/write.ts',
-  'http/rest/api/refresh-cookie.ts',
+  'http/cookies.ts',
   'foundation/runtime/audit-output.ts',
   'foundation/runtime/log.ts',
   'project/schedules/schedules.ts',

@@ -1,4 +1,4 @@
-// What the HTTP server is built from: the parts of the service that it uses, and its own that all mounts share.
+// The dependencies of the HTTP server: parts of the service, and its own that all mounts share.
 
 import type { LateAdministration } from '../admin/open.js'
 import type { ProjectScopes } from '../content/documents/scopes.js'
@@ -14,12 +14,11 @@ import type { Identification } from '../identity/access/identify.js'
 import type { ContentServices } from '../project/code/content-service.js'
 import type { Installations } from '../project/installations.js'
 import type { ModelChanges } from '../project/model-changes/builder-request.js'
-import type { Compression } from './compression/compression.js'
+import type { Compression } from './compression.js'
 import type { Connections } from './connections.js'
 import type { Hints } from './hints/hints.js'
-import type { IncomingBodies } from './incoming-bodies.js'
-import type { Streams } from './rest/stream/streams.js'
-import type { UnsentResponses } from './unsent-responses.js'
+import type { IncomingBodies, UnsentResponses } from './memory-budgets.js'
+import type { Streams } from './rest/open-streams.js'
 
 /** The parts of the service that the server uses. */
 export interface Backend {
@@ -36,15 +35,15 @@ export interface Backend {
   readonly installations: Installations
   readonly administration: LateAdministration
   readonly modelChanges: ModelChanges
-  /** What custom routes read and write content by. */
+  /** Content for custom routes. */
   readonly services: ContentServices
   /** The scopes of the project; null if it has none. */
   readonly scopes: ProjectScopes | null
   /** The recorded events, for streams of them. */
   readonly streamed: StreamedEvents
-  /** Where requests are reported to; null: nothing is measured. */
+  /** Null: nothing is measured. */
   readonly metrics: Metrics | null
-  /** Where spans of requests are added; null: no traces are collected. */
+  /** Null: no traces are collected. */
   readonly tracing: Tracing | null
   /** Null: there is no audit log. */
   readonly audit: Audit | null

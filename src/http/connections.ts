@@ -1,6 +1,7 @@
 // Tracks the connections of a server and closes them during a shutdown: every request sent before is answered, the last response of a
 // connection has `Connection: close`, and only stalled connections are reset.
-import type { IncomingMessage, Server } from 'node:http'
+
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pause } from '../foundation/runtime/clock.js'
@@ -23,27 +24,27 @@ export interface Connections {
   leaveToOthers(): void
   /**
    * Keeps serving for `delay` milliseconds, then stops listening. Resolves when all requests are answered and all connections have ended,
-   * to the number of connections that were closed because their clients stalled. `closed`: called when it does not listen any more.
+   * to the number of connections that were closed because their clients stalled. `closed` is called when it has stopped listening.
    */
   drain(delay: number, closed: () => void): Promise<number>
 }
 
 /** Time limits of a shutdown, in milliseconds. */
-export interface DrainLimits {
+interface DrainLimits {
   /** For the whole shutdown, after `delay`. */
   readonly drainTimeout: number
   /** For request bodies to arrive after the server stopped accepting connections. */
   readonly drainBodies: number
 }
 
-/** Milliseconds for which an idle connection stays open after the server stopped listening, because a request may be on its way. */
-const idleGrace = 100
-/** Milliseconds for accepting waiting connections, and the maximum share of the shutdown for that. */
-const [accepting, acceptingShare] = [5_000, 1 / 5]
+/** Time for requests in transit on idle connections after the server stopped listening. */
+const idleGraceMs = 100
+/** Maximum time for accepting waiting connections, also as a share of the shutdown. */
+const maxAcceptingMs = 5_000
+const maxAcceptingShare = 1 / 5
 /** The share of the shutdown for responses; the rest is for closing everything else. */
 const responseShare = 3 / 5
-/** Milliseconds between two checks for stalled connections during a shutdown. */
-const checkInterval = 100
+const stallCheckIntervalMs = 100
 
 /** Starts to track the connections of a server. */
 export function watchConnections(server: Server, { drainTimeout, drainBodies }: DrainLimits): Connections {
@@ -53,7 +54,7 @@ export function watchConnections(server: Server, { drainTimeout, drainBodies }: 
   const stopping = new AbortController()
   async function stopListening(closed: () => void): Promise<void> {
     await leavePort()
-    await acceptAll(server, open, performance.now() + Math.min(accepting, drainTimeout * acceptingShare))
+    await acceptAll(server, open, performance.now() + Math.min(maxAcceptingMs, drainTimeout * maxAcceptingShare))
     // Closing an HTTP server would also destroy connections that look idle but have unread requests.
     NetServer.prototype.close.call(server)
     closed()
@@ -82,7 +83,7 @@ export function watchConnections(server: Server, { drainTimeout, drainBodies }: 
       const end = performance.now() + drainTimeout * responseShare
       if (!isReplaced) await stopListening(closed)
       await pendingReads()
-      if (open.requests.size > 0) await pause(idleGrace)
+      if (open.requests.size > 0) await pause(idleGraceMs)
       await pendingReads()
       state = 'ending'
       open.closeIdle()
@@ -173,7 +174,7 @@ async function closeStalled(open: OpenConnections, late: number, end: number): P
       closed++
       socket.destroy()
     }
-  }, checkInterval)
+  }, stallCheckIntervalMs)
   await open.allClosed()
   clearInterval(checking)
   return closed
@@ -190,7 +191,7 @@ function isStalled(requests: ReadonlySet<IncomingMessage>): boolean {
 
 /**
  * Shortens the accept queue of the socket. A client that finds the queue full retries, and is refused once the server no longer listens,
- * before it has sent anything. Without this, connections of the last moment are reset. Node has no public API for the queue length.
+ * before it has sent anything. Without this, late connections are reset. Node has no public API for the queue length.
  */
 function shortenQueue(server: Server): void {
   const { _handle: handle } = server as unknown as { readonly _handle?: { listen?(length: number): number } }
@@ -204,3 +205,66 @@ export async function addConnectionClose(connections: Connections, { raw }: Fast
 
 /** Resolves when all data that has arrived on any connection was read: after another turn of the event loop. */
 const pendingReads = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))
+
+/** Minimum pace of a discarded request. */
+const minPace = { bytes: 1_024, perMs: 2_000 }
+
+/** Time for discarding a request that was refused because it was too slow. */
+export const slowRequestDiscardMs = 1_000
+
+/**
+ * Discards the rest of a request after its response, for at most `maxMs`, then closes the connection. A client that is still sending reads
+ * the response only afterwards, and closing at once would discard it.
+ */
+export function drainRequest(request: IncomingMessage, maxMs: number): void {
+  if (request.complete || request.destroyed) return
+  const { socket } = request
+  const end = performance.now() + maxMs
+  let read = socket.bytesRead
+  // Discarded data has no events: it is counted at the socket.
+  const watching = setInterval(
+    () => {
+      if (socket.bytesRead - read < minPace.bytes || performance.now() >= end) socket.destroy()
+      read = socket.bytesRead
+    },
+    Math.min(minPace.perMs, maxMs),
+  )
+  watching.unref()
+  const stop = () => clearInterval(watching)
+  request.once('end', stop)
+  request.once('close', stop)
+  request.on('error', () => {})
+  request.resume()
+}
+
+/** True if the response was sent, or cannot be sent. */
+export const isClosed = (response: ServerResponse): boolean => response.closed || response.req.socket.destroyed
+
+const nothing = (): void => {}
+
+/**
+ * Calls `done` once the response was sent or its connection lost, which Node does not report for responses waiting on the same connection.
+ * Returns a function that cancels the call.
+ */
+export function onceClosed(response: ServerResponse, done: () => void): () => void {
+  const { socket } = response.req
+  if (isClosed(response)) {
+    done()
+    return nothing
+  }
+  let isOver = false
+  const stop = (): void => {
+    isOver = true
+    response.off('close', end)
+    socket.off('close', end)
+  }
+  const end = (): void => {
+    // A listener that is removed during an event is still called.
+    if (isOver) return
+    stop()
+    done()
+  }
+  response.on('close', end)
+  socket.on('close', end)
+  return stop
+}

@@ -1,29 +1,29 @@
 // Handles a request of a route: identifies its caller, checks the permission, applies scopes, and sends the reply.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Asker } from '../content/documents/read/around.js'
 import type { ProjectScopes } from '../content/documents/scopes.js'
-import { forbidden } from '../foundation/errors/errors.js'
+import { ApiError, forbidden } from '../foundation/errors/errors.js'
 import { elapsed } from '../foundation/runtime/clock.js'
 import type { Caller } from '../identity/access/identify.js'
+import type { Model } from '../model/schema/types.js'
 import type { Installation } from '../project/installation.js'
 import type { MountContext } from './backend.js'
-import { readBody } from './body-parser.js'
+import { readBody, readForm } from './body.js'
 import { addConnectionClose } from './connections.js'
-import { readForm } from './form-body.js'
-import { type AdmitModel, onModelInForce } from './model-in-force.js'
 import { askerOf, nameOf, type Reply, type RequestContext } from './request-context.js'
-import { noteCaller } from './request-log.js'
+import { type LoggedRequest, noteCaller } from './request-log.js'
 import { respond, respondFrom, smallResponse } from './respond.js'
 
-/** What a request needs to be handled. */
+/** Conditions under which a request is handled. */
 export interface Admission {
   /** The action that the caller must be granted; null: the route is open, or checks permissions itself. */
   readonly action: string | null
   /** False: credentials are not looked at, and the caller is the public. */
   readonly identifies: boolean
   /**
-   * Whether scopes are asked before the request is handled. `hidden`: they are not, and no document of a type with a scope exists for it.
-   * `later`: whatever reads and writes content for it asks them.
+   * `asked`: scopes are applied before the request is handled. `hidden`: documents of types with a scope do not exist for it. `later`: its
+   * reads and writes apply them.
    */
   readonly scopes: 'asked' | 'hidden' | 'later'
 }
@@ -61,14 +61,14 @@ export async function handleRequest(
     const scoped = backend.scopes === null ? caller : await withinScopes(backend.scopes, caller, admission, asker)
     const ready = performance.now()
     // Responses contain what scopes wrote or saw.
-    const behind = scoped === caller || admission.scopes === 'hidden' ? since : elapsed()
-    const asking = { caller: scoped, access, asker, leaveInstallation, since: behind }
+    const validSince = scoped === caller || admission.scopes === 'hidden' ? since : elapsed()
+    const asking = { caller: scoped, access, asker, leaveInstallation, since: validSince }
     const context = createContext(parts, [request, reply], asking, installation)
     const result = await work(hints === null ? context : hints.watch(request, context))
     if (!config.production) addTiming(reply, started, ready)
     return await send(parts, request, reply, result)
   } catch (error) {
-    // The second time holds the installation that is in force by then.
+    // The second time holds the installation that is current then.
     leaveInstallation()
     if (admit !== null) throw error
     return onModelInForce(request, reply, error, (again) => handleRequest(parts, request, reply, admission, work, again))
@@ -91,10 +91,15 @@ function rawQuery(request: FastifyRequest): string {
 
 type Handled = readonly [FastifyRequest, FastifyReply]
 
-/** Who asks, and by which rules. */
-type Asking = Pick<RequestContext, 'caller' | 'access' | 'asker' | 'leaveInstallation' | 'since'>
+/** The caller and its access. */
+type CallerContext = Pick<RequestContext, 'caller' | 'access' | 'asker' | 'leaveInstallation' | 'since'>
 
-function createContext({ config, backend, bodies }: MountContext, [request, reply]: Handled, asking: Asking, installation: Installation) {
+function createContext(
+  { config, backend, bodies }: MountContext,
+  [request, reply]: Handled,
+  asking: CallerContext,
+  installation: Installation,
+) {
   const { caller, access, asker, leaveInstallation, since } = asking
   const format = request.headers['strapi-response-format'] === 'v4' ? ('nested' as const) : ('flat' as const)
   // Every property by name: a spread here costs each request tens of microseconds.
@@ -145,4 +150,26 @@ export async function send(parts: MountContext, request: FastifyRequest, reply: 
   const ready = isPlain ? result : await (backend.tracing?.part('serialize', () => ({}), compressed) ?? compressed())
   if (ready.bytes !== undefined && ready.bytes.bytes.length > smallResponse) unsent.watch(reply.raw, request.ip, ready.bytes.bytes.length)
   return respond(reply, ready)
+}
+
+/** Called with the model that a request is handled with. */
+export type AdmitModel = (model: Model) => void
+
+/**
+ * Runs a request a second time that has failed with `error`, if it is a read and another model is in force by then (live-model.17). `run` calls
+ * `admit` with the model before it does anything with it.
+ * @throws `error` otherwise
+ */
+export function onModelInForce<Result>(
+  { method, model: used }: LoggedRequest,
+  reply: FastifyReply,
+  error: unknown,
+  run: (admit: AdmitModel) => Promise<Result>,
+): Promise<Result> {
+  const isRead = method === 'GET' || method === 'HEAD'
+  const isFailure = !(error instanceof ApiError) || error.status >= 500
+  if (used === undefined || !isRead || reply.sent || !isFailure) throw error
+  return run((model) => {
+    if (model === used) throw error
+  })
 }

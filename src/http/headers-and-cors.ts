@@ -10,7 +10,7 @@ export type CorsOrigins = '*' | readonly string[]
 /** The request headers that every response depends on; with compression, what shrinks depends on `Accept-Encoding` too. */
 export const variesBy = 'Origin, Authorization, Strapi-Response-Format, Strapi-Encode-Source-Maps'
 
-/** Headers of every response, besides `Vary`. */
+/** Headers of every response, in addition to `Vary`. */
 const securityHeaders: Readonly<Record<string, string>> = {
   'x-content-type-options': 'nosniff',
   'x-frame-options': 'SAMEORIGIN',
@@ -56,7 +56,7 @@ export const policyOfFile = ({ responseHeaders }: Pick<Config, 'responseHeaders'
   return configured === undefined ? own : `${configured}, ${own}`
 }
 
-/** True for statuses that depend on the caller or the moment, so that the response must not be cached. */
+/** True for statuses that depend on the caller or the time, so that the response must not be cached. */
 export const isUncacheable = (status: number): boolean => status === 401 || status === 403 || status === 429 || status >= 500
 
 declare module 'fastify' {

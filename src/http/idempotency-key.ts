@@ -1,4 +1,4 @@
-// Reads the header Idempotency-Key, with which a client may retry a POST without executing it twice.
+// Reads the header Idempotency-Key: a client may retry a POST without executing it twice.
 import type { IncomingMessage } from 'node:http'
 import type { Once } from '../content/documents/operation.js'
 import { validationError } from '../foundation/errors/errors.js'

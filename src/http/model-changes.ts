@@ -1,4 +1,4 @@
-// What requests that change the model have in common, whichever API they come to.
+// Shared parts of requests that change the model, in both APIs.
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Config } from '../foundation/config/config.js'
 import { ApiError } from '../foundation/errors/errors.js'
@@ -18,8 +18,8 @@ export function refuseLocked({ modelChanges }: Pick<Config, 'modelChanges'>): vo
   if (!modelChanges) throw new ApiError('ForbiddenError', 'The model is locked: the setting admin.model of octavo.config unlocks it')
 }
 
-/** What a change came to, or would come to, in a response. */
+/** A change or planned change in a response. */
 export const withPlan = ({ version, plan }: ChangeResult | PlannedChange) => ({ version, ...plan })
 
-/** A change that was made, in a response. */
+/** A past change in a response. */
 export const shownChange = ({ madeAt, ...change }: ListedChange) => ({ ...change, madeAt: new Date(madeAt).toISOString() })

@@ -1,12 +1,13 @@
-// Reads a multipart form. Files are streamed to the media library, fields are kept in memory within limits. A failed or aborted form leaves
-// no files behind.
+// Reads a multipart form. Files are streamed to the media library, fields are held in memory within limits. A failed or aborted form leaves
+// no files.
+
 import type { IncomingMessage } from 'node:http'
+import type { Writable } from 'node:stream'
 import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'
 import type { FormLimits, Library } from '../content/media/library.js'
 import type { Received } from '../content/media/receive.js'
 import { ApiError } from '../foundation/errors/errors.js'
-import type { IncomingBody } from './incoming-bodies.js'
-import { streamInTurn } from './multipart-turns.js'
+import type { IncomingBody } from './memory-budgets.js'
 
 /** The fields and files of a form. */
 export interface MultipartBody {
@@ -28,7 +29,7 @@ const malformed = (): ApiError => new ApiError('BadRequestError', 'Malformed mul
 const uncountedBytes = 16_384
 
 /**
- * Reads a form. Its fields are kept in memory until it is complete; beyond a small amount their bytes are counted with `begin`.
+ * Reads a form. Its fields are in memory until it is complete; beyond a small amount their bytes are counted with `begin`.
  * @throws ApiError 400 for a malformed form, 413 beyond a limit, 503 if too many bodies are incomplete.
  */
 export async function readMultipart(request: IncomingMessage, library: Library, begin: () => IncomingBody): Promise<MultipartBody> {
@@ -84,7 +85,8 @@ export async function readMultipart(request: IncomingMessage, library: Library, 
 
 /** Counts the bytes of fields beyond a small amount; calls `fail` if the limit for incomplete bodies is reached. */
 function countFieldBytes(begin: () => IncomingBody) {
-  let [bytes, incoming] = [0, null as IncomingBody | null]
+  let bytes = 0
+  let incoming: IncomingBody | null = null
   return {
     add: (added: number, fail: (error: unknown) => void): void => {
       bytes += added
@@ -131,5 +133,89 @@ async function openParser(request: IncomingMessage, limits: FormLimits): Promise
     })
   } catch {
     throw malformed()
+  }
+}
+
+/** Duration of a turn while the client keeps sending. */
+const turnMs = 100
+const chunkTimeoutMs = 5
+
+/**
+ * Streams a request to a parser and ends the parser with it. Returns false if the request was aborted. `stop` ends it early.
+ * @throws ApiError 413 if it is too large.
+ */
+async function streamInTurn(request: IncomingMessage, parser: Writable, { limits, inTurn }: Library, stop: AbortSignal): Promise<boolean> {
+  const incoming = watch(request, stop)
+  let bytes = 0
+  const takeTurn = async (): Promise<void> => {
+    const end = performance.now() + turnMs
+    while (!stop.aborted && performance.now() < end) {
+      const chunk = incoming.read()
+      if (chunk === null && (request.readableEnded || request.destroyed)) return
+      bytes += chunk?.length ?? 0
+      if (bytes > limits.uploadBytes) throw new ApiError('PayloadTooLargeError', 'The form is too large')
+      if (chunk !== null) await write(parser, chunk, stop)
+      if (!(await incoming.next(chunkTimeoutMs))) return
+    }
+  }
+  while (!request.readableEnded && !stop.aborted) {
+    if (request.readableLength === 0 && request.destroyed) return false
+    await inTurn(takeTurn)
+    if (!request.readableEnded && !stop.aborted) await incoming.next()
+  }
+  if (!stop.aborted) parser.end()
+  return true
+}
+
+/** Writes a chunk to the parser; resolves when the parser and the disk have taken it, or when the form has failed. */
+function write(parser: Writable, chunk: Buffer, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const done = (): void => {
+      stop.removeEventListener('abort', done)
+      resolve()
+    }
+    stop.addEventListener('abort', done)
+    parser.write(chunk, done)
+  })
+}
+
+interface IncomingData {
+  read(): Buffer | null
+  /** Resolves to true if there is new data or the request has ended, and to false after `timeoutMs`. */
+  next(timeoutMs?: number): Promise<boolean>
+}
+
+/** Watches for new data. Events that occur while nothing waits for them are remembered. */
+function watch(request: IncomingMessage, stop: AbortSignal): IncomingData {
+  let hasNews = false
+  let wake = (): void => {}
+  const notify = (): void => {
+    hasNews = true
+    wake()
+  }
+  const events = ['readable', 'end', 'close', 'error']
+  for (const event of events) request.on(event, notify)
+  stop.addEventListener('abort', () => {
+    // Remove the listeners, so that the rest of the request can be discarded.
+    for (const event of events) request.off(event, notify)
+    notify()
+  })
+  // If the request ended before it was watched, there is no further event.
+  const ready = (): boolean => hasNews || request.readableLength > 0 || request.destroyed || request.readableEnded
+  return {
+    read: () => {
+      hasNews = false
+      return request.read() as Buffer | null
+    },
+    next: async (timeoutMs) => {
+      if (ready()) return true
+      const waited = new Promise<void>((resolve) => {
+        wake = resolve
+      })
+      const timer = timeoutMs === undefined ? undefined : setTimeout(wake, timeoutMs)
+      await waited
+      clearTimeout(timer)
+      return ready()
+    },
   }
 }

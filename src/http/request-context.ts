@@ -15,15 +15,15 @@ import { strangerAt } from '../identity/access/rate-limit.js'
 import type { AccountContext } from '../identity/accounts/context.js'
 import type { Installation } from '../project/installation.js'
 import type { ModelChanges } from '../project/model-changes/builder-request.js'
-import type { IncomingBody } from './incoming-bodies.js'
+import type { IncomingBody } from './memory-budgets.js'
 
 /** Everything that a route needs to handle a request. */
 export interface RequestContext {
   readonly caller: Caller
   readonly access: AccessState
-  /** What the whole request is answered by; `documents`, `writes` and `accounts` are its own. */
+  /** The installation for the whole request; `documents`, `writes` and `accounts` belong to it. */
   readonly installation: Installation
-  /** Releases the installation: what changes the model must not be waited for by itself. Nothing is read or written by it afterwards. */
+  /** Releases the installation before a change of the model, which waits for all requests. It must not be used afterwards. */
   readonly leaveInstallation: () => void
   readonly documents: DocumentReads
   readonly writes: DocumentWrites
@@ -42,7 +42,7 @@ export interface RequestContext {
   readonly format: 'flat' | 'nested'
   /** Adds source maps to a response; null if the client did not ask for them. */
   readonly markSources: AddSourceMaps | null
-  /** Where responses are reported to; null: nothing is measured. */
+  /** Null: nothing is measured. */
   readonly metrics: Metrics | null
   /** The caller and the request, as code of the project gets them. */
   readonly asker: Asker
@@ -60,11 +60,11 @@ export interface RequestContext {
   body(): Promise<unknown>
 }
 
-/** The body of a response that comes in pieces. */
+/** A streamed response body. */
 export interface ByteSource {
   /** The next piece; null after the last one. Called once at a time. */
   next(): Promise<Uint8Array | null>
-  /** Ends it: nobody asks for the next piece any more. Never throws. */
+  /** Ends it: `next` is not called again. Never throws. */
   cancel(): void
 }
 
@@ -75,11 +75,11 @@ export interface Reply {
   readonly source?: ByteSource
   readonly value?: unknown
   readonly headers?: Readonly<Record<string, string | string[]>>
-  /** Ids of the rows that were made or changed, where the path does not name them: each has a line in the audit log. */
+  /** Ids of created or changed rows that are not in the path: each has a line in the audit log. */
   readonly changed?: readonly number[]
 }
 
-/** A request that is refused, also before its route was asked. */
+/** A refused request, possibly before its route was called. */
 export interface Refused {
   readonly error: unknown
   readonly request: FastifyRequest
@@ -123,7 +123,7 @@ export function askerOf(caller: Caller, requestId: string): Asker {
 /** The name of a caller in the log, such as `user 7`. */
 export const nameOf = ({ caller }: Asker): string => (caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`)
 
-/** The name by which a caller waits for turns. Callers without credentials are told apart by their addresses. */
+/** The name under which a caller waits for turns. Callers without credentials are distinguished by their addresses. */
 export const nameInTurns = ({ asker, address }: Pick<RequestContext, 'asker' | 'address'>): string =>
   asker.caller.kind === 'public' ? strangerAt(address) : nameOf(asker)
 

@@ -11,23 +11,21 @@ export type LoggedRequest = FastifyRequest & {
   callerName?: string
   /** The content-type of the request. */
   uid?: string
-  /** The route, where one of the HTTP library stands for many. */
+  /** The route, if the HTTP library has one route for several. */
   routeName?: string
-  /** The model that it is handled with. */
   model?: Model
-  /** The trace that it belongs to, where traces are collected. */
+  /** Its trace, if traces are collected. */
   trace?: TraceIds
   /** The error of the response. */
   failure?: Failure
 }
 
 interface Failure extends Pick<ApiError, 'name' | 'message'> {
-  /** The id of the request with which the cause was logged, if that was another one. */
+  /** The id of the request in whose log entry the cause is, if it is another one. */
   readonly loggedWith?: string | undefined
 }
 
-/** The most characters of a message. */
-const longestMessage = 200
+const maxMessageLength = 200
 
 /** Quoted parts of messages, which come from the client. */
 const quoted = /`[^`]*(`|$)|"[^"]*("|$)|'[^']*('|$)/g
@@ -48,7 +46,7 @@ const beforeClientData = [
 ]
 
 function withoutClientData(message: string): string {
-  const words = message.slice(0, 10 * longestMessage).replace(quoted, '…')
+  const words = message.slice(0, 10 * maxMessageLength).replace(quoted, '…')
   if (words.includes(' has no media attribute ')) return 'no media attribute'
   const ends = beforeClientData.flatMap((phrase) => {
     const at = words.indexOf(phrase)
@@ -57,7 +55,7 @@ function withoutClientData(message: string): string {
   return ends.length === 0 ? words : `${words.slice(0, Math.min(...ends))}…`
 }
 
-/** Lets requests have their data from the start, all in one form. */
+/** Adds the data to all requests, so that they have one shape. */
 export function decorateRequests(app: FastifyInstance): void {
   const data = ['callerName', 'uid', 'routeName', 'model', 'trace', 'failure'] satisfies (keyof LoggedRequest)[]
   for (const name of data) app.decorateRequest(name, undefined)
@@ -72,7 +70,7 @@ export function noteCaller(request: FastifyRequest, name: string, model: Model):
 
 /** Stores the error of a response for its log line. */
 export function noteFailure(request: FastifyRequest, { name, message, loggedWith }: Failure): void {
-  ;(request as LoggedRequest).failure = { name, message: withoutClientData(message).slice(0, longestMessage), loggedWith }
+  ;(request as LoggedRequest).failure = { name, message: withoutClientData(message).slice(0, maxMessageLength), loggedWith }
 }
 
 const routeOf = (request: FastifyRequest): string | undefined => (request as LoggedRequest).routeName ?? request.routeOptions.url

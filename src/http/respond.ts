@@ -1,14 +1,16 @@
 // Sends replies and errors; the only code that writes response bodies of the API.
+
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
 import type { ReadBytes } from '../content/documents/read/find.js'
 import { boundedDetails } from '../foundation/errors/bounded-values.js'
 import { ApiError } from '../foundation/errors/errors.js'
 import type { FailureLog } from '../foundation/runtime/repeated-failures.js'
-import { onceClosed } from './once-closed.js'
+import { isClosed, onceClosed } from './connections.js'
+import { isUncacheable } from './headers-and-cors.js'
 import type { ByteSource, Reply } from './request-context.js'
 import { noteFailure } from './request-log.js'
-import { respondStream } from './stream-response.js'
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -28,7 +30,7 @@ export function respond(reply: FastifyReply, { status, bytes, value, headers }: 
   return bytes === undefined ? reply.send(JSON.stringify(value)) : respondBytes(reply, bytes)
 }
 
-/** Sends a reply whose body comes in pieces. A failure of its source is an error of the request until something was sent, then it is logged. */
+/** Sends a streamed body. Before the first byte, a failure of its source is an error of the request; later it is logged. */
 export function respondFrom(reply: FastifyReply, source: ByteSource, { status, headers = {} }: Reply): Promise<FastifyReply> {
   reply.status(status).headers(headers)
   const { causes } = reply.server
@@ -103,17 +105,16 @@ function logCause({ request, server: { causes } }: FastifyReply, error: unknown,
   return causes.report(causeOf(error), `a request was refused: ${message}`, request.id)
 }
 
-/** Returns the cause of an error, if it is known. */
 const causeOf = (error: unknown): unknown => (error instanceof Error && error.cause !== undefined ? error.cause : error)
 
 const noDescriptor = new Set(['EMFILE', 'ENFILE'])
-/** Errors that one error may name as the cause of another before it is looked at no further. */
-const causesInRow = 5
+/** Maximum length of a chain of causes that is searched. */
+const maxCauses = 5
 
-/** Whether the process, or the machine, could open no more: true whatever was to be opened, and over soon. */
+/** True if the process or the machine has no file descriptors left, which is temporary. */
 function isOutOfDescriptors(error: unknown): boolean {
   let each = error
-  for (let n = 0; n < causesInRow && each instanceof Error; n++, each = each.cause)
+  for (let n = 0; n < maxCauses && each instanceof Error; n++, each = each.cause)
     if (noDescriptor.has((each as NodeJS.ErrnoException).code ?? '')) return true
   return false
 }
@@ -142,4 +143,97 @@ export function methodNotAllowed(reply: FastifyReply, methods: readonly string[]
 /** Responds to OPTIONS without preflight headers, with the methods of the path in `Allow` (endpoints.8). */
 export function allowedMethods(reply: FastifyReply, methods: readonly string[]): FastifyReply {
   return reply.status(200).header('allow', methods.join(', ')).type('text/plain; charset=utf-8').send('')
+}
+
+/** A stream that fails within this time is an error, and one that is complete is sent as a whole. */
+const beginningMs = 20
+const beginningBytes = 16_384
+
+/** The first pieces of a stream. */
+interface Beginning {
+  readonly chunks: readonly Uint8Array[]
+  /** The requested piece that has not arrived; null: the stream is complete. */
+  readonly pending: Promise<Uint8Array | null> | null
+}
+
+/**
+ * Sends a stream as the body. Resolves when its beginning was sent, or all of it if it is short. @throws what the source throws before that
+ */
+async function respondStream(reply: FastifyReply, source: ByteSource, failed: (error: unknown) => void): Promise<FastifyReply> {
+  const { raw } = reply
+  if (reply.request.method === 'HEAD' || raw.closed) {
+    source.cancel()
+    return reply.send()
+  }
+  const { chunks, pending } = await beginningOf(source)
+  if (pending === null) return reply.send(Buffer.concat(chunks))
+  if (isUncacheable(reply.statusCode)) reply.header('cache-control', 'no-store')
+  reply.hijack()
+  sendAll(raw, reply, chunks, pending, source).catch((error: unknown) => {
+    failed(error)
+    // The client must not accept a part as the complete response.
+    raw.destroy()
+    source.cancel()
+  })
+  return reply
+}
+
+async function beginningOf(source: ByteSource): Promise<Beginning> {
+  const ended = new AbortController()
+  const late = pause(beginningMs, 'late' as const, { signal: ended.signal })
+  late.catch(() => {})
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for (;;) {
+      const pending = source.next()
+      const chunk = size > beginningBytes ? ('late' as const) : await Promise.race([pending, late])
+      if (chunk === 'late') {
+        pending.catch(() => {})
+        return { chunks, pending }
+      }
+      if (chunk === null) return { chunks, pending: null }
+      chunks.push(chunk)
+      size += chunk.length
+    }
+  } finally {
+    ended.abort()
+  }
+}
+
+async function sendAll(
+  raw: ServerResponse,
+  reply: FastifyReply,
+  chunks: readonly Uint8Array[],
+  pending: Promise<Uint8Array | null>,
+  source: ByteSource,
+): Promise<void> {
+  const unlessGone = watchClose(raw)
+  // A length that the route has stated must be true.
+  raw.strictContentLength = true
+  raw.writeHead(reply.statusCode, reply.getHeaders() as OutgoingHttpHeaders)
+  raw.flushHeaders()
+  for (const chunk of chunks) if (chunk.length > 0) raw.write(chunk)
+  for (let next = pending; ; next = source.next()) {
+    const chunk = await unlessGone(next)
+    if (isClosed(raw)) {
+      next.catch(() => {})
+      return source.cancel()
+    }
+    if (chunk === null) break
+    if (chunk.length > 0 && !raw.write(chunk)) await unlessGone(new Promise<null>((resolve) => raw.once('drain', () => resolve(null))))
+  }
+  raw.end()
+}
+
+/** Waits for something; resolves to null as soon as the connection is closed. One wait at a time, so that no wait outlives its result. */
+function watchClose(raw: ServerResponse): <Result>(awaited: Promise<Result>) => Promise<Result | null> {
+  let leave: () => void = () => {}
+  onceClosed(raw, () => leave())
+  return (awaited) =>
+    new Promise((resolve, reject) => {
+      leave = () => resolve(null)
+      if (isClosed(raw)) leave()
+      awaited.then(resolve, reject)
+    })
 }

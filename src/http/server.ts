@@ -1,15 +1,16 @@
 // The HTTP server: receives requests, checks them, calls routes, and logs each request once. Contains no SQL and no rule about content.
+
 import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import type { Config } from '../foundation/config/config.js'
 import { ApiError, notFound } from '../foundation/errors/errors.js'
 import type { Metrics } from '../foundation/runtime/metrics.js'
+import { onceDone } from '../foundation/runtime/once-done.js'
 import { openFailureLog } from '../foundation/runtime/repeated-failures.js'
-import { auditRequests } from './audited-requests.js'
+import type { HandleAdministration } from './admin/handle.js'
 import type { Backend, MountContext } from './backend.js'
-import { openCompression } from './compression/compression.js'
-import { addConnectionClose, watchConnections } from './connections.js'
-import { drainRequest, slowRequestDiscardTime } from './drain-request.js'
+import { openCompression } from './compression.js'
+import { addConnectionClose, drainRequest, slowRequestDiscardMs, watchConnections } from './connections.js'
 import {
   answerPreflight,
   isPreflight,
@@ -20,28 +21,23 @@ import {
   refuseHeaders,
   requestId,
 } from './headers-and-cors.js'
-import { openIncomingBodies } from './incoming-bodies.js'
-import { measureRefused, measureRequests } from './measured-requests.js'
-import { hasDocsPage } from './pages/docs-page.js'
+import { openIncomingBodies, watchUnsent } from './memory-budgets.js'
+import { auditRequests, measureRefused, measureRequests, traceRequests } from './observability.js'
+import { docsMount, hasDocsPage } from './pages/docs-page.js'
 import { decorateRequests, logAborted, logRequest } from './request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
-import { routes } from './rest/api/routes.js'
-import { administrationMount } from './rest/mounts/administration.js'
-import { apiMount } from './rest/mounts/api.js'
-import { contentTypeBuilderMount } from './rest/mounts/content-type-builder.js'
-import { docsMount } from './rest/mounts/docs.js'
-import { type Mount, mountOf } from './rest/mounts/mount.js'
-import { rootMount } from './rest/mounts/root.js'
-import { sandboxPolicy, uploadsMount, viewerPolicy } from './rest/mounts/uploads.js'
-import { openEventStreams } from './rest/stream/route.js'
-import { traceRequests } from './traced-requests.js'
-import { watchUnsent } from './unsent-responses.js'
+import { apiMount } from './rest/api.js'
+import { contentTypeBuilderMount } from './rest/content-type-builder.js'
+import { openEventStreams } from './rest/event-stream.js'
+import { everyMethod, type Mount, mountOf, readMethods } from './rest/mount.js'
+import { rootMount } from './rest/root.js'
+import { routes } from './rest/routes.js'
+import { sandboxPolicy, uploadsMount, viewerPolicy } from './rest/uploads.js'
 
 /** The HTTP server of a service. */
 export interface HttpServer {
   /** Starts to listen and returns the URL. */
   listen(): Promise<string>
-  /** Whether it listens, and is not about to stop. */
   state(): 'starting' | 'serving' | 'draining'
   /** Another process listens on the same port: `close` stops listening first, and `/_health` stays as it is. */
   leaveToOthers(): void
@@ -56,7 +52,6 @@ const withoutSchemas = () => () => {
   throw new Error('A route has a JSON schema')
 }
 
-/** Opens the HTTP library with the limits of the service. */
 function openApp(config: Config, metrics: Metrics | null, logger: FastifyBaseLogger, addHeaders: AddHeaders): FastifyInstance {
   const { limits } = config
   const app = fastify({
@@ -119,8 +114,14 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   // The code of hints is loaded only where they are on.
   const hints = config.hints ? (await import('./hints/hints.js')).addHints(app, config, backend.installations.model, logger) : null
   const parts = {
-    ...{ config, backend, connections, streams, compression, hints },
-    ...{ bodies: openIncomingBodies(limits.unreadBytes), unsent: watchUnsent(limits) },
+    config,
+    backend,
+    connections,
+    streams,
+    compression,
+    hints,
+    bodies: openIncomingBodies(limits.unreadBytes),
+    unsent: watchUnsent(limits),
   }
   const mounts = mountsOf(parts)
   prepare(app, parts, mounts, addHeaders)
@@ -135,7 +136,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     state: () => (connections.isDraining() ? 'draining' : app.server.listening ? 'serving' : 'starting'),
     leaveToOthers: connections.leaveToOthers,
     close: async (delay) => {
-      // Their clients connect again, which only then is elsewhere.
+      // After the server stopped listening, their clients reconnect elsewhere.
       const closed = await connections.drain(delay, () => streams?.close())
       streams?.close()
       if (closed > 0) logger.warn({ connections: closed }, 'closed stalled connections: their clients did not send or receive data in time')
@@ -146,7 +147,8 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
 
 const mountsOf = (parts: MountContext): readonly Mount[] => {
   const { config, backend, compression, unsent } = parts
-  const [api, isAtRoot] = [apiMount(routes, parts), config.rest.prefix === '']
+  const api = apiMount(routes, parts)
+  const isAtRoot = config.rest.prefix === ''
   return [
     uploadsMount(config.uploadsFolder, {
       check: backend.checkAddress,
@@ -173,11 +175,10 @@ function refuseMalformed(error: NodeJS.ErrnoException, socket: Socket): void {
         : '400 Bad Request'
   if (socket.writable) socket.end(`HTTP/1.1 ${status}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`, () => socket.destroy())
   // Does not wait for a client that does not receive the response.
-  setTimeout(() => socket.destroy(), socket.writable ? refusalTimeout : 0).unref()
+  setTimeout(() => socket.destroy(), socket.writable ? refusalTimeoutMs : 0).unref()
 }
 
-/** Milliseconds to send the response to an invalid request. */
-const refusalTimeout = 1_000
+const refusalTimeoutMs = 1_000
 
 function prepare(
   app: FastifyInstance,
@@ -214,7 +215,7 @@ function prepare(
   if (compression !== null) app.addHook('onSend', (_request, reply, payload) => compression.payload(reply, payload))
   app.addHook('onRequestAbort', async (request) => logAborted(request))
   app.addHook('onResponse', (request, reply, done) => {
-    if (!request.raw.complete) drainRequest(request.raw, reply.statusCode === 408 ? slowRequestDiscardTime : config.limits.discardTime)
+    if (!request.raw.complete) drainRequest(request.raw, reply.statusCode === 408 ? slowRequestDiscardMs : config.limits.discardTime)
     if (!unlogged.has(request.routeOptions.url ?? '')) logRequest(request, reply)
     done()
   })
@@ -228,4 +229,28 @@ function addEverythingElse(app: FastifyInstance, mounts: readonly Mount[]): void
     if (request.method === 'OPTIONS') return allowedMethods(reply, mountOf(mounts, path).methodsAt(path))
     return methodNotAllowed(reply, mountOf(mounts, path).methodsAt(path))
   })
+}
+
+const administrationPrefix = '/admin/api'
+
+/** The administration API, whose code is loaded with its first request. */
+function administrationMount(parts: MountContext): Mount {
+  const open = onceDone(async (): Promise<HandleAdministration> => {
+    const { openHandling } = await import('./admin/handle.js')
+    return openHandling(parts, administrationPrefix)
+  })
+  return {
+    prefix: administrationPrefix,
+    secret: [],
+    unlogged: [],
+    addTo: (app) => {
+      app.route({
+        method: everyMethod,
+        url: `${administrationPrefix}/*`,
+        handler: async (request, reply) =>
+          (await open())(request, reply, (request.raw.url ?? '').split('?', 1)[0]!.slice(administrationPrefix.length)),
+      })
+    },
+    methodsAt: () => readMethods,
+  }
 }

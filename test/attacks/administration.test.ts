@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as z from 'zod'
 import { resources } from '../../src/http/admin/resources.js'
-import { routes } from '../../src/http/rest/api/routes.js'
+import { routes } from '../../src/http/rest/routes.js'
 import { addToken, addUser, jwt, secrets } from '../spec/callers.js'
 import {
   addAdministrator,

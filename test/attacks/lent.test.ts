@@ -1,7 +1,6 @@
 // Who has to make room among bodies and answers: the oldest of the address that holds most, found without a walk through all of them.
 import { afterEach, expect, test, vi } from 'vitest'
-import { openClientMemory } from '../../src/http/client-memory.js'
-import { openIncomingBodies } from '../../src/http/incoming-bodies.js'
+import { openClientMemory, openIncomingBodies } from '../../src/http/memory-budgets.js'
 
 afterEach(() => {
   vi.useRealTimers()

@@ -1,6 +1,6 @@
 // The table of S032: every route that there is, what a caller must be granted to use it, and who is granted what, taken
 // from the roles and tokens in the database.
-import { routes } from '../../src/http/rest/api/routes.js'
+import { routes } from '../../src/http/rest/routes.js'
 import type { Caller, Siege } from './siege.js'
 import { model } from './siege.js'
 

@@ -2,7 +2,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { CustomRoute } from '../../src/foundation/public/routes.js'
-import { routes } from '../../src/http/rest/api/routes.js'
+import { routes } from '../../src/http/rest/routes.js'
 import { loadModel } from '../../src/model/schema/load.js'
 import { describe as describeApi } from '../../src/project/description/openapi/description.js'
 import { contracts } from '../../src/query/contract.js'

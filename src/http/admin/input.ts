@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import * as z from 'zod'
 import { nestedQuery } from '../../admin/content/document-list.js'
 import { ApiError, mistakenInput, validationError } from '../../foundation/errors/errors.js'
-import { readBody } from '../body-parser.js'
+import { readBody } from '../body.js'
 import { type GivenHeaders, readHeaders } from './headers.js'
 import type { Resource, ResourceRequest } from './resource.js'
 

@@ -57,7 +57,7 @@ export const refusedByProject: Hint = ({ error, type, path, config }) => {
   return isScoped ? `The document would be outside of the caller's scope of ${type.uid} in octavo.config (types, scope).` : null
 }
 
-/** Headers in which other services expect keys. */
+/** Headers of other services for keys. */
 const keyHeaders = ['x-api-key', 'api-key', 'apikey', 'x-auth-token', 'x-access-token', 'x-api-token', 'token', 'jwt']
 
 /** Requests that count as public although they have credentials. */

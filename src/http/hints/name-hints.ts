@@ -79,7 +79,7 @@ function levelsIn(model: Model, { shapes, value }: Populated): readonly Level[] 
 
 const nest = (path: readonly string[]): string => path.join('][populate][')
 
-/** The forms in which a dynamic zone is populated. */
+/** The forms of populating a dynamic zone. */
 export const zoneForms = (path: readonly string[], { components }: Zone): string =>
   `A dynamic zone is populated by component, populate[${nest(path)}][on][${components[0]}]=true, or for all of them, populate[${nest(path)}][populate]=*. Components: ${list(components)}.`
 
@@ -144,7 +144,7 @@ function locateName({ model, parameters }: Exchange, type: ContentType, key: str
   return { key, param, above, shapes: [...new Set([...target.shapes, ...below])], parent: target.attribute, written: param, isDotted }
 }
 
-/** Whether a parameter of a level contains a name. */
+/** True if a parameter of a level contains a name. */
 function containsName(param: QueryName['param'], node: unknown, [step, ...rest]: readonly string[]): boolean {
   const wanted = [step, ...rest].join('.')
   if (typeof node === 'string' && param !== 'filters')

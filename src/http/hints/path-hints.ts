@@ -86,8 +86,9 @@ export const wrongPath: Hint = (exchange) => {
   if (type.singleType && id !== undefined) return `${type.displayName} is a single type, which has no ids: its path is ${right}`
   if (id === 'count') return `There is no /count: the number of documents is meta.pagination.total of ${right}`
   const isHere = (pattern: string): boolean => {
-    const [steps, parts] = [pattern, path.slice(prefix.length)].map((one) => one.split('/'))
-    return steps!.length === parts!.length && steps!.every((step, index) => step.startsWith(':') || step === parts![index])
+    const steps = pattern.split('/')
+    const parts = path.slice(prefix.length).split('/')
+    return steps.length === parts.length && steps.every((step, index) => step.startsWith(':') || step === parts[index])
   }
   const routed = config.routes.filter((route) => isHere(route.path)).map((route) => route.method)
   if (status === 405 && routed.length > 0) return `This path takes ${list(routed)}.`

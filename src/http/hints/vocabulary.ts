@@ -167,7 +167,7 @@ export function followPath(model: Model, shapes: readonly Schema[], path: readon
 
 const usualLabels = ['name', 'title', 'label', 'heading', 'headline', 'displayName', 'username', 'slug']
 
-/** The attribute by which people know documents of a type; null if it has no text. */
+/** The attribute that names documents of a type for people; null if it has no text. */
 export function labelOf(shape: Schema): string | null {
   const texts = [...shape.attributes.values()].flatMap((attribute) =>
     attribute.kind === 'scalar' && !attribute.system && !isUnreadable(attribute) && /^(?:string|text|uid|email)$/.test(attribute.type)

@@ -1,9 +1,17 @@
-// The pages for users that the service has itself: one for a new password, and those that say what became of a confirmation link. They show
-// nothing of a request, and name nobody: users know the site that wrote to them, not the service behind it.
-import { escapeHtml } from './escape-html.js'
+// The built-in pages for users: one for a new password, and those for confirmation links. E-mails link to them unless the settings name
+// others. They do not show data of a request or the name of the service: users know the site that wrote to them.
 
-/** What the pages refer to, as paths. */
-export interface AccountPageAddresses {
+import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { Config } from '../../foundation/config/config.js'
+import { ApiError } from '../../foundation/errors/errors.js'
+import { confirmedPath, newPasswordPath, publicPath } from '../../identity/accounts/own-pages.js'
+import { policyOfPage } from '../headers-and-cors.js'
+import type { Refused } from '../request-context.js'
+import { noteFailure } from '../request-log.js'
+import { assetAddress, assetFolder, escapeHtml, sendAsset } from './assets.js'
+
+/** Paths in the pages. */
+interface AccountPageAddresses {
   readonly style: string
   /** The picture of the service; null: it has none. */
   readonly picture: string | null
@@ -13,9 +21,9 @@ const policyWith = (more: string): string =>
   `default-src 'none'; ${more}style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`
 
 /** The policy of the page for a new password: its own script, and requests to this origin. */
-export const newPasswordPolicy = policyWith("script-src 'self'; connect-src 'self'; ")
+const newPasswordPolicy = policyWith("script-src 'self'; connect-src 'self'; ")
 /** The policy of pages without a script. */
-export const messagePolicy = policyWith('')
+const messagePolicy = policyWith('')
 
 const page = (title: string, { style, picture }: AccountPageAddresses, head: string, main: string): string => `<!doctype html>
 <html lang="en">
@@ -36,7 +44,7 @@ ${main}
 `
 
 /** The page for a new password. Only its script sends the form, so its fields have no names. `action`: where it is sent. */
-export const newPasswordPage = (addresses: AccountPageAddresses, script: string, action: string): string =>
+const newPasswordPage = (addresses: AccountPageAddresses, script: string, action: string): string =>
   page(
     'Choose a new password',
     addresses,
@@ -53,20 +61,19 @@ export const newPasswordPage = (addresses: AccountPageAddresses, script: string,
 <p id="result" role="status" tabindex="-1"></p>`,
   )
 
-/** What a page without a script says. */
-export interface PageMessage {
+interface PageMessage {
   readonly title: string
   readonly text: string
 }
 
 /** After a confirmation link. */
-export const confirmed: PageMessage = {
+const confirmed: PageMessage = {
   title: 'Your e-mail address is confirmed',
   text: 'You can close this page and sign in.',
 }
 
 /** After a confirmation link that was refused with this status. */
-export function refusedWith(status: number): PageMessage {
+function refusedWith(status: number): PageMessage {
   if (status === 429) return { title: 'Too many attempts', text: 'Wait a minute, then open the link again.' }
   if (status === 400)
     return {
@@ -76,6 +83,61 @@ export function refusedWith(status: number): PageMessage {
   return { title: 'This link cannot be used here', text: 'The service does not confirm addresses this way. Ask the people who run it.' }
 }
 
-/** A page that says something. */
-export const messagePage = (addresses: AccountPageAddresses, { title, text }: PageMessage): string =>
-  page(title, addresses, '', `<p>${text}</p>`)
+/** A page with a message. */
+const messagePage = (addresses: AccountPageAddresses, { title, text }: PageMessage): string => page(title, addresses, '', `<p>${text}</p>`)
+
+const script = 'new-password.js'
+const style = 'account-pages.css'
+
+/** The parts of the configuration that the pages depend on. */
+type AccountPageConfig = Pick<Config, 'publicUrl' | 'rest' | 'responseHeaders' | 'startPage'>
+
+/** Adds the routes of the pages, their script and their style. */
+export function addAccountPages(app: FastifyInstance, config: AccountPageConfig): void {
+  const below = publicPath(config.publicUrl)
+  const policy = policyOfPage(config, newPasswordPolicy)
+  const action = `${below}${config.rest.prefix}/auth/reset-password`
+  app.get(newPasswordPath, async (_request, reply) => {
+    const html = newPasswordPage(await addressesOf(config), below + (await assetAddress(script)), action)
+    return sendPage(reply, policy, html)
+  })
+  app.get(confirmedPath, (_request, reply) => sendMessage(reply, config, confirmed))
+  for (const name of [script, style]) app.get(`${assetFolder}/${name}`, (_request, reply) => sendAsset(reply, name))
+}
+
+/** Sends a page with a message. */
+async function sendMessage(reply: FastifyReply, config: AccountPageConfig, message: PageMessage): Promise<FastifyReply> {
+  return sendPage(reply, policyOfPage(config, messagePolicy), messagePage(await addressesOf(config), message))
+}
+
+async function addressesOf({ publicUrl, startPage }: AccountPageConfig): Promise<AccountPageAddresses> {
+  const below = publicPath(publicUrl)
+  return { style: below + (await assetAddress(style)), picture: startPage ? `${below}/favicon.svg` : null }
+}
+
+const sendPage = (reply: FastifyReply, policy: string, html: string): FastifyReply =>
+  reply.type('text/html; charset=utf-8').headers({ 'content-security-policy': policy, 'cache-control': 'no-store' }).send(html)
+
+/** Responds to a refused confirmation link. @throws the error, if it is not for a page */
+export async function refuseConfirmation({ error, request, reply, config, settings }: Refused): Promise<FastifyReply> {
+  if (!(error instanceof ApiError) || error.status >= 500) throw error
+  if (request.method !== 'GET' || !prefersPages(request.headers.accept)) throw error
+  if ((await settings()).confirmationRedirection !== null) throw error
+  noteFailure(request, error)
+  if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
+  return sendMessage(reply.status(error.status), config, refusedWith(error.status))
+}
+
+/** True if an `Accept` header prefers HTML to JSON by name; wildcards count for neither. */
+const prefersPages = (accept = ''): boolean => weightOf(accept, 'text/html') > weightOf(accept, 'application/json')
+
+/** The weight that an `Accept` header gives a media type by its name; 0 if it does not name it. */
+function weightOf(accept: string, type: string): number {
+  for (const range of accept.toLowerCase().split(',')) {
+    const [name = '', ...parameters] = range.split(';').map((part) => part.trim())
+    if (name !== type) continue
+    const weight = parameters.find((parameter) => parameter.startsWith('q='))
+    return weight === undefined ? 1 : Number(weight.slice(2)) || 0
+  }
+  return 0
+}

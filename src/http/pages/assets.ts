@@ -1,11 +1,12 @@
-// What browsers load for the pages of the service: scripts, styles and pictures, built from src/http/pages/browser and read when they are first asked for.
+// Scripts, styles and pictures for the pages of the service, built from src/http/pages/browser and read with their first request.
+
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyReply } from 'fastify'
 import { onceDone } from '../../foundation/runtime/once-done.js'
 
 /** A file for browsers. */
-export interface PageAsset {
+interface PageAsset {
   readonly bytes: Buffer
   readonly contentType: string
   /** Changes with the bytes. */
@@ -18,10 +19,10 @@ const contentTypes: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** The path of the files of pages that have no folder of their own. */
+/** The path of files of pages without a separate folder. */
 export const assetFolder = '/_octavo'
 
-/** The folder of built files, beside the bundle. */
+/** The folder of built files, next to the bundle. */
 const folder = new URL('browser/', import.meta.url)
 
 const loaded = new Map<string, () => Promise<PageAsset>>()
@@ -39,7 +40,7 @@ export function assetNamed(name: string): Promise<PageAsset> {
   return asset()
 }
 
-/** Where a file is, with its version. */
+/** The URL of a file, with its version. */
 export const assetAddress = async (name: string): Promise<string> => `${assetFolder}/${name}?${(await assetNamed(name)).version}`
 
 /** Sends a file. Its address contains its version, so browsers may keep it. */
@@ -47,3 +48,6 @@ export async function sendAsset(reply: FastifyReply, name: string): Promise<Fast
   const { bytes, contentType } = await assetNamed(name)
   return reply.header('cache-control', 'public, max-age=31536000, immutable').type(contentType).send(bytes)
 }
+
+/** Escapes a text for the contents of an element or a quoted attribute. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

@@ -1,17 +1,21 @@
 // The page at /docs: an empty frame, which its script fills from the description of the API.
-import type { Config } from '../../foundation/config/config.js'
-import { escapeHtml } from './escape-html.js'
 
-/** Where the page is. */
+import type { FastifyInstance } from 'fastify'
+import type { Config } from '../../foundation/config/config.js'
+import { policyOfPage } from '../headers-and-cors.js'
+import { descriptionPath } from '../rest/description.js'
+import { type Mount, readMethods } from '../rest/mount.js'
+import { assetNamed, escapeHtml, sendAsset } from './assets.js'
+
 export const docsPath = '/docs'
 
-/** Whether there is a page: not if it is switched off, nor if the API itself has the path. */
+/** False if the page is switched off, or if the API has its path. */
 export const hasDocsPage = ({ docs, rest }: Pick<Config, 'docs' | 'rest'>): boolean =>
   docs.enabled && rest.prefix !== docsPath && !rest.prefix.startsWith(`${docsPath}/`)
 
-/** What the page refers to, as paths. */
-export interface DocsPageAddresses {
-  /** Where the API begins. */
+/** Paths in the page. */
+interface DocsPageAddresses {
+  /** Of the API. */
   readonly prefix: string
   /** The description of the API. */
   readonly description: string
@@ -22,11 +26,11 @@ export interface DocsPageAddresses {
 }
 
 /** Nothing runs or is loaded but the page's own files, and requests go to this origin only. */
-export const docsPolicy =
+const docsPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 /** The page. */
-export const docsPage = ({ prefix, description, script, style, hasStartPage }: DocsPageAddresses): string => `<!doctype html>
+const docsPage = ({ prefix, description, script, style, hasStartPage }: DocsPageAddresses): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -59,3 +63,37 @@ ${hasStartPage ? '<a href="/">Start page</a>\n' : ''}<a href="#">Overview</a>
 </body>
 </html>
 `
+
+/** The files of the page, which `src/http/pages/browser/docs-page` becomes. */
+const script = 'page.js'
+const style = 'page.css'
+
+/** The parts of the configuration that the page depends on. */
+type DocsConfig = Pick<Config, 'rest' | 'responseHeaders' | 'startPage'>
+
+/** The page of a project's API. */
+export const docsMount = (config: DocsConfig): Mount => ({
+  prefix: docsPath,
+  secret: [],
+  unlogged: [],
+  addTo: (app) => addTo(app, config),
+  methodsAt: () => readMethods,
+})
+
+function addTo(app: FastifyInstance, config: DocsConfig): void {
+  const { prefix } = config.rest
+  const policy = policyOfPage(config, docsPolicy)
+  const asset = (name: string): string => `docs-page/${name}`
+  const addressOf = async (name: string): Promise<string> => `${docsPath}/${name}?${(await assetNamed(asset(name))).version}`
+  app.get(docsPath, async (_request, reply) => {
+    const page = docsPage({
+      prefix,
+      description: prefix + descriptionPath,
+      hasStartPage: config.startPage,
+      script: await addressOf(script),
+      style: await addressOf(style),
+    })
+    return reply.type('text/html; charset=utf-8').headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' }).send(page)
+  })
+  for (const name of [script, style]) app.get(`${docsPath}/${name}`, (_request, reply) => sendAsset(reply, asset(name)))
+}

@@ -7,14 +7,13 @@ import type { Attribute, ContentType, Model } from '../../model/schema/types.js'
 /** An example request with its description. */
 export interface Example {
   readonly href: string
-  /** What it returns, as a phrase that needs no other one. */
+  /** Its result as a phrase. */
   readonly what: string
 }
 
-/** The most examples of a start. */
-const most = 8
+const maxExamples = 8
 
-/** What examples are made from. */
+/** Readable types as the basis of examples. */
 export interface ReadableTypes {
   readonly model: Model
   readonly visitor: Grants
@@ -34,7 +33,7 @@ export function openTypes({ model, visitor, leftOut }: ReadableTypes): readonly 
 export const examplesOf = (types: ReadableTypes, prefix: string): readonly Example[] =>
   openTypes(types)
     .flatMap(([path, type]) => examplesOfType(type, types.visitor, `${prefix}/${path}`))
-    .slice(0, most)
+    .slice(0, maxExamples)
 
 /** Returns example requests for one type, at the path `href`. */
 export function examplesOfType(type: ContentType, visitor: Grants, href: string): readonly Example[] {

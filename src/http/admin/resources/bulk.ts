@@ -3,7 +3,7 @@ import * as z from 'zod'
 import { actOnMany, type BulkRequest, type BulkResult, checkBulk, toParameters } from '../../../admin/content/bulk.js'
 import { checkPasswordAge } from '../../../admin/identity/password-age.js'
 import type { Parameters } from '../../../query/rest/parameters.js'
-import { isClosed } from '../../once-closed.js'
+import { isClosed } from '../../connections.js'
 import { contentOf, typeInput } from '../content.js'
 import { type Answered, answer, type Resource, resource } from '../resource.js'
 

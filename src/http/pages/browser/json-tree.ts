@@ -1,7 +1,9 @@
-// JSON as a tree that opens and closes. What is closed is not made: a response of a megabyte is shown at once.
+// JSON as a collapsible tree. Collapsed parts are not rendered, so that a response of a megabyte appears at once.
 
-/** Levels that are open at first, and entries of a list or object that are shown before one asks for more. */
-const [openLevels, shownEntries] = [3, 50]
+/** Levels that are open at first. */
+const openLevels = 3
+/** Entries of a list or object before the button for more. */
+const shownEntries = 50
 /** Entries with more members begin closed. */
 const longEntry = 10
 
@@ -76,7 +78,7 @@ function thumbnailOf(value: object): readonly (HTMLElement | string)[] {
   return [picture, ' ']
 }
 
-/** What tells a closed object from its neighbours. */
+/** The label of a collapsed object. */
 function labelOf(value: object): string {
   const known = value as Readonly<Record<string, unknown>>
   const label = ['title', 'name', 'label', 'heading', '__component', 'documentId', 'url'].find((name) => typeof known[name] === 'string')

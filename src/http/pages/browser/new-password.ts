@@ -16,7 +16,7 @@ let isSending = false
 /** Takes the code out of the address, so that neither the address bar nor the history shows it. */
 function takeCode(): void {
   const given = location.hash.slice(1) || location.search.slice(1)
-  // A template may put the code behind the address in any form.
+  // A template may append the code to the URL in any form.
   const found = new URLSearchParams(given).get('code') ?? /[0-9a-f]{64}/.exec(given)?.[0]
   if (found) code = found
   if (given !== '') history.replaceState(null, '', location.pathname)
@@ -35,7 +35,7 @@ function say(text: string, isBad: boolean, ...wrong: readonly HTMLInputElement[]
   wrong[0]?.focus()
 }
 
-/** The error of a refused request, as far as it is shown. */
+/** The displayed part of an error. */
 interface RefusedRequest {
   readonly details?: { readonly errors?: readonly { readonly path: readonly string[]; readonly message: string }[] }
 }

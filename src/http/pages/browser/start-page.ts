@@ -1,6 +1,4 @@
-// The script of the start page: sends its requests and shows the responses beside them. Without it the page is a list of links.
-import { countDocuments } from './counts.js'
-import { createByButton } from './first-type.js'
+// The script of the start page: sends its requests and shows the responses. Without it the page is a list of links.
 import { jsonTree } from './json-tree.js'
 import { bareToken, keepToken, keptToken } from './token.js'
 
@@ -71,7 +69,7 @@ function timesOf(response: Response, milliseconds: number): string {
   return `${whole} (service: ${served < 10 ? served.toFixed(1) : Math.round(served)} ms)`
 }
 
-/** How many bytes were sent, where they were compressed. */
+/** The size of a compressed response. */
 function sentAs(response: Response, bytes: number): string {
   const sent = Number(response.headers.get('content-length'))
   const coding = response.headers.get('content-encoding')
@@ -179,7 +177,8 @@ async function followModel(): Promise<void> {
   const response = await fetch('/').catch(() => null)
   if (response?.ok !== true) return
   const page = new DOMParser().parseFromString(await response.text(), 'text/html')
-  const [types, path] = [page.querySelector('nav')?.innerHTML, page.body.dataset.path]
+  const types = page.querySelector('nav')?.innerHTML
+  const { path } = page.body.dataset
   if (types === undefined || types === served) return
   served = types
   find('nav').replaceChildren(...page.querySelector('nav')!.childNodes)
@@ -223,3 +222,48 @@ countDocuments(document.querySelectorAll<HTMLElement>('[data-list]'))
 const first = document.querySelector('a[data-request]')?.getAttribute('href')
 if (first !== null && first !== undefined) send(first)
 else address.value = document.body.dataset.path ?? '/'
+
+/** Requests at the same time. */
+const atOnce = 4
+
+/** Fills in the number of documents of each list; `lists` have the path of a type, and an element for its number. */
+async function countDocuments(lists: Iterable<HTMLElement>): Promise<void> {
+  const waiting = [...lists]
+  const work = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await countOne(next)
+  }
+  await Promise.all(Array.from({ length: atOnce }, work))
+}
+
+async function countOne(list: HTMLElement): Promise<void> {
+  const place = list.querySelector('.count')
+  const response = await fetch(`${list.dataset.list}?pagination[pageSize]=1&fields[0]=id`).catch(() => null)
+  if (place === null || response === null || !response.ok) return
+  const { meta } = (await response.json()) as { readonly meta?: { readonly pagination?: { readonly total?: number } } }
+  const total = meta?.pagination?.total
+  if (total === undefined) return
+  place.textContent = `${total.toLocaleString('en')} ${list.dataset.count}`
+}
+
+/** Sends a schema. Resolves to the path of the written file; throws an error with the refusal. */
+async function create(schema: string): Promise<string> {
+  const response = await fetch('/_octavo/content-types', { method: 'POST', headers: { 'content-type': 'application/json' }, body: schema })
+  const { data, error } = (await response.json()) as { readonly data: { readonly file: string } | null; readonly error?: Error }
+  if (data === null || !response.ok) throw new Error(error?.message ?? response.statusText)
+  return data.file
+}
+
+/** Creates the type of the clicked button, if it is one of these; `made` is called with the path of the file. */
+async function createByButton(button: HTMLButtonElement, made: (file: string) => Promise<void>): Promise<void> {
+  const schema = button.id === 'create' ? document.querySelector<HTMLTextAreaElement>('#schema')!.value : button.dataset.schema
+  if (schema === undefined) return
+  const buttons = document.querySelectorAll<HTMLButtonElement>('.first button')
+  const problem = document.querySelector('#problem')
+  for (const one of buttons) one.disabled = true
+  try {
+    await made(await create(schema))
+  } catch (error) {
+    if (problem !== null) problem.textContent = (error as Error).message.replace(/^data\.api::[\w-]+\.[\w-]+\./, '')
+  }
+  for (const one of buttons) one.disabled = false
+}

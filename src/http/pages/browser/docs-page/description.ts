@@ -33,7 +33,7 @@ export interface OperationGroup {
   readonly operations: readonly ShownOperation[]
 }
 
-/** What the page knows of the API. */
+/** The description of the API. */
 export interface ApiDescription {
   readonly groups: readonly OperationGroup[]
   readonly version: string

@@ -4,7 +4,7 @@ import type { ApiDescription, SchemaObject } from './description.js'
 /** Members beyond this are left out of an example, unless they are needed. */
 const mostMembers = 8
 
-/** A value that fits a schema; `depth`: the levels that have more than what is needed. */
+/** A valid value for a schema; `depth`: levels with more than the required properties. */
 export function exampleOf(description: ApiDescription, given: SchemaObject, name = 'text', depth = 3): unknown {
   const schema = description.resolve(given)
   const { default: fallback, const: only, enum: choices, examples, minimum, maximum } = schema
@@ -26,19 +26,20 @@ export function exampleOf(description: ApiDescription, given: SchemaObject, name
 
 const isNumber = (value: unknown): value is number => typeof value === 'number'
 
-/** True for an attribute of which no two documents may have the same value. */
+/** True for a unique attribute. */
 const isUnique = ({ description }: SchemaObject): boolean => description === 'Unique.'
 
 function numberExample(minimum: unknown, maximum: unknown, unique: boolean): number {
   if (unique) {
-    const [least, most] = [isNumber(minimum) ? Math.ceil(minimum) : 1, isNumber(maximum) ? Math.floor(maximum) : 1_000_000]
+    const least = isNumber(minimum) ? Math.ceil(minimum) : 1
+    const most = isNumber(maximum) ? Math.floor(maximum) : 1_000_000
     return least + Math.floor(Math.random() * Math.max(1, Math.min(most - least + 1, 1_000_000)))
   }
   if (isNumber(minimum)) return isNumber(maximum) && maximum < Math.ceil(minimum) ? minimum : Math.ceil(minimum)
   return isNumber(maximum) && maximum < 1 ? Math.floor(maximum) : 1
 }
 
-/** As many entries as there must be; one where entries can be made of what they need. */
+/** The minimum number of entries, or one if its required properties are sufficient. */
 function listExample(description: ApiDescription, { items = {}, minItems = 0, maxItems }: SchemaObject, name: string, depth: number) {
   const length = Math.min(Math.max(Number(minItems), 1), isNumber(maxItems) ? maxItems : 1_000)
   return Array.from({ length }, () => exampleOf(description, items as SchemaObject, name, depth))
@@ -50,7 +51,7 @@ const forms: Readonly<Record<string, string>> = {
   email: 'name@example.org',
 }
 
-/** Texts of which one fits the expression of most attributes that have one. */
+/** Candidates for regular expressions. */
 const likely: readonly string[] = [
   ...['example', 'Example', 'EXAMPLE', 'https://example.org', 'example.org', 'name@example.org', '/example', '#1a2b3c', 'en', 'EN'],
   ...['12:00:00', '2025-01-31', '+49 30 1234567', '+49301234567', '1.0', '1.0.0', 'A1', 'a-1', 'A-1', 'AB-123', 'ABC-1234', '12345-678'],
@@ -64,7 +65,8 @@ function textExample(schema: SchemaObject, name: string): string {
   const tail = isUnique(schema) ? Math.random().toString(36).slice(2, 8) : ''
   const form = forms[String(format)]
   if (form !== undefined) return tail === '' ? form : form.replace('@', `-${tail}@`)
-  const [least, most] = [Number(minLength), Number(maxLength)]
+  const least = Number(minLength)
+  const most = Number(maxLength)
   const words = `Example ${name.replaceAll(/[_-]|(?<=[a-z\d])(?=[A-Z])/g, ' ').toLowerCase()}`
   const plain = withTail(words.padEnd(least, `, ${words.toLowerCase()}`), tail && ` ${tail}`, most)
   if (typeof pattern !== 'string') return plain
@@ -77,7 +79,7 @@ function textExample(schema: SchemaObject, name: string): string {
 const withTail = (text: string, tail: string, most: number): string =>
   `${text.slice(0, Math.max(0, most - tail.length))}${tail}`.slice(-most)
 
-/** What is needed, and some of the rest: plain values of any form. Lists, relations and components are left out unless they are needed. */
+/** Required properties and optional plain values. Lists, relations and components are left out unless they are required. */
 function objectExample(
   description: ApiDescription,
   { properties = {}, required, description: says }: SchemaObject,
@@ -93,7 +95,7 @@ function objectExample(
   return Object.fromEntries(chosen.map(([name, schema]) => [name, exampleOf(description, schema, name, depth)]))
 }
 
-/** True for values that need no more than their form. */
+/** True for plain values. */
 function isPlain({ type, pattern, default: fallback }: SchemaObject): boolean {
   const [first] = Array.isArray(type) ? type : [type]
   return first !== undefined && first !== 'array' && (pattern === undefined || fallback !== undefined)

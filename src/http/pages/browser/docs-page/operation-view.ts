@@ -1,16 +1,13 @@
-// One operation: what it does, its inputs, and beside them the request as a command and the response.
+// One operation: its description and inputs, the request as a command, and the response.
 import type { ApiDescription, ShownOperation } from './description.js'
 import { fill, h, prose } from './elements.js'
 import { exampleOf } from './example.js'
-import { queryInputs, queryString } from './inputs.js'
-import { textView } from './json-view.js'
+import { membersView, queryInputs, queryString, typeText } from './inputs.js'
 import { asCurl, asFetch, encoded, type Request } from './request.js'
-import { membersView, typeText } from './schema-view.js'
-import { streamView } from './stream-view.js'
 
-/** What the page knows besides the description. */
-export interface Surroundings {
-  /** Where the API begins: a path of this origin. */
+/** The context of the page. */
+interface Surroundings {
+  /** Path of the API on this origin. */
   readonly prefix: string
   token(): string
   useToken(token: string): void
@@ -44,7 +41,7 @@ export function operationView(
   return { element, send }
 }
 
-/** What the path of an operation is below. */
+/** The base path of an operation. */
 const startOf = ({ isAtRoot }: ShownOperation, { prefix }: Surroundings): string => (isAtRoot ? '' : prefix)
 
 export const methodMark = (method: string): HTMLElement => h('span', { class: `method ${method}` }, method)
@@ -204,7 +201,7 @@ function consoleOf({ token, useToken }: Surroundings, send: HTMLElement) {
     async send(request: Request): Promise<void> {
       const mine = ++turn
       fill(result, h('p', { class: 'soft' }, 'Sending …'))
-      // Below the form, where the columns have no room beside each other, the response would not be seen.
+      // In one column, the response is below the form and would not be visible.
       if (getComputedStyle(element).position === 'static') heading.scrollIntoView({ behavior: 'smooth' })
       const view = await responseOf(request, token(), useToken)
       if (mine === turn) fill(result, view)
@@ -231,7 +228,10 @@ async function responseOf(
   const started = performance.now()
   try {
     const response = await fetch(path, {
-      ...{ method, body, credentials: 'omit', redirect: 'manual' },
+      method,
+      body,
+      credentials: 'omit',
+      redirect: 'manual',
       headers: { ...headers, ...(token === '' ? {} : { authorization: `Bearer ${token}` }) },
     })
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
@@ -259,8 +259,69 @@ function bodyView(text: string): HTMLElement {
   }
 }
 
-/** After signing in, the token of the response can be used for what follows. */
+/** After signing in, the token of the response can be used for the next requests. */
 function signInButton(text: string, useToken: (token: string) => void): HTMLElement | null {
   const found = /^\{"jwt":"([\w.-]+)"/.exec(text)?.[1]
   return found === undefined ? null : h('button', { type: 'button', click: () => useToken(found) }, 'Use this token')
+}
+
+/** Characters that are shown; older ones go. */
+const most = 50_000
+
+/** Shows a stream. It is closed once something else takes its place on the page, or on a click. */
+function streamView(response: Response): HTMLElement {
+  const text = h('pre', { class: 'code', tabindex: 0 })
+  const stop = h('button', { type: 'button', click: () => end() }, 'Close the stream')
+  const element = h('div', {}, stop, text)
+  const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let isOver = false
+  function end(): void {
+    isOver = true
+    stop.hidden = true
+    clearInterval(look)
+    reader.cancel().catch(() => undefined)
+  }
+  let wasShown = false
+  const look = setInterval(() => {
+    if (wasShown && !element.isConnected) end()
+    wasShown ||= element.isConnected
+  }, 500)
+  async function show(): Promise<void> {
+    while (!isOver) {
+      const { done, value } = await reader.read()
+      if (done) return
+      text.textContent = (text.textContent + value).slice(-most)
+    }
+  }
+  show()
+    .catch(() => undefined)
+    .finally(end)
+  return element
+}
+
+/** Longer texts are cut, because browsers would not scroll smoothly. */
+const maxCharacters = 200_000
+
+const token = /("(?:[^"\\]|\\.)*")(\s*:)?|\b(true|false|null)\b|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)/g
+
+/** A text as a block; JSON is coloured. */
+function textView(text: string, isJson: boolean): HTMLElement {
+  const shown = text.slice(0, maxCharacters)
+  const rest = text.length - shown.length
+  const note = rest === 0 ? null : h('p', { class: 'soft' }, `${rest.toLocaleString('en')} more characters are not shown.`)
+  return h('div', {}, h('pre', { class: 'code', tabindex: 0 }, isJson ? coloured(shown) : shown), note)
+}
+
+function coloured(text: string): Node[] {
+  const parts: Node[] = []
+  let end = 0
+  for (const match of text.matchAll(token)) {
+    if (match.index > end) parts.push(document.createTextNode(text.slice(end, match.index)))
+    const [whole, string, colon = '', word] = match
+    const kind = string === undefined ? (word === undefined ? 'number' : 'word') : colon === '' ? 'string' : 'key'
+    parts.push(h('span', { class: `json-${kind}` }, string ?? whole), document.createTextNode(colon))
+    end = match.index + whole.length
+  }
+  parts.push(document.createTextNode(text.slice(end)))
+  return parts
 }

@@ -1,21 +1,19 @@
 // The page at /docs: reads the description of the API as the visitor may see it, shows it, and sends requests.
 import { bareToken, keepToken, keptToken as token } from '../token.js'
-import { type ApiDescription, readDescription, type SchemaObject } from './description.js'
+import { type ApiDescription, readDescription, type SchemaObject, type ShownOperation } from './description.js'
 import { byId, fill, h, prose } from './elements.js'
-import { hrefOf, moveFocus, showNavigation } from './navigation.js'
-import { operationView } from './operation-view.js'
+import { methodMark, operationView } from './operation-view.js'
 
 const { description: source, prefix } = document.body.dataset as { readonly description: string; readonly prefix: string }
-const [list, main, search, tokenForm] = [
-  byId('list'),
-  byId('main'),
-  byId('search') as HTMLInputElement,
-  byId('token-form') as HTMLFormElement,
-]
+const list = byId('list')
+const main = byId('main')
+const search = byId('search') as HTMLInputElement
+const tokenForm = byId('token-form') as HTMLFormElement
 const menu = byId('menu') as HTMLDetailsElement
-const [tokenInput, tokenState] = [byId('token') as HTMLInputElement, byId('token-state')]
+const tokenInput = byId('token') as HTMLInputElement
+const tokenState = byId('token-state')
 
-/** Where there is no room beside the contents, the list is folded. */
+/** On narrow screens the list is collapsed. */
 const isNarrow = matchMedia('(max-width: 50rem)')
 let description: ApiDescription | null = null
 let send: (() => void) | null = null
@@ -127,3 +125,61 @@ addEventListener('keydown', (event) => {
   }
 })
 void load()
+
+/** The address of an operation on this page. */
+const hrefOf = ({ id }: ShownOperation): string => `#${encodeURIComponent(id)}`
+
+/** The operations whose names contain every word. */
+function matching(operations: readonly ShownOperation[], words: readonly string[]): readonly ShownOperation[] {
+  return operations.filter(({ method, path, summary, tags }) => {
+    const text = `${method} ${path} ${summary} ${tags.join(' ')}`.toLowerCase()
+    return words.every((word) => text.includes(word))
+  })
+}
+
+/** Shows the operations that fit a search; `current` is the id of the one that is shown. */
+function showNavigation(list: HTMLElement, { groups }: ApiDescription, search: string, current: string | null): void {
+  const words = search
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '')
+  const shown = groups
+    .map((group) => ({ ...group, operations: matching(group.operations, words) }))
+    .filter(({ operations }) => operations.length > 0)
+  const link = (operation: ShownOperation): HTMLElement =>
+    h(
+      'li',
+      {},
+      h(
+        'a',
+        { href: hrefOf(operation), 'aria-current': operation.id === current ? 'page' : undefined, title: operation.summary },
+        methodMark(operation.method),
+        ' ',
+        // Long paths break before a slash.
+        operation.path.split(/(?=\/)/).map((part) => [h('wbr', {}), part]),
+      ),
+    )
+  const isOpen = (operations: readonly ShownOperation[]): boolean =>
+    words.length > 0 || groups.length < 4 || operations.some(({ id }) => id === current)
+  fill(
+    list,
+    shown.map(({ title, operations }) =>
+      h(
+        'details',
+        { open: isOpen(operations) },
+        h('summary', {}, title, ' ', h('small', {}, String(operations.length))),
+        h('ul', {}, operations.map(link)),
+      ),
+    ),
+    shown.length === 0 && h('p', { class: 'soft', role: 'status' }, words.length > 0 ? 'Nothing fits.' : 'There is nothing to show.'),
+  )
+}
+
+/** Moves the focus among the links that are shown. */
+function moveFocus(list: HTMLElement, step: 1 | -1, from: Element | null, isSearching: boolean): void {
+  // The results of a search are one list: its groups are all open.
+  const places = isSearching ? 'details[open] a' : 'details[open] a, summary'
+  const links = [...list.querySelectorAll<HTMLElement>(places)]
+  const index = links.indexOf(from as HTMLElement)
+  links[Math.max(0, Math.min(links.length - 1, index + step))]?.focus()
+}
