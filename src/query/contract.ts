@@ -1,5 +1,5 @@
 // The one switch, `api.rest.contract`: the seventeen points where the specification and Strapi differ, as data.
-// Every row names its number in the table of docs/differences.md; code asks for the row, never for the contract's name.
+// Every row has its number in the table of docs/differences.md; code uses the rows, never the contract's name.
 
 export type ContractName = 'specification' | 'strapi'
 
@@ -13,30 +13,30 @@ export interface Contract {
   readonly mediaFilters: boolean
   /** 7: `like`: SQLite's LIKE, ASCII case ignored. `exact`: case-sensitive, and the i-forms fold all of Unicode. */
   readonly textMatching: 'like' | 'exact'
-  /** Sorting takes nulls for the smallest values; otherwise they are where the database has them. */
+  /** Nulls sort as the smallest values; otherwise as the database sorts them. */
   readonly nullsFirst: boolean
   /** 8: a status other than published and draft means draft; refused otherwise. */
   readonly lenientStatus: boolean
-  /** 9: timestamp attributes are answered as a string of milliseconds; as ISO 8601 otherwise. */
+  /** 9: timestamp attributes are returned as a string of milliseconds; as ISO 8601 otherwise. */
   readonly timestampsAsMilliseconds: boolean
   /**
-   * 10: deep filters look at every version of the target; at the one that the request selects otherwise. What is populated
-   * below types without locales is in every locale, or in the request's; below users, in every version.
+   * 10: deep filters look at every version of the target; otherwise at the version that the request selects. Targets populated
+   * below types without locales are in every locale, or in the request's; below users, in every version.
    */
   readonly deepFiltersSeeAllVersions: boolean
   /** 11: writes may name a locale that the installation does not know. */
   readonly unknownLocalesOnWrites: boolean
   /** 12: uid attributes with a targetField are generated when they are absent. */
   readonly generateUids: boolean
-  /** 13: what cannot be read as `blocks`, a plain text for one, is written as null; refused otherwise. */
+  /** 13: values that are not `blocks`, such as a plain text, are stored as null; refused otherwise. */
   readonly unreadableBlocksAreNull: boolean
-  /** 14: what locales share is the same after every write, in drafts and in published versions; otherwise as Strapi spreads it. */
+  /** 14: non-localized attributes are equal in all locales after every write, in drafts and in published versions; otherwise as Strapi copies them. */
   readonly localesShareAlways: boolean
   /** 15: a condition on a boolean takes true, false and their short forms; otherwise every value but those of false is true. */
   readonly strictBooleans: boolean
   /** 16: null empties repeatable components and zones; refused otherwise. */
   readonly nullEmptiesLists: boolean
-  /** 17: `$not` around a condition on a relation to many asks for documents of which no target meets it; otherwise one that does not is enough. */
+  /** 17: `$not` around a condition on a to-many relation finds documents without a matching target; otherwise one non-matching target is enough. */
   readonly notMeansNone: boolean
 }
 

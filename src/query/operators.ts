@@ -1,14 +1,13 @@
-// The vocabulary of filter operators, one row each: how many values it takes, and whether they are understood by the attribute's
-// type. Adding an operator is adding its name to public/content/filters.ts, a row here and its SQL in compile/operator-sql.ts.
+// The filter operators, one row each: the number of values, and whether they have the attribute's type. To add an operator, add
+// its name to public/content/filters.ts, a row here and its SQL to compile/operator-sql.ts.
 import type { ComparisonOperators, TextOperators } from '../foundation/public/content/filters.js'
 
-/** The operators that the types of queries have. */
 export type OperatorName = keyof (ComparisonOperators<unknown> & TextOperators)
 
 export interface Operator {
-  /** `flag`: the value says whether the condition is inverted and is not compared. */
+  /** `flag`: the value only inverts the condition and is not compared. */
   readonly takes: 'one' | 'two' | 'many' | 'flag'
-  /** True: values are converted to the attribute's type first (and refused when they cannot be); else compared as text. */
+  /** True: values are converted to the attribute's type, and refused if they cannot be; otherwise compared as text. */
   readonly typed: boolean
 }
 
@@ -42,7 +41,6 @@ export const operators: Readonly<Record<OperatorName, Operator>> = {
   $endsWithi: text,
 }
 
-/** True for the name of an operator. */
 export function isOperator(name: string): name is OperatorName {
   return Object.hasOwn(operators, name)
 }

@@ -1,6 +1,6 @@
 // O48: what looks like a moment is read with linear work, whatever stands in it.
 import { expect, test } from 'vitest'
-import { parseIsoDate } from '../../src/query/rest/iso-dates.js'
+import { parseIsoDate } from '../../src/query/rest/values.js'
 
 /** Parts that the forms of dates, times and offsets repeat, or could be taken to. */
 const parts = ['-', '+', 'Z', '0', '00', ':', '.', ',', '0.', '00:', '-00', 'W', 'T', ' ', '\n', '-\n', '00,0']

@@ -1,5 +1,6 @@
 // What a cached answer depends on, and what a statement changes, by the names of their tables. Each table in turn loses its rows: an answer that
 // would say something else afterwards is not returned from the cache. With that table left out of what an answer depends on, it would be.
+
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,8 +1,9 @@
 // Dates in queries: in every form and malformed, they are the moments that Strapi's date library reads, in UTC whatever the machine's zone.
+
 import { parseISO } from 'date-fns'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseIsoDate } from '../../src/query/rest/iso-dates.js'
+import { parseIsoDate } from '../../src/query/rest/values.js'
 
 const zone = process.env.TZ
 beforeAll(() => {

@@ -10,8 +10,8 @@ import type { Config } from '../../foundation/config/config.js'
 import { type ApiError, forbidden, mistakenInput, notFound } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
 import type { ContentType } from '../../model/schema/types.js'
-import { everyLocale } from '../../query/rest/document-version.js'
 import type { Parameters } from '../../query/rest/parameters.js'
+import { everyLocale } from '../../query/rest/versions.js'
 import type { AdministratorAct } from '../activity.js'
 
 /** How the history of documents is kept. */

@@ -6,8 +6,8 @@ import type { Transaction } from '../../database/database.js'
 import { same } from '../../database/portable-sql.js'
 import { textOf } from '../../database/response/sink.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
-import { wholeVersionOf } from '../../query/rest/document-version.js'
 import { readRequest } from '../../query/rest/read.js'
+import { wholeVersionParameters } from '../../query/rest/versions.js'
 import { superAdminGrants } from '../permissions/grants.js'
 import { type ContentAccess, type HistorySettings, unbounded } from './content-access.js'
 import { viewerOf } from './document-view.js'
@@ -119,11 +119,11 @@ async function record(
       type,
       mode: 'first',
       identity: { attribute: 'id', value: version.id },
-      written: true,
+      afterWrite: true,
       limits: unbounded,
       linkPage: { start: 0, limit: maxLinks + 1 },
     },
-    { populate, ...wholeVersionOf(type, version) },
+    { populate, ...wholeVersionParameters(type, version) },
   )
   const found = await transaction.read(context.plans.forRequest(request, 'bare').plan, request.values)
   const whole = JSON.parse(textOf(found)) as Readonly<Record<string, unknown>> | null

@@ -3,7 +3,7 @@
 import type { Transaction } from '../../database/database.js'
 import { newDocumentId } from '../../model/schema/document-id.js'
 import type { Attribute, ContentType } from '../../model/schema/types.js'
-import type { DocumentVersion } from '../../query/rest/document-version.js'
+import type { DocumentVersion } from '../../query/rest/versions.js'
 import { hiddenIn } from './hidden-rows.js'
 import { readInput } from './input/input.js'
 import { scalarColumns } from './input/stored.js'

@@ -3,7 +3,7 @@ import type { Transaction } from '../../database/database.js'
 import type { Grants } from '../../foundation/grants.js'
 import { fileType } from '../../model/schema/link.js'
 import type { ContentType } from '../../model/schema/types.js'
-import { readRowsInScope, rowsAtOnce } from '../../query/rest/rows-in-scope.js'
+import { maxRowsInScope, readRowsInScope } from '../../query/rest/read.js'
 import type { WriteReading } from './read/plans.js'
 import type { FindHidden } from './store/hidden-rows.js'
 import { versionsOf } from './store/rows.js'
@@ -14,8 +14,8 @@ export function hiddenFrom({ read, plans }: WriteReading, transaction: Transacti
     if (grants.content?.readable.has(type.uid) === false) return new Set(ids)
     if (ids.length === 0 || !grants.scopes.has(type.uid)) return new Set()
     const seen = new Set<number>()
-    for (let from = 0; from < ids.length; from += rowsAtOnce) {
-      const request = readRowsInScope(read, grants, type, ids.slice(from, from + rowsAtOnce))
+    for (let from = 0; from < ids.length; from += maxRowsInScope) {
+      const request = readRowsInScope(read, grants, type, ids.slice(from, from + maxRowsInScope))
       const answer = (await transaction.read(plans.forRequest(request, 'bare').plan, request.values))!
       const rows = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as readonly { readonly id: number }[]
       answer.release()

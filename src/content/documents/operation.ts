@@ -7,10 +7,9 @@ import type { Audit } from '../../foundation/runtime/audit.js'
 import type { Metrics } from '../../foundation/runtime/metrics.js'
 import type { SlowLog } from '../../foundation/runtime/slow-log.js'
 import type { ContentType } from '../../model/schema/types.js'
-import { mayReadDrafts } from '../../query/rest/draft-grant.js'
 import { type Parameters as Query, readParameters } from '../../query/rest/parameters.js'
-import type { ReadContext } from '../../query/rest/read.js'
-import { readRequest } from '../../query/rest/read.js'
+import { type ReadContext, readRequest } from '../../query/rest/read.js'
+import { mayReadDrafts } from '../../query/rest/versions.js'
 import type { Outbox } from '../events/outbox.js'
 import { hiddenIn } from './hidden-rows.js'
 import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
@@ -185,7 +184,7 @@ export async function beginWrite(
   const everywhere = given.locale === '*' && body === null && answers !== 'document'
   const { locale: _all, ...others } = given
   const parameters = everywhere ? others : given
-  const { status } = readRequest(read, grants, { type, mode: 'first', written: true }, parameters)
+  const { status } = readRequest(read, grants, { type, mode: 'first', afterWrite: true }, parameters)
   const data = body === null ? null : dataOf(await body())
   const locale = type.localized ? localeOf(parameters.locale, read.defaultLocale) : null
   const passwords = data === null ? [] : checkSize(read.model, type, data, limits)

@@ -1,7 +1,7 @@
 // Publish, unpublish and discard: what moves between the draft and the published version of a document, in one locale or in all.
 import type { Transaction } from '../../database/database.js'
 import { validationError } from '../../foundation/errors/errors.js'
-import type { DocumentVersion } from '../../query/rest/document-version.js'
+import type { DocumentVersion } from '../../query/rest/versions.js'
 import { mergeVersions } from './merged-versions.js'
 import type { Entry, WriteContext, WriteOperation, WriteOutcome } from './operation.js'
 import { checkPublication, takenFor, writingOf } from './operation.js'
@@ -13,8 +13,7 @@ import { readComponents } from './store/component-trees.js'
 import { clearModified } from './store/modified-drafts.js'
 import { keepPendingLinks } from './store/pending-links.js'
 import type { RowContext } from './store/row-context.js'
-import type { StoredVersion } from './store/rows.js'
-import { momentFor, versionsOf } from './store/rows.js'
+import { momentFor, type StoredVersion, versionsOf } from './store/rows.js'
 
 /** A document in one locale. */
 interface LocaleVersions {

@@ -3,10 +3,9 @@
 import type { ReadBytes, Transaction } from '../../database/database.js'
 import { textOf } from '../../database/response/sink.js'
 import { fullAccess } from '../../foundation/grants.js'
-import { type DocumentVersion, versionOf } from '../../query/rest/document-version.js'
-import { mayReadDrafts } from '../../query/rest/draft-grant.js'
 import type { Parameters } from '../../query/rest/parameters.js'
 import { readRequest } from '../../query/rest/read.js'
+import { type DocumentVersion, mayReadDrafts, versionParameters } from '../../query/rest/versions.js'
 import type { Entry, WriteContext, WriteOperation, WriteOutcome } from './operation.js'
 
 const nothing = Buffer.from('{"data":null,"meta":{}}')
@@ -23,7 +22,7 @@ export async function answerWrite(
   const ask = () => {
     const { filters: _filters, sort: _sort, pagination: _pagination, start: _start, _q, ...given } = parameters
     const shown = { ...given, ...(locale === null ? {} : { locale }), ...(status === undefined ? {} : { status }) }
-    return readRequest(read, grants, { type, mode: 'first', identity, format, written: true }, shown)
+    return readRequest(read, grants, { type, mode: 'first', identity, format, afterWrite: true }, shown)
   }
   const text = `${grants.key} ${type.uid} ${format} ${locale} ${status} ${query}`
   const { plan, values, identityAt } = typeof query === 'string' ? plans.forQueryString(text, ask, 'data') : plans.forRequest(ask(), 'data')
@@ -43,7 +42,7 @@ export async function showEntry(
   const { type, answers } = operation.write
   const show = async (grants: WriteOperation['grants'], shown: Parameters, isBounded: boolean): Promise<string> => {
     const identity = { attribute: 'id' as const, value: row.id }
-    const request = readRequest(read, grants, { type, mode: 'first', identity, written: true }, { ...shown, ...versionOf(row) })
+    const request = readRequest(read, grants, { type, mode: 'first', identity, afterWrite: true }, { ...shown, ...versionParameters(row) })
     return textOf(await transaction.read(plans.forRequest(request, 'bare').plan, request.values, isBounded))
   }
   const { fields, populate } = operation.parameters

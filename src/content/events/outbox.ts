@@ -7,11 +7,10 @@ import { fullAccess } from '../../foundation/grants.js'
 import type { EntryEventName, MediaEventName } from '../../foundation/public/events.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Component, ContentType, Model } from '../../model/schema/types.js'
-import { compileRead } from '../../query/compile/compile.js'
-import { planKey } from '../../query/compile/plan-key.js'
-import { type DocumentVersion, versionOf } from '../../query/rest/document-version.js'
+import { compileRead, toPlanKey } from '../../query/compile/compile.js'
 import type { Parameters } from '../../query/rest/parameters.js'
 import { type ReadContext, readRequest } from '../../query/rest/read.js'
+import { type DocumentVersion, versionParameters } from '../../query/rest/versions.js'
 import { registration } from './cursors.js'
 import type { Recording } from './recording.js'
 
@@ -64,7 +63,7 @@ export function openOutbox({ context, dialect, database: { register, unregister 
     const identity = { attribute: 'id' as const, value: id }
     const request = readRequest(read, fullAccess, { type, mode: 'first', identity, paged: false }, parameters)
     // There is one plan key per type and version, so the map does not grow.
-    const key = planKey(request)
+    const key = toPlanKey(request)
     const plan = plans.get(key) ?? register({ ...compileRead(request, dialect, read.contract, 'bare'), unsigned: true })
     plans.set(key, plan)
     return textOf(await transaction.read(plan, request.values))
@@ -79,7 +78,7 @@ export function openOutbox({ context, dialect, database: { register, unregister 
   return {
     entry: async (transaction, event, type, row, now) => {
       if (!recording.wants(event)) return
-      const version = versionOf(row)
+      const version = versionParameters(row)
       let entry = withoutRelations.has(event) ? '' : await render(transaction, type, row.id, { ...version, populate: populateOf(type) })
       if (entry === '' || entry.length > limits.eventBytes) entry = await render(transaction, type, row.id, version)
       await record(

@@ -13,7 +13,11 @@ import { okRead } from '../caching.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import { nameInTurns, ok, type Reply, type RequestContext, type Route } from '../request-context.js'
 
-function findFiles(context: RequestContext, action: string, wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'narrowed'>) {
+function findFiles(
+  context: RequestContext,
+  action: string,
+  wanted: Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'appliesFilters'>,
+) {
   const { documents, caller, query, isGone, since } = context
   const type = documents.context.model.types.get(fileType)!
   const constants = fileConstants(context.signsAddresses)
@@ -44,7 +48,7 @@ export const fileRoutes: readonly Route[] = [
     action: 'plugin::upload.content-api.findOne',
     handle: async (context) => {
       const identity = { attribute: 'id' as const, value: rowId(context.params.id!) }
-      const file = await findFiles(context, 'findOne', { mode: 'first', identity, narrowed: false, envelope: 'bare' })
+      const file = await findFiles(context, 'findOne', { mode: 'first', identity, appliesFilters: false, envelope: 'bare' })
       if (file === null) throw notFound('file.notFound')
       return okRead(context, file)
     },

@@ -3,18 +3,15 @@ import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import type { Envelope, Fill, Level, MemberColumn, ReadPlan, Statement } from '../../database/plan.js'
 import { attributeTypes } from '../../model/schema/attributes.js'
-import type { ContentType, Scalar, Schema } from '../../model/schema/types.js'
-import { assertNever } from '../../model/schema/types.js'
+import { assertNever, type ContentType, type Scalar, type Schema } from '../../model/schema/types.js'
 import type { Contract } from '../contract.js'
 import type { Filter, Keyset, LinkPage, Populated, ReadRequest, Selection, SortKey } from '../request.js'
 import { pageValues } from '../request.js'
 import type { Compilation } from './conditions.js'
-import { chosenLocales, column, condition, publicationConditions, published, seenRows, value, withinScope } from './conditions.js'
-import { constant, every, joinsOf } from './joins.js'
-import { behind } from './keyset.js'
-import type { PageQuery } from './pages.js'
-import { accessPaths, count, counted, page } from './pages.js'
-import { sortKey, sortValue } from './sort-values.js'
+import { chosenLocales, column, condition, publicationConditions, published, value, visibleRows, withinScope } from './conditions.js'
+import { constant, every, getJoins } from './joins.js'
+import { afterPosition, sortKey, sortValue } from './order.js'
+import { compileAccessPaths, compilePage, compilePageWithTotal, compileTotal, type PageQuery } from './pages.js'
 
 const parents: Expression = sql`${{ from: 'parents' } as never}`
 
@@ -24,7 +21,7 @@ export type EnvelopeKind = 'data' | 'bare' | 'count' | 'countToLimit'
 /** Compiles a request for one database. The same shape always gives the same plan. */
 export function compileRead(request: ReadRequest, dialect: Dialect, contract: Contract, envelope: EnvelopeKind): ReadPlan {
   let aliases = 0
-  const compilation: Writer = {
+  const compilation: Compiler = {
     dialect,
     contract,
     status: request.status,
@@ -32,7 +29,7 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
     scopes: request.scopes,
     publication: request.publication,
     targetLocale: request.targetLocale,
-    leads: 'selective',
+    drivers: 'selective',
     nextAlias: () => `t${++aliases}`,
     format: request.format,
   }
@@ -53,45 +50,46 @@ export function compileRead(request: ReadRequest, dialect: Dialect, contract: Co
     skips: request.mode !== 'first',
     selected: columns.selected,
   }
-  if (request.keyset !== undefined) return keysetPlan(compilation, request, request.keyset, query, columns)
-  const root = level(compilation, request.selection, page(compilation, query), { parentAt: null, orderAt: [], columns })
-  return { root, envelope: envelopeOf(compilation, request, envelope, query) }
+  if (request.keyset !== undefined) return compileKeysetPage(compilation, request, request.keyset, query, columns)
+  const root = toLevel(compilation, request.selection, compilePage(compilation, query), { parentAt: null, orderAt: [], columns })
+  return { root, envelope: compileEnvelope(compilation, request, envelope, query) }
 }
 
 const noTotals = { count: null, counted: null }
 
-function envelopeOf(compilation: Writer, { mode, page }: ReadRequest, kind: EnvelopeKind, query: PageQuery): Envelope {
-  if (kind === 'count' || kind === 'countToLimit') return { kind: 'count', count: count(compilation, query, kind === 'countToLimit') }
+function compileEnvelope(compilation: Compiler, { mode, page }: ReadRequest, kind: EnvelopeKind, query: PageQuery): Envelope {
+  if (kind === 'count' || kind === 'countToLimit')
+    return { kind: 'count', count: compileTotal(compilation, query, kind === 'countToLimit') }
   if (mode === 'first') return { kind: kind === 'data' ? 'one' : 'bareOne' }
   if (kind === 'bare') return { kind: 'bareList' }
-  const totals = page.withCount ? { count: count(compilation, query), counted: counted(compilation, query) } : noTotals
-  return { kind: 'list', style: page.style, ...pageValues, ...totals, ways: accessPaths(compilation, query, page.withCount) }
+  const totals = page.withCount ? { count: compileTotal(compilation, query), counted: compilePageWithTotal(compilation, query) } : noTotals
+  return { kind: 'list', style: page.style, ...pageValues, ...totals, ways: compileAccessPaths(compilation, query, page.withCount) }
 }
 
-interface Writer extends Compilation {
+interface Compiler extends Compilation {
   readonly format: ReadRequest['format']
 }
 
-function baseConditions(compilation: Writer, { type, locale, status }: ReadRequest): readonly Expression[] {
+function baseConditions(compilation: Compiler, { type, locale, status }: ReadRequest): readonly Expression[] {
   const versions = type.draftAndPublish ? [published('t0', status), ...publicationConditions(compilation, type, 't0')] : []
   const scope = compilation.scopes?.[type.uid] === undefined ? [] : withinScope(compilation, type, 't0')
   return [...versions, ...chosenLocales(compilation, type, 't0', locale), ...scope]
 }
 
-/** The caller's keys, and what ends every order. */
-function orderBy(compilation: Writer, shape: Schema, alias: string, keys: readonly SortKey[], tie: Expression): Expression {
+/** The caller's keys, then the tie-breaker. */
+function orderBy(compilation: Compiler, shape: Schema, alias: string, keys: readonly SortKey[], tie: Expression): Expression {
   const sorted = keys.map((key) => sortKey(compilation, sortValue(compilation, shape, alias, key), key.descending))
   return sql.join([...sorted, tie])
 }
 
-interface Selected {
+interface SelectedColumns {
   readonly selected: readonly Expression[]
   readonly columns: readonly MemberColumn[]
   readonly idAt: number
 }
 
 /** The result columns of a level, numbered from `at`. The row id always comes first. */
-function selectColumns(compilation: Writer, selection: Selection, alias: string, at: number): Selected {
+function selectColumns(compilation: Compiler, selection: Selection, alias: string, at: number): SelectedColumns {
   const selected: Expression[] = [column(alias, 'id')]
   const columns: MemberColumn[] = []
   for (const field of selection.fields) {
@@ -107,13 +105,13 @@ function selectColumns(compilation: Writer, selection: Selection, alias: string,
   return { selected, columns, idAt: at }
 }
 
-/** The plan of a page that is found by the row next to it. Its rows show what they are sorted by. */
-function keysetPlan(
-  compilation: Writer,
+/** The plan of a keyset page. Its rows contain the values of their sort keys. */
+function compileKeysetPage(
+  compilation: Compiler,
   { selection, sort }: ReadRequest,
   { position, backwards }: Keyset,
   query: PageQuery,
-  { selected, columns, idAt }: Selected,
+  { selected, columns, idAt }: SelectedColumns,
 ): ReadPlan {
   const keys = query.keys.map((key) => ({ ...key, descending: key.descending !== backwards }))
   const types = sort.map(({ attribute }) => attribute.type)
@@ -123,13 +121,13 @@ function keysetPlan(
     return [compilation.dialect.selected(column('page', as), answer), { name: `$${index}`, at: selected.length + index, answer: shown }]
   })
   const all = { selected: [...selected, ...members.map(([value]) => value)], columns: [...columns, ...members.map(([, one]) => one)], idAt }
-  const behindIt = position === null ? [] : behind(compilation, keys, types, position, backwards)
+  const behindIt = position === null ? [] : afterPosition(compilation, keys, types, position, backwards)
   const found = { ...query, keys, base: [...query.base, ...behindIt], selected: all.selected, idsGoDown: backwards }
-  const root = level(compilation, selection, page(compilation, found), { parentAt: null, orderAt: [], columns: all })
+  const root = toLevel(compilation, selection, compilePage(compilation, found), { parentAt: null, orderAt: [], columns: all })
   return { root, envelope: { kind: 'bareList' } }
 }
 
-function selectField(compilation: Writer, field: Scalar, alias: string, selected: Expression[], at: number): MemberColumn {
+function selectField(compilation: Compiler, field: Scalar, alias: string, selected: Expression[], at: number): MemberColumn {
   const { answer } = attributeTypes[field.type]
   const stored = compilation.dialect.selected(column(alias, field.column), answer)
   const here = at + selected.length
@@ -146,24 +144,24 @@ function selectField(compilation: Writer, field: Scalar, alias: string, selected
   }
 }
 
-function level(
-  compilation: Writer,
+function toLevel(
+  compilation: Compiler,
   selection: Selection,
   statement: Statement,
   {
     parentAt,
     orderAt,
     columns: { columns, idAt },
-  }: { readonly parentAt: number | null; readonly orderAt: readonly number[]; readonly columns: Selected },
+  }: { readonly parentAt: number | null; readonly orderAt: readonly number[]; readonly columns: SelectedColumns },
   mark: Level['constants'] = [],
 ): Level {
   const { shape } = selection
   const form = compilation.format === 'nested' && shape.kind === 'contentType' ? 'nested' : 'flat'
-  const fills = selection.populate.map((populated) => fill(compilation, shape, populated))
+  const fills = selection.populate.map((populated) => compileFill(compilation, shape, populated))
   return { statement, parentAt, orderAt, idAt, columns, fills, form, constants: [...(selection.constants ?? []), ...mark], uid: shape.uid }
 }
 
-function fill(compilation: Writer, owner: Schema, populated: Populated): Fill {
+function compileFill(compilation: Compiler, owner: Schema, populated: Populated): Fill {
   const { name } = populated.attribute
   const wrapped =
     compilation.format === 'nested' &&
@@ -171,22 +169,28 @@ function fill(compilation: Writer, owner: Schema, populated: Populated): Fill {
   switch (populated.kind) {
     case 'relation': {
       const { attribute, of, filter, sort, page: some } = populated
-      return { kind: 'rows', name, many: attribute.many, wrapped, level: children(compilation, owner, attribute, of, filter, sort, some) }
+      return {
+        kind: 'rows',
+        name,
+        many: attribute.many,
+        wrapped,
+        level: compileChildren(compilation, owner, attribute, of, filter, sort, some),
+      }
     }
     case 'component': {
       const { attribute, of, filter, sort, page: some } = populated
-      const entries = children(compilation, owner, attribute, of, filter, sort, some)
+      const entries = compileChildren(compilation, owner, attribute, of, filter, sort, some)
       return { kind: 'rows', name, many: attribute.repeatable, wrapped, level: entries }
     }
     case 'count':
-      return { kind: 'count', name, wrapped, statement: countOf(compilation, owner, populated) }
+      return { kind: 'count', name, wrapped, statement: compileCount(compilation, owner, populated) }
     case 'zone': {
-      const levels = typedLevels(compilation, populated.on, (shape) => ({ name: '__component', json: JSON.stringify(shape.uid) }))
+      const levels = compileTypedLevels(compilation, populated.on, (shape) => ({ name: '__component', json: JSON.stringify(shape.uid) }))
       return { kind: 'typed', name, many: true, wrapped, links: zoneLinks(compilation, owner, name, populated.page), levels }
     }
     case 'morph': {
-      // The rows of a morphTo are flat in both forms, and so is all below them.
-      const levels = typedLevels({ ...compilation, format: 'flat' }, populated.on, (shape) => ({
+      // The rows of a morphTo are flat in both formats, with everything below them.
+      const levels = compileTypedLevels({ ...compilation, format: 'flat' }, populated.on, (shape) => ({
         name: '__type',
         json: JSON.stringify(shape.uid),
       }))
@@ -205,11 +209,11 @@ function fill(compilation: Writer, owner: Schema, populated: Populated): Fill {
 }
 
 /**
- * The rows behind a path attribute, for all rows of the level above at once: from their ids to the links to the targets.
- * The order of links is a number beside each row and is put right afterwards: sorting whole rows costs more than reading them.
+ * The targets of a path attribute, for all rows of the parent level at once: from their ids to the links to the targets.
+ * Each row carries the position of its link and is sorted afterwards: sorting whole rows in SQL costs more than reading them.
  */
-function children(
-  compilation: Writer,
+function compileChildren(
+  compilation: Compiler,
   owner: Schema,
   attribute: (Populated & { kind: 'relation' | 'component' })['attribute'],
   of: Selection,
@@ -218,12 +222,12 @@ function children(
   some?: LinkPage,
 ): Level {
   const alias = compilation.nextAlias()
-  const path = joinsOf(compilation.dialect, owner, attribute, of.shape, alias)
+  const path = getJoins(compilation.dialect, owner, attribute, of.shape, alias)
   const columns = selectColumns(compilation, of, alias, 1)
   const where = every([
     ...path.conditions,
-    ...seenRows(compilation, { kind: 'populate', owner, attribute, target: of.shape }, alias),
-    ...filtered(compilation, of.shape, alias, filter),
+    ...visibleRows(compilation, { kind: 'populate', owner, attribute, target: of.shape }, alias),
+    ...filterConditions(compilation, of.shape, alias, filter),
   ])
   const links = sort.length === 0 ? path.order : []
   const selected = [path.owner, ...columns.selected, ...links]
@@ -232,51 +236,55 @@ function children(
     sql`select ${sql.join(selected)} from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where}${order}${some === undefined ? sql`` : pageOfLinks(compilation, links, some)}`,
   )
   const orderAt = links.map((_, index) => selected.length - links.length + index)
-  return level(compilation, of, statement, { parentAt: 0, orderAt, columns })
+  return toLevel(compilation, of, statement, { parentAt: 0, orderAt, columns })
 }
 
-/** Some targets, in their order; `links`: what sorts them if nothing does yet. */
-function pageOfLinks({ dialect }: Writer, links: readonly Expression[], { start, limit }: LinkPage): Expression {
+/** One page of targets; `links`: their order, if the statement is not sorted yet. */
+function pageOfLinks({ dialect }: Compiler, links: readonly Expression[], { start, limit }: LinkPage): Expression {
   const order = links.length === 0 ? sql`` : sql` order by ${sql.join([...links])}`
   return sql`${order} limit ${dialect.rowCount(value(limit))} offset ${dialect.rowCount(value(start))}`
 }
 
-/** The ids of the rows above, then the tables in this order: the ids are few. */
-function fromParents(compilation: Writer, tables: readonly Expression[]): Expression {
+/** The ids of the parent rows, then the tables in this order: the ids are few. */
+function fromParents(compilation: Compiler, tables: readonly Expression[]): Expression {
   return compilation.dialect.joinedInOrder([compilation.dialect.listed(parents, 'parents'), ...tables])
 }
 
 const parent = column('parents', 'value')
 
-const filtered = (compilation: Writer, shape: Schema, alias: string, filter: Filter | null): readonly Expression[] =>
+const filterConditions = (compilation: Compiler, shape: Schema, alias: string, filter: Filter | null): readonly Expression[] =>
   filter === null ? [] : [condition(compilation, shape, alias, filter)]
 
-function countOf(compilation: Writer, owner: Schema, { attribute, target, filter, of = [] }: Populated & { kind: 'count' }): Statement {
+function compileCount(
+  compilation: Compiler,
+  owner: Schema,
+  { attribute, target, filter, of = [] }: Populated & { kind: 'count' },
+): Statement {
   if (attribute.kind === 'morphTo') {
     const { tables, conditions: links, owner: here, selected } = morphPairs(owner, attribute)
-    const conditions = [...links, isNamed(compilation, of, selected[1]!, selected[2]!)]
+    const conditions = [...links, namesVisibleRow(compilation, of, selected[1]!, selected[2]!)]
     return compilation.dialect.compile(
       sql`select ${here}, count(*) from ${fromParents(compilation, tables)} where ${every(conditions)} group by ${here}`,
     )
   }
   const alias = compilation.nextAlias()
-  const path = joinsOf(compilation.dialect, owner, attribute, target!, alias)
+  const path = getJoins(compilation.dialect, owner, attribute, target!, alias)
   const where = every([
     ...path.conditions,
-    ...seenRows(compilation, { kind: 'populate', owner, attribute, target: target! }, alias),
-    ...filtered(compilation, target!, alias, filter),
+    ...visibleRows(compilation, { kind: 'populate', owner, attribute, target: target! }, alias),
+    ...filterConditions(compilation, target!, alias, filter),
   ])
   return compilation.dialect.compile(
     sql`select ${path.owner}, count(*) from ${fromParents(compilation, path.tables)} where ${path.owner} = ${parent} and ${where} group by ${path.owner}`,
   )
 }
 
-/** A morphTo names a row of one of these types, and of those with drafts one that the request may see. */
-function isNamed(compilation: Writer, types: readonly ContentType[], uid: Expression, id: Expression): Expression {
+/** A morphTo points to a row of one of these types; of types with drafts, to one that the request may see. */
+function namesVisibleRow(compilation: Compiler, types: readonly ContentType[], uid: Expression, id: Expression): Expression {
   const named = types.map((type) => {
     const alias = compilation.nextAlias()
-    const seen = seenRows(compilation, { kind: 'named', target: type, versions: 'any' }, alias)
-    return { uid: constant(type.uid), row: seen.length === 0 ? null : rowOf(type, alias, id, seen) }
+    const seen = visibleRows(compilation, { kind: 'named', target: type, versions: 'any' }, alias)
+    return { uid: constant(type.uid), row: seen.length === 0 ? null : rowExists(type, alias, id, seen) }
   })
   const whole = named.filter(({ row }) => row === null)
   const parts = named.flatMap((type) => (type.row === null ? [] : [sql`(${uid} = ${type.uid} and ${type.row})`]))
@@ -284,11 +292,11 @@ function isNamed(compilation: Writer, types: readonly ContentType[], uid: Expres
   return some.length === 0 ? sql`1 = 0` : sql`(${sql.join(some, sql` or `)})`
 }
 
-const rowOf = (type: ContentType, alias: string, id: Expression, conditions: readonly Expression[]): Expression =>
+const rowExists = (type: ContentType, alias: string, id: Expression, conditions: readonly Expression[]): Expression =>
   sql`exists (select 1 from ${sql.table(type.table)} as ${sql.id(alias)} where ${every([sql`${column(alias, 'id')} = ${id}`, ...conditions])})`
 
-/** The entries of a zone: owner, component, row id, and what sorts them. */
-function zoneLinks(compilation: Writer, owner: Schema, name: string, some?: LinkPage): Statement {
+/** The entries of a zone: owner, component, row id, and their order. */
+function zoneLinks(compilation: Compiler, owner: Schema, name: string, some?: LinkPage): Statement {
   const links = sql`${sql.table(owner.componentTable!)} as ${sql.id('l')}`
   const is = (column: string) => sql.ref(`l.${column}`)
   return compilation.dialect.compile(
@@ -297,9 +305,9 @@ function zoneLinks(compilation: Writer, owner: Schema, name: string, some?: Link
   )
 }
 
-/** The rows that a morphTo names: owner, type, row id, and what sorts them. */
+/** The targets of a morphTo: owner, type, row id, and their order. */
 function morphLinks(
-  compilation: Writer,
+  compilation: Compiler,
   owner: Schema,
   attribute: (Populated & { kind: 'morph' })['attribute'],
   some?: LinkPage,
@@ -330,8 +338,8 @@ function morphPairs(owner: Schema, { storage }: (Populated & { kind: 'morph' })[
   }
 }
 
-function typedLevels(
-  compilation: Writer,
+function compileTypedLevels(
+  compilation: Compiler,
   on: readonly Selection[],
   mark: (shape: Schema) => Level['constants'][number],
 ): Record<string, Level> {
@@ -341,11 +349,23 @@ function typedLevels(
       const columns = selectColumns(compilation, selection, alias, 1)
       const id = column(alias, 'id')
       const { shape, versions = 'any' } = selection
-      const seen = seenRows(compilation, { kind: 'named', target: shape, versions }, alias)
-      const where = every([sql`${id} = ${parent}`, ...seen, ...filtered(compilation, shape, alias, selection.filter ?? null)])
+      const seen = visibleRows(compilation, { kind: 'named', target: shape, versions }, alias)
+      const where = every([sql`${id} = ${parent}`, ...seen, ...filterConditions(compilation, shape, alias, selection.filter ?? null)])
       const tables = fromParents(compilation, [sql`${sql.table(shape.table)} as ${sql.id(alias)}`])
       const statement = compilation.dialect.compile(sql`select ${sql.join([id, ...columns.selected])} from ${tables} where ${where}`)
-      return [shape.uid, level(compilation, selection, statement, { parentAt: 0, orderAt: [], columns }, [mark(shape)])]
+      return [shape.uid, toLevel(compilation, selection, statement, { parentAt: 0, orderAt: [], columns }, [mark(shape)])]
     }),
   )
+}
+
+/** A text that is equal for requests of the same shape (everything but their values), under one model and one contract. */
+export function toPlanKey({ values: _values, page, ...rest }: ReadRequest): string {
+  return JSON.stringify({ ...rest, page: [page.style, page.withCount] }, namesOnly)
+}
+
+/** Types and components become their uid, attributes their name: the path to them implies the rest. The model is always the same. */
+function namesOnly(key: string, value: unknown): unknown {
+  if (key === 'model') return undefined
+  if (typeof value !== 'object' || value === null || !('source' in value)) return value
+  return 'uid' in value ? value.uid : (value as unknown as { name: string }).name
 }

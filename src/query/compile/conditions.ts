@@ -1,28 +1,28 @@
-// Filters become SQL. A condition behind a relation holds if it holds for one target, or, as with a left join, for the
-// missing target where there is none; so NOT is pushed down to the single comparisons. Only around a relation to many it stays where it is (row 17).
+// Filters become SQL. A condition on a relation holds if it holds for one target, or, as with a left join, for the missing
+// target if there is none; so NOT is pushed down to the single comparisons, except around a relation to many (row 17).
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import type { PublicationFilter } from '../../foundation/public/content/queries.js'
 import type { ContentType, Schema } from '../../model/schema/types.js'
 import { assertNever } from '../../model/schema/types.js'
-import type { Filter, LocaleChoice, Publication, ReadRequest, Related, Status, ValueIndex } from '../request.js'
-import { constant, every, from, fromOwner, type Joins, joinsOf } from './joins.js'
+import type { Filter, LocaleChoice, Publication, ReadRequest, RelatedFilter, Status, ValueIndex } from '../request.js'
+import { constant, every, from, fromOwner, getJoins, type Joins } from './joins.js'
 import { isModified } from './modified.js'
 import { operatorSql } from './operator-sql.js'
-import type { Hop, Seeing } from './visible-versions.js'
-import { seenBy } from './visible-versions.js'
+import type { Hop, VersionContext } from './visible-versions.js'
+import { getVisibleVersions } from './visible-versions.js'
 
-/** What conditions need besides the filter itself. */
-export interface Compilation extends Seeing {
+/** State of a compilation, shared by all conditions. */
+export interface Compilation extends VersionContext {
   readonly dialect: Dialect
   readonly publication: ReadRequest['publication']
   /** The locales that localized targets must have, where the links do not say it already; null: any. */
   readonly targetLocale: LocaleChoice | null
   readonly nextAlias: () => string
-  /** Which conditions behind a relation start at the targets: those that most likely hold for few, or the ones that are listed. */
-  readonly leads: 'selective' | readonly Filter[]
-  /** Behind a relation whose targets are found as a set: what lies further behind is found as sets too. */
-  readonly asSets?: boolean
+  /** Conditions on relations that start at the targets: those that are likely to match few, or the listed ones. */
+  readonly drivers: 'selective' | readonly Filter[]
+  /** True below a relation whose targets are found as a set: deeper relations are then found as sets too. */
+  readonly usesSets?: boolean
 }
 
 export const column = (alias: string, name: string): Expression => sql.ref(`${alias}.${name}`)
@@ -54,36 +54,43 @@ export function condition(compilation: Compilation, shape: Schema, alias: string
 }
 
 /** The way to the targets of a filter, without its condition. */
-function reach(compilation: Compilation, shape: Schema, { path: attribute, target }: Related) {
+function joinTargets(compilation: Compilation, shape: Schema, { path: attribute, target }: RelatedFilter) {
   const alias = compilation.nextAlias()
-  const path = joinsOf(compilation.dialect, shape, attribute, target, alias)
-  const conditions = [...path.conditions, ...seenRows(compilation, { kind: 'condition', owner: shape, attribute, target }, alias)]
-  // Whatever leads to the row, what lies behind its targets leads to them.
-  const behind: Compilation = { ...compilation, leads: 'selective', asSets: true }
+  const path = getJoins(compilation.dialect, shape, attribute, target, alias)
+  const conditions = [...path.conditions, ...visibleRows(compilation, { kind: 'condition', owner: shape, attribute, target }, alias)]
+  // However the row is found, its targets are found from theirs.
+  const behind: Compilation = { ...compilation, drivers: 'selective', usesSets: true }
   const holds = (filter: Filter, negated = false) => condition(behind, target, alias, filter, negated)
   return { path, conditions, holds }
 }
 
-/** Whether `$not` around a condition on several targets asks for none: a target that meets it decides, whatever others do. */
-const isNone = ({ contract }: Compilation, { path }: Related): boolean =>
+/** True if `$not` around a condition on several targets requires that none meets it: one that does decides. */
+const negatesAll = ({ contract }: Compilation, { path }: RelatedFilter): boolean =>
   contract.notMeansNone && (path.kind === 'component' ? path.repeatable : path.many)
 
-/** `inNot`: the whole condition is negated by who asks for it. */
-function related(compilation: Compilation, shape: Schema, alias: string, filter: Related, negated: boolean, inNot = false): Expression {
-  if (negated && isNone(compilation, filter)) return sql`not ${related(compilation, shape, alias, filter, false, true)}`
-  const { path, conditions, holds } = reach(compilation, shape, filter)
+/** `inNot`: the caller negates the whole condition. */
+function related(
+  compilation: Compilation,
+  shape: Schema,
+  alias: string,
+  filter: RelatedFilter,
+  negated: boolean,
+  inNot = false,
+): Expression {
+  if (negated && negatesAll(compilation, filter)) return sql`not ${related(compilation, shape, alias, filter, false, true)}`
+  const { path, conditions, holds } = joinTargets(compilation, shape, filter)
   const where = holds(filter.where, negated)
-  const missing = holdsForNothing(compilation, filter.where, negated)
-  const { dialect, leads, asSets = false } = compilation
-  if (asSets || isDeep(filter.where)) {
-    // With a null in the set, nothing would not be in it.
+  const missing = holdsForMissingTarget(compilation, filter.where, negated)
+  const { dialect, drivers, usesSets = false } = compilation
+  if (usesSets || isDeep(filter.where)) {
+    // `not in` is never true for a set that contains null.
     const owned = inNot ? [...conditions, sql`${path.owner} is not null`] : conditions
-    return amongOwners(column(alias, 'id'), path, owned, where, missing)
+    return inOwnerSet(column(alias, 'id'), path, owned, where, missing)
   }
   const ours = sql`${path.owner} = ${column(alias, 'id')}`
   // Few targets are found once and lead to their owners; for many it is cheaper to look from each owner.
-  const startsAtTargets = !negated && !inNot && (leads === 'selective' ? isSelective(filter.where) : leads.includes(filter))
-  const tables = leads === 'selective' ? from(path) : fromOwner(dialect, path)
+  const startsAtTargets = !negated && !inNot && (drivers === 'selective' ? isSelective(filter.where) : drivers.includes(filter))
+  const tables = drivers === 'selective' ? from(path) : fromOwner(dialect, path)
   const some = startsAtTargets
     ? sql`${column(alias, 'id')} in (select ${path.owner} from ${from(path)} where ${every([...conditions, where])})`
     : sql`exists (select 1 from ${tables} where ${every([ours, ...conditions, where])})`
@@ -92,30 +99,30 @@ function related(compilation: Compilation, shape: Schema, alias: string, filter:
 }
 
 /**
- * A condition through several relations, level by level: the rows whose targets it holds for are a set that is found once, from the
- * set of the level behind. Tested row by row instead, each level would multiply what the one before costs.
+ * A condition through several relations, level by level: the rows with matching targets are a set that is found once, from the
+ * set of the next level. Tested row by row instead, each level would multiply the cost of the previous one.
  */
-function amongOwners(id: Expression, path: Joins, conditions: readonly Expression[], where: Expression, missing: boolean): Expression {
+function inOwnerSet(id: Expression, path: Joins, conditions: readonly Expression[], where: Expression, missing: boolean): Expression {
   const owners = (tests: readonly Expression[]) => sql`select ${path.owner} from ${from(path)} where ${every(tests)}`
   const some = sql`${id} in (${owners([...conditions, where])})`
-  // With a null in the set, nothing would not be in it.
+  // `not in` is never true for a set that contains null.
   return missing ? sql`(${some} or ${id} not in (${owners([...conditions, sql`${path.owner} is not null`])}))` : some
 }
 
-/** Whether a condition leads through a relation. */
+/** True if a condition crosses a relation. */
 export function isDeep(filter: Filter): boolean {
   if (filter.kind === 'compare') return false
   if (filter.kind === 'related') return true
   return filter.kind === 'not' ? isDeep(filter.of) : filter.of.some(isDeep)
 }
 
-/** The number of links that lead to targets for which the filter holds, counted up to `most`. */
-export function countLinks(compilation: Compilation, shape: Schema, filter: Related, most: Expression): Expression {
-  const { path, conditions, holds } = reach(compilation, shape, filter)
-  return sql`select count(*) from (select 1 from ${from(path)} where ${every([...conditions, holds(filter.where)])} limit ${most})`
+/** The number of links to targets that match the filter, counted up to `max`. */
+export function countLinks(compilation: Compilation, shape: Schema, filter: RelatedFilter, max: Expression): Expression {
+  const { path, conditions, holds } = joinTargets(compilation, shape, filter)
+  return sql`select count(*) from (select 1 from ${from(path)} where ${every([...conditions, holds(filter.where)])} limit ${max})`
 }
 
-/** Whether a condition most likely holds for few rows: an equality on something that has many values. */
+/** True if a condition is likely to match few rows: an equality on an attribute with many distinct values. */
 export function isSelective(filter: Filter): boolean {
   switch (filter.kind) {
     case 'all':
@@ -137,11 +144,11 @@ export function isSelective(filter: Filter): boolean {
   }
 }
 
-/** The conditions that leave of a hop's targets what the request may see. */
-export function seenRows(compilation: Compilation, hop: Hop, alias: string): readonly Expression[] {
+/** The conditions that restrict a hop's targets to those that the request may see. */
+export function visibleRows(compilation: Compilation, hop: Hop, alias: string): readonly Expression[] {
   const { target } = hop
   if (target.kind === 'component') return []
-  const { status, chosenLocales: isChosen, publication: isCompared, siblings } = seenBy(compilation, hop)
+  const { status, chosenLocales: isChosen, publication: isCompared, siblings } = getVisibleVersions(compilation, hop)
   if (status === 'none') return [sql`1 = 0`]
   const { targetLocale } = compilation
   return [
@@ -158,7 +165,7 @@ export function withinScope(compilation: Compilation, type: ContentType, alias: 
   const scope = compilation.scopes?.[type.uid]
   if (scope === undefined) return []
   if (scope === 'nothing') return [sql`1 = 0`]
-  return [condition({ ...compilation, scopes: null, leads: 'selective' }, type, alias, scope)]
+  return [condition({ ...compilation, scopes: null, drivers: 'selective' }, type, alias, scope)]
 }
 
 /** Another row of the same document, in the same version. */
@@ -180,11 +187,11 @@ export function chosenLocales(compilation: Compilation, type: ContentType, alias
 }
 
 /**
- * Whether the filter holds for a target that is not there: all its attributes are null, and null compares as unknown. `fromOutside`: `$not`
- * stands around the way to the target, so that nothing behind it is what was asked for.
+ * True if the filter holds for a missing target: all its attributes are null, and null compares as unknown. `fromOutside`: `$not`
+ * is outside of the path to the target, so a missing target is a match.
  */
-function holdsForNothing(compilation: Compilation, filter: Filter, negated: boolean, fromOutside = negated): boolean {
-  const holdsFor = (one: Filter, isNegated: boolean) => holdsForNothing(compilation, one, isNegated, fromOutside)
+function holdsForMissingTarget(compilation: Compilation, filter: Filter, negated: boolean, fromOutside = negated): boolean {
+  const holdsFor = (one: Filter, isNegated: boolean) => holdsForMissingTarget(compilation, one, isNegated, fromOutside)
   switch (filter.kind) {
     case 'all':
     case 'any': {
@@ -196,7 +203,7 @@ function holdsForNothing(compilation: Compilation, filter: Filter, negated: bool
     case 'compare':
       return filter.operator === (negated ? '$notNull' : '$null')
     case 'related':
-      if (negated && fromOutside && isNone(compilation, filter)) return !holdsFor(filter.where, false)
+      if (negated && fromOutside && negatesAll(compilation, filter)) return !holdsFor(filter.where, false)
       return holdsFor(filter.where, negated)
     default:
       return assertNever(filter)
@@ -223,7 +230,7 @@ function publication(compilation: Compilation, type: ContentType, alias: string,
   }
   const isPublished = published(other, 'published')
   const isDraft = published(other, 'draft')
-  // Both rows of a pair say whether the draft has something else.
+  // Either row of a pair finds whether the draft differs.
   const pair = (differs: boolean) => {
     const { nextAlias, dialect } = compilation
     const compare = (draft: string, live: string) => {

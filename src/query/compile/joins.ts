@@ -1,5 +1,5 @@
-// How an attribute leads from its owner's rows to other rows: the tables between, which column names the owner, in which
-// order the targets come. Filters, sort and populate all go through here.
+// Joins from the rows of an attribute's owner to its targets: the tables between, the column of the owner, the order of the
+// targets. Filters, sort and populate all go through here.
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import { same } from '../../database/portable-sql.js'
@@ -12,9 +12,9 @@ export interface Joins {
   /** The owner's row id, in the first table. */
   readonly owner: Expression
   readonly conditions: readonly Expression[]
-  /** What sorts the targets of one owner: numbers, smallest first. */
+  /** The order of one owner's targets: numbers, ascending. */
   readonly order: readonly Expression[]
-  /** What sorts targets that a caller's keys leave in a tie. */
+  /** Breaks ties of a caller's sort keys. */
   readonly tie: Expression
 }
 
@@ -22,23 +22,23 @@ const column = (alias: string, name: string): Expression => sql.ref(`${alias}.${
 const table = (name: string, alias: string): Expression => sql`${sql.table(name)} as ${sql.id(alias)}`
 const equal = (left: Expression, right: Expression): Expression => sql`${left} = ${right}`
 
-/** A text of the model, bound like any value: no statement contains a name that is not an identifier. */
+/** A text of the model, bound like any value: statements contain no literals. */
 export const constant = (value: string | number): Expression => sql`${{ from: 'constant', value } as never}`
 
 /** The tables of some pairs as a FROM clause; the database chooses where to start. */
 export const from = ({ tables: [first, ...further] }: Joins): Expression =>
-  further.reduce((joined, next) => sql`${joined} join ${next} on true`, first!)
+  further.reduce((toJoins, next) => sql`${toJoins} join ${next} on true`, first!)
 
-/** The same from the owner's side on: for an owner that has few links, whatever the number of targets that have a value. */
+/** The same, starting at the owner: an owner has few links, even if many targets have the value. */
 export const fromOwner = (dialect: Dialect, { tables }: Joins): Expression => dialect.joinedInOrder(tables)
 
 /** The same as one operand of a join. */
-export const operand = (path: Joins): Expression => (path.tables.length === 1 ? from(path) : sql`(${from(path)})`)
+export const toOperand = (path: Joins): Expression => (path.tables.length === 1 ? from(path) : sql`(${from(path)})`)
 
 /** The rows that `attribute` of `owner` leads to, with `target` aliased as `as`. */
-export function joinsOf(dialect: Dialect, owner: Schema, attribute: PathAttribute, target: Schema, as: string): Joins {
+export function getJoins(dialect: Dialect, owner: Schema, attribute: PathAttribute, target: Schema, as: string): Joins {
   const path = joined(dialect, owner, attribute, target, as)
-  // The database chooses the table that it begins at, and may go through many rows of either one.
+  // The database chooses the first table, and may scan many rows of either one.
   const ids = path.tables.length === 1 ? [as] : [`${as}_l`, as]
   return { ...path, conditions: [...ids.map((alias) => dialect.stoppable(column(alias, 'id'))), ...path.conditions] }
 }
@@ -104,14 +104,14 @@ function relationPairs(owner: Schema, attribute: PathAttribute & { kind: 'relati
         owner: column(link, storage.here),
         conditions: [equal(column(as, 'id'), column(link, storage.there))],
         order: storage.order === null ? [column(link, 'id')] : [column(link, storage.order), column(link, 'id')],
-        // As Strapi's indexes happen to give them.
+        // The order that Strapi's indexes happen to give.
         tie: storage.owner ? column(as, 'id') : column(link, 'id'),
       }
     case 'column':
       return {
         tables: [table(owner.table, link), table(target.table, as)],
         owner: column(link, 'id'),
-        conditions: pointed(owner, target, storage, as, link),
+        conditions: columnConditions(owner, target, storage, as, link),
         order: [column(as, 'id')],
         tie: column(as, 'id'),
       }
@@ -119,7 +119,7 @@ function relationPairs(owner: Schema, attribute: PathAttribute & { kind: 'relati
       const id = column(as, 'id')
       if (!hasVersions(owner))
         return { tables: [table(target.table, as)], owner: column(as, storage.column), conditions: [], order: [id], tie: id }
-      const conditions = isVersionNamed(target, owner, as, storage.column, link)
+      const conditions = namesVersion(target, owner, as, storage.column, link)
       return { tables: [table(target.table, as), table(owner.table, link)], owner: column(link, 'id'), conditions, order: [id], tie: id }
     }
     case 'localizations':
@@ -137,8 +137,8 @@ function relationPairs(owner: Schema, attribute: PathAttribute & { kind: 'relati
 
 const hasVersions = (shape: Schema): shape is ContentType => shape.kind === 'contentType' && shape.draftAndPublish
 
-/** A column leads to the row that it names; with drafts to the version of that document which the owner's row shows. */
-function pointed(
+/** A column points to a row; with drafts, to the version of that document in the state of the owner's row. */
+function columnConditions(
   owner: Schema,
   target: Schema,
   { column: name, references }: { readonly column: string; readonly references: string },
@@ -146,11 +146,11 @@ function pointed(
   link: string,
 ): readonly Expression[] {
   if (references !== 'id' || !hasVersions(target)) return [equal(column(as, references), column(link, name))]
-  return isVersionNamed(owner, target, link, name, as)
+  return namesVersion(owner, target, link, name, as)
 }
 
-/** True where `shown` is a version of the document that the column of `row` names: in the state of `row`, if that has one. */
-function isVersionNamed(owner: Schema, target: ContentType, row: string, name: string, shown: string): readonly Expression[] {
+/** True if `shown` is a version of the document that the column of `row` points to: in the state of `row`, if that has one. */
+function namesVersion(owner: Schema, target: ContentType, row: string, name: string, shown: string): readonly Expression[] {
   const named = (what: string) =>
     sql`(select ${column(`${shown}_n`, what)} from ${table(target.table, `${shown}_n`)} where ${column(`${shown}_n`, 'id')} = ${column(row, name)})`
   const state = (alias: string) => sql`(${column(alias, 'published_at')} is null)`

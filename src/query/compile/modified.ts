@@ -1,29 +1,27 @@
-// Whether a draft has something that its published version lacks, as a condition on the two rows: their content is compared,
-// with all that hangs on them. Lists and publishing writes ask the same question here (decision 017).
+// Compares a draft with its published version, as a condition on the two rows: their values, components, files and links. Lists
+// and publishing writes share it (decision 017).
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
 import { andSameLocale, concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/portable-sql.js'
 import { type ColumnRelation, columnRelations } from '../../model/schema/owners.js'
 import type { Attribute, ContentType, LinkStorage, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/schema/types.js'
 
-type Linked = Relation & { readonly storage: LinkStorage }
-
-/** What comparing two versions needs besides the rows. */
-export interface Comparing {
+type LinkRelation = Relation & { readonly storage: LinkStorage }
+export interface VersionComparison {
   readonly dialect: Dialect
   readonly model: Model
   /** Binds a text of the model. */
   readonly text: (value: string) => Expression
   readonly nextAlias: () => string
   /**
-   * `publication`: all that publishing the draft would change. `list`: not what Strapi's publication itself changes in its copy, and
-   * what cannot be seen, unless the draft was changed since; what hangs on a draft that nobody saved is taken for unchanged.
+   * `publication`: everything that publishing the draft would change. `list`: ignores changes that Strapi's publication itself makes
+   * in its copy, and invisible ones, unless the draft was changed since; the components and links of an unsaved draft count as unchanged.
    */
   readonly purpose: 'publication' | 'list'
 }
 
-interface Within extends Comparing {
-  /** The condition under which everything counts; null: always. */
+interface Comparison extends VersionComparison {
+  /** The condition for an exact comparison; null: always exact. */
   readonly exact: Expression | null
   /** Two locales of one state are compared: links lead to the same documents, each in its locale. */
   readonly isAcross?: boolean
@@ -32,17 +30,17 @@ interface Within extends Comparing {
 const column = (alias: string, name: string): Expression => sql.ref(`${alias}.${name}`)
 const any = (conditions: readonly Expression[]): Expression =>
   conditions.length === 0 ? sql`1 = 0` : sql`(${sql.join([...conditions], sql` or `)})`
-const texts = ({ text }: Comparing, values: readonly string[]): Expression => sql.join(values.map(text))
+const texts = ({ text }: VersionComparison, values: readonly string[]): Expression => sql.join(values.map(text))
 
-/** True where the draft `draft` of `type` has other content than the published row `live` of the same document and locale. */
-export function isModified(comparing: Comparing, type: ContentType, draft: string, live: string): Expression {
+/** True if the draft `draft` of `type` differs from the published row `live` of the same document and locale. */
+export function isModified(comparing: VersionComparison, type: ContentType, draft: string, live: string): Expression {
   const noted = sql`exists (select 1 from octavo_modified_drafts as n where n.type = ${comparing.text(type.uid)} and n.row_id = ${column(draft, 'id')})`
   const [saved, published] = [column(draft, 'updated_at'), column(live, 'updated_at')]
   const isList = comparing.purpose === 'list'
-  const within: Within = { ...comparing, exact: isList ? sql`(${saved} > ${published} or ${noted})` : null }
-  const relations = relationsOf(type)
+  const within: Comparison = { ...comparing, exact: isList ? sql`(${saved} > ${published} or ${noted})` : null }
+  const relations = getLinkRelations(type)
   const lists = relations.filter(({ storage }) => !storage.owner)
-  // The lists of the other side may be long. Who changes one either is Octavo, which notes it, or saves the draft.
+  // The lists of the other side may be long. A change of one is either Octavo's, which notes it, or saves the draft.
   const isSaved = sql`(${differs(saved, published)} or ${noted})`
   const others = [
     ...lists.map((relation) => linksDiffer(within, relation, draft, live)),
@@ -51,35 +49,35 @@ export function isModified(comparing: Comparing, type: ContentType, draft: strin
     ),
   ]
   const inverse = others.length === 0 ? [] : [sql`(${isSaved} and ${any(others)})`]
-  const rest = [...hangingDiffers(within, type, draft, live, isFromBothSides), ...inverse]
+  const rest = [...ownedRowsDiffer(within, type, draft, live, isBidirectional), ...inverse]
   return any([
     ...valuesDiffer(within, type, draft, live),
-    ...relations.filter(isFromBothSides(within.model)).map((relation) => linksDiffer(within, relation, draft, live)),
+    ...relations.filter(isBidirectional(within.model)).map((relation) => linksDiffer(within, relation, draft, live)),
     ...(rest.length === 0 ? [] : [isList ? sql`(${isSaved} and ${any(rest)})` : any(rest)]),
   ])
 }
 
-/** True where two rows of `type` in one state, in two locales, differ in the attributes that `isMeant` names. Relations of the rows do not count. */
+/** True if two rows of `type` in one state, in two locales, differ in the attributes selected by `isMeant`. Relations of the rows do not count. */
 export function areOutOfSync(
-  comparing: Comparing,
+  comparing: VersionComparison,
   type: ContentType,
   one: string,
   other: string,
   isMeant: (attribute: Attribute) => boolean,
 ): Expression {
   const attributes = new Map([...type.attributes].filter(([, attribute]) => isMeant(attribute)))
-  const within: Within = { ...comparing, exact: null, isAcross: true }
+  const within: Comparison = { ...comparing, exact: null, isAcross: true }
   const shape = { ...type, attributes }
-  return any([...valuesDiffer(within, shape, one, other), ...hangingDiffers(within, shape, one, other)])
+  return any([...valuesDiffer(within, shape, one, other), ...ownedRowsDiffer(within, shape, one, other)])
 }
 
-/** Links of drafts that whoever saves a draft of the other side may change: nothing of this side tells of it. */
-const isFromBothSides =
+/** Links of drafts that also change when a draft of the other side is saved, without a trace on this side. */
+const isBidirectional =
   ({ types }: Model) =>
-  ({ storage, inverse, target }: Linked): boolean =>
+  ({ storage, inverse, target }: LinkRelation): boolean =>
     storage.owner && inverse !== null && types.get(target)!.draftAndPublish
 
-function valuesDiffer(within: Within, shape: Schema, draft: string, live: string): readonly Expression[] {
+function valuesDiffer(within: Comparison, shape: Schema, draft: string, live: string): readonly Expression[] {
   const scalars = [...shape.attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar')
   return [
     ...scalars.filter(({ system }) => !system).map((scalar) => valueDiffers(within, scalar, draft, live)),
@@ -87,30 +85,30 @@ function valuesDiffer(within: Within, shape: Schema, draft: string, live: string
   ]
 }
 
-/** Columns name the same document. */
-function pointerDiffers(within: Within, { storage, target: uid }: ColumnRelation, draft: string, live: string): Expression {
+/** True if columns point to different documents. */
+function pointerDiffers(within: Comparison, { storage, target: uid }: ColumnRelation, draft: string, live: string): Expression {
   const target = within.model.types.get(uid)!
   const versions = target.draftAndPublish || (within.isAcross === true && target.localized)
   const named = (row: string) => column(row, storage.column)
   if (storage.references !== 'id' || !versions) return within.dialect.differs(named(draft), named(live))
   const document = (row: string) => {
     const alias = within.nextAlias()
-    const text = within.isAcross ? column(alias, 'document_id') : documentOf(target, alias)
+    const text = within.isAcross ? column(alias, 'document_id') : toDocument(target, alias)
     return sql`(select ${text} from ${sql.table(target.table)} as ${sql.id(alias)} where ${column(alias, 'id')} = ${named(row)})`
   }
   return differs(document(draft), document(live))
 }
 
-/** What a row owns besides its columns, without the relations that are compared anyway. */
-function hangingDiffers(
-  within: Within,
+/** Differences in everything that a row owns except its columns; without the relations that are compared separately. */
+function ownedRowsDiffer(
+  within: Comparison,
   shape: Schema,
   draft: string,
   live: string,
-  isApart: typeof isFromBothSides = () => () => false,
+  isApart: typeof isBidirectional = () => () => false,
 ): readonly Expression[] {
   const attributes = [...shape.attributes.values()]
-  const owned = relationsOf(shape).filter((relation) => relation.storage.owner && !isApart(within.model)(relation))
+  const owned = getLinkRelations(shape).filter((relation) => relation.storage.owner && !isApart(within.model)(relation))
   return [
     ...owned.map((relation) => linksDiffer(within, relation, draft, live)),
     ...mediaDiffer(within, shape, attributes, draft, live),
@@ -119,38 +117,44 @@ function hangingDiffers(
   ]
 }
 
-const relationsOf = (shape: Schema): readonly Linked[] =>
+const getLinkRelations = (shape: Schema): readonly LinkRelation[] =>
   [...shape.attributes.values()].filter(
-    (attribute: Attribute): attribute is Linked => attribute.kind === 'relation' && attribute.storage.kind === 'link',
+    (attribute: Attribute): attribute is LinkRelation => attribute.kind === 'relation' && attribute.storage.kind === 'link',
   )
 
 /** Strapi's publication hashes passwords again, rounds large integers, and misreads timestamps next to 1970. */
-const coarse: Partial<Record<Scalar['type'], (dialect: Dialect, one: Expression, other: Expression) => Expression>> = {
+const coarseComparisons: Partial<Record<Scalar['type'], (dialect: Dialect, one: Expression, other: Expression) => Expression>> = {
   password: (_dialect, one, other) => sql`(${one} is null) <> (${other} is null)`,
   biginteger: (_dialect, one, other) => differs(sql`cast(${one} as double precision)`, sql`cast(${other} as double precision)`),
   timestamp: (dialect, one, other) => dialect.timestampsDiffer(one, other),
 }
 
-function valueDiffers({ dialect, exact }: Within, { type, column: name }: Scalar, draft: string, live: string): Expression {
+function valueDiffers({ dialect, exact }: Comparison, { type, column: name }: Scalar, draft: string, live: string): Expression {
   const [one, other] = [column(draft, name), column(live, name)]
   const isOther = dialect.differs(one, other)
-  const blurred = coarse[type]
+  const blurred = coarseComparisons[type]
   return blurred === undefined || exact === null ? isOther : sql`(${isOther} and (${blurred(dialect, one, other)} or ${exact}))`
 }
 
-/** Two sets of rows, each a function of its alias and its owner, differ: in number, or one row has no equal. */
+/** A set of rows as a function of alias and owner, and the equality of two of them. Sets differ in number, or in a row without an equal. */
 interface Rows {
   readonly from: (alias: string, owner: string) => Expression
   readonly same: (one: string, other: string) => Expression
 }
 
-function rowsDiffer({ nextAlias }: Comparing, { from, same }: Rows, draft: string, live: string): Expression {
+function rowsDiffer({ nextAlias }: VersionComparison, { from, same }: Rows, draft: string, live: string): Expression {
   const [one, other] = [nextAlias(), nextAlias()]
   const count = (owner: string) => sql`(select count(*) from ${from(one, owner)})`
   return sql`(${count(draft)} <> ${count(live)} or exists (select 1 from ${from(one, draft)} and not exists (select 1 from ${from(other, live)} and ${same(one, other)})))`
 }
 
-function mediaDiffer(within: Within, shape: Schema, attributes: readonly Attribute[], draft: string, live: string): readonly Expression[] {
+function mediaDiffer(
+  within: Comparison,
+  shape: Schema,
+  attributes: readonly Attribute[],
+  draft: string,
+  live: string,
+): readonly Expression[] {
   const { unindexed } = within.dialect
   const fields = attributes.filter(({ kind }) => kind === 'media').map(({ name }) => name)
   if (fields.length === 0) return []
@@ -173,7 +177,7 @@ function mediaDiffer(within: Within, shape: Schema, attributes: readonly Attribu
 }
 
 function entriesDiffer(
-  within: Within,
+  within: Comparison,
   shape: Schema,
   attributes: readonly Attribute[],
   draft: string,
@@ -194,7 +198,7 @@ function entriesDiffer(
     const below = uids.map((uid) => {
       const component = within.model.components.get(uid)!
       const [mine, theirs] = [within.nextAlias(), within.nextAlias()]
-      const differs = any([...valuesDiffer(within, component, mine, theirs), ...hangingDiffers(within, component, mine, theirs)])
+      const differs = any([...valuesDiffer(within, component, mine, theirs), ...ownedRowsDiffer(within, component, mine, theirs)])
       const tables = within.dialect.joinedInOrder([mine, theirs].map((alias) => sql`${sql.table(component.table)} as ${sql.id(alias)}`))
       return sql`when ${within.text(uid)} then exists (select 1 from ${tables}
         where ${column(mine, 'id')} = ${column(one, 'cmp_id')} and ${column(theirs, 'id')} = ${column(other, 'cmp_id')} and not ${differs})`
@@ -206,15 +210,15 @@ function entriesDiffer(
 }
 
 /** The document that a row belongs to, in its locale, if its type has locales. */
-const documentOf = ({ localized }: ContentType, row: string): Expression =>
+const toDocument = ({ localized }: ContentType, row: string): Expression =>
   concat(column(row, 'document_id'), ' ', ...(localized ? [sql`coalesce(${column(row, 'locale')}, '')`] : []))
 
-/** True where the document of the row `t` is published in its locale. */
-const isPublishedToo = (target: ContentType): Expression =>
+/** True if the document of the row `t` is published in its locale. */
+const hasPublishedVersion = (target: ContentType): Expression =>
   sql`exists (select 1 from ${sql.table(target.table)} as p where p.document_id = t.document_id${andSameLocale(target, sql`p.locale`, sql`t.locale`)} and p.published_at is not null)`
 
-/** Links lead to the same documents in the same order. */
-function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: string, live: string): Expression {
+/** True if links lead to different documents, or in a different order. */
+function linksDiffer(within: Comparison, { storage, target: uid }: LinkRelation, draft: string, live: string): Expression {
   const target = within.model.types.get(uid)!
   const { table, here, there } = storage
   const { listOf, joinedInOrder } = within.dialect
@@ -235,27 +239,27 @@ function linksDiffer(within: Within, { storage, target: uid }: Linked, draft: st
       sql`(select ${sql.id('l', there)} from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')} order by 1 limit 1)`
     return differs(only(draft), only(live))
   }
-  const document = documentOf(target, 't')
-  const isPublished = isPublishedToo(target)
+  const document = toDocument(target, 't')
+  const isPublished = hasPublishedVersion(target)
   const counts = !storage.owner ? isPublished : within.exact === null ? sql`1 = 1` : sql`(${isPublished} or ${within.exact})`
   const drafted: Listed = { document, place, id: sql`l.id`, from: sql`${targetsOf(draft)} and ${counts}`, once: true }
   const shown: Listed = { document, place, id: sql`l.id`, from: targetsOf(live) }
-  const rows = storage.owner ? [shown, waiting(within, table, live, [target])] : [shown]
-  // Most documents have few of the relations that their type has.
+  const rows = storage.owner ? [shown, pendingDocuments(within, table, live, [target])] : [shown]
+  // Most documents use few of their type's relations.
   const links = (owner: string) => sql`exists (select 1 from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')})`
   const hidden = storage.owner ? sql` or exists (select 1 from octavo_pending_links as h where h.owner_id = ${column(live, 'id')})` : sql``
   return sql`((${links(draft)} or ${links(live)}${hidden}) and ${differs(listOf([drafted]), listOf(rows))})`
 }
 
-/** The documents that a published row waits to be linked to. */
-function waiting(within: Within, table: string, live: string, targets: readonly ContentType[]): Listed {
+/** The targets of a published row's pending links. */
+function pendingDocuments(within: Comparison, table: string, live: string, targets: readonly ContentType[]): Listed {
   const isThere = targets.map(
     (target) => sql`exists (select 1 from ${sql.table(target.table)} as t where h.target_type = ${within.text(target.uid)}
       and t.document_id = h.target_document${andSameLocale(target, sql`t.locale`, sql`h.target_locale`)})`,
   )
   const counts = within.exact === null ? sql`` : sql` and ${within.exact}`
   return {
-    document: concat(sql`h.target_document`, ' ', ...localeWaitedFor(within, targets)),
+    document: concat(sql`h.target_document`, ' ', ...pendingLocale(within, targets)),
     place: sql`h.place`,
     id: sql`h.id`,
     from: sql`octavo_pending_links as h
@@ -263,8 +267,8 @@ function waiting(within: Within, table: string, live: string, targets: readonly 
   }
 }
 
-/** The locale of a document that is waited for, where its type has locales. */
-function localeWaitedFor({ text }: Within, targets: readonly ContentType[]): readonly Expression[] {
+/** The locale of a pending target, if its type has locales. */
+function pendingLocale({ text }: Comparison, targets: readonly ContentType[]): readonly Expression[] {
   const localized = targets.filter((target) => target.localized)
   if (localized.length === 0) return []
   const locale = sql`coalesce(h.target_locale, '')`
@@ -272,9 +276,9 @@ function localeWaitedFor({ text }: Within, targets: readonly ContentType[]): rea
   return [sql`case when h.target_type in (${sql.join(localized.map(({ uid }) => text(uid)))}) then ${locale} else '' end`]
 }
 
-/** The same documents point at both rows. Those without drafts have one version, whose list is no draft of another. */
+/** True if different documents point to the two rows. Targets without drafts have a single version, so nothing to compare. */
 function pointingDiffer(
-  within: Within,
+  within: Comparison,
   { name, target: uid, storage }: MorphFrom,
   type: ContentType,
   draft: string,
@@ -294,22 +298,22 @@ function pointingDiffer(
   const rows = (owner: string, which: Expression) =>
     listOf([
       {
-        ...{ document: documentOf(target, 't'), place, id: sql`l.id` },
+        ...{ document: toDocument(target, 't'), place, id: sql`l.id` },
         from: sql`${from} where ${id} = ${column(owner, 'id')} and ${unindexed(kind)} = ${within.text(type.uid)} and ${which}`,
       },
     ])
-  const drafted = rows(draft, sql`t.published_at is null and ${isPublishedToo(target)}`)
+  const drafted = rows(draft, sql`t.published_at is null and ${hasPublishedVersion(target)}`)
   return [differs(drafted, rows(live, sql`t.published_at is not null`))]
 }
 
-/** The same for relations whose target type is written in each row. */
-function pointersDiffer(within: Within, { storage }: MorphTo, draft: string, live: string): Expression {
+/** The same for relations whose target type is stored in each row. */
+function pointersDiffer(within: Comparison, { storage }: MorphTo, draft: string, live: string): Expression {
   const sided = [...within.model.types.values()].filter(({ draftAndPublish }) => draftAndPublish)
   const document = (type: Expression, id: Expression): Expression => {
     if (sided.length === 0) return sql`cast(${id} as text)`
     const each = sided.map(
       (target) =>
-        sql`when ${within.text(target.uid)} then (select ${documentOf(target, 't')} from ${sql.table(target.table)} as t where t.id = ${id})`,
+        sql`when ${within.text(target.uid)} then (select ${toDocument(target, 't')} from ${sql.table(target.table)} as t where t.id = ${id})`,
     )
     return sql`coalesce(case ${type} ${sql.join(each, sql` `)} end, cast(${id} as text))`
   }
@@ -324,13 +328,13 @@ function pointersDiffer(within: Within, { storage }: MorphTo, draft: string, liv
     id: sql`l.id`,
     from: sql`${sql.table(storage.table)} as l where ${sql.id('l', storage.here)} = ${column(owner, 'id')}`,
   })
-  const shown = sided.length === 0 ? [rows(live)] : [rows(live), waitingPointers(within, storage.table, live, sided)]
+  const shown = sided.length === 0 ? [rows(live)] : [rows(live), pendingPointers(within, storage.table, live, sided)]
   return differs(within.dialect.listOf([rows(draft)]), within.dialect.listOf(shown))
 }
 
-/** The same as `waiting`, with the type that each is of. */
-function waitingPointers(within: Within, table: string, live: string, targets: readonly ContentType[]): Listed {
-  const { document, place, id, from } = waiting(within, table, live, targets)
+/** The same as `pendingDocuments`, with the type of each. */
+function pendingPointers(within: Comparison, table: string, live: string, targets: readonly ContentType[]): Listed {
+  const { document, place, id, from } = pendingDocuments(within, table, live, targets)
   const found: Found = { columns: { document, place, id }, from }
   const rows = within.dialect.around([found], { document: 'text', place: 'real', id: 'integer' }, 'w')
   return {

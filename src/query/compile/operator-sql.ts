@@ -5,8 +5,6 @@ import type { ComparisonSign, Dialect, Expression } from '../../database/dialect
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
 import type { Contract } from '../contract.js'
 import type { OperatorName } from '../operators.js'
-
-/** A column that is compared, and by what. */
 export interface ComparedColumn {
   readonly dialect: Dialect
   readonly contract: Contract
@@ -14,7 +12,7 @@ export interface ComparedColumn {
   readonly type: ScalarType
 }
 
-/** The condition that an operator makes of a column and its bound values. */
+/** Compiles an operator with a column and its bound values. */
 type OperatorSql = (compared: ComparedColumn, values: readonly Expression[]) => RawBuilder<boolean>
 
 const wholeTypes: ReadonlySet<ScalarType> = new Set(['integer', 'biginteger'])

@@ -1,171 +1,168 @@
-// The statements that find the page and the total of a list. Where the filter leads through relations there are several ways to
-// the same rows; which is the shortest depends on the values, so the plan names them all (decision 014).
+// The statements that find the page and the total of a list. If the filter crosses relations there are several access paths to
+// the same rows; the cheapest depends on the values, so the plan contains them all (decision 014).
 import { sql } from 'kysely'
 import type { Expression } from '../../database/dialect.js'
 import type { AccessPaths, DrivingCondition, Statement } from '../../database/plan.js'
 import type { ScalarType } from '../../foundation/public/attribute-types.js'
-import type { ContentType } from '../../model/schema/types.js'
-import { assertNever } from '../../model/schema/types.js'
+import { assertNever, type ContentType } from '../../model/schema/types.js'
 import { operators } from '../operators.js'
-import type { Filter, PathAttribute, Related } from '../request.js'
-import type { Compilation } from './conditions.js'
-import { column, condition, countLinks, isDeep, isSelective } from './conditions.js'
+import type { Filter, PathAttribute, RelatedFilter } from '../request.js'
+import { type Compilation, column, condition, countLinks, isDeep, isSelective } from './conditions.js'
 import { every } from './joins.js'
-import { sortKey } from './sort-values.js'
+import { type OrderKey, sortKey } from './order.js'
 
-/** What a page is found by. The rows are aliased `t0`. */
+/** The query of a page. The rows are aliased `t0`. */
 export interface PageQuery {
   readonly type: ContentType
   /** The conditions of every request on this type: versions and locales. */
   readonly base: readonly Expression[]
-  /** Whether `base` compares columns with values and nothing else. */
+  /** True if `base` only compares columns with values. */
   readonly isPlain: boolean
   readonly filter: Filter | null
-  readonly keys: readonly { readonly value: Expression; readonly as: string; readonly descending: boolean; readonly isOwn: boolean }[]
+  readonly keys: readonly OrderKey[]
   readonly limit: Expression
-  /** The last key, the row id, goes down. */
+  /** The last key, the row id, descends. */
   readonly idsGoDown?: boolean
-  /** Whether rows may be skipped before those that are selected. */
+  /** True if rows may be skipped before the selected ones. */
   readonly skips: boolean
   readonly selected: readonly Expression[]
 }
 
-/** Values in a filter up to which several ways to its rows are compiled, and how many of its conditions may begin one. */
-const [mostValues, mostLeads] = [30, 3]
+/** Filters with more values have a single access path. */
+const maxValues = 30
+const maxDrivers = 3
 
-/** The rows among which a page is looked for, and what they must fulfil. */
+/** The candidate rows of a page, and their condition. */
 interface Rows {
   readonly rows: Expression
   readonly where: Expression
 }
 
-/** How many rows to look at, at most: bound by the driver. */
-const bound = ({ dialect }: Compilation): Expression => dialect.rowCount(sql`${{ from: 'bound' } as never}`)
+/** Maximum number of rows to examine: bound by the driver. */
+const rowBound = ({ dialect }: Compilation): Expression => dialect.rowCount(sql`${{ from: 'bound' } as never}`)
 
-function rowsOf(compilation: Compilation, { type, base, filter }: PageQuery): Rows {
+function getRows(compilation: Compilation, { type, base, filter }: PageQuery): Rows {
   const tests = [...base, ...(filter === null ? [] : [condition(compilation, type, 't0', filter)])]
-  // A table without any condition is counted by its pages, and listed by an index or sorted.
+  // A table without any condition is counted by its pages, and listed by an index or a sort.
   const stoppable = tests.length === 0 ? [] : [compilation.dialect.stoppable(column('t0', 'id'))]
   return { rows: sql`${sql.table(type.table)} as ${sql.id('t0')}`, where: every([...stoppable, ...tests]) }
 }
-
-/** The statement of the page. */
-export function page(compilation: Compilation, query: PageQuery): Statement {
-  const rows = rowsOf(compilation, query)
+export function compilePage(compilation: Compilation, query: PageQuery): Statement {
+  const rows = getRows(compilation, query)
   const isDirect = query.keys.length === 0 && !(query.skips && compilation.dialect.readsSkippedRows)
   return compilation.dialect.compile(isDirect ? directPage(query, rows) : sortedPage(compilation, query, rows, false))
 }
 
-const countedTo = (limit: Expression, rows: Expression, where: Expression): Expression =>
+const countUpTo = (limit: Expression, rows: Expression, where: Expression): Expression =>
   sql`select count(*) from (select 1 from ${rows} where ${where} ${limit}) as counted_rows`
 
-/** The number of all rows; `isBounded`: counted up to the limit of the page. */
-export function count(compilation: Compilation, query: PageQuery, isBounded = false): Statement {
-  const { rows, where } = rowsOf(compilation, query)
-  return compilation.dialect.compile(isBounded ? countedTo(query.limit, rows, where) : sql`select count(*) from ${rows} where ${where}`)
+/** The total; `isBounded`: counted up to the limit of the page. */
+export function compileTotal(compilation: Compilation, query: PageQuery, isBounded = false): Statement {
+  const { rows, where } = getRows(compilation, query)
+  return compilation.dialect.compile(isBounded ? countUpTo(query.limit, rows, where) : sql`select count(*) from ${rows} where ${where}`)
 }
 
 /**
- * The page with the number of all rows as the last column, where finding both at once is cheaper, since conditions behind relations
- * cost much per row; null where it is not.
+ * The page with the total as the last column, if finding both at once is cheaper, as conditions on relations cost much per row;
+ * null if it is not.
  */
-export function counted(compilation: Compilation, query: PageQuery): Statement | null {
+export function compilePageWithTotal(compilation: Compilation, query: PageQuery): Statement | null {
   if (query.filter === null || !isDeep(query.filter)) return null
-  return compilation.dialect.compile(sortedPage(compilation, query, rowsOf(compilation, query), true))
+  return compilation.dialect.compile(sortedPage(compilation, query, getRows(compilation, query), true))
 }
 
 /**
- * The ways to the rows of a list, where there is more than one. Only for filters whose conditions compare columns, of the row or of
- * what it lists itself, and of which none names the rows.
+ * The access paths of a list, if there is more than one. Only for filters that compare columns, of the row or of its own links, and
+ * that do not identify rows.
  */
-export function accessPaths(compilation: Compilation, query: PageQuery, withCount: boolean): AccessPaths | null {
+export function compileAccessPaths(compilation: Compilation, query: PageQuery, withCount: boolean): AccessPaths | null {
   const { type, base, filter, keys } = query
-  if (filter === null || sizeOf(filter) > mostValues || !isShort(filter)) return null
+  if (filter === null || countValues(filter) > maxValues || !isCheap(filter)) return null
   const conditions = conjuncts(filter)
   if (conditions.some((one) => one.kind === 'compare' && isSelective(one))) return null
   const leading = conditions
-    .map(startsOf)
+    .map(getStarts)
     .filter((starts) => starts !== null)
-    .slice(0, mostLeads)
+    .slice(0, maxDrivers)
   if (leading.length === 0) return null
-  const walk = query.isPlain && keys.every(({ isOwn }) => isOwn) ? walkOf(compilation, query, filter) : null
+  const walk = query.isPlain && keys.every(({ isOwn }) => isOwn) ? compileWalk(compilation, query, filter) : null
   if (leading.length === 1 && walk === null) return null
   const leads = leading.map((starts): DrivingCondition => {
-    const counts = starts.map((one) => sql`(${countLinks(compilation, type, one, bound(compilation))})`)
+    const counts = starts.map((one) => sql`(${countLinks(compilation, type, one, rowBound(compilation))})`)
     const links = compilation.dialect.compile(sql`select ${sql.join(counts, sql` + `)}`)
     if (leading.length === 1) return { links, page: null, counted: null }
-    const led = { ...compilation, leads: starts }
-    return { links, page: page(led, query), counted: withCount ? counted(led, query) : null }
+    const led = { ...compilation, drivers: starts }
+    return { links, page: compilePage(led, query), counted: withCount ? compilePageWithTotal(led, query) : null }
   })
-  return { leads, walk, walksAll: base.length === 0, tested: listsOf(type, filter) }
+  return { leads, walk, walksAll: base.length === 0, tested: getLinkLists(type, filter) }
 }
 
-/** Where the rows of the conditions behind relations are listed. */
-function listsOf(type: ContentType, filter: Filter): AccessPaths['tested'] {
+/** The tables with the links of conditions on relations. */
+function getLinkLists(type: ContentType, filter: Filter): AccessPaths['tested'] {
   if (filter.kind === 'compare') return []
-  if (filter.kind === 'not') return listsOf(type, filter.of)
-  if (filter.kind !== 'related') return filter.of.flatMap((one) => listsOf(type, one))
+  if (filter.kind === 'not') return getLinkLists(type, filter.of)
+  if (filter.kind !== 'related') return filter.of.flatMap((one) => getLinkLists(type, one))
   const { path } = filter
   if (path.kind === 'media') return [{ table: 'files_related_mph', column: 'related_id' }]
   if (path.kind === 'relation' && path.storage.kind === 'link') return [{ table: path.storage.table, column: path.storage.here }]
   return [{ table: type.componentTable!, column: 'entity_id' }]
 }
 
-const sizeOf = (filter: Filter): number => {
+const countValues = (filter: Filter): number => {
   if (filter.kind === 'compare') return Math.max(1, filter.values.length)
-  if (filter.kind === 'related') return sizeOf(filter.where)
-  return filter.kind === 'not' ? sizeOf(filter.of) : filter.of.reduce((sum, one) => sum + sizeOf(one), 0)
+  if (filter.kind === 'related') return countValues(filter.where)
+  return filter.kind === 'not' ? countValues(filter.of) : filter.of.reduce((sum, one) => sum + countValues(one), 0)
 }
 
 /** Values that may be long. */
 const long: ReadonlySet<ScalarType> = new Set(['text', 'richtext', 'json', 'blocks'])
 
-/** True for conditions on columns, of the row or of what it lists itself, that compare and do not look through a text. */
-function isShort(filter: Filter, isBehind = false): boolean {
+/** True for conditions that compare columns, of the row or of its own links, and do not search texts. */
+function isCheap(filter: Filter, isBehind = false): boolean {
   switch (filter.kind) {
     case 'all':
     case 'any':
-      return filter.of.every((one) => isShort(one, isBehind))
+      return filter.of.every((one) => isCheap(one, isBehind))
     case 'not':
-      return isShort(filter.of, isBehind)
+      return isCheap(filter.of, isBehind)
     case 'compare': {
       const { typed, takes } = operators[filter.operator]
       return (typed || takes === 'flag') && !long.has(filter.attribute.type)
     }
     case 'related':
-      return !isBehind && isListed(filter.path) && isShort(filter.where, true)
+      return !isBehind && isListed(filter.path) && isCheap(filter.where, true)
     default:
       return assertNever(filter)
   }
 }
 
-/** True where the row lists the targets. How many they are is asked of the statistics before a row is tested. */
+/** True if the row owns the links. Their number is looked up in the statistics before a row is tested. */
 const isListed = (path: PathAttribute): boolean =>
   path.kind === 'component' || path.kind === 'media' || (path.kind === 'relation' && path.storage.kind === 'link' && path.storage.owner)
 
 const conjuncts = (filter: Filter): readonly Filter[] => (filter.kind === 'all' ? filter.of.flatMap(conjuncts) : [filter])
 
-/** The conditions behind relations whose targets lead to all rows that a filter holds for; null where there are none. */
-function startsOf(filter: Filter): readonly Related[] | null {
+/** The conditions on relations whose targets lead to all rows that match a filter; null if there are none. */
+function getStarts(filter: Filter): readonly RelatedFilter[] | null {
   if (filter.kind === 'related') return isSelective(filter.where) ? [filter] : null
   if (filter.kind !== 'any') return null
-  const starts = filter.of.map(startsOf)
+  const starts = filter.of.map(getStarts)
   return starts.every((some) => some !== null) ? starts.flat() : null
 }
 
-/** The page among the first rows of the order: what is full there is the page. */
-function walkOf(compilation: Compilation, query: PageQuery, filter: Filter): Statement {
+/** The page among the first rows of the order: complete if it is full. */
+function compileWalk(compilation: Compilation, query: PageQuery, filter: Filter): Statement {
   const { type, base, keys } = query
-  const order = orderOf(compilation, { keys }, ({ value }) => value, column('t0', 'id'))
-  const rows = sql`(select * from ${sql.table(type.table)} as ${sql.id('t0')} where ${every(base)} order by ${order} limit ${bound(compilation)}) as ${sql.id('t0')}`
-  const where = condition({ ...compilation, leads: [] }, type, 't0', filter)
+  const order = toOrder(compilation, { keys }, ({ value }) => value, column('t0', 'id'))
+  const rows = sql`(select * from ${sql.table(type.table)} as ${sql.id('t0')} where ${every(base)} order by ${order} limit ${rowBound(compilation)}) as ${sql.id('t0')}`
+  const where = condition({ ...compilation, drivers: [] }, type, 't0', filter)
   return compilation.dialect.compile(sortedPage(compilation, query, { rows, where }, false))
 }
 
-const orderOf = (
+const toOrder = (
   compilation: Compilation,
   { keys, idsGoDown = false }: Pick<PageQuery, 'keys' | 'idsGoDown'>,
-  name: (key: PageQuery['keys'][number]) => Expression,
+  name: (key: OrderKey) => Expression,
   id: Expression,
 ): Expression => sql.join([...keys.map((key) => sortKey(compilation, name(key), key.descending)), idsGoDown ? sql`${id} desc` : id])
 
@@ -173,7 +170,7 @@ function directPage({ limit, selected, idsGoDown }: PageQuery, { rows, where }: 
   return sql`select ${sql.join([...selected])} from ${rows} where ${where} order by ${column('t0', 'id')}${idsGoDown === true ? sql` desc` : sql``} ${limit}`
 }
 
-/** The page's ids are sorted first, by keys alone; whole rows are read only for them. With `total` as the last column. */
+/** The page's ids are sorted first, by keys alone; whole rows are read only for them. `withTotal`: the total is the last column. */
 function sortedPage(
   compilation: Compilation,
   { type, keys, idsGoDown, limit, selected }: PageQuery,
@@ -182,9 +179,9 @@ function sortedPage(
 ): Expression {
   const total = withTotal ? [sql`count(*) over () as total`] : []
   const inner = [sql`${column('t0', 'id')} as id`, ...keys.map((key) => sql`${key.value} as ${sql.id(key.as)}`), ...total]
-  const order = orderOf(compilation, { keys, idsGoDown }, (key) => sql.id(key.as), column('t0', 'id'))
+  const order = toOrder(compilation, { keys, idsGoDown }, (key) => sql.id(key.as), column('t0', 'id'))
   const ids = sql`select ${sql.join(inner)} from ${rows} where ${where} order by ${order} ${limit}`
   const outer = [...selected, ...(withTotal ? [column('page', 'total')] : [])]
   return sql`select ${sql.join(outer)} from ${compilation.dialect.joinedInOrder([sql`(${ids}) as page`, sql`${sql.table(type.table)} as ${sql.id('t0')}`])}
-    where ${column('t0', 'id')} = ${column('page', 'id')} order by ${orderOf(compilation, { keys, idsGoDown }, (key) => column('page', key.as), column('page', 'id'))}`
+    where ${column('t0', 'id')} = ${column('page', 'id')} order by ${toOrder(compilation, { keys, idsGoDown }, (key) => column('page', key.as), column('page', 'id'))}`
 }

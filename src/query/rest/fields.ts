@@ -1,13 +1,13 @@
-// `fields` becomes the scalars of one level of the answer. id and documentId are always included.
+// `fields` becomes the scalars of one level of the response. id and documentId are always included.
 import { invalidKey, validationError } from '../../foundation/errors/errors.js'
 import type { Scalar, Schema } from '../../model/schema/types.js'
 import type { SortKey } from '../request.js'
 import type { Resolver } from './resolve.js'
-import { deferError, forbid, isPublic, isReadable, rankOf } from './resolve.js'
+import { deferError, forbid, getRank, isPublic, isReadable } from './resolve.js'
 
-/** All scalars that a caller sees when `fields` is absent, in the order of the model. */
-export function readableFields(reading: Resolver, shape: Schema): readonly Scalar[] {
-  return [...shape.attributes.values()].filter(reading.seen === null ? isPublic : (attribute) => isReadable(reading, attribute)) as Scalar[]
+/** All scalars that a caller sees without `fields`, in the order of the model. */
+export function readableFields(walk: Resolver, shape: Schema): readonly Scalar[] {
+  return [...shape.attributes.values()].filter(walk.seen === null ? isPublic : (attribute) => isReadable(walk, attribute)) as Scalar[]
 }
 
 /** All scalars of a level that callers of the content API see. */
@@ -15,12 +15,12 @@ export const publicFields = (shape: Schema): readonly Scalar[] => [...shape.attr
 
 /**
  * Reads a `fields` parameter of `shape`: `*`, `a,b`, or a list of names.
- * @throws ApiError 400 for names that are no readable scalars.
+ * @throws ApiError 400 for names that are not readable scalars.
  */
-export function readFields(reading: Resolver, shape: Schema, node: unknown): readonly Scalar[] {
-  if (node === undefined || node === null) return readableFields(reading, shape)
+export function readFields(walk: Resolver, shape: Schema, node: unknown): readonly Scalar[] {
+  if (node === undefined || node === null) return readableFields(walk, shape)
   const names = typeof node === 'string' ? node.split(',') : node
-  const refused = () => deferError(reading, rankOf(reading, 'fields'), malformed())
+  const refused = () => deferError(walk, getRank(walk, 'fields'), malformedFields())
   if (!Array.isArray(names)) {
     refused()
     return []
@@ -33,35 +33,35 @@ export function readFields(reading: Resolver, shape: Schema, node: unknown): rea
       continue
     }
     if (typeof node !== 'string' && name.includes(',')) {
-      for (const part of name.split(',')) check(reading, shape, part.trim())
+      for (const part of name.split(',')) checkName(walk, shape, part.trim())
       refused()
       continue
     }
-    wanted.add(check(reading, shape, name.trim()))
+    wanted.add(checkName(walk, shape, name.trim()))
   }
-  const fields = readableFields(reading, shape)
+  const fields = readableFields(walk, shape)
   return wanted.has('*') ? fields : fields.filter(({ name }) => name === 'id' || name === 'documentId' || wanted.has(name))
 }
 
-/** The fields, and what the rows are sorted by where it is their own. */
-export function withSorted(reading: Resolver, shape: Schema, fields: readonly Scalar[], sort: readonly SortKey[]): readonly Scalar[] {
+/** The fields, and the rows' own attributes among the sort keys. */
+export function withSorted(walk: Resolver, shape: Schema, fields: readonly Scalar[], sort: readonly SortKey[]): readonly Scalar[] {
   const sorted = sort.filter(({ path, attribute }) => path.length === 0 && !fields.includes(attribute)).map(({ attribute }) => attribute)
-  return sorted.length === 0 ? fields : readableFields(reading, shape).filter((field) => fields.includes(field) || sorted.includes(field))
+  return sorted.length === 0 ? fields : readableFields(walk, shape).filter((field) => fields.includes(field) || sorted.includes(field))
 }
 
-const malformed = () => validationError('Invalid fields parameter. Expected a string or an array of strings')
+const malformedFields = () => validationError('Invalid fields parameter. Expected a string or an array of strings')
 
-function check(reading: Resolver, shape: Schema, name: string): string {
+function checkName(walk: Resolver, shape: Schema, name: string): string {
   if (name === '*') return name
   const attribute = shape.attributes.get(name)
   if (attribute === undefined) {
-    const unknown = invalidKey(reading.param, name, null)
+    const unknown = invalidKey(walk.param, name, null)
     if (!(name in Object.prototype)) throw unknown
-    deferError(reading, rankOf(reading, 'fields'), unknown)
+    deferError(walk, getRank(walk, 'fields'), unknown)
     return name
   }
-  const forbidden = invalidKey(reading.param, name, name)
+  const forbidden = invalidKey(walk.param, name, name)
   if (attribute.kind !== 'scalar') throw forbidden
-  if (reading.seen === null ? !isPublic(attribute) : !isReadable(reading, attribute)) forbid(reading, attribute, forbidden)
+  if (walk.seen === null ? !isPublic(attribute) : !isReadable(walk, attribute)) forbid(walk, attribute, forbidden)
   return name
 }

@@ -1,195 +1,216 @@
-// `filters` becomes a tree of conditions. One walk: finds every name, checks the caller's grants, converts every value.
+// `filters` and `_q` become a tree of conditions. One walk: finds every name, checks the caller's grants, converts every value.
 import { invalidKey, validationError } from '../../foundation/errors/errors.js'
-import type { Scalar, Schema } from '../../model/schema/types.js'
-import { assertNever } from '../../model/schema/types.js'
-import type { OperatorName } from '../operators.js'
-import { isOperator, operators } from '../operators.js'
+import { attributeTypes } from '../../model/schema/attributes.js'
+import { assertNever, type ContentType, type Scalar, type Schema } from '../../model/schema/types.js'
+import { isOperator, type OperatorName, operators } from '../operators.js'
 import type { Filter } from '../request.js'
 import { isObject } from './parameters.js'
 import type { Resolver } from './resolve.js'
-import { beyond, bind, chargeNode, convert, deferError, filterRank, findComparable, isOpen, targetOf } from './resolve.js'
+import {
+  bind,
+  chargeNode,
+  deferError,
+  enterTarget,
+  filterRank,
+  findComparable,
+  getTarget,
+  isReadable,
+  mayTraverse,
+  tryConvert,
+} from './resolve.js'
 import { readFlag, readText, readValue } from './values.js'
 
 /**
- * Reads a `filters` parameter of `shape`. Null where it holds no condition.
- * @throws ApiError 400 for names that do not exist or may not be seen, and for values that cannot be understood.
+ * Reads a `filters` parameter of `shape`. Null without a condition.
+ * @throws ApiError 400 for names that do not exist or may not be seen, and for invalid values.
  */
-export function readFilters(reading: Resolver, shape: Schema, node: unknown): Filter | null {
+export function readFilters(walk: Resolver, shape: Schema, node: unknown): Filter | null {
   if (node === undefined || node === null) return null
   if (Array.isArray(node)) throw validationError('The filters parameter must be an object')
   if (!isObject(node)) throw validationError('The filters parameter must be an object or an array')
-  return readObject(reading, shape, node, [])
+  return readObject(walk, shape, node, [])
 }
 
-/** All conditions of one object must hold; below a relation they hold for the same target. */
-function readObject(reading: Resolver, shape: Schema, node: Readonly<Record<string, unknown>>, path: readonly string[]): Filter | null {
-  return all(Object.entries(node).map(([name, value]) => readEntry(reading, shape, name, value, path)))
+/** All conditions of one object must hold, below a relation for the same target. */
+function readObject(walk: Resolver, shape: Schema, node: Readonly<Record<string, unknown>>, path: readonly string[]): Filter | null {
+  return joinAll(Object.entries(node).map(([name, value]) => readEntry(walk, shape, name, value, path)))
 }
 
-const all = (filters: readonly (Filter | null)[]): Filter | null => {
+const joinAll = (filters: readonly (Filter | null)[]): Filter | null => {
   const some = filters.filter((filter) => filter !== null)
   return some.length === 0 ? null : some.length === 1 ? some[0]! : { kind: 'all', of: some }
 }
 
-function readEntry(reading: Resolver, shape: Schema, name: string, value: unknown, path: readonly string[]): Filter | null {
-  chargeNode(reading)
-  if (name === '$and' || name === '$or') return readJunction(reading, shape, name, value, path)
-  if (name === '$not') return readNot(reading, shape, value, path)
+function readEntry(walk: Resolver, shape: Schema, name: string, value: unknown, path: readonly string[]): Filter | null {
+  chargeNode(walk)
+  if (name === '$and' || name === '$or') return readJunction(walk, shape, name, value, path)
+  if (name === '$not') return readNot(walk, shape, value, path)
   if (isOperator(name)) {
-    // An operator beside attributes compares the row itself: `filters[author][$null]=true`, `filters[author][$in]=1`.
-    if (path.length === 0) return senseless(reading, `The operator ${name} needs an attribute`)
-    return compare(reading, shape.attributes.get('id') as Scalar, name, value)
+    // An operator among attributes compares the row itself: `filters[author][$null]=true`, `filters[author][$in]=1`.
+    if (path.length === 0) return refuse(walk, `The operator ${name} needs an attribute`)
+    return compare(walk, shape.attributes.get('id') as Scalar, name, value)
   }
-  if (name.startsWith('$')) throw invalidKey(reading.param, name, path.length === 0 ? null : path.join('.'))
-  const attribute = findComparable(reading, shape, name, path, 'condition')
+  if (name.startsWith('$')) throw invalidKey(walk.param, name, path.length === 0 ? null : path.join('.'))
+  const attribute = findComparable(walk, shape, name, path, 'condition')
   if (attribute === null) return null
   const here = [...path, name]
-  if (attribute.kind === 'scalar') return readScalar(reading, attribute, value, here)
-  if (here.length > reading.filterRelations) throw validationError(`Filters cannot cross more than ${reading.filterRelations} relations`)
-  const target = targetOf(reading.model, attribute)
-  const where = readRelated(beyond(reading, attribute, target), target, value, here)
-  if (where === null || (reading.dropsRestricted && !isOpen(reading, attribute))) return null
+  if (attribute.kind === 'scalar') return readScalar(walk, attribute, value, here)
+  if (here.length > walk.filterRelations) throw validationError(`Filters cannot cross more than ${walk.filterRelations} relations`)
+  const target = getTarget(walk.model, attribute)
+  const where = readRelated(enterTarget(walk, attribute, target), target, value, here)
+  if (where === null || (walk.dropsRestricted && !mayTraverse(walk, attribute))) return null
   return { kind: 'related', path: attribute, target, where }
 }
 
-function readRelated(reading: Resolver, target: Schema, value: unknown, path: readonly string[]): Filter | null {
-  if (isObject(value)) return readObject(reading, target, value, path)
+function readRelated(walk: Resolver, target: Schema, value: unknown, path: readonly string[]): Filter | null {
+  if (isObject(value)) return readObject(walk, target, value, path)
   const id = target.attributes.get('id') as Scalar
-  return compare(reading, id, Array.isArray(value) ? '$in' : '$eq', value)
+  return compare(walk, id, Array.isArray(value) ? '$in' : '$eq', value)
 }
 
-function readJunction(reading: Resolver, shape: Schema, name: '$and' | '$or', value: unknown, path: readonly string[]): Filter | null {
+function readJunction(walk: Resolver, shape: Schema, name: '$and' | '$or', value: unknown, path: readonly string[]): Filter | null {
   if (!Array.isArray(value)) {
-    if (isObject(value)) readObject(reading, shape, value, path)
-    return senseless(reading, `${name} takes a list of filters`)
+    if (isObject(value)) readObject(walk, shape, value, path)
+    return refuse(walk, `${name} takes a list of filters`)
   }
-  const of = value.map((member) => readMember(reading, shape, name, member, path))
-  if (name === '$and') return all(of)
-  // An empty sub-filter does not restrict, it is no alternative either.
+  const of = value.map((member) => readMember(walk, shape, name, member, path))
+  if (name === '$and') return joinAll(of)
+  // An empty sub-filter neither restricts nor matches.
   const some = of.filter((filter) => filter !== null)
   return some.length === 0 ? null : some.length === 1 ? some[0]! : { kind: 'any', of: some }
 }
 
-/** What `$not` holds must not hold together. Below a relation a bare value is the row id, as without `$not`. */
-function readNot(reading: Resolver, shape: Schema, value: unknown, path: readonly string[]): Filter | null {
+/** The members of `$not` must not all hold. Below a relation a bare value is the row id, as without `$not`. */
+function readNot(walk: Resolver, shape: Schema, value: unknown, path: readonly string[]): Filter | null {
   const id = shape.attributes.get('id') as Scalar
   const isBare = (member: unknown): boolean => path.length > 0 && !isObject(member) && !Array.isArray(member)
-  const of = listOf(value).map((member) =>
-    isBare(member) ? compare(reading, id, '$eq', member) : readMember(reading, shape, '$not', member, path),
+  const of = toList(value).map((member) =>
+    isBare(member) ? compare(walk, id, '$eq', member) : readMember(walk, shape, '$not', member, path),
   )
-  const filter = all(of)
+  const filter = joinAll(of)
   return filter === null ? null : { kind: 'not', of: filter }
 }
 
 /** A member of `$and`, `$or`, `$not`: a filter, or a list of members that must all hold. */
-function readMember(reading: Resolver, shape: Schema, name: string, member: unknown, path: readonly string[]): Filter | null {
-  if (isObject(member)) return readObject(reading, shape, member, path)
-  chargeNode(reading)
-  if (Array.isArray(member)) return all(member.map((one) => readMember(reading, shape, name, one, path)))
-  return senseless(reading, `${name} takes ${name === '$not' ? 'a filter' : 'a list of filters'}`)
+function readMember(walk: Resolver, shape: Schema, name: string, member: unknown, path: readonly string[]): Filter | null {
+  if (isObject(member)) return readObject(walk, shape, member, path)
+  chargeNode(walk)
+  if (Array.isArray(member)) return joinAll(member.map((one) => readMember(walk, shape, name, one, path)))
+  return refuse(walk, `${name} takes ${name === '$not' ? 'a filter' : 'a list of filters'}`)
 }
 
-function readScalar(reading: Resolver, attribute: Scalar, value: unknown, path: readonly string[]): Filter | null {
-  if (Array.isArray(value)) return compare(reading, attribute, '$in', value, path)
-  if (!isObject(value)) return compare(reading, attribute, '$eq', value)
-  return all(
+function readScalar(walk: Resolver, attribute: Scalar, value: unknown, path: readonly string[]): Filter | null {
+  if (Array.isArray(value)) return compare(walk, attribute, '$in', value, path)
+  if (!isObject(value)) return compare(walk, attribute, '$eq', value)
+  return joinAll(
     Object.entries(value).map(([name, operand]) => {
-      chargeNode(reading)
+      chargeNode(walk)
       if (name === '$not') {
-        const inner = all(listOf(operand).map((member) => readScalar(reading, attribute, member, path)))
+        const inner = joinAll(toList(operand).map((member) => readScalar(walk, attribute, member, path)))
         return inner === null ? null : { kind: 'not', of: inner }
       }
-      if (name === '$and' || name === '$or') return senseless(reading, `${name} joins filters, it cannot stand below ${attribute.name}`)
-      if (!isOperator(name)) throw invalidKey(reading.param, name, placeOf(attribute, path))
-      return compare(reading, attribute, name, operand, path)
+      if (name === '$and' || name === '$or') return refuse(walk, `${name} joins filters, it cannot stand below ${attribute.name}`)
+      if (!isOperator(name)) throw invalidKey(walk.param, name, getErrorPath(attribute, path))
+      return compare(walk, attribute, name, operand, path)
     }),
   )
 }
 
-/** One condition. An object in place of a value is refused: a condition never vanishes. */
-function compare(
-  reading: Resolver,
-  attribute: Scalar,
-  operator: OperatorName,
-  operand: unknown,
-  path: readonly string[] = [],
-): Filter | null {
+/** One condition. An object instead of a value is refused: conditions are never dropped silently. */
+function compare(walk: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown, path: readonly string[] = []): Filter | null {
   const { takes } = operators[operator]
-  if (isObject(operand)) return senseless(reading, `${operator} of ${attribute.name} takes ${taken[takes]}, not an object`)
+  if (isObject(operand)) return refuse(walk, `${operator} of ${attribute.name} takes ${operandNames[takes]}, not an object`)
   for (const member of Array.isArray(operand) ? operand : []) {
-    if (isObject(member)) throw invalidKey(reading.param, Object.keys(member)[0] ?? '', placeOf(attribute, path))
+    if (isObject(member)) throw invalidKey(walk.param, Object.keys(member)[0] ?? '', getErrorPath(attribute, path))
   }
   switch (takes) {
     case 'flag': {
-      // A list says what a word does that is not `false`.
+      // A list counts as true.
       const isNull = (operator === '$null') === readFlag(operand)
       return { kind: 'compare', attribute, operator: isNull ? '$null' : '$notNull', values: [] }
     }
     case 'two': {
-      const values = valuesOf(reading, attribute, operator, operand)
-      if (values.length !== 2) senseless(reading, `${operator} takes two values`)
+      const values = bindValues(walk, attribute, operator, operand)
+      if (values.length !== 2) refuse(walk, `${operator} takes two values`)
       return { kind: 'compare', attribute, operator, values }
     }
     case 'many':
-      return { kind: 'compare', attribute, operator, values: valuesOf(reading, attribute, operator, operand) }
+      return { kind: 'compare', attribute, operator, values: bindValues(walk, attribute, operator, operand) }
     case 'one':
-      return Array.isArray(operand)
-        ? compareAny(reading, attribute, operator, operand, path)
-        : compareOne(reading, attribute, operator, operand)
+      return Array.isArray(operand) ? compareAny(walk, attribute, operator, operand, path) : compareOne(walk, attribute, operator, operand)
     default:
       return assertNever(takes)
   }
 }
 
-const taken = { one: 'a value', two: 'two values', many: 'a list of values', flag: 'true or false' } as const
+const operandNames = { one: 'a value', two: 'two values', many: 'a list of values', flag: 'true or false' } as const
 
-function compareOne(reading: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown): Filter {
+function compareOne(walk: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown): Filter {
   if (operand === null && operator === '$eq') return { kind: 'compare', attribute, operator: '$null', values: [] }
   if (operand === null && operator === '$ne') return { kind: 'compare', attribute, operator: '$notNull', values: [] }
-  return { kind: 'compare', attribute, operator, values: [positionOf(reading, attribute, operator, operand)] }
+  return { kind: 'compare', attribute, operator, values: [bindValue(walk, attribute, operator, operand)] }
 }
 
-/** A list where an operator takes one value: the condition holds for any of them, also one that is negated. */
+/** A list for an operator that takes one value: the condition, also a negated one, holds for any of them. */
 function compareAny(
-  reading: Resolver,
+  walk: Resolver,
   attribute: Scalar,
   operator: OperatorName,
   operands: readonly unknown[],
   path: readonly string[],
 ): Filter | null {
   const isList = operands.length === 0 || (operator === '$eq' && !operands.includes(null))
-  if (isList) return compare(reading, attribute, '$in', operands, path)
+  if (isList) return compare(walk, attribute, '$in', operands, path)
   const some = operands.map((operand) => {
-    chargeNode(reading)
+    chargeNode(walk)
     const isNested = Array.isArray(operand) && !operators[operator].typed
-    return isNested ? compare(reading, attribute, operator, operand, path) : compareOne(reading, attribute, operator, single(operand))
+    return isNested ? compare(walk, attribute, operator, operand, path) : compareOne(walk, attribute, operator, unwrapSingle(operand))
   })
   const of = some.filter((filter) => filter !== null)
   return of.length === 1 ? of[0]! : { kind: 'any', of }
 }
 
-/** The positions of the values of one operand. */
-function valuesOf(reading: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown): readonly number[] {
-  return listOf(operand).map((value) => positionOf(reading, attribute, operator, single(value)))
+function bindValues(walk: Resolver, attribute: Scalar, operator: OperatorName, operand: unknown): readonly number[] {
+  return toList(operand).map((value) => bindValue(walk, attribute, operator, unwrapSingle(value)))
 }
 
-/** The position of a value, understood by the attribute's type or as text. */
-function positionOf(reading: Resolver, attribute: Scalar, operator: OperatorName, value: unknown): number {
-  const read = () => (operators[operator].typed ? readValue(attribute, value, reading.contract.strictBooleans) : readText(value))
-  return bind(reading, convert(reading, filterRank(reading), read, null))
+/** Binds a value of the attribute's type, or as text. */
+function bindValue(walk: Resolver, attribute: Scalar, operator: OperatorName, value: unknown): number {
+  const read = () => (operators[operator].typed ? readValue(attribute, value, walk.contract.strictBooleans) : readText(value))
+  return bind(walk, tryConvert(walk, filterRank(walk), read, null))
 }
 
-/** Notes what no filter can mean; there is no condition in its place. */
-function senseless(reading: Resolver, message: string): null {
-  deferError(reading, filterRank(reading), validationError(message))
+/** Defers the error about a meaningless filter, which becomes no condition. */
+function refuse(walk: Resolver, message: string): null {
+  deferError(walk, filterRank(walk), validationError(message))
   return null
 }
 
-/** Where a wrong operator stands: below the attribute, or, as ids are no attributes, where they stand. */
-function placeOf({ system, name }: Scalar, path: readonly string[]): string | null {
-  const place = system && (name === 'id' || name === 'documentId') ? path.slice(0, -1) : path
-  return place.length === 0 ? null : place.join('.')
+/** The path of an invalid operator in its error: below the attribute; ids are not attributes, so next to them. */
+function getErrorPath({ system, name }: Scalar, path: readonly string[]): string | null {
+  const errorPath = system && (name === 'id' || name === 'documentId') ? path.slice(0, -1) : path
+  return errorPath.length === 0 ? null : errorPath.join('.')
 }
 
-const single = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value)
-const listOf = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
+const unwrapSingle = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value)
+const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
+
+/** Reads `_q`: texts that contain the words, numbers whose digits do. Private attributes are never searched (Strapi leaks them). */
+export function readSearch(walk: Resolver, type: ContentType, value: unknown): Filter | null {
+  if (value === undefined || value === null || value === '') return null
+  if (typeof value !== 'string') {
+    deferError(walk, 'search', validationError('Invalid _q parameter. Expected a string'))
+    return null
+  }
+  const isNumber = value.trim() !== '' && Number.isFinite(Number(value))
+  const of = [...type.attributes.values()].flatMap((attribute): Filter[] => {
+    if (!isReadable(walk, attribute) || !attribute.searchable) return []
+    const { search } = attributeTypes[attribute.type]
+    if (search === null || (search === 'number' && !isNumber)) return []
+    return [{ kind: 'compare', attribute, operator: '$containsi', values: [bind(walk, value)] }]
+  })
+  // Without a searchable attribute nothing matches.
+  return of.length === 0
+    ? { kind: 'compare', attribute: type.attributes.get('id') as never, operator: '$in', values: [] }
+    : { kind: 'any', of }
+}

@@ -1,4 +1,4 @@
-// The query string becomes nested plain data. Bounds as Strapi's: depth 20, lists of 100 members unless the settings say otherwise, 1000 parameters.
+// Parses the query string. Limits as in Strapi: depth 20, lists of 100 members unless configured otherwise, 1000 parameters.
 import qs from 'qs'
 import { type ApiError, validationError } from '../../foundation/errors/errors.js'
 
@@ -13,26 +13,26 @@ export function parseParameters(query: string, arrayLimit = 100): Parameters {
 /** The same for a request. @throws ApiError 400 for a list of more members than `arrayLimit` */
 export function readParameters(query: string, arrayLimit = 100): Parameters {
   const parameters = parseParameters(query, arrayLimit)
-  for (const name of withLists) refuseLongLists(parameters[name], [name], arrayLimit)
+  for (const name of listParameters) refuseLongLists(parameters[name], [name], arrayLimit)
   return parameters
 }
 
-/** The parameters that lists belong to; others are not of this service. */
-const withLists = ['filters', 'sort', 'fields', 'populate', 'locale']
+/** The parameters that may have lists. */
+const listParameters = ['filters', 'sort', 'fields', 'populate', 'locale']
 
-function refuseLongLists(value: unknown, path: readonly string[], most: number): void {
+function refuseLongLists(value: unknown, path: readonly string[], max: number): void {
   if (typeof value !== 'object' || value === null) return
   const entries = Object.entries(value)
-  if (entries.length > most && entries.every(([key]) => /^\d+$/.test(key))) throw tooLong(path, entries.length, most)
-  for (const [key, inner] of entries) refuseLongLists(inner, [...path, key], most)
+  if (entries.length > max && entries.every(([key]) => /^\d+$/.test(key))) throw tooLongError(path, entries.length, max)
+  for (const [key, inner] of entries) refuseLongLists(inner, [...path, key], max)
 }
 
-function tooLong(path: readonly string[], members: number, most: number): ApiError {
+function tooLongError(path: readonly string[], members: number, max: number): ApiError {
   const [param = '', ...rest] = path
   const message =
     path.at(-1) === 'populate'
-      ? `Too many populate entries (${members}). The maximum number of populate entries when using array notation is ${most}. Consider using object notation (populate[field]=true), nested population, or reducing the number of fields.`
-      : `Too many members in ${param}${rest.map((key) => `[${key}]`).join('')} (${members}). A list in a query string has at most ${most} members (api.rest.arrayLimit).`
+      ? `Too many populate entries (${members}). The maximum number of populate entries when using array notation is ${max}. Consider using object notation (populate[field]=true), nested population, or reducing the number of fields.`
+      : `Too many members in ${param}${rest.map((key) => `[${key}]`).join('')} (${members}). A list in a query string has at most ${max} members (api.rest.arrayLimit).`
   return validationError(message, { source: 'query', param })
 }
 

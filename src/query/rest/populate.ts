@@ -1,5 +1,5 @@
-// `populate` in all its forms becomes the levels of the answer. One walk: a relation whose target the caller may not
-// find is left out here, so nothing has to be taken away from the answer.
+// `populate` in all its forms becomes the levels of the response. One walk: relations whose target the caller may not find are
+// left out here, so nothing has to be removed from the response.
 import { type ApiError, invalidKey, validationError } from '../../foundation/errors/errors.js'
 import { isPolymorphicTarget } from '../../model/schema/link.js'
 import type { Attribute, Component, ContentType, DynamicZone, MorphTo, Schema } from '../../model/schema/types.js'
@@ -9,88 +9,89 @@ import { readableFields, readFields, withSorted } from './fields.js'
 import { readFilters } from './filters.js'
 import { isObject } from './parameters.js'
 import type { Resolver } from './resolve.js'
-import { atType, beyond, chargeNode, deferError, forbid, insidePopulate, isOpen, isShown, maySee, stepsOf, targetOf } from './resolve.js'
+import { chargeNode, deferError, enterTarget, enterType, forbid, getTarget, isVisible, mayFind, mayTraverse, splitPath } from './resolve.js'
 import { readSort } from './sort.js'
 
-/** Where a name stands, and whether it came as a dot path or as a key of an object. */
-interface NamePlace {
-  /** The attributes above it: from the root for keys, from the start of its dot path for names. */
+/** The position of a name, and its form: a dot path or a key of an object. */
+interface NamePosition {
+  /** The attributes before it: from the root for keys, from the start of its dot path for names. */
   readonly path: readonly string[]
-  /** What stands above the start of a dot path. */
+  /** The attributes before the start of a dot path. */
   readonly above: readonly string[]
-  /** The same place as the query string writes it: `mentor.populate.photo`. */
+  /** The same position as the query string writes it: `mentor.populate.photo`. */
   readonly written: string
-  /** `list`: one text with commas, of which private attributes are left out and not refused. */
+  /** `list`: one text with commas, whose private attributes are left out and not refused. */
   readonly form: 'names' | 'list' | 'keys'
 }
 
-/** The attribute below which a `populate` stands. */
-type Above = Pick<NamePlace, 'path' | 'written'>
-const root: Above = { path: [], written: '' }
+type PopulatableAttribute = Exclude<Attribute, { kind: 'scalar' }>
+type ParentPath = Pick<NamePosition, 'path' | 'written'>
+const root: ParentPath = { path: [], written: '' }
 
 const levelKeys: ReadonlySet<string> = new Set(['populate', 'fields', 'filters', 'sort', 'count', 'on'])
 
 /**
  * Reads a `populate` parameter of `shape`.
- * @throws ApiError 400 for names that lead nowhere and for keys that no level has.
+ * @throws ApiError 400 for unknown names and keys.
  */
-export function readPopulate(reading: Resolver, shape: Schema, node: unknown, above: Above = root): readonly Populated[] {
+export function readPopulate(walk: Resolver, shape: Schema, node: unknown, above: ParentPath = root): readonly Populated[] {
   if (node === undefined || node === null) return []
   if (node === '' && above === root) return []
-  if (typeof node === 'string') return readNames(reading, shape, [node], above)
+  if (typeof node === 'string') return readNames(walk, shape, [node], above)
   if (Array.isArray(node)) {
-    if (node.some((entry) => typeof entry !== 'string')) throw malformed()
-    return readNames(reading, shape, node as string[], above)
+    if (node.some((entry) => typeof entry !== 'string')) throw malformedPopulate()
+    return readNames(walk, shape, node as string[], above)
   }
-  if (!isObject(node)) throw malformed()
-  return readKeys(reading, shape, node, { ...above, above: [], form: 'keys' })
+  if (!isObject(node)) throw malformedPopulate()
+  return readKeys(walk, shape, node, { ...above, above: [], form: 'keys' })
 }
 
-const malformed = (): ApiError => validationError('Invalid populate parameter. Expected a string, an array of strings, a populate object')
+const malformedPopulate = (): ApiError =>
+  validationError('Invalid populate parameter. Expected a string, an array of strings, a populate object')
 
 /** `*`: every relation, media, component and zone of this level, with scalars only. */
-function populateAll(reading: Resolver, shape: Schema, above: readonly string[]): readonly Populated[] {
+function populateAll(walk: Resolver, shape: Schema, above: readonly string[]): readonly Populated[] {
   return [...shape.attributes.values()].flatMap((attribute) =>
-    attribute.kind === 'scalar' || !isShown(reading, attribute)
+    attribute.kind === 'scalar' || !isVisible(walk, attribute)
       ? []
-      : fill(reading, attribute, true, { path: [...above, attribute.name], above: [], written: attribute.name, form: 'keys' }, shape),
+      : readAttribute(walk, attribute, true, { path: [...above, attribute.name], above: [], written: attribute.name, form: 'keys' }, shape),
   )
 }
 
 type Tree = { [name: string]: true | { populate: Tree } }
 
 /**
- * Texts of names: `a,b.c`, or a list of such. Dot paths become nested keys: every level on the way is populated. An entry of
- * a list that is one plain name replaces what it had below. A path of its own that leads to what the caller may not find
- * populates nothing on its way either; one of several in a text ends before it.
+ * Texts of names: `a,b.c`, or a list of them. Dot paths become nested keys: every level on the way is populated. A list entry with
+ * one plain name replaces the levels below it. A single path through a type that the caller may not find populates nothing at all;
+ * one of several in a text ends before that type.
  */
-function readNames(reading: Resolver, shape: Schema, entries: readonly string[], { path: above }: Above): readonly Populated[] {
-  if (entries.length === 1 && entries[0] === '*') return populateAll(reading, shape, above)
+function readNames(walk: Resolver, shape: Schema, entries: readonly string[], { path: above }: ParentPath): readonly Populated[] {
+  if (entries.length === 1 && entries[0] === '*') return populateAll(walk, shape, above)
   const tree: Tree = Object.create(null)
-  // What is looked at, and not populated.
+  // Checked, but not populated.
   const hidden: Tree = Object.create(null)
   for (const entry of entries) {
     const names = entry.split(',')
-    // As in Strapi, the first path is followed until a comma: if it meets such a relation before, nothing of the text is populated.
-    const before = stepsOf(entry.slice(0, entry.indexOf(',') + 1)).slice(0, -1)
-    const isLost = names.length > 1 && openSteps(reading, shape, before) < before.length
+    // As in Strapi, the first path is followed up to the comma: if it crosses such a relation, nothing of the text is populated.
+    const before = splitPath(entry.slice(0, entry.indexOf(',') + 1)).slice(0, -1)
+    const isLost = names.length > 1 && countPermittedSteps(walk, shape, before) < before.length
     for (const name of names) {
-      const steps = stepsOf(name)
-      const open = isLost ? 0 : openSteps(reading, shape, steps)
-      if (open === steps.length || names.length > 1) grow(tree, steps.slice(0, open), names.length === 1)
-      // What is left out, or replaced by a later entry, is looked at as well.
-      if (open < steps.length || entries.length > 1) grow(hidden, steps, false)
+      const steps = splitPath(name)
+      const open = isLost ? 0 : countPermittedSteps(walk, shape, steps)
+      if (open === steps.length || names.length > 1) addPath(tree, steps.slice(0, open), names.length === 1)
+      // Entries that are left out, or replaced by a later one, are checked as well.
+      if (open < steps.length || entries.length > 1) addPath(hidden, steps, false)
     }
   }
   const form = entries.length === 1 && entries[0]!.includes(',') ? 'list' : 'names'
-  const place: NamePlace = { path: [], above, written: above.join('.'), form }
-  readKeys(reading, shape, hidden, place)
-  const found = readKeys(reading, shape, tree, place)
-  if (above.length > 0) for (const entry of entries) refuseList(reading, shape, entry, above)
+  const position: NamePosition = { path: [], above, written: above.join('.'), form }
+  readKeys(walk, shape, hidden, position)
+  const found = readKeys(walk, shape, tree, position)
+  if (above.length > 0) for (const entry of entries) refuseList(walk, shape, entry, above)
   return found
 }
 
-function grow(tree: Tree, steps: readonly string[], replaces: boolean): void {
+function addPath(tree: Tree, steps: readonly string[], replaces: boolean): void {
   let level = tree
   for (const [index, step] of steps.entries()) {
     const below = level[step]
@@ -104,92 +105,100 @@ function grow(tree: Tree, steps: readonly string[], replaces: boolean): void {
   }
 }
 
-/** Below an attribute a text names one path: a comma is part of a name that nothing has. */
-function refuseList(reading: Resolver, shape: Schema, entry: string, above: readonly string[]): void {
+/** Below an attribute a text is a single path: a comma is part of an unknown name. */
+function refuseList(walk: Resolver, shape: Schema, entry: string, above: readonly string[]): void {
   if (entry !== '' && !entry.includes(',')) return
   let here: Schema | undefined = shape
   const path = [...above]
   for (const step of entry.split('.')) {
     const attribute: Attribute | undefined = here?.attributes.get(step)
-    if (attribute === undefined || attribute.kind === 'scalar') throw invalidKey(reading.param, step, path.join('.'))
-    here = attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo' ? undefined : targetOf(reading.model, attribute)
+    if (attribute === undefined || attribute.kind === 'scalar') throw invalidKey(walk.param, step, path.join('.'))
+    here = attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo' ? undefined : getTarget(walk.model, attribute)
     path.push(step)
   }
 }
 
-/** How many steps of the path come before one that needs a permission which the caller lacks. */
-function openSteps(reading: Resolver, shape: Schema, steps: readonly string[]): number {
+/** The number of steps before one that needs a permission which the caller lacks. */
+function countPermittedSteps(walk: Resolver, shape: Schema, steps: readonly string[]): number {
   const [name, ...rest] = steps
   const attribute = name === undefined ? undefined : shape.attributes.get(name)
   if (attribute === undefined || attribute.kind === 'scalar' || attribute.kind === 'morphTo' || attribute.kind === 'dynamiczone')
     return steps.length
-  return isOpen(reading, attribute) ? 1 + openSteps(reading, targetOf(reading.model, attribute), rest) : 0
+  return mayTraverse(walk, attribute) ? 1 + countPermittedSteps(walk, getTarget(walk.model, attribute), rest) : 0
 }
 
-function readKeys(reading: Resolver, shape: Schema, node: Readonly<Record<string, unknown>>, place: NamePlace): readonly Populated[] {
+function readKeys(walk: Resolver, shape: Schema, node: Readonly<Record<string, unknown>>, position: NamePosition): readonly Populated[] {
   return Object.entries(node).flatMap(([name, value]) => {
-    const attribute = shape.attributes.get(name)
-    const here = [...place.path, name]
-    const isName = place.form !== 'keys'
-    if (attribute === undefined && !isName && name !== 'on' && levelKeys.has(name)) {
-      // What belongs to a level has no effect beside the names of attributes, and is looked at all the same.
-      readLevel(reading, shape, { [name]: value }, place, shape)
-      return []
+    if (position.form === 'keys' && !shape.attributes.has(name)) {
+      if (name !== 'on' && levelKeys.has(name)) {
+        // Keys of a level have no effect among the names of attributes, but are checked.
+        readLevel(walk, shape, { [name]: value }, position, shape)
+        return []
+      }
+      // Entries of a list among them are ignored: `populate[0]=author&populate[gallery]=true`.
+      if (isSwitchedOn(name) || isSwitchedOff(name)) return []
     }
-    // So are the entries of a list that stand beside them: `populate[0]=author&populate[gallery]=true`.
-    if (attribute === undefined && !isName && (isSwitchedOn(name) || isSwitchedOff(name))) return []
     if (shape.unstored.has(name)) return []
-    // The ids are no attributes.
-    if (attribute === undefined || name === 'id' || name === 'documentId') {
-      const path = isName ? here : place.path
-      if (name === 'on' && !isName) throw invalidKey(reading.param, name, place.written === '' ? name : `${place.written}.populate.on`)
-      throw invalidKey(reading.param, name, path.length === 0 ? null : path.join('.'))
-    }
-    const written = place.written === '' ? name : `${place.written}.populate.${name}`
-    if (attribute.kind === 'scalar') throw invalidKey(reading.param, name, isName ? here.join('.') : written)
-    if (reading.seen === null ? attribute.private : !isShown(reading, attribute)) {
-      if (place.form === 'list') return []
-      forbid(reading, attribute, invalidKey(reading.param, name, [...place.above, ...here].join('.')))
+    const written = position.written === '' ? name : `${position.written}.populate.${name}`
+    const attribute = findPopulatable(walk, shape, name, { ...position, written })
+    const path = [...position.path, name]
+    if (walk.seen === null ? attribute.private : !isVisible(walk, attribute)) {
+      if (position.form !== 'list') forbid(walk, attribute, invalidKey(walk.param, name, [...position.above, ...path].join('.')))
       return []
     }
-    if (attribute.kind === 'media' && isName && isObject(value)) throw invalidKey(reading.param, name, here.join('.'))
+    if (attribute.kind === 'media' && position.form !== 'keys' && isObject(value)) throw invalidKey(walk.param, name, path.join('.'))
     if (isSwitchedOff(value)) return []
-    return fill(reading, attribute, isSwitchedOn(value) ? true : value, { ...place, path: here, written }, shape)
+    const level = isSwitchedOn(value) ? true : value
+    return readAttribute(walk, attribute, level, { ...position, path, written }, shape)
   })
+}
+
+/** `position.written`: that of the name. @throws ApiError 400 for unknown names, scalars, and the ids, which are not attributes */
+function findPopulatable(walk: Resolver, shape: Schema, name: string, position: NamePosition): PopulatableAttribute {
+  const attribute = shape.attributes.get(name)
+  const isKey = position.form === 'keys'
+  const path = [...position.path, name]
+  if (attribute === undefined || name === 'id' || name === 'documentId') {
+    if (name === 'on' && isKey) throw invalidKey(walk.param, name, position.written)
+    const parent = isKey ? position.path : path
+    throw invalidKey(walk.param, name, parent.length === 0 ? null : parent.join('.'))
+  }
+  if (attribute.kind === 'scalar') throw invalidKey(walk.param, name, isKey ? position.written : path.join('.'))
+  return attribute
 }
 
 const isSwitchedOn = (value: unknown): boolean => value === true || value === 'true' || value === 't' || value === '1'
 const isSwitchedOff = (value: unknown): boolean => value === false || value === 'false' || value === 'f' || value === '0'
 
-/** One attribute with what its level says; nothing where the caller may not see its target. */
-function fill(
-  reading: Resolver,
-  attribute: Exclude<Attribute, { kind: 'scalar' }>,
+/** One attribute with its level; nothing if the caller may not see its target. */
+function readAttribute(
+  walk: Resolver,
+  attribute: PopulatableAttribute,
   value: unknown,
-  place: NamePlace,
+  position: NamePosition,
   owner: Schema,
 ): readonly Populated[] {
-  chargeNode(reading)
+  chargeNode(walk)
   switch (attribute.kind) {
     case 'dynamiczone':
-      return [{ kind: 'zone', attribute, on: readZone(reading, attribute, value, place, owner) }]
+      return [{ kind: 'zone', attribute, on: readZone(walk, attribute, value, position, owner) }]
     case 'morphTo':
-      return readMorph(reading, attribute, value, place)
+      return readMorph(walk, attribute, value, position)
     case 'component':
     case 'relation':
     case 'morphFrom':
     case 'media': {
-      const target = targetOf(reading.model, attribute)
-      if (value === '*' && !isOpen(reading, attribute)) return []
-      const level = readLevel(reading.seen === null ? reading : beyond(reading, attribute, target), target, value, place, owner)
-      if (isRoleOfUsers(attribute, owner) && place.above.length + place.path.length > 1) return []
+      const target = getTarget(walk.model, attribute)
+      if (value === '*' && !mayTraverse(walk, attribute)) return []
+      const level = readLevel(walk.seen === null ? walk : enterTarget(walk, attribute, target), target, value, position, owner)
+      if (isRoleOfUsers(attribute, owner) && position.above.length + position.path.length > 1) return []
       if (level.count && attribute.kind !== 'media') {
-        if (!isOpen(reading, attribute)) return []
+        if (!mayTraverse(walk, attribute)) return []
         return [{ kind: 'count', attribute, target, filter: level.filter }]
       }
       const { filter, sort, of } = level
       if (attribute.kind === 'component') return [{ kind: 'component', attribute, filter, sort, of }]
-      if (!isOpen(reading, attribute)) return []
+      if (!mayTraverse(walk, attribute)) return []
       return [
         {
           kind: 'relation',
@@ -197,7 +206,7 @@ function fill(
           target: target as ContentType,
           filter,
           sort,
-          of: attribute.kind === 'morphFrom' ? withLocale(beyond(reading, attribute, target), of) : of,
+          of: attribute.kind === 'morphFrom' ? withLocale(enterTarget(walk, attribute, target), of) : of,
         },
       ]
     }
@@ -206,143 +215,155 @@ function fill(
   }
 }
 
-/** Which users have a role is not shown where the role itself is populated, as in Strapi. */
+/** The users of a role are not shown if the role itself is populated, as in Strapi. */
 const isRoleOfUsers = (attribute: Attribute, owner: Schema): boolean =>
   owner.uid === 'plugin::users-permissions.role' && attribute.name === 'users'
 
-/** Rows behind a polymorphic relation show their locale, also where their type has none, and so do the rows behind them. */
-function withLocale(reading: Resolver, of: Selection): Selection {
+/** Targets of a polymorphic relation show their locale, even if their type has none, and so do their targets. */
+function withLocale(walk: Resolver, of: Selection): Selection {
   const locale = of.shape.attributes.get('locale')
-  const isWhole = of.fields.length === readableFields(reading, of.shape).length
+  const isWhole = of.fields.length === readableFields(walk, of.shape).length
   const fields = locale?.kind === 'scalar' && isWhole && !of.fields.includes(locale) ? [...of.fields, locale] : of.fields
   const populate = of.populate.map((populated): Populated => {
     if (populated.kind === 'count') return populated
-    const below = (one: Selection) => withLocale(beyond(reading, populated.attribute, one.shape), one)
+    const below = (one: Selection) => withLocale(enterTarget(walk, populated.attribute, one.shape), one)
     if (populated.kind === 'zone' || populated.kind === 'morph') return { ...populated, on: populated.on.map(below) }
     return { ...populated, of: below(populated.of) }
   })
   return { ...of, fields, populate }
 }
 
-interface PopulatedLevel {
+interface PopulateLevel {
   readonly filter: Filter | null
   readonly sort: readonly SortKey[]
   readonly of: Selection
   readonly count: boolean
 }
 
-/** What stands under one populated attribute: true, `*`, or an object of fields, filters, sort, populate, count. */
-function readLevel(reading: Resolver, target: Schema, value: unknown, place: NamePlace, owner: Schema): PopulatedLevel {
-  const plain = { filter: null, sort: [], of: { shape: target, fields: readableFields(reading, target), populate: [] }, count: false }
+/** The level of one populated attribute: true, `*`, or an object of fields, filters, sort, populate, count. */
+function readLevel(walk: Resolver, target: Schema, value: unknown, position: NamePosition, owner: Schema): PopulateLevel {
+  const plain = { filter: null, sort: [], of: { shape: target, fields: readableFields(walk, target), populate: [] }, count: false }
   if (value === true) return plain
   if (value === '*') {
-    refuseStar(reading, target, place)
+    refuseStar(walk, target, position)
     return plain
   }
-  const path = place.path.join('.')
-  if (Array.isArray(value) && value.some((entry) => typeof entry !== 'string' || isSwitchedOn(entry)))
-    throw validationError("Invalid nested populate. Expected '*' or an object")
-  if (value === null) throw validationError(`Invalid populate of ${path}`)
-  const level = isObject(value) ? value : Object.fromEntries((Array.isArray(value) ? value : [value]).map((name) => [String(name), true]))
-  const inside = insidePopulate(reading)
-  let filter: Filter | null = null
-  let sort: readonly SortKey[] = []
-  let fields = readableFields(reading, target)
-  let populate: readonly Populated[] = []
-  // What stands first is looked at first.
-  for (const [key, given] of Object.entries(level)) {
-    if (key === 'filters') filter = given === '' ? null : readFilters(inside, target, given)
-    else if (key === 'sort') sort = readSort(inside, target, given)
-    else if (key === 'fields') fields = readFields(reading, target, given)
-    else if (key === 'populate') populate = readBelow(reading, target, given, place)
-    else if (key === 'on') refuseFragments(reading, given, place, owner)
-    else if (key !== 'count') throw invalidKey(reading.param, key, target.attributes.has(key) ? `${path}.${key}` : path)
-    else if (given !== undefined && !isSwitchedOn(given) && !isSwitchedOff(given))
-      throw invalidKey(reading.param, 'count', path === '' ? null : path)
-  }
-  // Rows of several kinds come in the order of their links: what they are asked to be sorted by is not shown.
-  const keepsFields = place.path.at(-1) === 'localizations' || place.written.endsWith(']')
-  const shown = keepsFields ? fields : withSorted(reading, target, fields, sort)
+  const level = toLevelObject(value, position)
+  const { filter, sort, fields, populate } = readLevelKeys(walk, target, level, position, owner)
+  // Rows of several kinds are in the order of their links: their sort keys are not shown.
+  const isUnsorted = position.path.at(-1) === 'localizations' || position.written.endsWith(']')
+  const shown = isUnsorted ? fields : withSorted(walk, target, fields, sort)
   return { filter, sort, of: { shape: target, fields: shown, populate }, count: isSwitchedOn(level.count) }
 }
 
-/** The `populate` of a level: names of a dot path, or what a query string says. */
-const readBelow = (reading: Resolver, target: Schema, node: unknown, place: NamePlace): readonly Populated[] =>
-  place.form === 'keys' ? readPopulate(reading, target, node, place) : readKeys(reading, target, (node ?? {}) as Tree, place)
+/** Names instead of an object count as keys. @throws ApiError 400 for other values */
+function toLevelObject(value: unknown, { path }: NamePosition): Readonly<Record<string, unknown>> {
+  if (isObject(value)) return value
+  if (value === null) throw validationError(`Invalid populate of ${path.join('.')}`)
+  const names = Array.isArray(value) ? value : [value]
+  if (Array.isArray(value) && names.some((entry) => typeof entry !== 'string' || isSwitchedOn(entry)))
+    throw validationError("Invalid nested populate. Expected '*' or an object")
+  return Object.fromEntries(names.map((name) => [String(name), true]))
+}
 
-/** `populate[a]=*` means all attributes of `a`: refused where one of them cannot be had without populating it. */
-function refuseStar(reading: Resolver, target: Schema, place: NamePlace): void {
+function readLevelKeys(walk: Resolver, target: Schema, level: Readonly<Record<string, unknown>>, position: NamePosition, owner: Schema) {
+  const path = position.path.join('.')
+  const inside: Resolver = { ...walk, restricted: [], dropsRestricted: true }
+  let filter: Filter | null = null
+  let sort: readonly SortKey[] = []
+  let fields = readableFields(walk, target)
+  let populate: readonly Populated[] = []
+  // Checked in the order of the query string: the first error is reported.
+  for (const [key, given] of Object.entries(level)) {
+    if (key === 'filters') filter = given === '' ? null : readFilters(inside, target, given)
+    else if (key === 'sort') sort = readSort(inside, target, given)
+    else if (key === 'fields') fields = readFields(walk, target, given)
+    else if (key === 'populate') populate = readBelow(walk, target, given, position)
+    else if (key === 'on') refuseOn(walk, given, position, owner)
+    else if (key !== 'count') throw invalidKey(walk.param, key, target.attributes.has(key) ? `${path}.${key}` : path)
+    else if (given !== undefined && !isSwitchedOn(given) && !isSwitchedOff(given))
+      throw invalidKey(walk.param, 'count', path === '' ? null : path)
+  }
+  return { filter, sort, fields, populate }
+}
+
+/** The `populate` of a level: the rest of a dot path, or a parameter. */
+const readBelow = (walk: Resolver, target: Schema, node: unknown, position: NamePosition): readonly Populated[] =>
+  position.form === 'keys' ? readPopulate(walk, target, node, position) : readKeys(walk, target, (node ?? {}) as Tree, position)
+
+/** `populate[a]=*` means all attributes of `a`: refused if one of them would have to be populated. */
+function refuseStar(walk: Resolver, target: Schema, position: NamePosition): void {
   for (const attribute of target.attributes.values()) {
-    if (attribute.kind === 'scalar' || !isShown(reading, attribute)) continue
-    const path = `${place.path.join('.')}.${attribute.name}`
-    deferError(reading, 'populate', validationError(`Invalid key ${attribute.name} at ${path}`, { key: attribute.name, path }))
+    if (attribute.kind === 'scalar' || !isVisible(walk, attribute)) continue
+    const path = `${position.path.join('.')}.${attribute.name}`
+    deferError(walk, 'populate', validationError(`Invalid key ${attribute.name} at ${path}`, { key: attribute.name, path }))
     return
   }
 }
 
-function refuseFragments(reading: Resolver, on: unknown, place: NamePlace, owner: Schema): void {
-  const path = place.path.join('.')
-  if (!isObject(on)) throw invalidKey(reading.param, 'on', `${place.written}.on`)
+function refuseOn(walk: Resolver, on: unknown, position: NamePosition, owner: Schema): void {
+  const path = position.path.join('.')
+  if (!isObject(on)) throw invalidKey(walk.param, 'on', `${position.written}.on`)
   for (const uid of Object.keys(on)) {
-    if (!reading.model.components.has(uid) && !reading.model.types.has(uid)) throw invalidKey(reading.param, uid, `${path}.on.${uid}`)
+    if (!walk.model.components.has(uid) && !walk.model.types.has(uid)) throw invalidKey(walk.param, uid, `${path}.on.${uid}`)
   }
-  const message = `Using fragments is not permitted to populate "${place.path.at(-1)}" in "${owner.uid}"`
-  deferError(reading, 'populate', validationError(message))
+  const message = `Using fragments is not permitted to populate "${position.path.at(-1)}" in "${owner.uid}"`
+  deferError(walk, 'populate', validationError(message))
 }
 
-/** The components of a zone: all with the shared strategy, the listed ones with `on`. */
-function readZone(here: Resolver, zone: DynamicZone, value: unknown, place: NamePlace, owner: Schema): readonly Selection[] {
+/** The components of a zone: all of them, or the ones listed in `on`. */
+function readZone(here: Resolver, zone: DynamicZone, value: unknown, position: NamePosition, owner: Schema): readonly Selection[] {
   const components = zone.components.map((uid) => here.model.components.get(uid)!)
-  // All components of a zone have the same attributes granted: all of theirs.
-  const reading = components[0] === undefined ? here : beyond(here, zone, components[0])
+  // Grants of a zone are for all attributes of all its components.
+  const walk = components[0] === undefined ? here : enterTarget(here, zone, components[0])
   const plain = (populate: (component: Component) => readonly Populated[]) =>
-    components.map((component) => ({ shape: component, fields: readableFields(reading, component), populate: populate(component) }))
+    components.map((component) => ({ shape: component, fields: readableFields(walk, component), populate: populate(component) }))
   if (value === true) return plain(() => [])
-  const path = place.path.join('.')
+  const path = position.path.join('.')
   const found = isObject(value) ? value : null
-  if (place.form !== 'keys') return plain(namesBelowZone(reading, components, found?.populate as Tree, place))
-  if (found !== null && found.populate !== undefined && found.populate !== '*') throw invalidKey(reading.param, 'populate', path)
+  if (position.form !== 'keys') return plain(namesBelowZone(walk, components, found?.populate as Tree, position))
+  if (found !== null && found.populate !== undefined && found.populate !== '*') throw invalidKey(walk.param, 'populate', path)
   if (found !== null && found.on !== undefined)
-    return readFragments(reading, found.on, place, (uid) => components.find((component) => component.uid === uid))
-  if (found !== null && found.populate === '*') return plain((component) => populateAll(reading, component, place.path))
+    return readFragments(walk, found.on, position, (uid) => components.find((component) => component.uid === uid))
+  if (found !== null && found.populate === '*') return plain((component) => populateAll(walk, component, position.path))
   if (found !== null && found.count !== undefined) return plain(() => [])
   const owned = 'singularName' in owner ? owner.singularName : owner.name
   const shown = typeof value === 'string' ? JSON.stringify(value) : JSON.stringify(value ?? null)
   const message = `Invalid nested populate for ${owned}.${zone.name} (${owner.uid}). Expected a fragment ("on") or "count" but found ${shown}`
-  deferError(reading, 'populate', validationError(message))
+  deferError(walk, 'populate', validationError(message))
   return []
 }
 
 /** `zone.attribute`: populated in every component that has it. */
-function namesBelowZone(reading: Resolver, components: readonly Component[], tree: Tree, place: NamePlace) {
+function namesBelowZone(walk: Resolver, components: readonly Component[], tree: Tree, position: NamePosition) {
   for (const name of Object.keys(tree)) {
     if (components.some(({ attributes, unstored }) => attributes.has(name) || unstored.has(name))) continue
-    const path = [...place.path, name].join('.')
-    throw invalidKey(reading.param, name, path)
+    const path = [...position.path, name].join('.')
+    throw invalidKey(walk.param, name, path)
   }
   return (component: Component): readonly Populated[] => {
     const known = Object.entries(tree).filter(([name]) => component.attributes.has(name))
-    return readKeys(reading, component, Object.fromEntries(known), place)
+    return readKeys(walk, component, Object.fromEntries(known), position)
   }
 }
 
-/** `on`: one level per uid; what is not listed is left out. */
+/** `on`: one level per uid; others are left out. */
 function readFragments(
-  reading: Resolver,
+  walk: Resolver,
   on: unknown,
-  place: NamePlace,
+  position: NamePosition,
   allowed: (uid: string) => Schema | undefined,
 ): readonly Selection[] {
-  const path = place.path.join('.')
+  const path = position.path.join('.')
   if (on === null || on === '') return []
-  if (Array.isArray(on)) throw invalidKey(reading.param, '0', `${path}.on.0`)
-  if (!isObject(on)) throw invalidKey(reading.param, 'on', `${path}.on`)
+  if (Array.isArray(on)) throw invalidKey(walk.param, '0', `${path}.on.0`)
+  if (!isObject(on)) throw invalidKey(walk.param, 'on', `${path}.on`)
   return Object.entries(on).flatMap(([uid, value]) => {
-    const known = reading.model.components.get(uid) ?? reading.model.types.get(uid)
-    if (known === undefined) throw invalidKey(reading.param, uid, `${path}.on.${uid}`)
-    // Naming a component lists it, whatever the switch says.
-    const below = { ...place, written: `${place.written}.on[${uid}]` }
-    const at = known.kind === 'contentType' ? atType(reading, known) : reading
+    const known = walk.model.components.get(uid) ?? walk.model.types.get(uid)
+    if (known === undefined) throw invalidKey(walk.param, uid, `${path}.on.${uid}`)
+    // A named component is included, even if its value is false.
+    const below = { ...position, written: `${position.written}.on[${uid}]` }
+    const at = known.kind === 'contentType' ? enterType(walk, known) : walk
     const level = readLevel(at, known, isSwitchedOn(value) || isSwitchedOff(value) ? true : value, below, known)
     const { of, filter } = level
     const versions = isSwitchedOn(value) ? 'any' : 'status'
@@ -351,24 +372,24 @@ function readFragments(
 }
 
 /** A morphTo shows rows of any type that the caller may find. */
-function readMorph(reading: Resolver, attribute: MorphTo, value: unknown, place: NamePlace): readonly Populated[] {
-  const types = [...reading.model.types.values()].filter((type) => isPolymorphicTarget(type) && maySee(reading, type.uid))
+function readMorph(walk: Resolver, attribute: MorphTo, value: unknown, position: NamePosition): readonly Populated[] {
+  const types = [...walk.model.types.values()].filter((type) => isPolymorphicTarget(type) && mayFind(walk, type.uid))
   if (value === true) {
-    const versions = place.form === 'list' ? 'status' : 'any'
+    const versions = position.form === 'list' ? 'status' : 'any'
     const shown = (type: ContentType): Selection => ({
       shape: type,
-      fields: readableFields(atType(reading, type), type),
+      fields: readableFields(enterType(walk, type), type),
       populate: [],
       versions,
     })
     return [{ kind: 'morph', attribute, on: types.map(shown) }]
   }
-  const path = place.path.join('.')
-  if (place.form !== 'keys') throw invalidKey(reading.param, attribute.name, path)
+  const path = position.path.join('.')
+  if (position.form !== 'keys') throw invalidKey(walk.param, attribute.name, path)
   const found = isObject(value) ? value : {}
-  if (found.populate !== undefined && found.populate !== '*') throw invalidKey(reading.param, 'populate', path)
+  if (found.populate !== undefined && found.populate !== '*') throw invalidKey(walk.param, 'populate', path)
   if (isSwitchedOn(found.count)) return [{ kind: 'count', attribute, target: null, filter: null, of: types }]
   if (found.on === undefined) return []
-  const on = readFragments(reading, found.on, place, (uid) => types.find((type) => type.uid === uid))
+  const on = readFragments(walk, found.on, position, (uid) => types.find((type) => type.uid === uid))
   return on.length === 0 ? [] : [{ kind: 'morph', attribute, on }]
 }

@@ -1,27 +1,19 @@
 // A query string becomes a ReadRequest: one walk through filters, sort, fields and populate, in the order of the recorded checks.
 import { ApiError, forbidden, validationError } from '../../foundation/errors/errors.js'
-import type { Grants } from '../../foundation/grants.js'
-import type { ContentType, Model, Scalar } from '../../model/schema/types.js'
+import { fullAccess, type Grants, projectAccess, type Scopes } from '../../foundation/grants.js'
+import type { ContentType, Model, Relation, Scalar } from '../../model/schema/types.js'
 import type { Contract } from '../contract.js'
-import type { Filter, LinkPage, Page, Populated, ReadRequest, RowScopes, Selection } from '../request.js'
+import type { Filter, Keyset, LinkPage, Page, Populated, ReadRequest, RowScopes, Selection, SortKey } from '../request.js'
 import { pageValues } from '../request.js'
-import { asksForPublication, draftAccess } from './draft-grant.js'
 import { readableFields, readFields, withSorted } from './fields.js'
-import { readFilters } from './filters.js'
-import { readKeyset, type WantedKeyset } from './keyset.js'
-import type { PageLimits } from './pagination.js'
-import { misplacedPage, readPagination } from './pagination.js'
-import type { Parameters } from './parameters.js'
-import { isObject } from './parameters.js'
+import { readFilters, readSearch } from './filters.js'
+import { misplacedPageError, type PageLimits, readPagination } from './pagination.js'
+import { isObject, type Parameters } from './parameters.js'
 import { readPopulate } from './populate.js'
-import type { QueryLimits, Resolver } from './resolve.js'
-import { bind, convert, deferError, inParameter, openResolver, throwDeferred } from './resolve.js'
-import { readScopes } from './scopes.js'
-import { readSearch } from './search.js'
+import { bind, createResolver, deferError, inParameter, type QueryLimits, type Resolver, throwDeferred, tryConvert } from './resolve.js'
 import { readSort } from './sort.js'
-import { readLocales, readPublication, readStatus } from './versions.js'
-
-/** What every read of an installation shares. */
+import { readValue } from './values.js'
+import { comparesVersions, getDraftAccess, readLocales, readPublication, readStatus } from './versions.js'
 export interface ReadContext {
   readonly model: Model
   readonly contract: Contract
@@ -30,12 +22,12 @@ export interface ReadContext {
   readonly limits: QueryLimits
   /** Refuse unknown top-level parameters (`api.rest.strictParams`). */
   readonly strictParams: boolean
-  /** Reading drafts needs an action of its own (`api.rest.draftGrant`). */
+  /** Reading drafts needs the separate action `findDraft` (`api.rest.draftGrant`). */
   readonly draftGrant?: boolean
 }
 
-/** What the caller wants to read, apart from the query string. */
-export interface Wanted {
+/** The part of a read that does not come from the query string. */
+export interface ReadTarget {
   readonly type: ContentType
   readonly mode: ReadRequest['mode']
   /** The document, by documentId; plugin endpoints name rows by id. */
@@ -48,22 +40,22 @@ export interface Wanted {
       }
     | undefined
   readonly format?: ReadRequest['format']
-  /** False: `filters` and `fields` are checked and not applied (one file). */
-  readonly narrowed?: boolean
-  /** Members that every object of the answer carries besides its attributes, as JSON text. */
+  /** False: `filters` and `fields` are checked but not applied (one file). */
+  readonly appliesFilters?: boolean
+  /** Additional members of every object of the response, as JSON text. */
   readonly constants?: Selection['constants']
-  /** True: the caller has just written the document, and sees its ids where it may not see drafts. */
-  readonly written?: boolean
-  /** A page that is found by the row next to it; the parameters have none. */
-  readonly keyset?: WantedKeyset
+  /** True: the caller has just written the document, and sees at least its ids even if it may not see drafts. */
+  readonly afterWrite?: boolean
+  /** A keyset page; the parameters have none. */
+  readonly keyset?: KeysetRequest
   /**
-   * Of the relations that are populated at the first level of one row, only some targets, in their order. `others`: of every other attribute that
-   * is populated, at every depth of components, at most so many entries, targets or files, all rows above it together.
+   * Of relations populated at the first level of one row, only a page of targets. `others`: maximum number of entries, targets or files of
+   * every other populated attribute, at every depth of components, for all parent rows together.
    */
   readonly linkPage?: { readonly start: number; readonly limit: number; readonly others?: number }
-  /** Instead of those of requests, for a query of the service itself. */
+  /** Replaces the limits of requests, for queries of the service itself. */
   readonly limits?: QueryLimits
-  /** False: the answer is a bare list; only top-level `start` and `limit` cut it (users, files). */
+  /** False: the response is a bare list; only top-level `start` and `limit` cut it (users, files). */
   readonly paged?: boolean
 }
 
@@ -75,81 +67,83 @@ const knownParameters = new Set(
 
 /**
  * Reads the parameters of a request.
- * @throws ApiError 403 where it is about drafts that the caller may not see; 400 in the contract's shape for anything that does
- * not exist, may not be seen or makes no sense.
+ * @throws ApiError 403 for drafts that the caller may not see; 400 in the contract's shape for names that do not exist or may not
+ * be seen, and for invalid values.
  */
-export function readRequest(context: ReadContext, grants: Grants, wanted: Wanted, parameters: Parameters): ReadRequest {
+export function readRequest(context: ReadContext, grants: Grants, wanted: ReadTarget, parameters: Parameters): ReadRequest {
   const { type, mode } = wanted
   if (context.strictParams) refuseUnknown(parameters)
-  const drafts = draftAccess(context.model, context.draftGrant === true, grants, type, parameters)
-  if (drafts.isClosed && (wanted.written !== true || asksForPublication(parameters))) throw forbidden(`${type.uid}.findDraft`)
-  const reading = openResolver(context.model, drafts.grants, context.contract, wanted.limits ?? context.limits, type)
-  if (parameters.lookup !== undefined) deferError(reading, 'lookup', validationError("Invalid params: 'lookup'"))
-  // As in Strapi, a write is answered with its document whatever its publication is.
-  const publication = wanted.written === true ? [] : readPublication(reading, type, parameters)
-  const filter = inParameter(reading, 'filters', (inside) => readConditions(inside, wanted, parameters.filters))
-  const sort = inParameter(reading, 'sort', (inside) => readSort(inside, type, parameters.sort))
-  const fields = inParameter(reading, 'fields', (inside) => readFields(inside, type, parameters.fields))
-  const populate = inParameter(reading, 'populate', (inside) => readPopulate(inside, type, parameters.populate))
-  const page = readPage(context, reading, wanted, parameters)
-  const status = readStatus(reading, type, parameters.status)
-  const { locale, targetLocale } = readLocales(reading, type, parameters, mode, context.defaultLocale)
-  const search = readSearch(reading, type, parameters._q)
-  throwDeferred(reading)
-  const conditions: (Filter | null)[] = wanted.narrowed === false ? [] : [filter, search]
+  const drafts = getDraftAccess(context.model, context.draftGrant === true, grants, type, parameters)
+  if (drafts.isClosed && (wanted.afterWrite !== true || comparesVersions(parameters))) throw forbidden(`${type.uid}.findDraft`)
+  const walk = createResolver(context.model, drafts.grants, context.contract, wanted.limits ?? context.limits, type)
+  if (parameters.lookup !== undefined) deferError(walk, 'lookup', validationError("Invalid params: 'lookup'"))
+  // As in Strapi, publication parameters do not apply to the response of a write.
+  const publication = wanted.afterWrite === true ? [] : readPublication(walk, type, parameters)
+  const filter = inParameter(walk, 'filters', (inside) => readConditions(inside, wanted, parameters.filters))
+  const sort = inParameter(walk, 'sort', (inside) => readSort(inside, type, parameters.sort))
+  const fields = inParameter(walk, 'fields', (inside) => readFields(inside, type, parameters.fields))
+  const populate = inParameter(walk, 'populate', (inside) => readPopulate(inside, type, parameters.populate))
+  const page = readPage(context, walk, wanted, parameters)
+  const status = readStatus(walk, type, parameters.status)
+  const { locale, targetLocale } = readLocales(walk, type, parameters, mode, context.defaultLocale)
+  const search = readSearch(walk, type, parameters._q)
+  throwDeferred(walk)
+  const conditions: (Filter | null)[] = wanted.appliesFilters === false ? [] : [filter, search]
   let identityAt = -1
   if (wanted.identity !== undefined) {
     const attribute = type.attributes.get(wanted.identity.attribute) as Scalar
-    identityAt = bind(reading, wanted.identity.value)
+    identityAt = bind(walk, wanted.identity.value)
     conditions.unshift({ kind: 'compare', attribute, operator: '$eq', values: [identityAt] })
   }
-  // As in Strapi, rows found through a relation show what they are sorted by, whatever fields were asked for.
+  // As in Strapi, rows found through a relation show their sort keys in addition to the requested fields.
   const joined = filter !== null && crossesRelation(filter) && sort.every(({ path }) => path.length === 0)
-  const shown = wanted.narrowed === false ? readableFields(reading, type) : joined ? withSorted(reading, type, fields, sort) : fields
-  reading.values[pageValues.start] = page.start
-  reading.values[pageValues.limit] = page.limit
+  const shown = wanted.appliesFilters === false ? readableFields(walk, type) : joined ? withSorted(walk, type, fields, sort) : fields
+  walk.values[pageValues.start] = page.start
+  walk.values[pageValues.limit] = page.limit
   const of = conditions.filter((condition) => condition !== null)
   return {
-    ...{ type, mode, ...(wanted.keyset === undefined ? {} : { keyset: readKeyset(reading, sort, wanted.keyset) }) },
+    type,
+    mode,
+    ...(wanted.keyset === undefined ? {} : { keyset: readKeyset(walk, sort, wanted.keyset) }),
     status,
     locale,
     targetLocale,
     filter: of.length === 0 ? null : { kind: 'all', of },
     publication,
     closedDrafts: drafts.closed,
-    scopes: grants.scopes.size === 0 ? noScopes : readScopes(reading, grants.scopes),
+    scopes: grants.scopes.size === 0 ? noScopes : readScopes(walk, grants.scopes),
     sort,
     page,
     selection: {
       shape: type,
       ...(drafts.isClosed
-        ? { fields: idsOf(type), populate: [] }
-        : { fields: shown, populate: wanted.linkPage ? paged(reading, populate, wanted.linkPage) : populate }),
+        ? { fields: getIdAttributes(type), populate: [] }
+        : { fields: shown, populate: wanted.linkPage ? pageLinks(walk, populate, wanted.linkPage) : populate }),
       ...(wanted.constants === undefined ? {} : { constants: wanted.constants }),
     },
     format: wanted.format ?? 'flat',
     identityAt,
-    values: reading.values,
+    values: walk.values,
   }
 }
 
-/** Leaves of the relations that are populated the targets of one page, and of all else that is populated at most `others`. */
-function paged(
-  reading: Resolver,
+/** Limits populated relations to one page of targets, and all other populated attributes to `others` rows. */
+function pageLinks(
+  walk: Resolver,
   populate: readonly Populated[],
-  { start, limit, others }: NonNullable<Wanted['linkPage']>,
+  { start, limit, others }: NonNullable<ReadTarget['linkPage']>,
 ): readonly Populated[] {
-  const page = { start: bind(reading, start), limit: bind(reading, limit) }
-  const most = others === undefined ? null : { start: bind(reading, 0), limit: bind(reading, others) }
+  const page = { start: bind(walk, start), limit: bind(walk, limit) }
+  const otherPage = others === undefined ? null : { start: bind(walk, 0), limit: bind(walk, others) }
   return populate.map((populated) => {
     if (populated.kind === 'relation' && populated.attribute.kind !== 'media') return { ...populated, page }
-    return most === null ? populated : bounded(populated, most)
+    return otherPage === null ? populated : boundLinks(populated, otherPage)
   })
 }
 
-/** The same for what is populated inside of components. */
-function bounded(populated: Populated, page: LinkPage): Populated {
-  const inside = (selection: Selection): Selection => ({ ...selection, populate: selection.populate.map((each) => bounded(each, page)) })
+/** Limits a populated attribute, and those inside of its components. */
+function boundLinks(populated: Populated, page: LinkPage): Populated {
+  const inside = (selection: Selection): Selection => ({ ...selection, populate: selection.populate.map((each) => boundLinks(each, page)) })
   if (populated.kind === 'component') return { ...populated, page, of: inside(populated.of) }
   if (populated.kind === 'zone') return { ...populated, page, on: populated.on.map(inside) }
   return populated.kind === 'count' ? populated : { ...populated, page }
@@ -157,14 +151,14 @@ function bounded(populated: Populated, page: LinkPage): Populated {
 
 const noScopes: RowScopes = {}
 
-const idsOf = (type: ContentType): readonly Scalar[] => ['id', 'documentId'].map((name) => type.attributes.get(name) as Scalar)
+const getIdAttributes = (type: ContentType): readonly Scalar[] => ['id', 'documentId'].map((name) => type.attributes.get(name) as Scalar)
 
-/** The `filters`; a condition on the documentId of the one document that the path names is looked at, and has no effect. */
-function readConditions(reading: Resolver, { type, identity }: Wanted, filters: unknown): Filter | null {
-  const filter = readFilters(reading, type, filters)
+/** The `filters`; a condition on the documentId has no effect if the path identifies the document, but is checked. */
+function readConditions(walk: Resolver, { type, identity }: ReadTarget, filters: unknown): Filter | null {
+  const filter = readFilters(walk, type, filters)
   if (identity?.wins !== true || !isObject(filters) || filters.documentId === undefined) return filter
   const { documentId: _, ...others } = filters
-  return readFilters(reading, type, others)
+  return readFilters(walk, type, others)
 }
 
 function crossesRelation(filter: Filter): boolean {
@@ -174,20 +168,20 @@ function crossesRelation(filter: Filter): boolean {
 }
 
 /**
- * Lists have pages. Bare lists do not: what their callers may still say is `start` and `limit`, outside of `pagination`;
- * there, `start` skips the one row of a single answer too. `page` and `pageSize` are looked at, and have no effect.
+ * Lists have pages. Bare lists only have `start` and `limit`, outside of `pagination`; `start` then also skips the row of a single
+ * response. `page` and `pageSize` are checked and have no effect.
  */
-function readPage(context: ReadContext, reading: Resolver, wanted: Wanted, parameters: Parameters): Page {
-  if (wanted.mode === 'many' && wanted.paged !== false) return readPagination(reading, parameters, context.pages)
+function readPage(context: ReadContext, walk: Resolver, wanted: ReadTarget, parameters: Parameters): Page {
+  if (wanted.mode === 'many' && wanted.paged !== false) return readPagination(walk, parameters, context.pages)
   const first: Page = { style: 'offset', start: 0, limit: 1, withCount: false }
-  return convert(reading, 'page', () => readOffset(parameters), first)
+  return tryConvert(walk, 'page', () => readOffset(parameters), first)
 }
 
 function readOffset(parameters: Parameters): Page {
   for (const name of ['page', 'pageSize'] as const) {
     const value = parameters[name]
     if (value === undefined) continue
-    if (parameters.start !== undefined || parameters.limit !== undefined) throw misplacedPage()
+    if (parameters.start !== undefined || parameters.limit !== undefined) throw misplacedPageError()
     if (!(Number.isInteger(Number(value)) && Number(value) > 0)) {
       throw new ApiError('PaginationError', `Invalid '${name}' parameter. Expected an integer > 0, received: ${String(value)}`)
     }
@@ -205,4 +199,105 @@ function readOffset(parameters: Parameters): Page {
 function refuseUnknown(parameters: Parameters): void {
   const unknown = Object.keys(parameters).find((name) => !knownParameters.has(name))
   if (unknown !== undefined) throw validationError(`Invalid params: '${unknown}'`)
+}
+
+/**
+ * Reads the scopes of a caller: filters of the project's code, which may name attributes that are hidden from callers. Their values
+ * are bound among those of the request.
+ * @throws Error for a scope with unknown names: a bug of the project
+ */
+export function readScopes(walk: Resolver, scopes: Scopes): RowScopes {
+  const read: Record<string, Filter | 'nothing'> = {}
+  for (const [uid, filters] of scopes) read[uid] = filters === null ? 'nothing' : readScope(walk, uid, filters)
+  return read
+}
+
+function readScope(walk: Resolver, uid: string, filters: unknown): Filter {
+  const trusted: Resolver = {
+    ...walk,
+    grants: projectAccess,
+    isTrusted: true,
+    seen: null,
+    budget: { nodes: Infinity },
+    deferred: [],
+    forbidden: [],
+  }
+  try {
+    const filter = inParameter(trusted, 'filters', (inside) => readFilters(inside, walk.model.types.get(uid)!, filters))
+    throwDeferred(trusted)
+    if (filter !== null) return filter
+  } catch (error) {
+    throw error instanceof ApiError ? new Error(`The scope of ${uid} is not a filter of it: ${error.message}`) : error
+  }
+  throw new Error(`The scope of ${uid} has no condition`)
+}
+export interface KeysetRequest {
+  /** The values of the sort keys and the id of the row before the page, or, backwards, after it; null: none. */
+  readonly position: { readonly values: readonly unknown[]; readonly id: number } | null
+  readonly backwards: boolean
+}
+
+/** Types whose values have no order to continue a page from. */
+const unordered: ReadonlySet<string> = new Set(['json', 'blocks'])
+
+/**
+ * Reads the position of a keyset page.
+ * @throws ApiError 400 for values that do not belong to the sort keys, and for sort keys without an order
+ */
+export function readKeyset(walk: Resolver, sort: readonly SortKey[], { position, backwards }: KeysetRequest): Keyset {
+  const wrong = sort.find(({ attribute }) => unordered.has(attribute.type))
+  if (wrong !== undefined) throw validationError(`Documents cannot be sorted by ${wrong.attribute.name} here`)
+  if (position === null) return { position: null, backwards }
+  if (position.values.length !== sort.length) throw validationError('This cursor belongs to a different query')
+  const values = sort.map(({ attribute }, index) => {
+    const value = readValue(attribute, position.values[index], walk.contract.strictBooleans)
+    return value === null ? null : bind(walk, value)
+  })
+  return { position: { values, id: bind(walk, position.id) }, backwards }
+}
+
+/** Maximum number of rows in one request: databases limit the values of a statement. */
+export const maxRowsInScope = 1_024
+
+/** A request for the ids of those of the given rows that are in the caller's scope, in every version and locale. */
+export function readRowsInScope(context: ReadContext, grants: Grants, type: ContentType, ids: readonly number[]): ReadRequest {
+  const { model, contract, limits } = context
+  const walk = createResolver(model, grants, contract, limits, type)
+  const id = type.attributes.get('id') as Scalar
+  // Padded to a power of two, so that requests share plans.
+  const padded = Array.from({ length: 2 ** Math.ceil(Math.log2(ids.length)) }, (_, index) => ids[index] ?? ids[0]!)
+  const values = padded.map((each) => bind(walk, each))
+  walk.values[pageValues.start] = 0
+  walk.values[pageValues.limit] = ids.length
+  return {
+    type,
+    mode: 'many',
+    status: 'any',
+    locale: { kind: 'any' },
+    targetLocale: null,
+    filter: { kind: 'compare', attribute: id, operator: '$in', values },
+    publication: [],
+    closedDrafts: [],
+    scopes: readScopes(walk, grants.scopes),
+    sort: [],
+    page: { style: 'offset', start: 0, limit: ids.length, withCount: false },
+    selection: { shape: type, fields: [id], populate: [] },
+    format: 'flat',
+    identityAt: -1,
+    values: walk.values,
+  }
+}
+
+/** Maximum number of versions of one document, in all its locales. */
+const maxVersions = 10_000
+
+/** A request for the ids and the documentId of all versions of the document that a row belongs to. */
+export function readVersions(context: ReadContext, type: ContentType, id: number): ReadRequest {
+  const request = readRowsInScope(context, fullAccess, type, [id])
+  const path = type.attributes.get('localizations') as Relation
+  const values = [...request.values]
+  values[pageValues.limit] = maxVersions
+  const fields = [...request.selection.fields, type.attributes.get('documentId') as Scalar]
+  const selection = { ...request.selection, fields }
+  return { ...request, selection, filter: { kind: 'related', path, target: type, where: request.filter! }, values }
 }

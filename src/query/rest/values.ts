@@ -1,12 +1,9 @@
-// A value of a query string becomes a value of the attribute's type, or a clear refusal.
+// Converts values of a query string to the attribute's type, dates in the ISO 8601 forms that Strapi's queries accept, or refuses them.
 import { ApiError, validationError } from '../../foundation/errors/errors.js'
-import type { Family } from '../../model/schema/attributes.js'
-import { attributeTypes } from '../../model/schema/attributes.js'
-import type { Scalar } from '../../model/schema/types.js'
-import { assertNever } from '../../model/schema/types.js'
-import { parseIsoDate } from './iso-dates.js'
+import { attributeTypes, type Family } from '../../model/schema/attributes.js'
+import { assertNever, type Scalar } from '../../model/schema/types.js'
 
-/** `false`, `0`, `f` and nothing are false; anything else is true (filters.9, and filters.15 in the contract `strapi`). */
+/** `false`, `0`, `f` and the empty text are false; anything else is true (filters.9, and filters.15 in the contract `strapi`). */
 export function readFlag(value: unknown): boolean {
   return !(value === null || value === '' || value === 'false' || value === '0' || value === 'f' || value === false || value === 0)
 }
@@ -14,7 +11,7 @@ export function readFlag(value: unknown): boolean {
 const isoDate = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])/
 const wholeTime = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,3})?$/
 
-/** Words for true and false where booleans are strict, in any case; nothing at all is false. */
+/** Strict booleans, case-insensitive; the empty text is false. */
 const trueWords = ['true', 't', '1']
 const falseWords = ['false', 'f', '0', '']
 
@@ -28,23 +25,23 @@ function readBoolean(attribute: Scalar, value: unknown, isStrict: boolean): numb
 
 /**
  * The value to compare `attribute` with. `strictBooleans`: row 15 of the contract.
- * @throws ApiError 400 with the recorded message when the value is none of the attribute's type.
+ * @throws ApiError 400 with the recorded message if the value does not have the attribute's type.
  */
 export function readValue(attribute: Scalar, value: unknown, strictBooleans = false): unknown {
   if (value === null || value === undefined) return null
   if (typeof value === 'object') throw validationError(`Invalid value for ${attribute.name}`)
-  // Row ids are compared as they come: a documentId in their place finds nothing instead of failing.
+  // Row ids are compared unchecked: a documentId instead finds nothing and does not fail.
   if (attribute.system && attribute.name === 'id') return readId(String(value))
-  return convert(attributeTypes[attribute.type].family, attribute, value, strictBooleans)
+  return convertTo(attributeTypes[attribute.type].family, attribute, value, strictBooleans)
 }
 
 function readId(text: string): unknown {
   if (/^-?\d{1,15}$/.test(text)) return Number(text)
-  // Digits before a NUL would be taken for the number.
+  // Digits before a NUL would be read as the number.
   return text.includes('\0') ? '' : text
 }
 
-function convert(family: Family, attribute: Scalar, value: unknown, strictBooleans: boolean): unknown {
+function convertTo(family: Family, attribute: Scalar, value: unknown, strictBooleans: boolean): unknown {
   const text = String(value)
   switch (family) {
     case 'text':
@@ -53,7 +50,7 @@ function convert(family: Family, attribute: Scalar, value: unknown, strictBoolea
     case 'number':
       return readNumber(attribute, text)
     case 'biginteger':
-      // Digits travel as text: SQLite converts them exactly, a double would round them.
+      // Digits remain text: SQLite converts them exactly, a double would round them.
       return /^\s*[+-]?\d+\s*$/.test(text) ? text.trim() : readNumber(attribute, text)
     case 'boolean':
       return readBoolean(attribute, value, strictBooleans)
@@ -87,19 +84,78 @@ function readTime(text: string): string {
   return `${whole}.${fraction.padEnd(3, '0')}`
 }
 
-/** Milliseconds since 1970, from an ISO 8601 date, or from digits that are none. As in Strapi, space behind the digits does not count. */
+/** Milliseconds since 1970, from an ISO 8601 date or from digits. As in Strapi, spaces after the digits are ignored. */
 function readDatetime(text: string): number {
   const milliseconds = parseIsoDate(text) ?? (/^-?\d+\s*$/.test(text) ? Number(text) : Number.NaN)
-  if (!(Math.abs(milliseconds) <= furthest)) throw validationError('Invalid format, expected a timestamp or an ISO date')
+  if (!(Math.abs(milliseconds) <= maxTimestampMs)) throw validationError('Invalid format, expected a timestamp or an ISO date')
   return milliseconds
 }
+const maxTimestampMs = 8_640_000_000_000_000
 
-/** The last moment that a Date can hold. */
-const furthest = 8_640_000_000_000_000
-
-/** Text that LIKE and its kin look for; null, which is like nothing. */
+/** The operand of LIKE and similar operators; null matches nothing. */
 export function readText(value: unknown): string | null {
   if (value === null || value === undefined) return null
   if (typeof value === 'object' && value !== null) throw new ApiError('ValidationError', 'Invalid value')
   return String(value)
+}
+
+const datePart = /^(?:-?(\d{3})|-?(\d{2})(?:-?(\d{2}))?|-?W(\d{2})(?:-?(\d))?|-?)$/
+const timePart = /^(\d{2}(?:[.,]\d*)?)(?::?(\d{2}(?:[.,]\d*)?))?(?::?(\d{2}(?:[.,]\d*)?))?$/
+const offsetPart = /^([+-])(\d{2})(?::?(\d{2}))?$/
+const dayMs = 86_400_000
+
+/** Milliseconds since 1970 of an ISO 8601 date with or without a time; UTC without an offset. Null for any other text. */
+export function parseIsoDate(text: string): number | null {
+  const [first = '', second, more] = text.split(/[T ]/, 3)
+  if (more !== undefined || first.includes(':')) return null
+  // As in Strapi, text after a zone in the date belongs to the zone.
+  const zoned = first.search(/z/i)
+  const [date, rest] = zoned === -1 ? [first, second] : [first.slice(0, zoned), text.slice(zoned)]
+  const begin = parseDate(date)
+  if (begin === null || rest === undefined || rest === '') return begin
+  const zoneAt = rest.search(/[Z+-]/)
+  const zone = zoneAt === -1 ? '' : rest.slice(zoneAt)
+  const clock = zoneAt === -1 ? rest : rest.slice(0, zoneAt)
+  const time = clock === '' ? 0 : parseTime(clock)
+  const offset = zone === '' || zone === 'Z' ? 0 : parseOffset(zone)
+  return time === null || offset === null ? null : Math.trunc(begin + time - offset)
+}
+
+function parseDate(text: string): number | null {
+  const [whole, years, centuries] = /^(?:(\d{4}|[+-]\d{6})|(\d{2}|[+-]\d{4})$)/.exec(text) ?? []
+  if (whole === undefined) return null
+  const year = years === undefined ? Number(centuries) * 100 : Number(years)
+  const found = datePart.exec(text.slice(whole.length))
+  if (found === null) return null
+  const [ordinal, month, date, week, weekday] = found.slice(1).map((part) => (part === undefined ? undefined : Number(part)))
+  if (week !== undefined) return weekDate(year, week, weekday ?? 1)
+  const begin = (at: number, dayOfMonth: number) => new Date(0).setUTCFullYear(year, at, dayOfMonth)
+  if (ordinal !== undefined) return ordinal >= 1 && ordinal <= (begin(12, 1) - begin(0, 1)) / dayMs ? begin(0, ordinal) : null
+  const moment = begin((month ?? 1) - 1, date ?? 1)
+  const isDay = new Date(moment).getUTCMonth() === (month ?? 1) - 1 && new Date(moment).getUTCDate() === (date ?? 1)
+  return isDay ? moment : null
+}
+
+/** Weeks begin on Mondays; the first is the one with January 4. */
+function weekDate(year: number, week: number, weekday: number): number | null {
+  if (week < 1 || week > 53 || weekday < 1 || weekday > 7) return null
+  const fourth = new Date(0).setUTCFullYear(year, 0, 4)
+  const monday = fourth - ((new Date(fourth).getUTCDay() + 6) % 7) * dayMs
+  return monday + ((week - 1) * 7 + weekday - 1) * dayMs
+}
+
+function parseTime(text: string): number | null {
+  const found = timePart.exec(text)
+  if (found === null) return null
+  const [hours = 0, minutes = 0, seconds = 0] = found.slice(1).map((part) => Number((part ?? '0').replace(',', '.')))
+  const exists = hours === 24 ? minutes === 0 && seconds === 0 : hours < 25 && minutes < 60 && seconds < 60
+  return exists ? hours * 3_600_000 + minutes * 60_000 + seconds * 1000 : null
+}
+
+/** As in Strapi, an invalid offset is ignored. */
+function parseOffset(text: string): number | null {
+  const [, sign, hours, minutes = '0'] = offsetPart.exec(text) ?? []
+  if (sign === undefined) return 0
+  if (Number(minutes) > 59) return null
+  return (sign === '-' ? -1 : 1) * (Number(hours) * 3_600_000 + Number(minutes) * 60_000)
 }

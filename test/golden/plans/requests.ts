@@ -9,7 +9,7 @@ export interface Recorded {
   /** The specification's unless it says otherwise. */
   readonly contract?: ContractName
   /** How the route asks, where it is not a list of documents. */
-  readonly wanted?: Partial<Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'format' | 'narrowed'>>
+  readonly wanted?: Partial<Pick<Find, 'mode' | 'envelope' | 'paged' | 'identity' | 'format' | 'appliesFilters'>>
   /** What the caller may do: everything unless it says otherwise. */
   readonly actions?: readonly string[]
   /** Reading drafts needs an action of its own. */
@@ -52,7 +52,7 @@ export const groups: Readonly<Record<string, readonly Recorded[]>> = {
       name: 'one file by its id',
       uid: file,
       query: 'fields=name',
-      wanted: { mode: 'first', envelope: 'bare', narrowed: false, identity: { attribute: 'id', value: 1 } },
+      wanted: { mode: 'first', envelope: 'bare', appliesFilters: false, identity: { attribute: 'id', value: 1 } },
     },
   ],
   filters: [

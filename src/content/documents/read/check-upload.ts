@@ -3,8 +3,7 @@ import { type ApiError, validationError } from '../../../foundation/errors/error
 import type { Grants } from '../../../foundation/grants.js'
 import type { Schema } from '../../../model/schema/types.js'
 import type { ReadRequest } from '../../../query/request.js'
-import type { ReadContext } from '../../../query/rest/read.js'
-import { readRowsInScope, readVersions } from '../../../query/rest/rows-in-scope.js'
+import { type ReadContext, readRowsInScope, readVersions } from '../../../query/rest/read.js'
 import type { Asker, Policies } from './around.js'
 
 /** A row that files are to be linked to. */

@@ -2,14 +2,12 @@
 // only values travel.
 import type { KeptForms, PlanHandle, ReadAnswer, ReadBytes, ReadDatabase } from '../../../database/database.js'
 import { forbidden } from '../../../foundation/errors/errors.js'
-import type { Grants } from '../../../foundation/grants.js'
-import { fullAccess } from '../../../foundation/grants.js'
+import { fullAccess, type Grants } from '../../../foundation/grants.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { ContentType } from '../../../model/schema/types.js'
 import type { ReadRequest } from '../../../query/request.js'
 import { type Parameters, readParameters } from '../../../query/rest/parameters.js'
-import type { ReadContext, Wanted } from '../../../query/rest/read.js'
-import { readRequest } from '../../../query/rest/read.js'
+import { type ReadContext, type ReadTarget, readRequest } from '../../../query/rest/read.js'
 import type { AroundReads, AskedOperation, Asker, FindAroundReads, Policies } from './around.js'
 import { type CheckUpload, openUploadCheck } from './check-upload.js'
 import type { Plans } from './plans.js'
@@ -19,7 +17,7 @@ import type { WhichRow, WholeRow } from './whole-document.js'
 export type { KeptForms, ReadBytes }
 
 /** A read of a type's documents. `action` must be granted; the query string says the rest. */
-export interface Find extends Wanted {
+export interface Find extends ReadTarget {
   readonly action: string
   readonly query: string
   readonly envelope: 'data' | 'bare' | 'count' | 'countToLimit'

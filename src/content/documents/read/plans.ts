@@ -3,8 +3,7 @@ import { LRUCache } from 'lru-cache'
 import type { PlanHandle, ReadDatabase } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
 import type { PlanCounts } from '../../../foundation/runtime/plan-counts.js'
-import { compileRead, type EnvelopeKind } from '../../../query/compile/compile.js'
-import { planKey } from '../../../query/compile/plan-key.js'
+import { compileRead, type EnvelopeKind, toPlanKey } from '../../../query/compile/compile.js'
 import type { Contract } from '../../../query/contract.js'
 import type { ReadRequest } from '../../../query/request.js'
 import type { ReadContext } from '../../../query/rest/read.js'
@@ -76,7 +75,7 @@ export function openPlans(
   const shapes = new WeakMap<PlanHandle, string>()
 
   function of(request: ReadRequest, around: EnvelopeKind): PreparedQuery {
-    const shape = around + planKey(request)
+    const shape = around + toPlanKey(request)
     let plan = plans.get(shape)
     if (plan !== undefined) counts.hits++
     else {

@@ -10,5 +10,5 @@ export function readStoredFile(documents: DocumentReads, id: number, signsAddres
   const type = documents.context.model.types.get(fileType)!
   const identity = { attribute: 'id' as const, value: id }
   const constants = fileConstants(signsAddresses)
-  return documents.findAsService({ type, mode: 'first', identity, narrowed: false, query: '', envelope: 'bare', constants })
+  return documents.findAsService({ type, mode: 'first', identity, appliesFilters: false, query: '', envelope: 'bare', constants })
 }

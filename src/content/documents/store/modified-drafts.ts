@@ -5,7 +5,7 @@ import type { Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
 import { insertMissing } from '../../../database/portable-sql.js'
 import type { Attribute, ContentType, Model } from '../../../model/schema/types.js'
-import { areOutOfSync, type Comparing, isModified } from '../../../query/compile/modified.js'
+import { areOutOfSync, isModified, type VersionComparison } from '../../../query/compile/modified.js'
 import type { StoredVersion } from './rows.js'
 
 const drifted = 'octavo_modified_drafts'
@@ -57,7 +57,7 @@ export function clearOutOfSync(transaction: Transaction, type: ContentType, [ver
 const modified = new WeakMap<ContentType, string>()
 const unequalShared = new WeakMap<ContentType, string>()
 
-function written(dialect: Dialect, model: Model, write: (comparing: Comparing) => RawBuilder<unknown>): string {
+function written(dialect: Dialect, model: Model, write: (comparing: VersionComparison) => RawBuilder<unknown>): string {
   let aliases = 0
   const nextAlias = () => `c${++aliases}`
   return dialect.compile(write({ dialect, model, text: (value) => sql.lit(value), nextAlias, purpose: 'publication' })).sql
