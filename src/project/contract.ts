@@ -6,7 +6,7 @@ import { refuseShort } from '../foundation/config/secrets.js'
 
 /**
  * The configuration with the contract that the database speaks for, where nothing in the folder says one. A database that cannot be reached
- * says nothing; whoever opens it reports why.
+ * is not reported here but by the caller that opens it.
  * @throws ConfigError for short secrets in production where nothing says that the project is one of Strapi
  */
 export async function withContractOfDatabase(config: Config): Promise<Config> {
@@ -25,7 +25,7 @@ export async function withContractOfDatabase(config: Config): Promise<Config> {
   })
 }
 
-/** Whether Strapi has stored its schema: Octavo makes the table, and leaves it empty. */
+/** Whether Strapi has stored its schema: Octavo creates the table and leaves it empty. */
 async function isMadeByStrapi(config: Config): Promise<boolean> {
   const driver = await driverOf(config)
   if (!driver.exists(config)) return false

@@ -1,4 +1,4 @@
-// What is known of the custom fields of a project: by its configuration, its database and its code. Nothing is opened or read for a project
+// Types of the custom fields of a project, from its configuration, its database and its code. Nothing is opened or read for a project
 // without any.
 
 import type { DeclaredColumn } from '../database/database.js'
@@ -6,7 +6,6 @@ import { driverOf } from '../database/open.js'
 import type { Config } from '../foundation/config/config.js'
 import type { FindFields, KnownFields } from '../model/schema/custom-fields.js'
 
-/** Where it is looked for, apart from the project's folder. */
 interface Places {
   /** The configuration of the database whose columns count, where it is not that of the project. */
   readonly database?: Config
@@ -14,7 +13,7 @@ interface Places {
   readonly isOptional?: boolean
 }
 
-/** Finds what is known of custom fields, once. The promise rejects if a database that counts cannot be reached. */
+/** Finds the types of custom fields, once. The promise rejects if a required database cannot be reached. */
 export function openFields(config: Config, { database = config, isOptional = false }: Places = {}): FindFields {
   let found: Promise<KnownFields> | null = null
   return () => {

@@ -1,4 +1,4 @@
-// What one request is answered by, as one value: a model, a default locale, and everything that depends on them.
+// Everything that one request uses, as one value: a model, a default locale, and the parts that depend on them.
 import { hkdfSync } from 'node:crypto'
 import { type DocumentBatch, openBatch } from '../content/documents/batch.js'
 import { checkDefaults, openDefaults } from '../content/documents/defaults.js'
@@ -29,8 +29,7 @@ import { hashPassword } from '../identity/accounts/passwords.js'
 import type { Model } from '../model/schema/types.js'
 import { contracts } from '../query/contract.js'
 import type { ReadContext } from '../query/rest/read.js'
-import { type Descriptions, openDescriptions } from './description/openapi/descriptions.js'
-import { describedOf } from './description/openapi/of-project.js'
+import { type Descriptions, describedOf, openDescriptions } from './description/openapi/description.js'
 
 /** Immutable. Everything in it belongs to the same model and default locale. */
 export interface Installation {
@@ -40,12 +39,12 @@ export interface Installation {
   readonly writes: DocumentWrites
   /** Several writes in one transaction. */
   readonly batch: DocumentBatch
-  /** What would refuse a publication. */
+  /** Checks of a publication. */
   readonly checks: CheckPublications
   readonly accounts: AccountContext
-  /** What callers may do, as OpenAPI. */
+  /** OpenAPI documents for callers. */
   readonly descriptions: Descriptions
-  /** Records what happens to files; null: nobody listens. */
+  /** Records events of files; null: there is no consumer. */
   readonly watch: FileWatch | null
 }
 
@@ -63,33 +62,29 @@ export interface InstallationOptions {
   /** Reports a value in place of `blocks` that is written as null, as the contract `strapi` says. */
   readonly reportDropped?: (uid: string, path: readonly (string | number)[]) => void
   readonly recording: Recording
-  /** What accounts need apart from the installation. */
   readonly accounts: AccountParts
-  /** Where writes are reported to; null: nothing is measured. */
+  /** Null: nothing is measured. */
   readonly metrics: Metrics | null
-  /** What the caches of plans count. */
   readonly planCounts: PlanCounts
   /** Null: there is no audit log. */
   readonly audit: Audit | null
-  /** Where parts of requests are added to traces; null: no traces are collected. */
+  /** Null: no traces are collected. */
   readonly tracing: Tracing | null
   /** Logs slow reads and writes; null: none are logged. */
   readonly slow: SlowLog | null
 }
 
-/** What outlives a model: idempotency keys, and which drafts are known to equal their publications. */
+/** State that outlives a model: idempotency keys, and the drafts that equal their publications. */
 export interface Lasting {
   readonly keys: IdempotencyKeys
   readonly inSync: InSync
 }
 
-/** What changes from one installation to the next. */
 export type InstalledModel = Pick<InstallationOptions, 'model' | 'change' | 'defaultLocale'>
 
 /** An installation that is open. */
 export interface OpenedInstallation {
   readonly installation: Installation
-  /** Whether changes are recorded as events. */
   readonly records: boolean
   close(): void
 }
@@ -162,7 +157,6 @@ export function openInstallation(
 const revisionKeyOf = ({ secrets }: Config): string =>
   Buffer.from(hkdfSync('sha256', secrets.jwtSecret, '', 'octavo revisions', 32)).toString('base64url')
 
-/** What reads of a model depend on. */
 const readContext = (config: Config, model: Model, defaultLocale: string): ReadContext => ({
   model,
   defaultLocale,

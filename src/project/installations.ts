@@ -20,7 +20,7 @@ export interface HeldInstallation {
   end(): void
 }
 
-/** A held installation, at once or when content is not moved any more. */
+/** A held installation, at once or after content has been moved. */
 export type Entered = HeldInstallation | Promise<HeldInstallation>
 
 /** Runs work with a held installation, and releases it. */
@@ -42,7 +42,7 @@ export interface Installations {
    */
   enter(defaultLocale: string, isNested?: boolean): Entered
   /**
-   * Runs `work` while nobody holds an installation; one work at a time.
+   * Runs `work` while no request holds an installation; one at a time.
    * @throws ApiError 503 if those that are held are not released within `wait` milliseconds
    */
   alone<Result>(wait: number, work: () => Promise<Result>): Promise<Result>
@@ -60,7 +60,7 @@ interface Opened extends OpenedInstallation {
   isRetired: boolean
 }
 
-/** An installation that nobody holds yet. */
+/** An installation without holders. */
 const beginUse = (opened: OpenedInstallation, change: number): Opened => ({ ...opened, change, holders: 0, isRetired: false })
 
 /** The installations that are in force or still held, and who waits until none is held. */
@@ -100,7 +100,7 @@ export function openInstallations(options: InstallationOptions): Installations {
     opened.close()
   }
 
-  /** Closes an installation that nobody uses any more. */
+  /** Closes an unused installation. */
   function settle(opened: Opened): void {
     if (opened.holders === 0 && (opened.isRetired || use.exclusion !== null)) release(opened)
   }

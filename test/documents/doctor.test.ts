@@ -7,7 +7,7 @@ import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createOctavoTables } from '../../src/database/sqlite/create-tables.js'
-import { remedies } from '../../src/operations/doctor/remedies.js'
+import { remedies } from '../../src/operations/doctor/examine.js'
 import { damages, entry } from '../support/damages.js'
 import { goldenProject, serveMagazine } from '../support/serve.js'
 

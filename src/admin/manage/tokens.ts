@@ -5,7 +5,6 @@ import type { RowReader } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, notFound, validationError } from '../../foundation/errors/errors.js'
 import { actionsOf, isUseless } from '../../identity/access/actions.js'
-import { type TokenColumns, tokenColumns } from '../../identity/access/token-columns.js'
 import {
   createToken,
   listTokens,
@@ -13,7 +12,9 @@ import {
   regenerateToken,
   revokeToken,
   setTokenActions,
+  type TokenColumns,
   type TokenType,
+  tokenColumns,
 } from '../../identity/access/tokens.js'
 import type { Model } from '../../model/schema/types.js'
 import { type ActingAdministrator, doAct } from '../activity.js'

@@ -4,7 +4,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError } from '../../foundation/errors/errors.js'
-import { confirmedPath, newPasswordPath, publicPath } from '../../identity/accounts/own-pages.js'
+import { confirmedPath, newPasswordPath, publicPath } from '../../identity/accounts/email.js'
 import { policyOfPage } from '../headers-and-cors.js'
 import type { Refused } from '../request-context.js'
 import { noteFailure } from '../request-log.js'

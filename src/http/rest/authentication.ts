@@ -1,8 +1,8 @@
 // The routes of /api/auth: sign-in and sign-out, registration, passwords, sessions. Bodies have no envelope; attempts are rate-limited.
 import { unauthorized } from '../../foundation/errors/errors.js'
-import { bodyMembers } from '../../identity/access/body.js'
 import type { Caller } from '../../identity/access/identify.js'
 import type { Issued } from '../../identity/accounts/context.js'
+import { bodyMembers } from '../../identity/accounts/input.js'
 import { changePassword, confirmEmail, forgotPassword, requestConfirmation, resetPassword } from '../../identity/accounts/recovery.js'
 import { endSession, listSessions, refresh, register, signIn, signOut } from '../../identity/accounts/sign-in.js'
 import { refuseUnread } from '../body.js'

@@ -13,7 +13,7 @@ export interface AccountSettings {
   readonly defaultRole: string
   /** The page of the site where users choose a new password; e-mails link to it. */
   readonly resetUrl: string | null
-  /** Where the browser is redirected after the e-mail address was confirmed. */
+  /** Redirection after the confirmation of an e-mail address. */
   readonly confirmationRedirection: string | null
 }
 

@@ -48,7 +48,7 @@ const contentActions = ({ singleType }: ContentType): readonly string[] =>
 /** The part of a custom route that names its action. */
 type WithAction = Pick<CustomRoute, 'action'>
 
-/** Returns all controllers and actions of a model and of custom routes, in the order in which Strapi shows them. */
+/** Returns all controllers and actions of a model and of custom routes, in Strapi's order. */
 export function controllersOf(model: Model, routes: readonly WithAction[]): readonly Controller[] {
   const types = [...model.types.values()].filter(({ exposed }) => exposed)
   const known: readonly Controller[] = [
@@ -97,14 +97,14 @@ const octavoActions = ({ uid }: ContentType): readonly string[] => draftActions.
 /** Returns the full names of the actions that Strapi does not have, whether or not their types have Draft & Publish now. */
 export const actionsOfOctavo = (model: Model): readonly string[] => typesOf(model).flatMap(octavoActions)
 
-/** What a project says of routes. */
+/** Settings of a project for routes. */
 interface ProjectRoutes {
   readonly routes: readonly WithAction[]
   readonly types: Readonly<Record<string, TypeSettings>>
 }
 
 /**
- * Tells which actions nothing needs, because their route is left out. `find` always has a use: it shows documents in relations. The
+ * Returns the actions that no route needs, because it is left out. `find` is always used: it shows documents in relations. The
  * routes of a project may do anything for their callers by `documents`, which asks for the same actions.
  */
 export function isUseless({ routes, types }: ProjectRoutes): (action: string) => boolean {

@@ -7,11 +7,10 @@ import type { Secrets } from '../../foundation/config/secrets.js'
 import { unauthorized } from '../../foundation/errors/errors.js'
 import { type Grants, grantsOf } from '../../foundation/grants.js'
 import type { AccessState } from './access-state.js'
-import { readAccessState, stateText, type Watched } from './access-state.js'
-import { type CredentialRow, credentialMark, isValidUnmarked } from './credential-versions.js'
+import { type CredentialRow, credentialMark, isValidUnmarked, readAccessState, stateText, type Watched } from './access-state.js'
 import type { Claims, Jwts } from './jwt.js'
 import { ownerOfSession } from './sessions.js'
-import { tokenColumns } from './token-columns.js'
+import { tokenColumns } from './tokens.js'
 
 /** The caller of a request. Every caller has grants; a request without credentials is `public`. */
 export type Caller =
@@ -54,10 +53,9 @@ interface CachedUser extends UserRow, Pick<CredentialRow, 'created_at' | 'change
 export interface IdentificationOptions {
   readonly secrets: Pick<Secrets, 'apiTokenSalt' | 'jwtSecret'>
   readonly jwts: Jwts
-  /** Which kind of JWT is accepted. */
   readonly jwtManagement: 'legacy-support' | 'refresh'
   readonly cachedCallers: number
-  /** What is read again along with the access rules. */
+  /** State that is reread along with the access rules. */
   readonly watched: Watched
   /** Called when a token is used and its `last_used_at` is more than an hour old. */
   tokenUsed(id: number, now: number): void
@@ -119,7 +117,7 @@ export async function openIdentification(database: MainConnection, options: Iden
 }
 
 /**
- * Keeps the access rules, which are read again after a commit that changed them, or what is watched with them. `committed` is called after
+ * Caches the access rules, which are reread after a commit that changed them or their watched tables. `committed` is called after
  * every commit.
  */
 async function openRules(database: MainConnection, watched: Watched, committed: () => void): Promise<() => Promise<AccessState>> {
@@ -132,7 +130,7 @@ async function openRules(database: MainConnection, watched: Watched, committed: 
   let refreshing: Promise<void> | null = null
   let commits = 0
 
-  /** The commit for which the rules in force were looked at last. */
+  /** The commit at the last check of the rules. */
   let applied = 0
 
   /** Reads the rules until they are those of the text before and after: a commit may come in between. */
@@ -146,7 +144,7 @@ async function openRules(database: MainConnection, watched: Watched, committed: 
   /** Reloads changed access rules. A failure rejects the requests that wait for it; the next request tries again. */
   async function refresh(seen: number): Promise<void> {
     try {
-      // A newer Strapi adds the column that tells its tokens from those of the panel.
+      // A newer Strapi adds the column that distinguishes its tokens from those of the panel.
       if (!columns.has('kind')) columns = await tokenColumns(database)
       const now = await stateText(database, columns, watched)
       const read = now === text ? null : await readRules(now)
@@ -179,7 +177,7 @@ async function openRules(database: MainConnection, watched: Watched, committed: 
 // `max` would allocate all memory at the start; `maxSize` grows with the entries.
 const cacheOptions = (maxSize: number) => ({ maxSize, sizeCalculation: () => 1 })
 
-/** Keeps what is read from rows until it is cleared after a commit. */
+/** Caches rows until a commit clears them. */
 export interface RowCache<Key, Row> {
   get(key: Key): Promise<Row>
   clear(): void

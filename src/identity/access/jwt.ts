@@ -69,7 +69,7 @@ export function openJwts(secret: string, now: () => number = Date.now): Jwts {
 const maxClockSkew = 300
 const maxLifetime = 200 * 365 * 86_400
 
-/** Returns the claims of a token with the structure of ours or Strapi's; null for other tokens signed with the same secret. */
+/** Returns the claims of a token of Octavo or Strapi; null for other tokens signed with the same secret. */
 function claimsOf(payload: JWTPayload, now: number): Claims | null {
   const { id, mark, userId, sessionId, type, sealed, iss, aud, iat = null, exp } = payload
   if (!Number.isSafeInteger(exp) || exp! > now + maxLifetime || (iat !== null && iat > now + maxClockSkew)) return null

@@ -1,12 +1,17 @@
 // Rate limits per IP address, per identity that an address tries, and per account. The counters are in memory, or in the database if processes share it (rate-limit-store).
 // Keys only contain data of the server and hashes: the route, the address of the socket, the identity, the account.
+
 import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
+import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
+import { inBookkeeping, type MainConnection, type WriteDatabase } from '../../database/database.js'
+import type { Dialect } from '../../database/dialect.js'
+import { upsert } from '../../database/portable-sql.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 
 /** Counters that expire. A single process keeps them in memory; several processes share them in the database. */
-export interface Counters {
+interface Counters {
   /**
    * Adds `amount` to a counter and returns its count. A new counter expires after `milliseconds`; no counter of this key lasts longer than
    * `longest`.
@@ -17,14 +22,14 @@ export interface Counters {
 }
 
 /** The state of a counter. */
-export interface Counted {
+interface Counted {
   readonly count: number
   /** Milliseconds until it expires. */
   readonly remaining: number
 }
 
 /** An attempt, by the route and the IP address that it comes from. `failures`: one that succeeds is uncounted. */
-export interface CountedAttempt {
+interface CountedAttempt {
   readonly route: string
   readonly address: string
   readonly counted: 'failures' | 'all'
@@ -40,14 +45,14 @@ export interface Limiter {
   perAddress<Result>(route: string, address: string, counted: 'failures' | 'all', work: () => Promise<Result>): Promise<Result>
   /**
    * Runs `work` as `perAddress` does, with two limits: a high one for the address alone, which a site shares with all of its visitors, and
-   * one for what the attempt is about. `identify` tells that: null for nothing, and where it fails, the attempt counts as one about nothing
+   * one for the account in question. `identify` returns its key: null for none, and if it fails, the attempt counts as one without an account
    * in particular.
    * @throws ApiError 429 if a limit is reached, before any work
    */
   perIdentity<Result>(attempt: CountedAttempt, identify: () => Promise<string | null>, work: () => Promise<Result>): Promise<Result>
   /**
    * Runs a check of a secret of `account`. From the sixth consecutive failure on, each failure doubles a delay. Checks in progress count
-   * as failures until they succeed. An `address` from which one has succeeded has failures and a delay apart from all others, so that
+   * as failures until they succeed. An `address` with a successful sign-in has failures and a delay apart from all others, so that
    * strangers keep no owner out.
    * @throws ApiError 429 during the delay, before any work
    */
@@ -59,7 +64,7 @@ const minute = 60_000
 const freeFailures = 5
 const longestDelay = minute
 const failureLifetime = 15 * minute
-/** How long an address is remembered from which an account was signed in. */
+/** Retention of an address after a successful sign-in. */
 const knownLifetime = 30 * 24 * 60 * minute
 
 /** A monotonic clock in milliseconds. */
@@ -92,7 +97,7 @@ export function openCounters(most: number, now: () => number = monotonic): Count
 }
 
 /** The limits of attempts per minute. */
-export interface RateLimits {
+interface RateLimits {
   /** Of one address and identity, and of an address at routes without identities; 0 disables all limits. */
   readonly authRateLimit: number
   /** Of an address with all identities; 0 disables this one. */
@@ -187,7 +192,7 @@ export function openLimiter(counters: Counters, { authRateLimit: perMinute, auth
   }
 }
 
-/** A short name for what a caller sent, whatever its length. */
+/** A short key for input of any length. */
 const hashOf = (identity: string): string => createHash('sha256').update(identity.trim().toLowerCase()).digest('base64url')
 
 /** True if the service failed, not the caller. */
@@ -198,7 +203,7 @@ const isRefusal = (error: unknown): boolean => error instanceof ApiError && erro
 const tooMany = ({ remaining }: Counted): ApiError =>
   new ApiError('RateLimitError', 'Too many requests, please try again later.', {}, Math.max(1, Math.ceil(remaining / 1000)))
 
-/** A name for whoever asks without credentials from an IP address. */
+/** The key of anonymous callers at an IP address. */
 export const strangerAt = (address: string): string => `nobody at ${networkOf(address)}`
 
 /** The part of an IP address that identifies one party: the whole IPv4 address, or the first 64 bits of an IPv6 address. */
@@ -211,4 +216,61 @@ function networkOf(address: string): string {
   const end = tail === undefined || tail === '' ? [] : tail.split(':')
   const zeros = tail === undefined ? [] : Array.from({ length: Math.max(0, 8 - start.length - end.length) }, () => '0')
   return [...start, ...zeros, ...end].slice(0, 4).join(':')
+}
+
+interface Row {
+  readonly count: number
+  readonly remaining: number
+}
+
+/**
+ * Tolerance in milliseconds for counters that end too late: another process began them while an attempt waited for its transaction. One
+ * that would end even later was begun before the clock was set back, or the machine of the clock was started again: it counts as expired.
+ */
+const tolerance = 60_000
+
+const name = sql.ref('key')
+
+interface CounterDatabase {
+  readonly database: MainConnection
+  readonly writer: WriteDatabase
+  readonly dialect: Pick<Dialect, 'sharedClock'>
+}
+
+/** Opens counters in the database. Keeps at most `most` counters of each kind (the first word of the key); the first to end are deleted. */
+export function openSharedCounters({ database, writer, dialect }: CounterDatabase, most: number): Counters {
+  const counted = (row: Row | undefined, longest: number): Counted =>
+    row === undefined ? { count: 0, remaining: 0 } : { count: row.count, remaining: Math.min(Number(row.remaining), longest) }
+  return {
+    add: (key, amount, milliseconds, longest = milliseconds) =>
+      inBookkeeping(writer, async (transaction) => {
+        const now = dialect.sharedClock()
+        // Many counters of one kind must not displace those of another.
+        const kind = key.slice(0, key.indexOf(' ') + 1)
+        await transaction.run(
+          sql`delete from octavo_rate_limits where ends_at <= ${now} or (${name} = ${key} and ends_at > ${now} + ${longest + tolerance})`,
+        )
+        const fresh = { key, count: Math.max(0, amount), ends_at: sql`${now} + ${milliseconds}` }
+        const sum = sql`octavo_rate_limits.count + ${amount}`
+        await transaction.run(upsert('octavo_rate_limits', fresh, ['key'], sql`count = case when ${sum} > 0 then ${sum} else 0 end`))
+        const [row] = await transaction.rows<Row>(
+          sql`select count, ends_at - ${now} as remaining from octavo_rate_limits where ${name} = ${key}`,
+        )
+        const others = sql`${name} <> ${key} and ${name} >= ${kind} and ${name} < ${`${kind}~`}`
+        const [surplus] = await transaction.rows<{ key: string; ends_at: number }>(
+          sql`select ${name}, ends_at from octavo_rate_limits where ${others} order by ends_at desc, ${name} limit 1 offset ${most - 1}`,
+        )
+        if (surplus !== undefined)
+          await transaction.run(sql`delete from octavo_rate_limits where ${others}
+            and (ends_at < ${surplus.ends_at} or (ends_at = ${surplus.ends_at} and ${name} >= ${surplus.key}))`)
+        return counted(row, longest)
+      }),
+    read: async (key, longest) => {
+      const now = dialect.sharedClock()
+      const [row] = await database.rows<Row>(sql`select count, ends_at - ${now} as remaining from octavo_rate_limits
+        where ${name} = ${key} and ends_at > ${now} and ends_at <= ${now} + ${longest + tolerance}`)
+      return counted(row, longest)
+    },
+    clear: (key) => writer.run(sql`delete from octavo_rate_limits where ${name} = ${key}`),
+  }
 }

@@ -9,9 +9,9 @@ import type { CustomRoute } from '../../foundation/public/routes.js'
 import { newDocumentId } from '../../model/schema/document-id.js'
 import { linksOf } from '../../model/schema/owners.js'
 import type { Model } from '../../model/schema/types.js'
+import { bodyMembers } from '../accounts/input.js'
 import { readAccountSettings } from './account-settings.js'
 import { actionsOf } from './actions.js'
-import { bodyMembers } from './body.js'
 
 /** The values of a role to write. */
 export interface RoleInput {

@@ -7,10 +7,9 @@ import type { RowReader, Transaction } from '../../database/database.js'
 import { same } from '../../database/portable-sql.js'
 import { newDocumentId } from '../../model/schema/document-id.js'
 
-/** Whose sessions: those of users, or those of administrators. */
 export type SessionOrigin = 'users-permissions' | 'admin'
 
-/** Who has sessions: a user or an administrator. */
+/** The owner of sessions: a user or an administrator. */
 export interface SessionOwner {
   readonly origin: SessionOrigin
   readonly id: number
@@ -19,7 +18,7 @@ export interface SessionOwner {
 /** `session`: it ends with the browser, and sooner than others. Users only have `refresh`. */
 export type SessionType = 'refresh' | 'session'
 
-/** Milliseconds in which a refresh token may be used again, because two tabs may refresh at the same time; by the clock of the database. */
+/** Milliseconds of grace for reuse of a refresh token, because two tabs may refresh at the same time; by the clock of the database. */
 const grace = 10_000
 
 /** Lifetimes of sessions. */
@@ -29,7 +28,6 @@ export interface SessionLimits {
   readonly idle: number
 }
 
-/** What a sign-in says of its session. */
 export interface SignedInBy {
   readonly deviceId: string | null
   readonly type: SessionType

@@ -1,17 +1,17 @@
 // API tokens in Strapi's format: the key is shown once, and only its keyed hash is stored.
+
 import { createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { insertRow } from '../../content/documents/store/rows.js'
-import type { RowReader, Transaction, WriteDatabase } from '../../database/database.js'
+import { hasColumns, type RowReader, type Transaction, type WriteDatabase } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { newDocumentId } from '../../model/schema/document-id.js'
-import { ofContentApi, type TokenColumns, tokenColumns } from './token-columns.js'
 
 /** The types of API tokens in Strapi. */
 export type TokenType = 'read-only' | 'full-access' | 'custom'
 
 /** The values of a token to create. */
-export interface NewToken {
+interface NewToken {
   readonly name: string
   readonly description: string
   readonly type: TokenType
@@ -21,8 +21,7 @@ export interface NewToken {
   readonly actions: readonly string[]
 }
 
-/** How the keys of a project are stored. */
-export interface TokenStore {
+interface TokenStore {
   readonly salt: string
   readonly columns: TokenColumns
 }
@@ -31,7 +30,7 @@ export interface TokenStore {
 export const newKey = (): string => randomBytes(128).toString('hex')
 
 /** Hashes a key with the salt. */
-export const hashKey = (salt: string, key: string): string => createHmac('sha512', salt).update(key).digest('hex')
+const hashKey = (salt: string, key: string): string => createHmac('sha512', salt).update(key).digest('hex')
 
 /** Updates `last_used_at` of a token. */
 export function updateLastUse(writer: WriteDatabase, id: number, now: number): Promise<void> {
@@ -87,7 +86,7 @@ export async function setTokenActions(transaction: Transaction, id: number, acti
 }
 
 /** A token without its key. */
-export interface ListedToken {
+interface ListedToken {
   readonly id: number
   readonly name: string
   readonly type: TokenType
@@ -138,3 +137,18 @@ export async function regenerateToken(
     sql`update strapi_api_tokens set access_key = ${hashKey(salt, key)}, ${shown} expires_at = ${expires}, updated_at = ${now} where id = ${id}`,
   )
 }
+
+/** The optional columns that a database has. */
+export type TokenColumns = ReadonlySet<'kind' | 'encrypted_key'>
+
+/** Asks the database which columns it has: one statement for a database of a current version. */
+export async function tokenColumns(database: RowReader): Promise<TokenColumns> {
+  if (await has(database, 'kind', 'encrypted_key')) return new Set(['kind', 'encrypted_key'])
+  const [kind, key] = [await has(database, 'kind'), await has(database, 'encrypted_key')]
+  return new Set([...(kind ? ['kind' as const] : []), ...(key ? ['encrypted_key' as const] : [])])
+}
+
+const has = (database: RowReader, ...columns: readonly string[]): Promise<boolean> => hasColumns(database, 'strapi_api_tokens', columns)
+
+/** The condition for tokens of the content API; the others are for the admin panel. */
+export const ofContentApi = (columns: TokenColumns) => (columns.has('kind') ? sql`(kind is null or kind = 'content-api')` : sql`1 = 1`)

@@ -7,8 +7,8 @@ import type { MainConnection, Transaction, WriteDatabase } from '../../database/
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Scopes } from '../../foundation/grants.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
+import { credentialMark, credentialsOf } from '../access/access-state.js'
 import type { AccountSettings } from '../access/account-settings.js'
-import { credentialMark, credentialsOf } from '../access/credential-versions.js'
 import type { Jwts } from '../access/jwt.js'
 import type { Limiter } from '../access/rate-limit.js'
 import { type Session, type SessionOwner, startSession } from '../access/sessions.js'
@@ -25,7 +25,7 @@ export interface ProviderSettings {
   readonly callback?: string | undefined
 }
 
-/** The section `auth` of the configuration, as far as accounts use it. Lifespans are in milliseconds. */
+/** The parts of the setting `auth` for accounts. Lifespans are in milliseconds. */
 export interface SignInSettings {
   readonly jwtManagement: 'legacy-support' | 'refresh'
   /** For the mode with one JWT. */
@@ -46,10 +46,10 @@ export interface SignInSettings {
   readonly allowedCallbacks: readonly string[]
 }
 
-/** What happens to users, by the names of events. */
+/** Events of users. */
 export type UserEvent = 'entry.create' | 'entry.update' | 'entry.delete'
 
-/** Is told of what happens to users. */
+/** Observer of events of users. */
 export interface UserWatch {
   /** Called inside the transaction, before a user is deleted and after any other change of one. */
   happened(transaction: Transaction, event: UserEvent, id: number): Promise<void>
@@ -83,7 +83,7 @@ export interface AccountContext {
   readonly watch: UserWatch | null
 }
 
-/** What is the same for every request to a service. */
+/** The parts that all requests to a service share. */
 export type AccountParts = Omit<AccountContext, 'model' | 'input' | 'defaultLocale' | 'scopes' | 'watch'>
 
 /** The tokens issued by a sign-in. */

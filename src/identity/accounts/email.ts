@@ -1,17 +1,16 @@
 // Sends e-mails through SMTP. Without an SMTP server it logs that an e-mail was not sent, and in development also its text.
-
 import { storedSetting } from '../../content/documents/store/settings.js'
 import type { RowReader } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { onceDone } from '../../foundation/runtime/once-done.js'
 import { openTurns } from '../../foundation/runtime/turns.js'
-import { isEmailAddress } from './input.js'
+import { bodyMembers, type FieldError, fieldError, fieldErrors, isEmailAddress } from './input.js'
 
 /** The section `mail` of the configuration. */
-export interface MailSettings {
+interface MailSettings {
   /** `smtp://user:password@host:port` or `smtps://…`; null: no e-mails are sent. */
   readonly url: string | null
-  /** The sender of e-mails that have none of their own. */
+  /** The default sender. */
   readonly from: string | null
 }
 
@@ -29,7 +28,7 @@ export interface Email {
 }
 
 /** Limits of e-mails. */
-export interface MailLimits {
+interface MailLimits {
   readonly mailConcurrency: number
   readonly mailQueue: number
   /** Milliseconds. */
@@ -64,7 +63,7 @@ const maxDelay = 1_000
 const closeTimeout = 5_000
 
 /** The sender of a project that has configured none. */
-export const placeholderSender = 'no-reply@example.com'
+const placeholderSender = 'no-reply@example.com'
 
 /** An e-mail as a line of the log. */
 const printedEmail = ({ to, subject, html, text }: Email): string =>
@@ -142,7 +141,7 @@ export function openMailer({ url, from }: MailSettings, logsEmails: boolean, log
   }
 }
 
-/** Waits for work, at most so many milliseconds. @throws ApiError 503 beyond them */
+/** Limits work to `milliseconds`. @throws ApiError 503 beyond them */
 async function inTime(work: Promise<void>, milliseconds: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined
   const end = new Promise<never>((_, reject) => {
@@ -155,7 +154,7 @@ async function inTime(work: Promise<void>, milliseconds: number): Promise<void> 
 }
 
 /** The e-mails with templates in Strapi's admin panel, by their key. */
-export type EmailKind = 'reset_password' | 'email_confirmation'
+type EmailKind = 'reset_password' | 'email_confirmation'
 
 interface Template {
   readonly options?: {
@@ -187,10 +186,10 @@ export async function renderEmail(
   }
 }
 
-/** The senders that templates have before somebody writes another one. */
+/** The initial senders of templates. */
 const firstSenders: readonly string[] = [placeholderSender, 'no-reply@strapi.io']
 
-/** The sender of a template; null if nobody has chosen one. */
+/** The configured sender of a template; null if there is none. */
 function senderOf(from: { readonly name?: string; readonly email?: string } | undefined): string | null {
   const address = from?.email ?? ''
   if (!isEmailAddress(address) || firstSenders.includes(address.toLowerCase())) return null
@@ -203,8 +202,8 @@ const entities: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"'
 /** Tags after which a line ends. */
 const lineEnds = /^(?:br|\/p|\/div|\/li|\/h\d|\/tr)$/
 
-/** The text of a simple HTML page: paragraphs as lines, the address of a link behind its text. */
-export function textOfHtml(html: string): string {
+/** The text of a simple HTML page: paragraphs as lines, the address of a link after its text. */
+function textOfHtml(html: string): string {
   let text = ''
   let link: { readonly address: string; readonly start: number } | null = null
   const [begin = '', ...pieces] = html.split('<')
@@ -236,7 +235,7 @@ function hrefOf(tag: string): string {
 }
 
 /** Replaces each `<%= NAME %>` by its value; unknown names are removed. */
-export function fillIn(template: string, values: Readonly<Record<string, string>>, escaped: (value: string) => string): string {
+function fillIn(template: string, values: Readonly<Record<string, string>>, escaped: (value: string) => string): string {
   let filled = ''
   let rest = 0
   for (;;) {
@@ -255,3 +254,88 @@ export function fillIn(template: string, values: Readonly<Record<string, string>
 /** Writes a text so that HTML shows it. */
 export const escapeHtml = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;').replaceAll("'", '&#39;')
+
+/** The page for a new password. */
+export const newPasswordPath = '/_octavo/new-password'
+/** The target of confirmation links. */
+export const confirmedPath = '/_octavo/email-confirmed'
+
+/** The path that a proxy serves the service below; empty without one. */
+export const publicPath = (publicUrl: string): string => new URL(publicUrl).pathname.replace(/\/$/, '')
+
+/**
+ * The URL of the page for a new password in a template. The code follows the `#`, so browsers do not send it with a request: it is
+ * in no access log, no proxy and no `Referer`.
+ */
+export const newPasswordUrl = (publicUrl: string): string => `${publicUrl}${newPasswordPath}#`
+
+/** Templates add `?code=…` to the URL of a page. After a `#` the question mark has no meaning. */
+export function withPlainFragment(letter: Email, url: string): Email {
+  const plain = (text: string | undefined) => text?.replaceAll(`${url}?`, url)
+  const { text, html } = letter
+  return { ...letter, ...(text === undefined ? {} : { text: plain(text)! }), ...(html === undefined ? {} : { html: plain(html)! }) }
+}
+
+/** Characters of the longest subject, and of a name before an address. */
+const longestSubject = 998
+const longestName = 200
+
+const known = ['to', 'cc', 'bcc', 'from', 'replyTo', 'subject', 'text', 'html']
+
+/** Control characters, which would begin another header. */
+const controls = /\p{Cc}/u
+
+/** True for `name@example.org` and `Name <name@example.org>`. */
+function isMailbox(text: unknown): text is string {
+  if (typeof text !== 'string' || controls.test(text)) return false
+  const [, name, address] = /^([^<>,;]*)<([^<>]+)>$/.exec(text.trim()) ?? [null, '', text.trim()]
+  return name!.length <= longestName && isEmailAddress(address!)
+}
+
+/**
+ * Reads an e-mail.
+ * @param recipients the most addresses of `to`, `cc` and `bcc` together
+ * @throws ApiError 400 with all that is wrong
+ */
+export function readEmail(body: unknown, recipients: number): Email {
+  const given = bodyMembers(body)
+  const errors: FieldError[] = []
+  const wrong = (name: string, message: string): void => void errors.push(fieldError(name, message))
+  const list = (name: string): readonly string[] => {
+    const value = given[name]
+    if (value === undefined || value === null || value === '') return []
+    const all: readonly unknown[] = Array.isArray(value) ? value : typeof value === 'string' ? value.split(',') : [value]
+    if (all.length > recipients) {
+      wrong(name, `${name} has more than ${recipients} addresses (limits.mailRecipients)`)
+      return []
+    }
+    if (all.every(isMailbox)) return all.map((one) => one.trim())
+    wrong(name, `${name} must be an e-mail address, or several`)
+    return []
+  }
+  const text = (name: string): string | undefined => {
+    const value = given[name]
+    if (value === undefined || value === null) return undefined
+    if (typeof value === 'string') return value
+    wrong(name, `${name} must be a text`)
+    return undefined
+  }
+  const [to, cc, bcc, replyTo, from] = [list('to'), list('cc'), list('bcc'), list('replyTo'), list('from')]
+  const [subject = '', plain, html] = [text('subject'), text('text'), text('html')]
+  if (to.length === 0 && !errors.some(({ path }) => path[0] === 'to')) wrong('to', 'to is a required field')
+  if (to.length + cc.length + bcc.length > recipients) wrong('to', `An e-mail has at most ${recipients} recipients (limits.mailRecipients)`)
+  if (from.length > 1) wrong('from', 'from must be one e-mail address')
+  if (subject === '' && !errors.some(({ path }) => path[0] === 'subject')) wrong('subject', 'subject is a required field')
+  if (subject.length > longestSubject || controls.test(subject))
+    wrong('subject', `subject must be one line of at most ${longestSubject} characters`)
+  if (plain === undefined && html === undefined) wrong('text', 'text or html is a required field')
+  const unknown = Object.keys(given).filter((name) => !known.includes(name))
+  if (unknown.length > 0)
+    wrong(unknown[0]!, `An e-mail has no ${unknown.slice(0, 10).join(', ').slice(0, 200)}; it has ${known.join(', ')}`)
+  if (errors.length > 0) throw fieldErrors(errors)
+  return {
+    ...{ to, cc, bcc, replyTo, from: from[0] ?? null, subject },
+    ...(plain === undefined ? {} : { text: plain }),
+    ...(html === undefined ? {} : { html }),
+  }
+}

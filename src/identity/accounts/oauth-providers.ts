@@ -1,8 +1,11 @@
 // The OAuth providers: their endpoints for authorization, tokens and profiles.
+
 import { createRemoteJWKSet, jwtVerify } from 'jose'
+import { storedSetting } from '../../content/documents/store/settings.js'
+import type { RowReader } from '../../database/database.js'
 import { withoutSlashes } from '../../foundation/config/checks.js'
 import { ApiError } from '../../foundation/errors/errors.js'
-import type { ProviderSettings } from './context.js'
+import type { ProviderSettings, SignInSettings } from './context.js'
 
 /** A user's profile at a provider. */
 export interface Profile {
@@ -20,7 +23,7 @@ interface TokenResponse {
 }
 
 /** The endpoints of a provider. */
-export interface Provider {
+interface Provider {
   readonly authorizeUrl: string
   readonly tokenUrl: string
   readonly scope: readonly string[]
@@ -101,8 +104,7 @@ function checked(subject: unknown, username: unknown, email: unknown): Profile {
   return { subject: id, username: text(username) ?? address?.split('@')[0] ?? id, email: address }
 }
 
-/** Whether the endpoints of a provider are known by its name. */
-export const hasProvider = (name: string): boolean => Object.hasOwn(builtIn, name) || Object.hasOwn(issuers, name)
+const hasProvider = (name: string): boolean => Object.hasOwn(builtIn, name) || Object.hasOwn(issuers, name)
 
 /** Returns the provider with a name. @throws ApiError 400 if it is unknown. */
 export async function providerOf(name: string, { issuer, key, scope }: ProviderSettings): Promise<Provider> {
@@ -133,4 +135,37 @@ async function discover(issuer: string, key: string): Promise<Provider> {
       return checked(sub, preferred_username ?? name, email_verified === true ? email : null)
     },
   }
+}
+
+/** A service as the panel stores it. */
+interface StoredService {
+  readonly enabled?: boolean
+  readonly key?: string
+}
+
+/** Reads the services that the panel has stored, by name; `email` is the sign-in with a password. */
+export async function servicesOfPanel(database: RowReader): Promise<Readonly<Record<string, StoredService | undefined>>> {
+  const stored = await storedSetting(database, 'plugin_users-permissions_grant')
+  return typeof stored === 'object' && stored !== null ? (stored as Readonly<Record<string, StoredService>>) : {}
+}
+
+/** The error of a sign-in through a disabled service. */
+export const disabledService = (): ApiError => new ApiError('ApplicationError', 'This provider is disabled')
+
+/** @throws ApiError 400 if the panel has switched signing in with a password off */
+export async function checkPasswordService(database: RowReader): Promise<void> {
+  const { email } = await servicesOfPanel(database)
+  if (email !== undefined && email?.enabled !== true) throw disabledService()
+}
+
+/** The services that the panel enabled without complete settings, as sentences for the log. */
+export async function unusableServices(database: RowReader, { providers }: SignInSettings): Promise<readonly string[]> {
+  const services = Object.entries(await servicesOfPanel(database))
+  return services.flatMap(([name, service]) => {
+    const isOn = name !== 'email' && service?.enabled === true && (service.key ?? '') !== ''
+    if (!isOn || Object.hasOwn(providers, name) || hasProvider(name)) return []
+    return [
+      `signing in through ${name} is on in Strapi's admin panel, but nobody can: set auth.providers.${name} with the issuer of its OpenID Connect, or switch it off`,
+    ]
+  })
 }

@@ -4,7 +4,7 @@ import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
 
-/** What a code may be used for, and the table of its owner: users, or administrators. */
+/** The purpose of a code and the table of its owner: users or administrators. */
 const owners = {
   reset: 'up_users',
   confirm: 'up_users',
@@ -15,7 +15,6 @@ const owners = {
   'admin-invitation': 'admin_users',
 } as const
 
-/** What a code may be used for. */
 export type Purpose = keyof typeof owners
 
 const hashOf = (code: string): string => createHash('sha256').update(code).digest('hex')

@@ -20,7 +20,7 @@ export interface Passwords {
   /** Hashes a password. @throws ApiError 503 if too many wait */
   hash(password: string): Promise<string>
   /**
-   * True if `password` matches the hash `stored`. Takes the same time if there is no such account (`null`), for what is not a hash, and for a
+   * True if `password` matches the hash `stored`. Takes the same time if there is no such account (`null`), for an invalid hash, and for a
    * password of more than 72 bytes, which never matches.
    * @throws ApiError 503 if too many wait
    */

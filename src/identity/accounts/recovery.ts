@@ -3,10 +3,9 @@
 import type { Transaction } from '../../database/database.js'
 import { ApiError, validationError } from '../../foundation/errors/errors.js'
 import { type AccountContext, type Issued, issue, userTransaction, userType } from './context.js'
-import { renderEmail } from './email.js'
+import { confirmedPath, newPasswordUrl, publicPath, renderEmail, withPlainFragment } from './email.js'
 import { checkLengths, type Field, readFields } from './input.js'
 import { consumeOneTimeToken, createOneTimeToken, ownerOfToken } from './one-time-tokens.js'
-import { confirmedPath, newPasswordUrl, publicPath, withPlainFragment } from './own-pages.js'
 import { confirmationEmail } from './sign-in.js'
 import { changeUser, type User, userByEmail, userById } from './users.js'
 
@@ -43,7 +42,7 @@ async function sendReset(accounts: AccountContext, email: string): Promise<void>
   if (user !== null) accounts.mail.post(resetUrl === null ? withPlainFragment(message, ownUrl) : message)
 }
 
-/** Creates a code for a letter. An event tells of it, as in Strapi, which stores the code in the user. */
+/** Creates a code for an e-mail. This is an event, as in Strapi, which stores the code in the user. */
 const codeFor = (accounts: AccountContext, purpose: 'reset' | 'confirm', user: User | null, lifespan: number): Promise<string> =>
   userTransaction(accounts, async (transaction) => {
     const code = await createOneTimeToken(transaction, purpose, user, accounts.now() + lifespan)
@@ -51,7 +50,7 @@ const codeFor = (accounts: AccountContext, purpose: 'reset' | 'confirm', user: U
     return code
   })
 
-/** Changes the password of a user, and ends what was issued before. */
+/** Changes the password of a user and revokes earlier tokens. */
 async function setPassword(accounts: AccountContext, transaction: Transaction, id: number, hashed: string): Promise<void> {
   await changeUser(transaction, id, { password: hashed }, accounts.now(), true)
   await accounts.watch?.happened(transaction, 'entry.update', id)

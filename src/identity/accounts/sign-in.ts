@@ -4,14 +4,12 @@ import { attributeErrors, readAttributes } from '../../content/documents/input/i
 import { scalarColumns } from '../../content/documents/input/stored.js'
 import { checkUniqueAttributes, writeAttributes } from '../../content/documents/user-attributes.js'
 import { ApiError, notFound, unauthorized, validationError } from '../../foundation/errors/errors.js'
-import { bodyMembers } from '../access/body.js'
 import { endSessions, nextSession, revokeSession, type ShownSession, sessionsOf } from '../access/sessions.js'
-import { isUnmistakable } from './confusable-names.js'
 import { type AccountContext, attributeWriting, type Issued, issue, issueSession, ofUser, userTransaction, userType } from './context.js'
 import { type Email, renderEmail } from './email.js'
-import { readFields } from './input.js'
+import { bodyMembers, isUnmistakable, readFields } from './input.js'
+import { checkPasswordService } from './oauth-providers.js'
 import { createOneTimeToken } from './one-time-tokens.js'
-import { checkPasswordService } from './services-of-panel.js'
 import { addUser, isIdentifier, roleByType, type User, userByEmail, userById, userByIdentifier, userByName } from './users.js'
 
 /** Returns `deviceId` of a body; null if it is missing or empty. */

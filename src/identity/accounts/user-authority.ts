@@ -2,10 +2,9 @@
 // created by the operator and are not restricted.
 import { sql } from 'kysely'
 import { forbidden } from '../../foundation/errors/errors.js'
-import { bodyMembers } from '../access/body.js'
 import type { Caller } from '../access/identify.js'
 import type { AccountContext } from './context.js'
-import { rolesNamed } from './given-role.js'
+import { bodyMembers, rolesNamed } from './input.js'
 import { roleByType, roleNamed } from './users.js'
 
 /** Attributes other than the role that control a user's rights, and attributes that authenticate a user. */

@@ -6,11 +6,9 @@ import { checkUniqueAttributes, valuesForConditions, writeAttributes } from '../
 import type { RowReader, Transaction } from '../../database/database.js'
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
 import { takenMessage } from '../../foundation/errors/unique-conflict.js'
-import { bodyMembers } from '../access/body.js'
 import type { Caller } from '../access/identify.js'
 import { type AccountContext, attributeWriting, userTransaction, userType } from './context.js'
-import { readRole, roleErrors } from './given-role.js'
-import { type Field, fieldError, fieldErrors, messageOf, readFields } from './input.js'
+import { bodyMembers, type Field, fieldError, fieldErrors, messageOf, readFields, readRole, roleErrors } from './input.js'
 import { ordinaryAttributes } from './sign-in.js'
 import { mayTakeIdentifiers } from './user-authority.js'
 import {

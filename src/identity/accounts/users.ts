@@ -8,11 +8,11 @@ import { ApiError } from '../../foundation/errors/errors.js'
 import { newDocumentId } from '../../model/schema/document-id.js'
 import { ownedLink } from '../../model/schema/owners.js'
 import type { ContentType } from '../../model/schema/types.js'
-import { revokeCredentials } from '../access/credential-versions.js'
-import type { RoleReference } from './given-role.js'
+import { revokeCredentials } from '../access/access-state.js'
+import type { RoleReference } from './input.js'
 import { revokeOneTimeTokens } from './one-time-tokens.js'
 
-/** A row of up_users, as far as accounts use it. */
+/** The used columns of a row of up_users. */
 export interface User {
   readonly id: number
   readonly document_id: string | null

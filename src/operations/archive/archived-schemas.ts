@@ -1,11 +1,15 @@
-// The schemas of an archive, and in what they differ from those of a project.
-import { isDeepStrictEqual } from 'node:util'
-import { ConfigError } from '../../foundation/errors/errors.js'
-import type { Model } from '../../model/schema/types.js'
-import { type ArchiveLineFile, linesOf } from './lines.js'
-import { loadedSchemas } from './loaded-schemas.js'
+// The schemas of an archive and their differences from those of a project.
 
-/** What is needed of a schema. */
+import { isDeepStrictEqual } from 'node:util'
+import camelCase from 'lodash/camelCase.js'
+import upperFirst from 'lodash/upperFirst.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { builtinSchemas } from '../../model/schema/builtin.js'
+import { collectionName } from '../../model/schema/names.js'
+import type { AttributeSource, Component, ContentType, Model, SchemaSource } from '../../model/schema/types.js'
+import { type ArchiveLineFile, linesOf } from './format.js'
+
+/** The used parts of a schema. */
 export interface ArchivedSchema {
   readonly uid: string
   readonly kind: unknown
@@ -51,7 +55,7 @@ export async function archivedSchemas(files: readonly ArchiveLineFile[], longest
   return found
 }
 
-/** Words of an attribute that say how it is written, not what it is. */
+/** Keys of an attribute that concern its notation, not its meaning. */
 const harmless: ReadonlySet<string> = new Set(['private', 'required', 'configurable', 'default'])
 
 const compared = (attribute: object): object => Object.fromEntries(Object.entries(attribute).filter(([key]) => !harmless.has(key)))
@@ -107,4 +111,159 @@ export function checkVersions(schema: ArchivedSchema | undefined, model: Model):
     throw new ConfigError(
       `${schema.uid} ${isOn ? 'has' : 'does not have'} ${feature} in the archive, but ${isOn ? 'not ' : ''}in the project. Make its schema as it is in the archive, import, and change it back afterwards. Nothing was changed`,
     )
+}
+
+/** A schema as a line of `schemas/`. */
+interface LoadedSchema {
+  readonly collectionName: string
+  readonly info: Readonly<Record<string, unknown>>
+  readonly options?: Readonly<Record<string, unknown>>
+  readonly pluginOptions?: Readonly<Record<string, unknown>>
+  readonly attributes: Readonly<Record<string, AttributeSource>>
+  readonly kind?: string
+  readonly modelType: 'contentType' | 'component'
+  readonly modelName: string
+  readonly uid: string
+  readonly plugin?: string
+  readonly globalId: string
+}
+
+/** Types in Strapi's order of registration: those of plugins, of the project, of the admin panel. */
+export function registeredTypes({ types }: Model): readonly ContentType[] {
+  const all = [...types.values()]
+  const of = (prefix: string): readonly ContentType[] => all.filter(({ uid }) => uid.startsWith(prefix))
+  return [...of('plugin::'), ...of('api::'), ...of('admin::')]
+}
+
+/** All schemas of a model in the order of their registration. */
+export const loadedSchemas = (model: Model): readonly LoadedSchema[] => [
+  ...registeredTypes(model).map(loadedType),
+  ...[...model.components.values()].map(loadedComponent),
+]
+
+function loadedType(type: ContentType): LoadedSchema {
+  const { uid, source, singularName, table } = type
+  const [, plugin] = /^(?:plugin::([^.]+)|(?=admin::))/.exec(uid) ?? []
+  const owner = uid.startsWith('admin::') ? 'admin' : plugin
+  const { info = {}, options, pluginOptions, attributes = {} } = isAsBuiltIn(source) ? (builtInDetails[uid] ?? {}) : source
+  return {
+    collectionName: collectionName(source),
+    info: { ...source.info, ...info },
+    ...(options === undefined ? {} : { options }),
+    ...(pluginOptions === undefined ? {} : { pluginOptions }),
+    attributes: { ...ownAttributes(type, attributes), ...systemAttributes(type, table) },
+    kind: source.kind,
+    modelType: 'contentType',
+    modelName: singularName,
+    uid,
+    ...(owner === undefined ? {} : { plugin: owner }),
+    globalId: `${owner === undefined ? '' : pascal(owner)}${pascal(singularName)}`,
+  }
+}
+
+/** Whether a schema is built in and not replaced by the project. */
+const isAsBuiltIn = ({ uid, attributes }: SchemaSource): boolean =>
+  builtinSchemas.some((schema) => schema.uid === uid && schema.attributes === attributes)
+
+function loadedComponent(component: Component): LoadedSchema {
+  const { uid, source, name } = component
+  return {
+    collectionName: collectionName(source),
+    info: source.info,
+    ...(source.options === undefined ? {} : { options: source.options }),
+    attributes: ownAttributes(component, component.source.attributes),
+    modelType: 'component',
+    modelName: name,
+    uid,
+    globalId: pascal(`component_${uid}`),
+  }
+}
+
+const pascal = (name: string): string => upperFirst(camelCase(name))
+
+/** The attributes of the file; a custom field has the type of its values. */
+function ownAttributes(
+  { source, attributes }: ContentType | Component,
+  details: Readonly<Record<string, object>>,
+): Record<string, AttributeSource> {
+  return Object.fromEntries(
+    Object.entries(source.attributes).map(([name, attribute]) => {
+      const known = attributes.get(name)
+      const type = attribute.type === 'customField' && known?.kind === 'scalar' ? known.type : attribute.type
+      return [name, { ...attribute, ...details[name], type }]
+    }),
+  )
+}
+
+function systemAttributes({ uid, localized, source }: ContentType, table: string): Record<string, AttributeSource> {
+  const creator = {
+    ...{ type: 'relation', relation: 'oneToOne', target: 'admin::user', configurable: false, writable: false, visible: false },
+    ...{ useJoinTable: false, private: source.options?.populateCreatorFields !== true },
+  }
+  return {
+    createdAt: { type: 'datetime' },
+    updatedAt: { type: 'datetime' },
+    publishedAt: { type: 'datetime', configurable: false, writable: true, visible: true },
+    createdBy: creator,
+    updatedBy: creator,
+    locale: { writable: true, private: !localized, configurable: false, visible: false, type: 'string' },
+    localizations: {
+      ...{
+        type: 'relation',
+        relation: 'oneToMany',
+        target: uid,
+        writable: false,
+        private: !localized,
+        configurable: false,
+        visible: false,
+      },
+      unstable_virtual: true,
+      joinColumn: { name: 'document_id', referencedColumn: 'document_id', referencedTable: table },
+    },
+  }
+}
+
+interface Details {
+  readonly info?: Readonly<Record<string, string>>
+  readonly options?: Readonly<Record<string, unknown>>
+  readonly pluginOptions?: Readonly<Record<string, unknown>>
+  readonly attributes?: Readonly<Record<string, object>>
+}
+
+const options = { draftAndPublish: false }
+const hidden = { 'content-manager': { visible: false }, 'content-type-builder': { visible: false } }
+
+/** Types that are not shown where content is written. */
+const type = (info: Details['info'] = {}, more: Partial<Details> = {}): Details => ({ info, options, pluginOptions: hidden, ...more })
+
+const named = (name: string, more?: Partial<Details>): Details => type({ name, description: '' }, more)
+
+const notUnique = { unique: false }
+
+/** By the uids of Strapi's own content-types. */
+const builtInDetails: Readonly<Record<string, Details>> = {
+  'plugin::upload.file': type({ description: '' }),
+  'plugin::upload.folder': type(),
+  'plugin::i18n.locale': type({ collectionName: 'locales', description: '' }),
+  'plugin::content-releases.release': type(),
+  'plugin::content-releases.release-action': type(),
+  'plugin::review-workflows.workflow': named('Workflow'),
+  'plugin::review-workflows.workflow-stage': named('Workflow Stage', { options: { version: '1.1.0', draftAndPublish: false } }),
+  'plugin::users-permissions.permission': named('permission'),
+  'plugin::users-permissions.role': named('role'),
+  'plugin::users-permissions.user': {
+    info: { name: 'user', description: '' },
+    options: { timestamps: true, draftAndPublish: false },
+  },
+  'admin::permission': named('Permission'),
+  'admin::user': named('User', { attributes: { firstname: notUnique, lastname: notUnique, username: notUnique } }),
+  'admin::role': named('Role'),
+  'admin::api-token': named('Api Token'),
+  'admin::api-token-permission': named('API Token Permission'),
+  'admin::transfer-token': named('Transfer Token'),
+  'admin::transfer-token-permission': named('Transfer Token Permission'),
+  'admin::session': type(
+    { name: 'Session', description: 'Session Manager storage' },
+    { pluginOptions: { ...hidden, i18n: { localized: false } } },
+  ),
 }

@@ -1,21 +1,26 @@
 // Exports a project as an archive in Strapi's format: all rows in one snapshot of the database, and the files that they name.
-
-import type { StoredFiles } from '../../content/media/stored-files.js'
-import type { RowSource } from '../../database/transfer/rows.js'
+import type { Absence, NamedFile, StoredFiles } from '../../content/media/stored-files.js'
+import { batchesOf } from '../../database/transfer/row-batches.js'
+import type { RowSource, RowValue } from '../../database/transfer/rows.js'
 import { stoppableWork } from '../../foundation/runtime/stoppable-work.js'
+import { fileType } from '../../model/schema/link.js'
 import type { Model } from '../../model/schema/types.js'
 import { describeTables } from '../../model/tables/tables.js'
-import { type ArchiveWriter, openArchiveWriter, type WrittenArchive } from './archive-writer.js'
-import { type ContainerOptions, openSink } from './entry-sink.js'
-import { type MissingFile, pinAssets, writeAssets } from './exported-assets.js'
-import { exportedConfiguration } from './exported-configuration.js'
-import { exportedLinks, storedRelations } from './exported-links.js'
-import { exportedOwnRows } from './exported-own-rows.js'
-import { type ExportedTables, exportedRows, openExportedTables } from './exported-rows.js'
-import { loadedSchemas, registeredTypes } from './loaded-schemas.js'
-import { type ArchiveScope, isExportable } from './scope.js'
+import { type ArchiveWriter, type ContainerOptions, openArchiveWriter, openSink, type WrittenArchive } from './archive-writer.js'
+import { loadedSchemas, registeredTypes } from './archived-schemas.js'
+import {
+  type ExportedTables,
+  exportedLinks,
+  exportedRows,
+  jsonText,
+  openExportedTables,
+  storedRelations,
+  withColumns,
+} from './exported-rows.js'
+import { type ArchiveScope, isExportable, uploadMetadataName, uploadName } from './format.js'
+import { ownTables } from './own-rows.js'
 
-/** What an export is doing. `total`: null where it is not known. */
+/** Progress of an export. `total`: null where it is unknown. */
 export interface ExportReport {
   readonly stage: 'entities' | 'assets' | 'links' | 'configuration'
   readonly what: string
@@ -23,13 +28,12 @@ export interface ExportReport {
   readonly total: number | null
 }
 
-/** What to export, and how. */
-export interface ExportOptions {
+interface ExportOptions {
   readonly scope: ArchiveScope
   readonly container: ContainerOptions
   /** The path of the archive without its endings. */
   readonly base: string
-  /** Where the files are; null: they are left out. */
+  /** The storage of files; null: they are left out. */
   readonly files: StoredFiles | null
   /** Octavo's version. */
   readonly version: string
@@ -39,7 +43,6 @@ export interface ExportOptions {
   begun(abandon: () => Promise<void>): void
 }
 
-/** What was exported. */
 export interface ExportedArchive extends WrittenArchive {
   readonly entities: number
   readonly assets: number
@@ -54,8 +57,8 @@ export interface ExportedArchive extends WrittenArchive {
 }
 
 /**
- * Writes an archive. What fails leaves nothing behind.
- * @throws ConfigError if there is one of this name, and whatever the database or the disk fails with
+ * Writes an archive. A failure leaves no files behind.
+ * @throws ConfigError if there is one of this name; errors of the database or the disk
  */
 export async function exportArchive(source: RowSource, model: Model, options: ExportOptions): Promise<ExportedArchive> {
   const sink = await openSink(options.base, options.container)
@@ -157,4 +160,149 @@ async function unknownTables({ source, model, tables }: ExportedTables): Promise
     if (rows > 0) found.push(`${name} (${rows} row${rows === 1 ? '' : 's'})`)
   }
   return found
+}
+
+/** A file to export: the JSON text of its metadata, and where its bytes are. */
+interface Asset extends NamedFile {
+  readonly metadata: string
+}
+
+interface FileData {
+  readonly hash?: unknown
+  readonly ext?: unknown
+  readonly url?: unknown
+  readonly provider?: unknown
+  readonly formats?: unknown
+}
+
+async function* assetsOf(tables: ExportedTables): AsyncGenerator<Asset> {
+  for await (const { id, text } of exportedRows(tables, tables.model.types.get(fileType)!)) {
+    const file = JSON.parse(text) as FileData
+    const provider = String(file.provider)
+    yield { name: nameOf(file), url: String(file.url), provider, metadata: `{"id":${id},${text.slice(1)}` }
+    for (const [type, format] of formatsOf(file)) {
+      const metadata = JSON.stringify({ ...format, type, id, mainHash: file.hash })
+      yield { name: nameOf(format), url: String(format.url), provider, metadata }
+    }
+  }
+}
+
+const nameOf = ({ hash, ext }: FileData): string => `${hash ?? ''}${ext ?? ''}`
+
+function formatsOf({ formats }: FileData): readonly [string, FileData][] {
+  if (typeof formats !== 'object' || formats === null || Array.isArray(formats)) return []
+  return Object.entries(formats).filter((entry): entry is [string, FileData] => typeof entry[1] === 'object' && entry[1] !== null)
+}
+
+/** The names of a file and its formats, by the JSON text of its row. */
+export function namesOfFile(data: string): readonly string[] {
+  const file = JSON.parse(data) as FileData
+  return [nameOf(file), ...formatsOf(file).map(([, format]) => nameOf(format))]
+}
+
+/** Keeps all files as they are now: those that are replaced or removed while the export runs would not be those of its rows. */
+async function pinAssets(tables: ExportedTables, files: StoredFiles): Promise<void> {
+  for await (const asset of assetsOf(tables)) await files.pin(asset)
+}
+
+/** A file that is not in the archive. */
+interface MissingFile {
+  readonly name: string
+  readonly url: string
+  readonly why: Absence
+}
+
+/** Writes all files. Returns how many, and those that are missing. */
+async function writeAssets(
+  tables: ExportedTables,
+  files: StoredFiles,
+  writer: ArchiveWriter,
+  report: (done: number) => void,
+): Promise<{ readonly written: number; readonly missing: readonly MissingFile[] }> {
+  const missing: MissingFile[] = []
+  const seen = new Set<string>()
+  for await (const asset of assetsOf(tables)) {
+    if (seen.has(asset.name)) continue
+    seen.add(asset.name)
+    const file = await files.find(asset)
+    if (typeof file === 'string') {
+      missing.push({ name: asset.name, url: asset.url, why: file })
+      continue
+    }
+    const metadata = Buffer.from(asset.metadata)
+    await writer.text(uploadMetadataName(asset.name), metadata)
+    await writer.file(uploadName(asset.name), file.bytes, file.open())
+    report(seen.size - missing.length)
+  }
+  return { written: seen.size - missing.length, missing }
+}
+
+/** The form of a column in JSON: JSON, a text, a number, or true and false. */
+type ColumnForm = 'json' | 'text' | 'number' | 'boolean'
+
+/** A table whose rows are configuration. */
+interface ConfigurationTable {
+  readonly table: string
+  /** The name of its rows in the archive. */
+  readonly type: 'core-store' | 'webhook'
+  readonly columns: Readonly<Record<string, ColumnForm>>
+}
+
+export const configurationTables: readonly ConfigurationTable[] = [
+  {
+    table: 'strapi_core_store_settings',
+    type: 'core-store',
+    columns: { id: 'number', key: 'text', value: 'json', type: 'text', environment: 'text', tag: 'text' },
+  },
+  {
+    table: 'strapi_webhooks',
+    type: 'webhook',
+    columns: { id: 'number', name: 'text', url: 'text', headers: 'json', events: 'json', enabled: 'boolean' },
+  },
+]
+
+/** The lines of all settings and webhooks. */
+async function* exportedConfiguration({ source, tables }: ExportedTables): AsyncGenerator<string> {
+  for (const { table: name, type, columns } of configurationTables) {
+    const table = tables.get(name)
+    if (table === undefined) continue
+    for await (const batch of batchesOf(source, withColumns(table, Object.keys(columns))))
+      for (const row of batch) {
+        const members = Object.entries(columns).map(([column, form], index) => `${JSON.stringify(column)}:${written(form, row[index]!)}`)
+        yield `{"type":"${type}","value":{${members.join(',')}}}`
+      }
+  }
+}
+
+function written(form: ColumnForm, value: RowValue): string {
+  if (value === null || value instanceof Uint8Array) return 'null'
+  switch (form) {
+    case 'json':
+      return jsonText(value)
+    case 'number':
+      return String(value)
+    case 'boolean':
+      return String(value === 1)
+    case 'text':
+      return JSON.stringify(String(value))
+  }
+}
+
+/** The lines of all own tables. */
+async function* exportedOwnRows({ source, model, tables, exported }: ExportedTables): AsyncGenerator<string> {
+  for (const { name, columns, reference } of ownTables) {
+    const table = tables.get(name)
+    const names = Object.keys(columns)
+    if (table === undefined || !names.every((column) => table.columns.some((each) => each.name === column))) continue
+    const read = withColumns(table, [...table.key.filter((column) => !names.includes(column)), ...names])
+    const first = read.columns.length - names.length
+    for await (const batch of batchesOf(source, read))
+      for (const row of batch) {
+        const value = Object.fromEntries(names.map((column, index) => [column, row[first + index] as string | number | null]))
+        const uid = reference === null ? String(value.type) : reference.uidOf(model, value)
+        const ids = uid === undefined ? undefined : exported.get(uid)
+        const isExported = reference === null ? ids !== undefined && ids.size > 0 : ids?.has(Number(value[reference.column])) === true
+        if (isExported) yield JSON.stringify({ type: name, value })
+      }
+  }
 }

@@ -1,9 +1,20 @@
 // Rows of a content-type or component as the JSON objects of `entities/`: columns first, then the components, whose rows are read with them.
 import { batchesOf } from '../../database/transfer/row-batches.js'
 import type { CopiedRow, RowSource, RowTable, RowValue } from '../../database/transfer/rows.js'
-import type { Attribute, ComponentAttribute, ContentType, DynamicZone, Model, Scalar, Schema } from '../../model/schema/types.js'
-import { exportedValue } from './exported-values.js'
-import { type IdSet, openIdSet } from './id-set.js'
+import { attributeTypes } from '../../model/schema/attributes.js'
+import {
+  type Attribute,
+  assertNever,
+  type ComponentAttribute,
+  type ContentType,
+  type DynamicZone,
+  type Model,
+  type MorphTo,
+  type Relation,
+  type Scalar,
+  type Schema,
+} from '../../model/schema/types.js'
+import { isExportable, type LinkLine } from './format.js'
 
 /** An attribute that holds entries of components. */
 export type HoldingAttribute = ComponentAttribute | DynamicZone
@@ -31,7 +42,6 @@ export const withColumns = (table: RowTable, names: readonly string[]): RowTable
   columns: names.map((name) => table.columns.find((column) => column.name === name)!),
 })
 
-/** How the rows of a shape become JSON. */
 interface RowWriter {
   readonly table: RowTable
   readonly holding: readonly HoldingAttribute[]
@@ -68,7 +78,7 @@ function rowWriter({ attributes }: Schema, table: RowTable): RowWriter {
 const together = 500
 
 /** An exported row: its id, and its object without the id. */
-export interface ExportedRow {
+interface ExportedRow {
   readonly id: number
   readonly text: string
 }
@@ -176,4 +186,261 @@ async function componentsOf(tables: ExportedTables, uid: string, ids: readonly n
     }
   }
   return found
+}
+
+/** Writes a stored value as JSON. */
+function exportedValue({ type }: Scalar, value: RowValue): string {
+  if (value === null) return 'null'
+  if (value instanceof Uint8Array) return JSON.stringify(Buffer.from(value).toString('utf8'))
+  const { family } = attributeTypes[type]
+  switch (family) {
+    case 'number':
+      return numberText(value)
+    case 'biginteger':
+      return JSON.stringify(wholeText(value))
+    case 'boolean':
+      return String(!falses.includes(value))
+    case 'datetime':
+      return type === 'timestamp' ? timestampText(value) : momentText(value)
+    case 'json':
+      return jsonText(value)
+    case 'text':
+    case 'date':
+    case 'time':
+      return JSON.stringify(String(value))
+    default:
+      return assertNever(family)
+  }
+}
+
+/** Responses show these as false, too. */
+const falses: readonly RowValue[] = [0, '0', 'false']
+
+/** A number of any precision is a number of JSON. Other values stay text. */
+function numberText(value: string | number | bigint): string {
+  if (typeof value === 'number' && !Number.isFinite(value)) return 'null'
+  const text = String(value)
+  return typeof value !== 'string' || /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text) ? text : JSON.stringify(text)
+}
+
+/** The digits of an integer. A double has those that responses show: beyond 64 bits, so that it is read as a double again. */
+function wholeText(value: string | number | bigint): string {
+  const text = String(value)
+  return typeof value === 'number' && Number.isInteger(value) && text.includes('e') ? BigInt(value).toString() : text
+}
+
+const lastMoment = 8.64e15
+
+/** A moment in ISO form, which has milliseconds. A text is one that is finer, or was written by another program. */
+function momentText(value: string | number | bigint): string {
+  const milliseconds = typeof value === 'string' ? Date.parse(value) : Number(value)
+  return JSON.stringify(Math.abs(milliseconds) <= lastMoment ? new Date(milliseconds).toISOString() : String(value))
+}
+
+/** Milliseconds as text. Strapi reads those before 1970 as a year, so they are written as a date. */
+function timestampText(value: string | number | bigint): string {
+  return typeof value === 'string' || value >= 0 ? JSON.stringify(wholeText(value)) : momentText(value)
+}
+
+/** Stored JSON as it is written; a text that is not JSON is a string. */
+export function jsonText(value: string | number | bigint): string {
+  if (typeof value !== 'string') return numberText(value)
+  try {
+    JSON.parse(value)
+  } catch {
+    return JSON.stringify(value)
+  }
+  return compactJson(value)
+}
+
+/** JSON in one line; numbers stay as they are written. */
+const compactJson = (json: string): string =>
+  /\s/.test(json) ? json.replace(/("(?:[^"\\]|\\.)*")|\s+/g, (_, text: string | undefined) => text ?? '') : json
+
+/** A relation that is written from this side. */
+type LinkAttribute = Relation | MorphTo
+
+/** A link, or null for one that leads from or to a row that the archive does not have. */
+type ExportedLink = LinkLine | null
+
+/** The relations that a shape stores and an archive has. */
+export function storedRelations({ attributes }: Schema): readonly LinkAttribute[] {
+  return [...attributes.values()].filter((attribute): attribute is LinkAttribute => {
+    if (attribute.kind === 'morphTo') return true
+    if (attribute.kind !== 'relation' || !isExportable(attribute.target)) return false
+    const { storage } = attribute
+    return (storage.kind === 'link' && storage.owner) || storage.kind === 'column' || storage.kind === 'localizations'
+  })
+}
+
+/** The links of one relation of a shape. */
+export function exportedLinks(tables: ExportedTables, shape: Schema, relation: LinkAttribute): AsyncGenerator<ExportedLink> {
+  if (relation.kind === 'morphTo')
+    return relation.storage.kind === 'table'
+      ? morphTableLinks(tables, shape, relation, relation.storage)
+      : morphColumnLinks(tables, shape, relation, relation.storage)
+  const { storage } = relation
+  switch (storage.kind) {
+    case 'link':
+      return linkTableLinks(tables, shape, relation, storage)
+    case 'column':
+      return columnLinks(tables, shape, relation, storage)
+    case 'localizations':
+      return localizations(tables, shape, relation)
+    case 'inverseColumn':
+      throw new Error(`${shape.uid}.${relation.name} is stored on the other side`)
+    default:
+      return assertNever(storage)
+  }
+}
+
+/** The rows of a table, as lists of some columns; none if the database lacks one of these. */
+async function* rowsOf(
+  { tables, source }: ExportedTables,
+  name: string,
+  columns: readonly (string | null)[],
+): AsyncGenerator<readonly RowValue[]> {
+  const table = tables.get(name)
+  const wanted = columns.filter((column) => column !== null)
+  const there = new Set(table?.columns.map((column) => column.name))
+  if (table === undefined || !wanted.every((column) => there.has(column))) return
+  const read: RowTable = withColumns(table, ['id', ...wanted])
+  for await (const batch of batchesOf(source, read))
+    for (const [, ...values] of batch) {
+      let at = 0
+      yield columns.map((column) => (column === null ? null : values[at++]!))
+    }
+}
+
+const isExported = ({ exported }: ExportedTables, uid: unknown, id: RowValue): boolean =>
+  id !== null && exported.get(String(uid))?.has(Number(id)) === true
+
+/** Values of order columns; a missing one is left out. */
+const place = (value: RowValue): { readonly pos?: number } => (value === null ? {} : { pos: Number(value) })
+
+const kindOf = (shape: Schema, { target }: Relation): LinkLine['kind'] => (shape.uid === target ? 'relation.circular' : 'relation.basic')
+
+async function* linkTableLinks(
+  tables: ExportedTables,
+  shape: Schema,
+  relation: Relation,
+  storage: Extract<Relation['storage'], { readonly kind: 'link' }>,
+): AsyncGenerator<ExportedLink> {
+  const { name: field, target, inverse } = relation
+  const kind = kindOf(shape, relation)
+  const { table, here, there, order, inverseOrder } = storage
+  for await (const [owner, row, at, inverseAt] of rowsOf(tables, table, [here, there, order, inverseOrder])) {
+    if (!isExported(tables, shape.uid, owner!) || !isExported(tables, target, row!)) yield null
+    else
+      yield {
+        kind,
+        relation: relation.relation,
+        left: { type: shape.uid, field, ref: Number(owner), ...place(at!) },
+        right: { type: target, ...(inverse === null ? {} : { field: inverse }), ref: Number(row), ...place(inverseAt!) },
+      }
+  }
+}
+
+async function* columnLinks(
+  tables: ExportedTables,
+  shape: Schema,
+  relation: Relation,
+  { column, references }: Extract<Relation['storage'], { readonly kind: 'column' }>,
+): AsyncGenerator<ExportedLink> {
+  const { name: field, target, inverse } = relation
+  for await (const [owner, row] of rowsOf(tables, shape.table, ['id', column])) {
+    if (row === null) continue
+    const isById = references === 'id'
+    if (!isExported(tables, shape.uid, owner!) || (isById && !isExported(tables, target, row!))) yield null
+    else
+      yield {
+        kind: kindOf(shape, relation),
+        relation: relation.relation,
+        left: { type: shape.uid, ref: Number(owner), field },
+        right: { type: target, ref: isById ? Number(row) : String(row), ...(inverse === null ? {} : { field: inverse }) },
+      }
+  }
+}
+
+/** Every row and its document id: no information, but Strapi writes them. */
+async function* localizations(tables: ExportedTables, shape: Schema, relation: Relation): AsyncGenerator<ExportedLink> {
+  const type = shape.uid
+  for await (const [row, documentId] of rowsOf(tables, shape.table, ['id', 'document_id'])) {
+    if (documentId === null || !isExported(tables, type, row!)) continue
+    yield {
+      kind: 'relation.circular',
+      relation: relation.relation,
+      left: { type, ref: Number(row), field: relation.name },
+      right: { type, ref: String(documentId) },
+    }
+  }
+}
+
+async function* morphTableLinks(
+  tables: ExportedTables,
+  shape: Schema,
+  { name: field }: MorphTo,
+  storage: Extract<MorphTo['storage'], { readonly kind: 'table' }>,
+): AsyncGenerator<ExportedLink> {
+  const { table, here, id, type, order } = storage
+  for await (const [owner, row, uid, linked, at] of rowsOf(tables, table, [here, id, type, 'field', order])) {
+    if (!isExported(tables, shape.uid, owner!) || !isExported(tables, uid, row!)) yield null
+    else
+      yield {
+        kind: 'relation.morph',
+        relation: 'morphToMany',
+        left: { type: shape.uid, field, ref: Number(owner) },
+        right: { ref: Number(row), ...place(at!), type: String(uid), ...(linked === null ? {} : { field: String(linked) }) },
+      }
+  }
+}
+
+async function* morphColumnLinks(
+  tables: ExportedTables,
+  shape: Schema,
+  { name: field }: MorphTo,
+  storage: Extract<MorphTo['storage'], { readonly kind: 'columns' }>,
+): AsyncGenerator<ExportedLink> {
+  for await (const [owner, row, uid] of rowsOf(tables, shape.table, ['id', storage.id, storage.type])) {
+    if (row === null || uid === null) continue
+    if (!isExported(tables, shape.uid, owner!) || !isExported(tables, uid, row!)) yield null
+    else
+      yield {
+        kind: 'relation.morph',
+        relation: 'morphToOne',
+        left: { type: shape.uid, ref: Number(owner), field },
+        right: { type: String(uid), ref: Number(row) },
+      }
+  }
+}
+
+/** A set of row ids, which are positive integers. */
+export interface IdSet {
+  readonly size: number
+  has(id: number): boolean
+  /** Returns whether the id is new. */
+  add(id: number): boolean
+}
+
+/** Ids that share a word. */
+const wordBits = 32
+
+/** Opens an empty set. */
+export function openIdSet(): IdSet {
+  const words = new Map<number, number>()
+  let size = 0
+  const has = (id: number): boolean => (((words.get(Math.floor(id / wordBits)) ?? 0) >>> (id % wordBits)) & 1) === 1
+  return {
+    get size() {
+      return size
+    },
+    has,
+    add: (id) => {
+      if (has(id)) return false
+      const place = Math.floor(id / wordBits)
+      words.set(place, (words.get(place) ?? 0) | (1 << (id % wordBits)))
+      size++
+      return true
+    },
+  }
 }

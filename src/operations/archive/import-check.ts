@@ -1,25 +1,28 @@
-// Reads a whole archive before anything is changed: whether all of it is as it should be, what it has, and what the project would lose of it.
+// Reads a whole archive before any change: checks it, counts its content, and lists what the project cannot hold.
 import { batchesOf } from '../../database/transfer/row-batches.js'
 import type { RowReplacement, RowTable, RowValue } from '../../database/transfer/rows.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Model } from '../../model/schema/types.js'
-import { entityIn, linkIn, valueIn } from './archive-lines.js'
 import { type ArchivedSchema, archivedSchemas, checkVersions, schemaDifferences } from './archived-schemas.js'
-import { namesOfFile } from './exported-assets.js'
-import { configurationTables } from './exported-configuration.js'
-import { withColumns } from './exported-rows.js'
-import { jsonText } from './exported-values.js'
+import { configurationTables, namesOfFile } from './export.js'
+import { type IdSet, jsonText, openIdSet, withColumns } from './exported-rows.js'
 import type { LinkLine } from './format.js'
-import { type IdSet, openIdSet } from './id-set.js'
-import { isHeldByRight, openRelations, type ResolveRelation } from './imported-links.js'
-import { type ArchivedRowReader, type ImportedRow, openRowReader } from './imported-rows.js'
-import { linesOf } from './lines.js'
-import { type Loss, type Losses, openLosses } from './losses.js'
-import { type ArchiveScope, isExportable } from './scope.js'
+import { type ArchiveScope, isExportable, linesOf } from './format.js'
+import {
+  type ArchivedRowReader,
+  type ImportedRow,
+  isHeldByRight,
+  type Loss,
+  type Losses,
+  openLosses,
+  openRelations,
+  openRowReader,
+  type ResolveRelation,
+} from './imported-rows.js'
 import type { UnpackedArchive } from './unpack.js'
+import { entityIn, linkIn, valueIn } from './unpack.js'
 
-/** What an import works on. */
 export interface ImportContext {
   readonly archive: UnpackedArchive
   readonly model: Model
@@ -31,7 +34,7 @@ export interface ImportContext {
   readonly longestLine: number
 }
 
-/** What an import is doing, in lines of the archive. */
+/** Progress of an import, in lines of the archive. */
 export interface ImportReport {
   readonly phase: 'unpack' | 'check' | 'remove' | 'write' | 'files'
   readonly what: string
@@ -39,7 +42,7 @@ export interface ImportReport {
   readonly total: number | null
 }
 
-/** What an archive has for a project. */
+/** Content of an archive for a project. */
 export interface CheckedArchive {
   readonly reader: ArchivedRowReader
   readonly relations: ResolveRelation
@@ -50,11 +53,11 @@ export interface CheckedArchive {
   readonly entities: ReadonlyMap<string, number>
   readonly links: number
   readonly settings: number
-  /** What the project cannot hold. */
+  /** Values and rows that the project cannot hold. */
   readonly losses: readonly Loss[]
   /** In what the schemas differ. */
   readonly differences: readonly string[]
-  /** Relations of rows that belong to nothing; Strapi leaves such rows behind. */
+  /** Relations of orphaned rows; Strapi leaves such rows behind. */
   readonly unowned: number
   /** Relations to types that the scope leaves out. */
   readonly outside: number
@@ -83,7 +86,7 @@ function openIds() {
 
 /**
  * Checks an archive.
- * @throws ConfigError that says what is not as it should be, and where
+ * @throws ConfigError with the error and its location
  */
 export async function checkArchive(context: ImportContext, report: (progress: ImportReport) => void): Promise<CheckedArchive> {
   const { archive, model, database, tables, scope, longestLine } = context
@@ -216,7 +219,6 @@ async function checkLinks(
   return { count, unowned, outside }
 }
 
-/** Whether the row at an end of a link is imported. */
 export const hasRow = (ids: ReadonlyMap<string, IdSet>, { type, ref }: LinkLine['left'] | LinkLine['right']): boolean =>
   typeof ref === 'number' && ids.get(type)?.has(ref) === true
 

@@ -3,15 +3,15 @@ import { batchesOf } from '../../database/transfer/row-batches.js'
 import type { RowCondition, RowTable, RowValue } from '../../database/transfer/rows.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Component, ContentType, MorphTo, Schema } from '../../model/schema/types.js'
-import { configurationTables } from './exported-configuration.js'
+import { registeredTypes } from './archived-schemas.js'
+import { configurationTables } from './export.js'
 import { withColumns } from './exported-rows.js'
 import type { ImportContext, ImportReport } from './import-check.js'
-import { registeredTypes } from './loaded-schemas.js'
 
 /** Values of one condition. */
 const together = 500
 
-/** How many rows an import removes, by what they are. */
+/** Numbers of rows that an import removes, by kind. */
 export async function countRemoved({ database, model, tables, scope }: ImportContext): Promise<ReadonlyMap<string, number>> {
   const counts = new Map<string, number>()
   const count = async (name: string, table: string): Promise<void> => {
@@ -25,7 +25,7 @@ export async function countRemoved({ database, model, tables, scope }: ImportCon
   return counts
 }
 
-/** Tables of Octavo's that name rows or users, and the columns that say of which type they are. */
+/** Tables of Octavo that reference rows or users, with the columns for their types. */
 const notes: readonly { readonly table: string; readonly type: string }[] = [
   { table: 'octavo_modified_drafts', type: 'type' },
   { table: 'octavo_out_of_sync_locales', type: 'type' },
@@ -55,7 +55,7 @@ export async function removeReplaced(context: ImportContext, report: (progress: 
   }
   if (!scope.configuration) return
   for (const { table } of configurationTables) await remove(table, {})
-  // Imported webhooks have ids of their own: the signing secret of a former one must not become theirs.
+  // Imported webhooks have new ids: they must not inherit the signing secret of a former one.
   for (const table of webhookTables) await remove(table, {})
 }
 

@@ -1,20 +1,18 @@
 // Writes the rows of an archive into a database whose old rows are gone, inside the same transaction.
-import type { CopiedRow, RowTable, RowValue } from '../../database/transfer/rows.js'
+import type { CopiedRow, RowReplacement, RowTable, RowValue } from '../../database/transfer/rows.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
 import { fileType } from '../../model/schema/link.js'
 import type { OctavoColumnType } from '../../model/tables/octavo-tables.js'
-import { entityIn, linkIn, valueIn } from './archive-lines.js'
-import { configurationTables } from './exported-configuration.js'
+import { configurationTables } from './export.js'
 import { withColumns } from './exported-rows.js'
+import { linesOf } from './format.js'
 import { type CheckedArchive, hasRow, type ImportContext, type ImportReport } from './import-check.js'
-import type { RowIds } from './imported-ids.js'
-import type { ImportedRow } from './imported-rows.js'
-import { importedJson } from './imported-values.js'
-import { linesOf } from './lines.js'
+import type { ImportedRow, RowIds } from './imported-rows.js'
+import { importedJson } from './imported-rows.js'
 import { type OwnValue, ownersOfTables, ownTables } from './own-rows.js'
-import { openRowBuffer } from './row-buffer.js'
+import { entityIn, linkIn, valueIn } from './unpack.js'
 
-/** What is written, and how. */
-export interface ImportWriting {
+interface ImportWriting {
   readonly context: ImportContext
   readonly checked: CheckedArchive
   readonly ids: RowIds
@@ -139,7 +137,7 @@ async function writeLinks({ context, checked, ids, report }: ImportWriting): Pro
   await updated.flush()
 }
 
-/** Rows of Octavo's own tables, as far as the rows that they are about are imported. */
+/** Rows of Octavo's tables that belong to imported rows. */
 async function writeOwnRows({ context, checked, ids }: ImportWriting): Promise<void> {
   const { archive, model, database, tables, longestLine } = context
   const buffer = openRowBuffer(database.insert)
@@ -199,4 +197,46 @@ function storedSetting(form: string, isText: boolean, json: string): RowValue {
   const value = JSON.parse(json) as unknown
   if (form === 'boolean') return value === true ? 1 : 0
   return typeof value === 'string' ? value : json
+}
+
+/** Collected rows. A table is always the same value. */
+interface RowBuffer {
+  add(table: RowTable, row: CopiedRow): void
+  /** Whether the buffer is full. */
+  readonly isFull: boolean
+  flush(): Promise<void>
+}
+
+/** Rows, and characters of them, that are collected. */
+const [mostRows, mostCharacters] = [2_000, 4_000_000]
+
+const sizeOf = (value: RowValue): number => (typeof value === 'string' ? value.length : 8)
+
+/** `write`: inserts or updates rows. */
+function openRowBuffer(write: RowReplacement['insert']): RowBuffer {
+  const tables = new Map<RowTable, CopiedRow[]>()
+  let [rows, characters] = [0, 0]
+  return {
+    add: (table, row) => {
+      const collected = tables.get(table) ?? []
+      tables.set(table, collected)
+      collected.push(row)
+      rows++
+      for (const value of row) characters += sizeOf(value)
+    },
+    get isFull() {
+      return rows >= mostRows || characters >= mostCharacters
+    },
+    flush: async () => {
+      for (const [table, collected] of tables)
+        await write(table, collected).catch((error: Error) => {
+          throw error instanceof ConfigError
+            ? error
+            : new ConfigError(`A row of ${table.name} could not be written: ${error.message}. Nothing was changed`)
+        })
+      tables.clear()
+      rows = 0
+      characters = 0
+    },
+  }
 }

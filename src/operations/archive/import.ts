@@ -1,4 +1,4 @@
-// Imports an archive into a project: unpacks and checks all of it, says what it would delete and lose, and replaces the content in one
+// Imports an archive into a project: unpacks and checks all of it, reports deletions and losses, and replaces the content in one
 // transaction.
 
 import type { LibrarySwap, LibrarySwaps } from '../../content/media/library-swap.js'
@@ -8,23 +8,20 @@ import type { CopiedRow, RowReplacement, RowTable } from '../../database/transfe
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Model } from '../../model/schema/types.js'
-import { entityIn } from './archive-lines.js'
 import { archivedSchemas } from './archived-schemas.js'
-import { withColumns } from './exported-rows.js'
-import { type IdSet, openIdSet } from './id-set.js'
+import { type IdSet, openIdSet, withColumns } from './exported-rows.js'
+import { type ArchiveScope, isExportable, linesOf } from './format.js'
 import { type CheckedArchive, checkArchive, type ImportContext, type ImportReport } from './import-check.js'
 import { changedTables, countRemoved, removeReplaced } from './import-removal.js'
 import { writeConfiguration, writeContent } from './import-write.js'
-import { openRowIds, type RowIds } from './imported-ids.js'
-import { linesOf } from './lines.js'
-import { type ArchiveScope, isExportable } from './scope.js'
+import { openRowIds, type RowIds } from './imported-rows.js'
 import type { UnpackedArchive } from './unpack.js'
+import { entityIn } from './unpack.js'
 
-/** What an import would do. */
 export interface ImportPreview {
   readonly context: ImportContext
   readonly checked: CheckedArchive
-  /** Rows that are deleted, by what they are. */
+  /** Deleted rows by kind. */
   readonly removed: ReadonlyMap<string, number>
 }
 
@@ -43,7 +40,7 @@ export async function previewImport(
   return { context, checked, removed: await countRemoved(context) }
 }
 
-/** What the archive does not have is not replaced: an export may have left it out. */
+/** Content that the archive lacks is not replaced: an export may have left it out. */
 async function narrow(scope: ArchiveScope, archive: UnpackedArchive, model: Model, longestLine: number): Promise<ArchiveScope> {
   const { manifest, lines, uploads } = archive
   const schemas = await archivedSchemas(lines.schemas, longestLine)
@@ -60,18 +57,17 @@ async function narrow(scope: ArchiveScope, archive: UnpackedArchive, model: Mode
   }
 }
 
-/** How a previewed import is carried out. */
 export interface ImportOptions {
-  /** The media library, and the database beside the one whose rows are replaced. */
+  /** The media library, with the database next to the one whose rows are replaced. */
   readonly library: LibrarySwaps
   readonly command: CommandDatabase
   report(progress: ImportReport): void
 }
 
 /**
- * Replaces the content of a project by that of an archive. Whatever ends it before its commit leaves the old content; afterwards, files
- * that have not come to their places do so with the next start.
- * @throws ConfigError if others write to the tables, and whatever the database or the storage fails with
+ * Replaces the content of a project by that of an archive. An interruption before the commit leaves the old content; after it, files
+ * that are not yet in place are moved by the next start.
+ * @throws ConfigError if others write to the tables; errors of the database or the storage
  */
 export async function carryOutImport({ context, checked }: ImportPreview, { library, command, report }: ImportOptions): Promise<void> {
   const { archive, database, tables, scope } = context
@@ -102,7 +98,7 @@ export async function carryOutImport({ context, checked }: ImportPreview, { libr
   }
 }
 
-/** @throws ConfigError that says that nobody knows, where the database does not answer */
+/** @throws ConfigError if the database does not respond, so that the outcome is unknown */
 async function committed(database: RowReplacement): Promise<void> {
   try {
     await database.commit()
@@ -129,7 +125,7 @@ async function idsFor(context: ImportContext, { largest }: CheckedArchive, users
   return openRowIds({
     largest: (uid) => largest.get(uid) ?? 0,
     last: lastOf,
-    // A token of somebody who had the id before must not become one of somebody else.
+    // A token of the former owner of an id must not become one of another user.
     isTaken: (uid, id) => (uid === userType ? id <= lastOf(uid) && !users.has(id) : components.get(uid)?.has(id) === true),
   })
 }

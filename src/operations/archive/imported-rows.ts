@@ -1,11 +1,27 @@
 // Lines of `entities/` as rows: one of a content-type, and those of the components in it. What the project has no place for is noted.
-import type { Fitted, RowReplacement, RowTable, RowValue } from '../../database/transfer/rows.js'
+import {
+  type CopiedRow,
+  exactNumber,
+  type Fitted,
+  isDecimal,
+  type RowReplacement,
+  type RowTable,
+  type RowValue,
+} from '../../database/transfer/rows.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import type { Component, ContentType, Model, Scalar, Schema } from '../../model/schema/types.js'
-import { type HoldingAttribute, withColumns } from './exported-rows.js'
-import { importedValue } from './imported-values.js'
-import { elementsOf, membersOf } from './json-parts.js'
-import type { ArchiveLine } from './lines.js'
+import { attributeTypes } from '../../model/schema/attributes.js'
+import { fileType } from '../../model/schema/link.js'
+import {
+  type Attribute,
+  assertNever,
+  type Component,
+  type ContentType,
+  type Model,
+  type Scalar,
+  type Schema,
+} from '../../model/schema/types.js'
+import { type HoldingAttribute, type IdSet, openIdSet, withColumns } from './exported-rows.js'
+import { type ArchiveLine, elementsOf, type LinkLine, membersOf } from './format.js'
 
 /** A row of an archive, with its id there. */
 export interface ImportedRow {
@@ -17,23 +33,23 @@ export interface ImportedRow {
 }
 
 /** A component of a row. `order`: null for a single one. */
-export interface ImportedEntry {
+interface ImportedEntry {
   readonly field: string
   readonly order: number | null
   readonly row: ImportedRow
 }
 
-/** Is told of what is lost, where. */
-export type NoteLoss = (what: string, example?: string) => void
+/** Collects losses with their locations. */
+type NoteLoss = (what: string, example?: string) => void
 
-/** Which component a single or repeatable attribute had where the archive was made; undefined: that is not known. */
-export type ArchivedComponents = (uid: string, attribute: string) => string | undefined
+/** The component of a single or repeatable attribute in the exported project; undefined: unknown. */
+type ArchivedComponents = (uid: string, attribute: string) => string | undefined
 
 /** Reads rows for the tables of a database. */
 export interface ArchivedRowReader {
   /** The columns of a shape's rows, the id first; null: the database has no such table. */
   tableOf(shape: Schema): RowTable | null
-  /** A row of a content-type. @throws ConfigError for what is no entity at all */
+  /** A row of a content-type. @throws ConfigError for a line that is not an entity */
   read(type: ContentType, id: number, data: string, line: ArchiveLine, note: NoteLoss): ImportedRow
 }
 
@@ -43,7 +59,7 @@ interface ScalarPlace {
   fit(value: RowValue): Fitted
 }
 
-/** What of a shape is read. */
+/** The imported parts of a shape. */
 interface ShapePlan {
   readonly table: RowTable
   readonly scalars: ReadonlyMap<string, ScalarPlace>
@@ -51,7 +67,7 @@ interface ShapePlan {
 }
 
 /** The largest row id of every database. */
-export const largestId = 2_147_483_647
+const largestId = 2_147_483_647
 
 /** Components inside of components, at most. */
 const deepest = 50
@@ -84,7 +100,6 @@ export function openRowReader(
   }
 }
 
-/** What a row is read in. */
 interface RowImport {
   readonly model: Model
   planOf(shape: Schema): ShapePlan | null
@@ -180,4 +195,257 @@ export function idOf(json: string | undefined, where: string): number {
   const id = json !== undefined && /^\d{1,10}$/.test(json) ? Number(json) : 0
   if (id < 1 || id > largestId) throw new ConfigError(`${where} has no row id, or one that no database has. Nothing was changed`)
   return id
+}
+
+/** One kind of loss. */
+export interface Loss {
+  /** `api::article.article.headline: the project has no such attribute`. */
+  readonly what: string
+  readonly count: number
+  /** Values or rows of it. */
+  readonly examples: readonly string[]
+}
+
+/** Counts losses. */
+export interface Losses {
+  note(what: string, example?: string): void
+  readonly list: readonly Loss[]
+}
+
+/** Examples of one kind. */
+const shown = 3
+
+/** Kinds with counts of their own; all others are counted together. */
+const kinds = 1_000
+
+export function openLosses(): Losses {
+  const found = new Map<string, { count: number; readonly examples: string[] }>()
+  return {
+    note: (what, example) => {
+      const key = found.has(what) || found.size < kinds ? what : 'others'
+      const entry = found.get(key) ?? { count: 0, examples: [] }
+      found.set(key, entry)
+      entry.count++
+      if (example !== undefined && entry.examples.length < shown) entry.examples.push(example)
+    },
+    get list() {
+      return [...found].map(([what, { count, examples }]) => ({ what, count, examples }))
+    },
+  }
+}
+
+const isString = (json: string): boolean => json.startsWith('"')
+const isNumber = (json: string): boolean => /^[-\d]/.test(json)
+
+/** A string's value, or the text of a number, `true` or `false`; null: it is an object or a list. */
+function textOf(json: string): string | null {
+  if (isString(json)) return JSON.parse(json) as string
+  return json.startsWith('{') || json.startsWith('[') ? null : json
+}
+
+/** Reads the value of an attribute. */
+function importedValue({ type }: Scalar, json: string): Fitted {
+  if (json === 'null') return { value: null }
+  const { family } = attributeTypes[type]
+  if (family === 'json') return { value: importedJson(json) }
+  const text = textOf(json)
+  if (text === null) return { value: null, problem: `is an object or a list, not a value of the type ${type}` }
+  switch (family) {
+    case 'text':
+    case 'date':
+    case 'time':
+      return { value: text }
+    case 'number':
+      return isDecimal(text) ? { value: exactNumber(text) ?? text } : { value: null, problem: 'is not a number' }
+    case 'biginteger':
+      return importedInteger(text)
+    case 'boolean':
+      return importedBoolean(text)
+    case 'datetime':
+      return importedMoment(text, type === 'timestamp')
+    default:
+      return assertNever(family)
+  }
+}
+
+/** Exact within 64 bits, the nearest double beyond them, as columns of SQLite keep it. */
+function importedInteger(text: string): Fitted {
+  if (!/^-?\d{1,400}$/.test(text)) return { value: null, problem: 'is not an integer' }
+  const integer = BigInt(text)
+  if (BigInt.asIntN(64, integer) !== integer) return { value: Number(integer) }
+  return { value: Number.isSafeInteger(Number(integer)) ? Number(integer) : integer }
+}
+
+function importedBoolean(text: string): Fitted {
+  if (/^(?:true|1)$/.test(text)) return { value: 1 }
+  return /^(?:false|0)$/.test(text) ? { value: 0 } : { value: null, problem: 'is neither true nor false' }
+}
+
+/** `isTimestamp`: digits are milliseconds. */
+function importedMoment(text: string, isTimestamp: boolean): Fitted {
+  const isCount = /^-?\d{1,16}$/.test(text)
+  const milliseconds = isCount && (isTimestamp || text.length > 8) ? Number(text) : Date.parse(text)
+  return Number.isNaN(milliseconds) ? { value: null, problem: 'is not a timestamp' } : { value: milliseconds }
+}
+
+/** JSON as it is written; a string without its quotes, unless it is JSON then. */
+export function importedJson(json: string): RowValue {
+  if (isNumber(json)) return exactNumber(json) ?? json
+  if (!isString(json)) return json
+  const text = JSON.parse(json) as string
+  return isJson(text) ? json : text
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+interface StoredRelation {
+  /** Rows that are inserted, or columns of rows that are there. */
+  readonly kind: 'insert' | 'update'
+  readonly table: RowTable
+  /** The type that the relation leads to; null: each line says which. */
+  readonly target: string | null
+  readonly isById: boolean
+  /** The row for a line whose ends have these ids. */
+  row(link: LinkLine, left: number, right: RowValue): CopiedRow
+}
+
+/** The treatment of the lines of a relation: ignored, or changed, with the reason. */
+type ResolvedRelation = StoredRelation | { readonly kind: 'ignore' } | { readonly kind: 'loss'; readonly what: string }
+
+/** Finds where the lines of a relation are stored. */
+export type ResolveRelation = (link: LinkLine) => ResolvedRelation
+
+/** Opens the relations of a model, whose tables a database has. */
+export function openRelations(model: Model, tables: ReadonlyMap<string, RowTable>): ResolveRelation {
+  const known = new Map<string, ResolvedRelation>()
+  return ({ left: { type, field } }) => {
+    const key = `${type} ${field}`
+    const resolved = known.get(key) ?? resolve(model, tables, type, field)
+    known.set(key, resolved)
+    return resolved
+  }
+}
+
+function resolve(model: Model, tables: ReadonlyMap<string, RowTable>, type: string, field: string): ResolvedRelation {
+  const shape = model.types.get(type) ?? model.components.get(type)
+  const attribute = shape?.attributes.get(field)
+  if (shape === undefined || attribute === undefined) return loss(`${type}.${field}: the project has no such relation`)
+  if (attribute.kind === 'relation' && attribute.storage.kind === 'localizations') return { kind: 'ignore' }
+  const stored = storedIn(shape, attribute, tables)
+  return stored ?? loss(`${type}.${field}: the project stores no relation there`)
+}
+
+const loss = (what: string): ResolvedRelation => ({ kind: 'loss', what: what.slice(0, 300) })
+
+/** Null: it is no relation, or the other side stores it. */
+function storedIn(shape: Schema, attribute: Attribute, tables: ReadonlyMap<string, RowTable>): StoredRelation | null {
+  const columnsOf = (name: string, columns: readonly string[]): RowTable | null => {
+    const table = tables.get(name)
+    return table !== undefined && columns.every((column) => table.columns.some((each) => each.name === column))
+      ? withColumns(table, columns)
+      : null
+  }
+  if (attribute.kind === 'morphTo') return storedMorph(shape, attribute.storage, columnsOf)
+  if (attribute.kind !== 'relation') return null
+  const { storage, target } = attribute
+  switch (storage.kind) {
+    case 'link': {
+      const { here, there, order, inverseOrder } = storage
+      const table = columnsOf(
+        storage.table,
+        [here, there, order, inverseOrder].filter((column) => column !== null),
+      )
+      if (!storage.owner || table === null) return null
+      const places = ({ left, right }: LinkLine) => [
+        ...(order === null ? [] : [left.pos ?? null]),
+        ...(inverseOrder === null ? [] : [right.pos ?? null]),
+      ]
+      return { kind: 'insert', table, target, isById: true, row: (link, left, right) => [left, right, ...places(link)] }
+    }
+    case 'column': {
+      const table = columnsOf(shape.table, ['id', storage.column])
+      return table === null
+        ? null
+        : { kind: 'update', table, target, isById: storage.references === 'id', row: (_, left, right) => [left, right] }
+    }
+    case 'inverseColumn':
+    case 'localizations':
+      return null
+    default:
+      return assertNever(storage)
+  }
+}
+
+function storedMorph(
+  shape: Schema,
+  storage: Extract<Attribute, { readonly kind: 'morphTo' }>['storage'],
+  columnsOf: (name: string, columns: readonly string[]) => RowTable | null,
+): StoredRelation | null {
+  if (storage.kind === 'columns') {
+    const table = columnsOf(shape.table, ['id', storage.id, storage.type])
+    return table === null
+      ? null
+      : { kind: 'update', table, target: null, isById: true, row: ({ right }, left, id) => [left, id, right.type] }
+  }
+  const { here, id, type, order } = storage
+  const table = columnsOf(storage.table, [here, id, type, 'field', order])
+  const row: StoredRelation['row'] = ({ right }, left, target) => [left, target, right.type, right.field ?? null, right.pos ?? null]
+  return table === null ? null : { kind: 'insert', table, target: null, isById: true, row }
+}
+
+/** Whether a relation is shown by its right end: that of a file appears wherever the file does. */
+export const isHeldByRight = ({ left: { type, field } }: LinkLine): boolean => type === fileType && field === 'related'
+
+/** The ids of imported rows. */
+export interface RowIds {
+  /** The id for the next row that has `archived` in the archive. */
+  assign(uid: string, archived: number): number
+  /** The id that a row got; the first, if several rows have it in the archive. */
+  of(uid: string, archived: number): number
+}
+
+/** The ids of a type or component. */
+interface KnownIds {
+  /** The largest in the archive. */
+  largest(uid: string): number
+  /** The last number that the database gave. */
+  last(uid: string): number
+  /** Whether a row of the database has this id, or a former row had it that must not be confused with the new one. */
+  isTaken(uid: string, id: number): boolean
+}
+
+export function openRowIds({ largest, last, isTaken }: KnownIds): RowIds {
+  const assigned = new Map<string, IdSet>()
+  const others = new Map<string, Map<number, number>>()
+  const next = new Map<string, number>()
+
+  function another(uid: string): number {
+    const id = next.get(uid) ?? Math.max(largest(uid), last(uid)) + 1
+    next.set(uid, id + 1)
+    return id
+  }
+
+  return {
+    assign: (uid, archived) => {
+      const known = assigned.get(uid) ?? openIdSet()
+      assigned.set(uid, known)
+      const isFirst = known.add(archived)
+      if (isFirst && !isTaken(uid, archived)) return archived
+      const id = another(uid)
+      if (isFirst) {
+        const map = others.get(uid) ?? new Map<number, number>()
+        others.set(uid, map)
+        map.set(archived, id)
+      }
+      return id
+    },
+    of: (uid, archived) => others.get(uid)?.get(archived) ?? archived,
+  }
 }

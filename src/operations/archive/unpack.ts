@@ -1,17 +1,32 @@
-// Unpacks an archive into a folder of its own, within bounds: files of lines, uploads, and whether all of them are what the archive says.
+// Unpacks an archive into a temporary folder, within limits: files of lines, uploads, and their verification by the manifest.
+
 import { createHash } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { mkdir, readFile } from 'node:fs/promises'
+import { constants, createReadStream, createWriteStream } from 'node:fs'
+import { lstat, mkdir, open, readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { Transform } from 'node:stream'
+import { type Readable, Transform } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { createGunzip } from 'node:zlib'
+import { extract, type Header } from 'tar-stream'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { type ArchiveEntry, type ArchiveForm, entriesOf } from './entry-source.js'
-import { entryKind, type LineKind, type Manifest, type ManifestFile, manifestName, metadataName } from './format.js'
-import type { ArchiveLineFile } from './lines.js'
+import { checkStructure } from '../../foundation/runtime/json-structure.js'
+import {
+  type ArchiveLine,
+  type ArchiveLineFile,
+  decryption,
+  entryKind,
+  type LineKind,
+  type LinkLine,
+  type Manifest,
+  type ManifestFile,
+  manifestName,
+  membersOf,
+  metadataName,
+} from './format.js'
+import { idOf } from './imported-rows.js'
 
 /** The bounds of an archive. */
-export interface ArchiveLimits {
+interface ArchiveLimits {
   readonly archiveFiles: number
   readonly archiveBytes: number
   readonly archiveRatio: number
@@ -19,7 +34,7 @@ export interface ArchiveLimits {
 }
 
 /** An unpacked upload. */
-export interface UnpackedUpload {
+interface UnpackedUpload {
   readonly path: string
   readonly bytes: number
   /** Hexadecimal. */
@@ -28,9 +43,9 @@ export interface UnpackedUpload {
   readonly mime: string
 }
 
-/** An archive whose files lie in a folder. */
+/** An unpacked archive. */
 export interface UnpackedArchive {
-  /** Which version of Strapi made it, or could have. */
+  /** The version of Strapi, or a compatible one. */
   readonly strapiVersion: string
   readonly createdAt: string | null
   /** Checksums and the scope of the export; null: the archive is not Octavo's. */
@@ -40,7 +55,7 @@ export interface UnpackedArchive {
   readonly uploads: ReadonlyMap<string, UnpackedUpload>
 }
 
-/** Bytes of an archive that are unpacked whatever their ratio is. */
+/** Bytes that are unpacked at any compression ratio. */
 const unquestioned = 1_000_000_000
 
 /** Bytes of the metadata of an archive or of an upload, and of the list of all files. */
@@ -79,7 +94,7 @@ interface Unpacking {
   finish(): Promise<UnpackedArchive>
 }
 
-/** A file that was written: where it lies, and what is known of it. */
+/** An unpacked file with its path, size and checksum. */
 interface WrittenFile {
   readonly path: string
   readonly known: ManifestFile & { readonly sha256: string }
@@ -197,9 +212,6 @@ function parsed(name: string, text: string): unknown {
   }
 }
 
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** The media type in the metadata of an upload. */
 function mimeIn(name: string, text: string): string {
   const metadata = parsed(name, text)
@@ -246,5 +258,201 @@ function checkFiles({ files }: Manifest, found: ReadonlyMap<string, ManifestFile
   const shown = [...wrong, ...extra].slice(0, 5).join(', ')
   throw new ConfigError(
     `The archive is damaged: ${wrong.length + extra.length} of its files are not as they were written (${shown}). Nothing was changed`,
+  )
+}
+
+/** Levels of a JSON document. */
+const bodyDepth = 500
+const bounds = { bodyDepth, bodyValues: Number.POSITIVE_INFINITY, bodyKeys: Number.POSITIVE_INFINITY }
+
+/** Parses a line. @throws ConfigError if it is not JSON, or nested too deeply */
+function parsedLine({ text, where }: ArchiveLine): unknown {
+  try {
+    checkStructure(Buffer.from(text), bounds)
+    return JSON.parse(text)
+  } catch (error) {
+    throw new ConfigError(`${where} is not JSON: ${(error as Error).message}. Nothing was changed`)
+  }
+}
+
+/** An entity: its type, its row id, and the JSON text of its attributes. */
+interface EntityLine {
+  readonly type: string
+  readonly id: number
+  readonly data: string
+}
+
+/** Reads a line of `entities/`. @throws ConfigError for anything else */
+export function entityIn(line: ArchiveLine): EntityLine {
+  parsedLine(line)
+  const members = membersOf(line.text)
+  const type = stringIn(members?.get('type'))
+  const data = members?.get('data')
+  if (type === null || data === undefined) throw new ConfigError(`${line.where} is not an entity. Nothing was changed`)
+  return { type, id: idOf(members?.get('id'), line.where), data }
+}
+
+const stringIn = (json: string | undefined): string | null => (json?.startsWith('"') === true ? (JSON.parse(json) as string) : null)
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isText = (value: unknown): value is string => typeof value === 'string'
+const isPlace = (value: unknown): boolean => value === undefined || (typeof value === 'number' && Number.isFinite(value))
+
+/** Reads a line of `links/`. @throws ConfigError for anything else */
+export function linkIn(line: ArchiveLine): LinkLine {
+  const value = parsedLine(line)
+  if (!isObject(value) || !isObject(value.left) || !isObject(value.right)) throw notALink(line)
+  const { left, right } = value
+  // Strapi writes null where a table has no such column.
+  const places = [left.pos ?? undefined, right.pos ?? undefined]
+  const isWhole =
+    [value.kind, value.relation, left.type, left.field, right.type].every(isText) &&
+    (right.field === undefined || right.field === null || isText(right.field)) &&
+    [left.ref, right.ref].every((ref) => isText(ref) || Number.isSafeInteger(ref)) &&
+    places.every(isPlace)
+  if (!isWhole) throw notALink(line)
+  return value as unknown as LinkLine
+}
+
+const notALink = ({ where }: ArchiveLine): ConfigError => new ConfigError(`${where} is not a relation. Nothing was changed`)
+
+/** A setting, a webhook, or a row of one of Octavo's tables: its type, and the members of its value as JSON texts. */
+interface ValueLine {
+  readonly type: string
+  readonly value: ReadonlyMap<string, string>
+}
+
+/** Reads a line of `configuration/` or `octavo/`. @throws ConfigError for anything else */
+export function valueIn(line: ArchiveLine): ValueLine {
+  parsedLine(line)
+  const members = membersOf(line.text)
+  const type = stringIn(members?.get('type'))
+  const value = membersOf(members?.get('value') ?? 'null')
+  if (type === null || value === null) throw new ConfigError(`${line.where} is not as Strapi writes it. Nothing was changed`)
+  return { type, value }
+}
+
+/** A file of an archive. Its content is read before the next file. */
+interface ArchiveEntry {
+  readonly name: string
+  readonly content: Readable
+}
+
+/** The form of an archive, by its name. */
+interface ArchiveForm {
+  readonly kind: 'tar' | 'dir'
+  readonly isEncrypted: boolean
+  readonly isCompressed: boolean
+  /** Bytes of the file; 0 for a folder. */
+  readonly bytes: number
+}
+
+/** Recognizes an archive by its endings, as Strapi does. @throws ConfigError for anything else */
+export async function formOf(path: string): Promise<ArchiveForm> {
+  const stats = await stat(path).catch(() => null)
+  if (stats === null) throw new ConfigError(`There is no archive at ${path}`)
+  if (stats.isDirectory()) return { kind: 'dir', isEncrypted: false, isCompressed: false, bytes: 0 }
+  const [, compressed, encrypted] = /\.tar(\.gz)?(\.enc)?$/.exec(path) ?? []
+  if (!/\.tar(\.gz)?(\.enc)?$/.test(path))
+    throw new ConfigError(
+      `${path} is no archive of Strapi: its name does not end in .tar, .tar.gz, .tar.enc or .tar.gz.enc, and it is no folder`,
+    )
+  return { kind: 'tar', isEncrypted: encrypted !== undefined, isCompressed: compressed !== undefined, bytes: stats.size }
+}
+
+/**
+ * The files of an archive.
+ * @throws ConfigError if it cannot be read with this password, is damaged, or has links or files with paths that lead elsewhere
+ */
+const entriesOf = (path: string, form: ArchiveForm, password: string | null): AsyncGenerator<ArchiveEntry> =>
+  form.kind === 'dir' ? folderEntries(path, '') : tarEntries(path, form, password)
+
+/** @throws ConfigError for a name that is no path below the archive */
+function checkName(name: string): void {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: names must not have control characters
+  const isHarmless = name.length <= 1024 && !/[\u0000-\u001f\u007f\\]/.test(name) && !name.startsWith('/')
+  if (!isHarmless || name.split('/').some((part) => part === '..' || part === '.' || part === ''))
+    throw new ConfigError(
+      `The archive has a file with the name ${JSON.stringify(name.slice(0, 200))}, which is not allowed. Nothing was changed`,
+    )
+}
+
+const folders: readonly string[] = [
+  'schemas',
+  'entities',
+  'links',
+  'configuration',
+  'octavo',
+  'assets',
+  'assets/uploads',
+  'assets/metadata',
+]
+
+async function* folderEntries(root: string, below: string): AsyncGenerator<ArchiveEntry> {
+  for (const entry of (await readdir(join(root, below), { withFileTypes: true })).sort((one, other) => (one.name < other.name ? -1 : 1))) {
+    const name = below === '' ? entry.name : `${below}/${entry.name}`
+    if (entry.isDirectory()) {
+      // Other folders are not part of the format.
+      if (folders.includes(name)) yield* folderEntries(root, name)
+      continue
+    }
+    checkName(name)
+    if (!(await lstat(join(root, name))).isFile()) throw new ConfigError(`${join(root, name)} is a link or a device, not a file`)
+    const handle = await open(join(root, name), constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0))
+    try {
+      yield { name, content: handle.createReadStream({ autoClose: false }) }
+    } finally {
+      await handle.close()
+    }
+  }
+}
+
+async function* tarEntries(
+  path: string,
+  { isEncrypted, isCompressed }: ArchiveForm,
+  password: string | null,
+): AsyncGenerator<ArchiveEntry> {
+  const tar = extract()
+  const file = createReadStream(path)
+  const stages = [...(isEncrypted ? [decryption(password ?? '')] : []), ...(isCompressed ? [createGunzip()] : [])]
+  const stream = stages.reduce<Readable>((from, to) => {
+    from.on('error', (error) => to.destroy(error))
+    return from.pipe(to)
+  }, file)
+  stream.on('error', (error) => tar.destroy(error))
+  stream.pipe(tar as unknown as NodeJS.WritableStream)
+  let entries = 0
+  try {
+    for await (const source of tar) {
+      const { name, type } = source.header
+      checkName(type === 'directory' ? name.replace(/\/$/, '') : name)
+      entries++
+      if (isPlainFile(source.header)) yield { name, content: source as unknown as Readable }
+      else if (type !== 'directory')
+        throw new ConfigError(`The archive has a ${type} with the name ${name}, which is not allowed. Nothing was changed`)
+      source.resume()
+    }
+  } catch (error) {
+    throw error instanceof ConfigError || isOfFile(error) ? error : unreadable(path, isEncrypted, error as Error)
+  } finally {
+    tar.destroy()
+    for (const each of [file, ...stages]) each.destroy()
+  }
+  if (entries === 0) throw unreadable(path, isEncrypted, new Error('it has no files'))
+}
+
+const isPlainFile = ({ type }: Header): boolean => type === 'file' || type === 'contiguous-file'
+
+/** Whether the disk failed, not the content. */
+const isOfFile = (error: unknown): boolean => typeof (error as NodeJS.ErrnoException).syscall === 'string'
+
+function unreadable(path: string, isEncrypted: boolean, { message }: Error): ConfigError {
+  return new ConfigError(
+    isEncrypted
+      ? `The key is wrong, or ${path} is damaged (${message}). Nothing was changed`
+      : `${path} is not an archive of Strapi, or is damaged (${message}). Nothing was changed`,
   )
 }

@@ -12,13 +12,11 @@ import { ConfigError } from '../../foundation/errors/errors.js'
 import { stoppableWork } from '../../foundation/runtime/stoppable-work.js'
 import { syncToDisk } from '../../foundation/runtime/sync-to-disk.js'
 import type { Model } from '../../model/schema/types.js'
-import type { SchemaTexts } from '../../project/model-changes/stored-schemas.js'
+import type { SchemaTexts } from '../../project/model-changes/change-log.js'
 import type { CheckResult } from '../doctor/checks.js'
 import { examine } from '../doctor/examine.js'
-import { copyFile, readBytes, writeStream } from './checked-files.js'
 import { type ConsistentSnapshot, takeSnapshot } from './consistent-snapshot.js'
-import { copyIntoFile, countRows } from './copy-database.js'
-import { explainSystemError } from './explain-system-error.js'
+import { beginPartialBackup, copyIntoFile, countRows, explainSystemError, refusePresent } from './copy-database.js'
 import {
   type BackupFile,
   type BackupManifest,
@@ -26,28 +24,28 @@ import {
   isBackupPath,
   manifestName,
   manifestText,
+  modelOf,
   objectsName,
   projectName,
+  schemasOfDatabase,
+  schemasOnDisk,
   uploadsName,
 } from './manifest.js'
-import { beginPartialBackup, refusePresent } from './partial-backup.js'
-import { type ReferencedFile, referencedFiles } from './referenced-files.js'
-import { modelOf, schemasOfDatabase, schemasOnDisk } from './schemas.js'
+import { copyFile, type ReferencedFile, readBytes, referencedFiles, writeStream } from './referenced-files.js'
 
-/** What a backup or restore is doing. */
+/** Progress of a backup or restore. */
 export interface BackupReport {
   readonly what: string
   readonly done: number
   readonly total: number
 }
 
-/** How to make a backup. */
 export interface BackupOptions {
   /** The path of the backup. */
   readonly to: string
   /** Octavo's version. */
   readonly version: string
-  /** Whether a backup without any of its files may be made. */
+  /** Whether missing files of the media library are accepted. */
   readonly allowsMissing: boolean
   report(progress: BackupReport): void
   /** Called with what removes everything that was written, before anything is. */
@@ -58,12 +56,12 @@ export interface BackupOptions {
 export interface MadeBackup {
   readonly path: string
   readonly manifest: BackupManifest
-  /** What the checks of `octavo doctor` find in the copy. */
+  /** Findings of `octavo doctor` in the copy. */
   readonly findings: readonly CheckResult[]
 }
 
 /**
- * Makes a backup. What fails leaves nothing behind.
+ * Creates a backup. A failure leaves no files behind.
  * @throws ConfigError with a sentence if there is something at its path, or the database is damaged
  */
 export async function makeBackup(config: Config, options: BackupOptions): Promise<MadeBackup> {
@@ -109,7 +107,7 @@ async function fill(folder: string, config: Config, kept: KeptFiles, options: Ba
   const snapshot = await takeSnapshot(config, model, kept)
   const report = (what: string, done: number, total: number): void => options.report({ what, done, total })
   const to = join(folder, databaseName)
-  // What holds the snapshot keeps the database from tidying up: it ends before files are copied.
+  // An open snapshot keeps the database from cleaning up, so it ends before files are copied.
   const left = await copyIntoFile(config, snapshot, { to, model, report }).finally(() => snapshot.rows.close())
   await syncToDisk(to)
   const files = await copyFiles(folder, config, kept, { snapshot, options })
@@ -133,7 +131,7 @@ export const onCopy = (config: Config, folder: string): Config => ({
   database: { ...config.database, client: 'sqlite', server: null, filename: join(folder, databaseName) },
 })
 
-/** What the checks of `octavo doctor` find in a backup. */
+/** Findings of `octavo doctor` in a backup. */
 export async function findingsOf(config: Config, folder: string, model: Model): Promise<readonly CheckResult[]> {
   const copy = onCopy(config, folder)
   const view = await (await driverOf(copy)).snapshotOf(copy)
@@ -237,8 +235,8 @@ function ifGone(error: NodeJS.ErrnoException): null {
 }
 
 /**
- * Copies an object by its name in the configured storage, never from the address in its row: whoever can write that could make Octavo fetch
- * what only its network reaches. Null: the project does not use this storage.
+ * Copies an object by its name in the configured storage, never from the address in its row, which could make Octavo fetch
+ * internal addresses. Null: the project does not use this storage.
  */
 async function copyObject(folder: string, storage: Storage | null, { file, seen, copied }: FileCopy): Promise<void> {
   const { provider, url, mime } = file

@@ -1,4 +1,4 @@
-// A snapshot of the database together with the files that belong to it: taken again until no file was replaced meanwhile.
+// A snapshot of the database together with its files, repeated until no file was replaced during it.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { KeptFiles } from '../../content/media/kept-files.js'
 import { driverOf } from '../../database/open.js'
@@ -14,11 +14,11 @@ export interface ConsistentSnapshot {
   readonly file: FileSnapshot | null
   readonly takenAt: Date
   readonly referenced: readonly ReferencedFile[]
-  /** Names of files of which it is not certain that they are those of the snapshot: they were replaced each time that one was taken. */
+  /** Names of files that were replaced during every snapshot, so that they may not match it. */
   readonly uncertain: ReadonlySet<string>
 }
 
-/** How often a snapshot is taken, and milliseconds between two times; they grow. */
+/** Maximum number of snapshots, and growing pauses between them in milliseconds. */
 const [tries, interval] = [12, 25]
 
 /**

@@ -1,14 +1,21 @@
 // Copies the database of a backup: the file as it is, or the rows of a server into a file.
 
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, readdir, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { faultOf } from '../../database/sqlite/errors.js'
 import { checkDatabaseFile, settleCopy } from '../../database/sqlite/file/copied-database.js'
+import { type FileLock, lockFile } from '../../database/sqlite/file/exclusive-access.js'
 import { type Copied, type CopyReport, copyDatabase } from '../../database/transfer/copy.js'
 import { openRowSource, openRowTarget, type RowsOptions } from '../../database/transfer/open-rows.js'
 import type { RowSource } from '../../database/transfer/rows.js'
 import type { Config } from '../../foundation/config/config.js'
-import { ConfigError } from '../../foundation/errors/errors.js'
+import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
+import { syncToDisk } from '../../foundation/runtime/sync-to-disk.js'
 import type { Model } from '../../model/schema/types.js'
 import type { ConsistentSnapshot } from './consistent-snapshot.js'
-import { giveAccess, ownerOnly } from './ownership.js'
+import { giveAccess, makeFolder, ownerOnly, syncFolders } from './referenced-files.js'
 
 /**
  * Tables whose rows are left out. Leases, turns and counted attempts belong to processes that run; replacements of files are finished in a
@@ -22,18 +29,17 @@ const leftOut: readonly string[] = [
 
 const isLeftOut = (name: string): boolean => leftOut.includes(name.split(/[ .]/)[0]!)
 
-/** How rows go from one database to another. */
 export const rowsOptionsOf = ({ database, limits }: Config): RowsOptions => ({
   sqlite: database,
   server: database.server ?? { schema: 'public', ssl: false },
   wait: limits.startWait,
 })
 
-/** Reports what is copied. */
-export type ReportCopy = (what: string, done: number, total: number) => void
+/** Reports progress. */
+type ReportCopy = (what: string, done: number, total: number) => void
 
 /**
- * Copies the database into a new file, without what belongs to running processes, and checks the copy. Returns the tables and columns that
+ * Copies the database into a new file, without the state of running processes, and checks the copy. Returns the tables and columns that
  * the file has no place for.
  * @throws ConfigError if the database is damaged, or a server has values that a file cannot hold
  */
@@ -87,4 +93,81 @@ export async function checkCopiedFile(config: Config, file: string, expected: re
   const found = new Map(await countRows(config, file))
   const wrong = expected.filter(([table, rows]) => found.get(table) !== rows).map(([table]) => table)
   if (wrong.length > 0) throw new ConfigError(`The backup is damaged: the number of rows differs in ${wrong.join(', ')}`)
+}
+
+/** A backup that is being written. */
+interface PartialBackup {
+  readonly folder: string
+  /** Gives it its name. @throws ConfigError if something has that name by now */
+  finish(): Promise<void>
+  /** Removes everything that was written. */
+  abandon(): Promise<void>
+}
+
+const ending = '.octavo-part'
+const unfinished = /^\..+\.[0-9a-f]{12}\.octavo-part(\.lock)?$/
+
+/** @throws ConfigError if there is something at `path` */
+export function refusePresent(path: string): void {
+  if (existsSync(path)) throw new ConfigError(`${path} exists. A backup replaces nothing: choose another path with --to`)
+}
+
+/** Begins a backup that will be at `path`. @throws ConfigError if there is something */
+export async function beginPartialBackup(path: string): Promise<PartialBackup> {
+  refusePresent(path)
+  const parent = dirname(path)
+  await mkdir(parent, { recursive: true })
+  await clearUnfinished(parent)
+  const folder = join(parent, `.${basename(path)}.${randomBytes(6).toString('hex')}${ending}`)
+  const lock = lockFile(lockOf(folder))
+  const release = async (): Promise<void> => {
+    await rm(lockOf(folder), { force: true })
+    lock?.release()
+  }
+  await makeFolder(folder)
+  return {
+    folder,
+    finish: async () => {
+      await syncFolders(folder)
+      refusePresent(path)
+      await rename(folder, path)
+      await syncToDisk(parent)
+      await release()
+    },
+    abandon: async () => {
+      await rm(folder, { recursive: true, force: true, maxRetries: 5 })
+      await release()
+    },
+  }
+}
+
+const lockOf = (folder: string): string => `${folder}.lock`
+
+/** Removes what backups left that were killed. The lock of one that goes on is held by its process. */
+async function clearUnfinished(parent: string): Promise<void> {
+  const names = (await readdir(parent)).filter((name) => unfinished.test(name)).map((name) => name.replace(/\.lock$/, ''))
+  for (const name of new Set(names)) {
+    const folder = join(parent, name)
+    const lock = lockUnlessHeld(folder)
+    if (lock === null) continue
+    await rm(folder, { recursive: true, force: true })
+    await rm(lockOf(folder), { force: true })
+    lock.release()
+  }
+}
+
+/** Null: another process has it, or the file system has no locks. */
+function lockUnlessHeld(folder: string): FileLock | null {
+  try {
+    return lockFile(lockOf(folder))
+  } catch {
+    return null
+  }
+}
+
+/** Returns an error as a sentence where it comes from a disk, a file or the copy of a database; other errors as they are. */
+export function explainSystemError(error: unknown, sentence: (message: string) => string): unknown {
+  if (error instanceof ConfigError || error instanceof ApiError || !(error instanceof Error)) return error
+  const isOfSystem = typeof (error as NodeJS.ErrnoException).syscall === 'string'
+  return isOfSystem || faultOf(error) === 'storage' ? new ConfigError(sentence(error.message)) : error
 }

@@ -1,15 +1,23 @@
-// The manifest of a backup: all its files with their sizes and checksums, and what it was made of. A backup without one is not complete.
+// The manifest of a backup: its origin and all its files with sizes and checksums. A backup without one is incomplete.
+
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { isStoredName } from '../../content/media/storage/local.js'
+import type { DatabaseView } from '../../database/database.js'
+import type { Config } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
+import { loadFormerModel, loadModel } from '../../model/schema/load.js'
+import { filesOnDisk, filesWithChanges, noting, parseSchemaFile } from '../../model/schema/schema-files.js'
+import type { Model } from '../../model/schema/types.js'
+import { openFields } from '../../project/fields.js'
+import { type SchemaTexts, storedSchemas } from '../../project/model-changes/change-log.js'
 
 /** The name of the manifest in a backup. */
 export const manifestName = 'octavo-backup.json'
 
-/** The copy of the database, and the folders of what goes with it. */
+/** The copy of the database and the folders of its files and schemas. */
 export const databaseName = 'database.db'
 export const uploadsName = 'uploads'
 export const objectsName = 'objects'
@@ -94,7 +102,7 @@ function manifestOf(content: string): BackupManifest | null {
 /** A name without a path that no folder hides. */
 const isVisibleName = (name: string): boolean => isStoredName(name) && !name.startsWith('.')
 
-/** Whether a path is one that backups have. Nothing of a manifest becomes a path without it. */
+/** Whether backups have such a path. Every path of a manifest is checked by it. */
 export function isBackupPath(path: string): boolean {
   const [first, ...rest] = path.split('/')
   if (first === databaseName) return rest.length === 0
@@ -102,8 +110,66 @@ export function isBackupPath(path: string): boolean {
   return first === projectName && isSchemaPath(rest.join('/'))
 }
 
-/** Whether a path, relative to a project, is that of a schema file. */
 export function isSchemaPath(path: string): boolean {
   const parts = path.split('/')
   return parts[0] === 'src' && parts.length > 1 && parts.every(isVisibleName) && path.endsWith('.json')
+}
+
+/** Those of a project. @throws Error with a sentence if they cannot be loaded */
+export async function schemasOnDisk(config: Config): Promise<SchemaTexts> {
+  const files = noting(config.folder, filesOnDisk)
+  await loadModel(config, files)
+  return new Map([...files.texts].filter(([path]) => isSchemaPath(path)))
+}
+
+/** Those of the model that a database has; null: it does not know. */
+export async function schemasOfDatabase(view: DatabaseView): Promise<SchemaTexts | null> {
+  const tables = await view.tables()
+  if (!tables.has('octavo_schemas') || !tables.has('octavo_model_history')) return null
+  const texts = await storedSchemas(view.main)
+  return texts === null ? null : new Map([...texts].filter(([path]) => isSchemaPath(path)))
+}
+
+/**
+ * The model of these schema files, with the private attributes of a project. `onDisk`: the files that they take the places of; `database`: the
+ * configuration of the database whose columns say what custom fields are.
+ */
+export const modelOf = (config: Config, texts: SchemaTexts, onDisk: SchemaTexts, database: Config = config): Promise<Model> => {
+  const removed = [...onDisk.keys()].filter((path) => !texts.has(path)).map((path) => [path, null] as const)
+  return loadFormerModel(
+    config,
+    filesWithChanges(config.folder, new Map<string, string | null>([...removed, ...texts])),
+    openFields(config, { database }),
+  )
+}
+
+/** The schema files of a backup in `folder`. */
+export async function schemasOfBackup(folder: string, { files }: Pick<BackupManifest, 'files'>): Promise<SchemaTexts> {
+  const texts = new Map<string, string>()
+  for (const { path } of files)
+    if (path.startsWith(`${projectName}/`)) texts.set(path.slice(projectName.length + 1), await readFile(join(folder, path), 'utf8'))
+  return texts
+}
+
+/** Schema files that differ. */
+export interface SchemaDifferences {
+  /** In the backup, and not in the project or with other content. */
+  readonly written: readonly string[]
+  /** In the project only. */
+  readonly removed: readonly string[]
+}
+
+/** Differences between the schemas of a project and a backup, except in white space. */
+export const differencesBetween = (project: SchemaTexts, backup: SchemaTexts): SchemaDifferences => ({
+  written: [...backup].filter(([path, text]) => meaningOf(project.get(path)) !== meaningOf(text)).map(([path]) => path),
+  removed: [...project.keys()].filter((path) => !backup.has(path)),
+})
+
+function meaningOf(text: string | undefined): string | null {
+  if (text === undefined) return null
+  try {
+    return JSON.stringify(parseSchemaFile(text))
+  } catch {
+    return text
+  }
 }

@@ -1,8 +1,16 @@
 // The files that the rows of a database refer to: those of the media library, with their formats.
-import { basename } from 'node:path'
+
+import { createHash } from 'node:crypto'
+import { constants } from 'node:fs'
+import { chmod, chown, type FileHandle, lstat, mkdir, open, readdir, stat } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { decodedUrl } from '../../content/media/storage/s3-address.js'
 import { batchesOf } from '../../database/transfer/row-batches.js'
 import type { CopiedRow, RowSource, RowTable } from '../../database/transfer/rows.js'
+import { ConfigError } from '../../foundation/errors/errors.js'
+import { syncToDisk } from '../../foundation/runtime/sync-to-disk.js'
+import type { BackupFile } from './manifest.js'
 
 /** A file as its row refers to it. */
 export interface ReferencedFile {
@@ -12,7 +20,7 @@ export interface ReferencedFile {
   readonly provider: string
   readonly url: string
   readonly mime: string
-  /** The text of its row, by which a later state is told apart. */
+  /** The text of its row, to detect a later state. */
   readonly row: string
 }
 
@@ -68,4 +76,154 @@ function formatsOf(json: unknown): readonly FileData[] {
     // Formats that are not valid JSON refer to no files.
     return []
   }
+}
+
+/** A file that was read: its size in bytes, and its SHA-256 in hexadecimal. */
+interface FileSum {
+  readonly bytes: number
+  readonly sha256: string
+}
+
+/** The same of folders as `ownerOnly` of files. */
+const ownersFolder = 0o700
+
+const readOnly = constants.O_RDONLY | (constants.O_NOFOLLOW ?? 0)
+
+/** Syncs a folder and all folders below it. */
+export async function syncFolders(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) if (entry.isDirectory()) await syncFolders(join(folder, entry.name))
+  await syncToDisk(folder)
+}
+
+/** Creates a folder with those above it. */
+export const makeFolder = async (folder: string): Promise<void> => void (await mkdir(folder, { recursive: true, mode: ownersFolder }))
+
+/** Writes a stream into a new file, syncs it, and returns its size and checksum. */
+export async function writeStream(stream: Readable | AsyncIterable<Buffer>, to: string, access: FileAccess = ownerOnly): Promise<FileSum> {
+  await makeFolder(dirname(to))
+  const handle = await open(to, 'wx', ownerOnly.mode)
+  try {
+    const read = await eachChunk(stream, async (chunk) => void (await handle.writeFile(chunk)))
+    if (access.owner !== null) await handle.chown(access.owner.uid, access.owner.gid)
+    if (access.mode !== ownerOnly.mode) await handle.chmod(access.mode)
+    await handle.sync()
+    return read
+  } finally {
+    await handle.close()
+  }
+}
+
+/** Copies a file into a new one, by default for its owner only. Links are not followed. */
+export const copyFile = (from: string, to: string, access?: FileAccess): Promise<FileSum> =>
+  onFile(from, (handle) => writeStream(chunksOf(handle), to, access))
+
+/** Reads a stream to its end. */
+export const readStream = (stream: Readable): Promise<FileSum> => eachChunk(stream, async () => {})
+
+/** Reads a file. Links are not followed. */
+export const readBytes = (path: string): Promise<FileSum> => onFile(path, (handle) => eachChunk(chunksOf(handle), async () => {}))
+
+async function onFile<Result>(path: string, work: (handle: FileHandle) => Promise<Result>): Promise<Result> {
+  const handle = await open(path, readOnly)
+  try {
+    return await work(handle)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function* chunksOf(handle: FileHandle): AsyncGenerator<Buffer> {
+  const buffer = Buffer.allocUnsafe(1 << 18)
+  for (;;) {
+    const { bytesRead } = await handle.read(buffer, 0, buffer.length, null)
+    if (bytesRead === 0) return
+    yield buffer.subarray(0, bytesRead)
+  }
+}
+
+async function eachChunk(chunks: Readable | AsyncIterable<Buffer>, take: (chunk: Buffer) => Promise<void>): Promise<FileSum> {
+  const sum = createHash('sha256')
+  let bytes = 0
+  for await (const chunk of chunks as AsyncIterable<Buffer>) {
+    sum.update(chunk)
+    bytes += chunk.length
+    await take(chunk)
+  }
+  return { bytes, sha256: sum.digest('hex') }
+}
+
+/**
+ * The path of a file of a backup. Folders on the way may not be links.
+ * @throws ConfigError that names the file if it, or a folder above it, is a link or missing
+ */
+export async function pathInBackup(folder: string, { path }: Pick<BackupFile, 'path'>): Promise<string> {
+  const parts = path.split('/')
+  for (const depth of parts.keys()) {
+    const stats = await lstat(join(folder, ...parts.slice(0, depth + 1))).catch(() => null)
+    if (stats === null) throw new ConfigError(`The backup is damaged: ${path} is missing`)
+    const isRight = depth === parts.length - 1 ? stats.isFile() : stats.isDirectory()
+    if (!isRight) throw new ConfigError(`The backup is refused: ${path} is a link, or not a file`)
+  }
+  return join(folder, ...parts)
+}
+
+/** @throws ConfigError that names the file if it is not what the manifest says */
+export function expectSame({ path, bytes, sha256 }: BackupFile, found: FileSum): void {
+  if (found.bytes === bytes && found.sha256 === sha256) return
+  const how = found.bytes === bytes ? 'its checksum differs' : `it has ${found.bytes} bytes instead of ${bytes}`
+  throw new ConfigError(`The backup is damaged: ${path} is not the file that was written (${how})`)
+}
+
+/** The rights of a file. `owner`: null where it stays with the user of this process. */
+export interface FileAccess {
+  readonly mode: number
+  readonly owner: { readonly uid: number; readonly gid: number } | null
+}
+
+/** Access for the owner only, for databases and files of users. */
+export const ownerOnly: FileAccess = { mode: 0o600, owner: null }
+
+/** Bits of a folder's mode that its files may have. */
+const [sharedFile, privateFile] = [0o664, 0o660]
+
+const isRoot = (): boolean => process.getuid?.() === 0
+
+/** The mode of a new file in `folder`. `isPrivate`: not readable by all, whatever the mode of the folder. */
+export async function accessIn(folder: string, isPrivate = false): Promise<FileAccess> {
+  const { uid, gid, mode } = await stat(await nearest(folder))
+  return { mode: (mode & (isPrivate ? privateFile : sharedFile)) | 0o600, owner: isRoot() ? { uid, gid } : null }
+}
+
+/** The access of the file at `path`, or that of a new file in its folder where there is none. */
+export async function accessAt(path: string, isPrivate = false): Promise<FileAccess> {
+  const found = await stat(path).catch(() => null)
+  if (found === null) return accessIn(dirname(path), isPrivate)
+  return { mode: found.mode & 0o777, owner: isRoot() ? { uid: found.uid, gid: found.gid } : null }
+}
+
+/** Gives a file this access. */
+export async function giveAccess(path: string, { mode, owner }: FileAccess): Promise<void> {
+  if (owner !== null) await chown(path, owner.uid, owner.gid)
+  await chmod(path, mode)
+}
+
+/** Creates a folder with those above it. They belong to the owner of the folder that was there; `mode` is not narrowed by the process. */
+export async function makeFolderAlike(folder: string, mode?: number): Promise<void> {
+  const above = await nearest(folder)
+  if (above === folder) return
+  const { uid, gid } = await stat(above)
+  await makeFolderAlike(dirname(folder), mode)
+  await mkdir(folder, { mode }).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
+  if (isRoot()) await chown(folder, uid, gid)
+}
+
+/** The folder, or the lowest one above it that exists. */
+async function nearest(folder: string): Promise<string> {
+  const isThere = await stat(folder).then(
+    () => true,
+    () => false,
+  )
+  return isThere || dirname(folder) === folder ? folder : nearest(dirname(folder))
 }

@@ -1,19 +1,21 @@
-// The steps in which a restore changes a project: what was there goes aside, then what is new takes its place. Each step is a rename, or can
+// The steps of a restore: existing files are set aside, then the new ones are renamed into place. Each step is a rename, or can
 // be done again, so that a restore that was killed goes on.
+
 import { existsSync } from 'node:fs'
-import { copyFile as copyOnce, readdir, rename, rm, rmdir } from 'node:fs/promises'
+import { copyFile as copyOnce, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import * as z from 'zod'
 import { openStorages } from '../../content/media/storage/open.js'
 import type { Storage } from '../../content/media/storage/storage.js'
+import { restoreNoteName as noteName } from '../../content/media/unfinished-restore.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { syncToDisk } from '../../foundation/runtime/sync-to-disk.js'
-import { objectsName, projectName, uploadsName } from './manifest.js'
-import { accessAt, giveAccess, makeFolderAlike } from './ownership.js'
-import { type RestoreNote, removeNote, writeNote } from './restore-note.js'
+import { isBackupPath, isSchemaPath, objectsName, projectName, uploadsName } from './manifest.js'
+import { accessAt, giveAccess, makeFolderAlike } from './referenced-files.js'
 
-/** Where a restore puts what is new until it takes its place, and what was there. */
-export interface RestorePlaces {
+/** Paths of new files before they are in place, and of the former ones. */
+interface RestorePlaces {
   /** A folder: uploads, objects and schemas of the backup. */
   readonly staged: string
   readonly stagedDatabase: string
@@ -24,7 +26,7 @@ export interface RestorePlaces {
 
 const [stagedPrefix, asidePrefix] = ['.restoring-', '.replaced-']
 
-/** Everything is beside what it replaces, on the same file system. */
+/** New files are next to the files that they replace, on the same file system. */
 export const placesOf = ({ uploadsFolder, database: { filename } }: Config, stamp: string): RestorePlaces => ({
   staged: join(uploadsFolder, `${stagedPrefix}${stamp}`),
   stagedDatabase: `${filename}${stagedPrefix}${stamp}`,
@@ -36,7 +38,7 @@ export const placesOf = ({ uploadsFolder, database: { filename } }: Config, stam
 const staysThere = (name: string): boolean =>
   name === 'lost+found' || [stagedPrefix, asidePrefix, '.octavo-restore'].some((prefix) => name.startsWith(prefix))
 
-/** What is in a folder; nothing if it is missing. */
+/** The entries of a folder; none if it is missing. */
 async function namesIn(folder: string): Promise<readonly string[]> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException): string[] => {
     if (error.code === 'ENOENT') return []
@@ -45,17 +47,17 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   return names.sort()
 }
 
-/** What the uploads folder has that a restore would replace. */
+/** Entries of the uploads folder that a restore would replace. */
 export const uploadsIn = async (folder: string): Promise<readonly string[]> =>
   (await namesIn(folder)).filter((name) => !staysThere(name) && name !== '.octavo' && name !== '.gitkeep')
 
-/** What a restore renames to put it aside. */
+/** Paths that a restore sets aside by renaming. */
 export async function replacedPaths({ uploadsFolder, database: { server, filename } }: Config): Promise<readonly string[]> {
   const names = await uploadsIn(uploadsFolder)
   return [...(server === null ? databaseFiles.map((ending) => filename + ending) : []), ...names.map((name) => join(uploadsFolder, name))]
 }
 
-/** The endings of the names of a database's files. Shared memory of connections, of which there are none, is removed. */
+/** The suffixes of the files of a database. The shared memory file is removed, since there are no connections. */
 const databaseFiles = ['', '-wal', '-journal']
 
 /** Removes what restores left that were killed before they changed anything. */
@@ -67,7 +69,7 @@ export async function clearStaged({ uploadsFolder, database: { filename } }: Con
     for (const name of await namesIn(folder)) if (name.startsWith(prefix)) await rm(join(folder, name), { recursive: true, force: true })
 }
 
-/** Carries out what a note says. Returns the paths of what was put aside. */
+/** Executes the steps of a note. Returns the paths that were set aside. */
 export async function carryOutRestore(config: Config, note: RestoreNote): Promise<readonly string[]> {
   const { uploadsFolder } = config
   const places = placesOf(config, note.stamp)
@@ -82,7 +84,7 @@ export async function carryOutRestore(config: Config, note: RestoreNote): Promis
   return [...[places.asideDatabase, places.aside].filter((path) => existsSync(path)), ...objects]
 }
 
-/** @throws ConfigError if what was to take the place of the database is gone: nothing more is put aside for it */
+/** @throws ConfigError if the new database is gone: nothing more is set aside for it */
 function refuseLostStaging(
   { database: { server, filename } }: Config,
   { phase }: RestoreNote,
@@ -132,7 +134,7 @@ async function replaceBy(from: string, to: string): Promise<void> {
   await syncToDisk(dirname(to))
 }
 
-/** Returns the names of objects that were put aside. */
+/** Returns the names of objects that were set aside. */
 async function putInPlace(config: Config, note: RestoreNote, { staged, stagedDatabase }: RestorePlaces): Promise<readonly string[]> {
   const { uploadsFolder, folder, database } = config
   if (database.server === null) {
@@ -149,8 +151,8 @@ async function syncAll(folders: readonly string[]): Promise<void> {
   for (const folder of folders) if (existsSync(folder)) await syncToDisk(folder)
 }
 
-/** The name that an object has after it was put aside. */
-export const asideName = (stamp: string, name: string): string => `replaced-${stamp}-${name}`
+/** The name of an object that was set aside. */
+const asideName = (stamp: string, name: string): string => `replaced-${stamp}-${name}`
 
 async function placeObjects(config: Config, { objects, stamp }: RestoreNote, staged: string): Promise<readonly string[]> {
   const { of } = await openStorages(config.uploadsFolder, config.storage, config.limits, () => {})
@@ -176,4 +178,51 @@ export function storageOf(storages: ReadonlyMap<string, Storage>, provider: stri
   if (storage === undefined)
     throw new ConfigError(`The backup has files of the storage "${provider}", which this project does not use (uploads.storage)`)
   return storage
+}
+
+const schemaPath = z.string().refine(isSchemaPath)
+
+const note = z.strictObject({
+  /** The backup: its path and its id, when it was made, and its rows and files. */
+  backup: z.strictObject({ path: z.string(), id: z.uuid(), snapshotAt: z.string(), rows: z.int(), files: z.int() }),
+  /** The suffix of paths that were set aside. */
+  stamp: z.string().regex(/^\d{8}T\d{9}Z$/),
+  /** The current phase: copying rows to a server, setting files aside, or putting new files in place. */
+  phase: z.enum(['rows', 'aside', 'place']),
+  schemas: z.strictObject({ written: z.array(schemaPath).readonly(), removed: z.array(schemaPath).readonly() }),
+  /** Objects for a remote storage. */
+  objects: z.array(z.strictObject({ path: z.string().refine(isBackupPath), provider: z.string(), mime: z.string() })).readonly(),
+})
+
+/** A restore that has begun to change a project. */
+export type RestoreNote = z.output<typeof note>
+
+/** The note in this uploads folder; null: no restore is under way. @throws ConfigError if it cannot be understood */
+export async function readNote(uploads: string): Promise<RestoreNote | null> {
+  const path = join(uploads, noteName)
+  if (!existsSync(path)) return null
+  const read = note.safeParse(JSON.parse(await readFile(path, 'utf8')))
+  if (!read.success) throw new ConfigError(`${path} is not the note of a restore of this version of Octavo`)
+  return read.data
+}
+
+/** Writes the note in place of an earlier one, on the disk before it returns. */
+export async function writeNote(uploads: string, given: RestoreNote): Promise<void> {
+  await mkdir(uploads, { recursive: true })
+  const part = join(uploads, `${noteName}.part`)
+  const handle = await open(part, 'w', 0o600)
+  try {
+    await handle.writeFile(JSON.stringify(given))
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+  await rename(part, join(uploads, noteName))
+  await syncToDisk(uploads)
+}
+
+/** Removes the note: the restore has ended. */
+export async function removeNote(uploads: string): Promise<void> {
+  await rm(join(uploads, noteName), { force: true })
+  await syncToDisk(uploads)
 }

@@ -1,7 +1,8 @@
-// Restores a backup: checks all of it, puts its files beside those of the project, and lets them take their places once everything is on
+// Restores a backup: checks all of it, copies its files next to those of the project, and renames them into place once everything is on
 // the disk.
-import { existsSync } from 'node:fs'
-import { mkdir, rm } from 'node:fs/promises'
+
+import { constants, existsSync } from 'node:fs'
+import { access, lstat, mkdir, readFile, realpath, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { hasRunningOwner } from '../../content/media/staging.js'
 import { openStorages } from '../../content/media/storage/open.js'
@@ -14,25 +15,51 @@ import { ConfigError } from '../../foundation/errors/errors.js'
 import { stoppableWork } from '../../foundation/runtime/stoppable-work.js'
 import { syncToDisk } from '../../foundation/runtime/sync-to-disk.js'
 import { type BackupReport, onCopy } from './backup.js'
-import { copyFile, expectSame, pathInBackup, readStream, syncFolders } from './checked-files.js'
-import { rowsOptionsOf } from './copy-database.js'
-import { explainSystemError } from './explain-system-error.js'
-import { refuseImmovable } from './immovable.js'
-import { type BackupFile, databaseName, projectName, readManifest, uploadsName } from './manifest.js'
-import { accessAt, accessIn, type FileAccess, makeFolderAlike } from './ownership.js'
-import { type RestoreNote, readNote, removeNote, writeNote } from './restore-note.js'
-import { carryOutRestore, clearStaged, placesOf, replacedPaths, storageOf, uploadsIn } from './restore-steps.js'
-import { differencesBetween, modelOf, type SchemaDifferences, schemasOfBackup, schemasOnDisk } from './schemas.js'
+import { explainSystemError, rowsOptionsOf } from './copy-database.js'
+import {
+  type BackupFile,
+  databaseName,
+  differencesBetween,
+  modelOf,
+  projectName,
+  readManifest,
+  type SchemaDifferences,
+  schemasOfBackup,
+  schemasOnDisk,
+  uploadsName,
+} from './manifest.js'
+import {
+  accessAt,
+  accessIn,
+  copyFile,
+  expectSame,
+  type FileAccess,
+  makeFolderAlike,
+  pathInBackup,
+  readStream,
+  syncFolders,
+} from './referenced-files.js'
+import {
+  carryOutRestore,
+  clearStaged,
+  placesOf,
+  type RestoreNote,
+  readNote,
+  removeNote,
+  replacedPaths,
+  storageOf,
+  uploadsIn,
+  writeNote,
+} from './restore-steps.js'
 import { type CheckedBackup, checkBackup } from './verify.js'
 
-/** What becomes of schema files that differ: those of the backup or of the project; null: the restore is refused. */
-export type SchemaDecision = 'backup' | 'project' | null
+/** The schema files to use if they differ: those of the backup or of the project; null: the restore is refused. */
+type SchemaDecision = 'backup' | 'project' | null
 
-/** How to restore. */
-export interface RestoreOptions {
+interface RestoreOptions {
   /** The path of the backup. */
   readonly from: string
-  /** Puts aside what the project has. */
+  /** Sets existing files of the project aside. */
   readonly replace: boolean
   readonly schemas: SchemaDecision
   readonly now: Date
@@ -43,12 +70,11 @@ export interface RestoreOptions {
   changing(): void
 }
 
-/** What was restored. */
 export interface Restored {
   readonly note: RestoreNote
-  /** Whether a restore that was interrupted went on. */
+  /** Whether an interrupted restore was continued. */
   readonly isContinued: boolean
-  /** Where what was there is. */
+  /** Paths of the former files. */
   readonly aside: readonly string[]
   /** Tables and columns with rows that the database has no place for. */
   readonly left: readonly string[]
@@ -86,7 +112,7 @@ async function restore(config: Config, options: RestoreOptions): Promise<Restore
   }
 }
 
-/** Checks the backup and the project, and puts everything beside its place. */
+/** Checks the backup and the project, and copies everything next to its destination. */
 async function prepare(config: Config, given: RestoreOptions): Promise<RestoreNote> {
   await clearStaged(config)
   const work = stoppableWork(() => clearStaged(config))
@@ -109,7 +135,7 @@ async function prepare(config: Config, given: RestoreOptions): Promise<RestoreNo
   })
 }
 
-/** Writes the note, by which the project begins to change. */
+/** Writes the note; from here on the project changes. */
 async function commit(config: Config, note: RestoreNote, options: RestoreOptions): Promise<Restored> {
   options.changing()
   await writeNote(config.uploadsFolder, note)
@@ -178,7 +204,7 @@ function addressOf({ database: { client, filename, server } }: Config): string {
 
 const none: SchemaDifferences = { written: [], removed: [] }
 
-/** @throws ConfigError that names the schema files that differ, if nobody has decided about them */
+/** @throws ConfigError with the schema files that differ, if no choice was made */
 async function decideSchemas(config: Config, backup: CheckedBackup, decision: SchemaDecision): Promise<SchemaDifferences> {
   const theirs = await schemasOfBackup(backup.folder, backup.manifest)
   const found = differencesBetween(decision === 'backup' ? await readable(config) : await schemasOnDisk(config), theirs)
@@ -203,7 +229,7 @@ interface Staging {
   readonly options: RestoreOptions
 }
 
-/** Puts the files of a backup beside those of the project. Returns the objects that the remote storage does not have as they are. */
+/** Copies the files of a backup next to those of the project. Returns the objects that are missing or different in the remote storage. */
 async function stage(config: Config, { folder, manifest }: CheckedBackup, { stamp, schemas, options }: Staging): Promise<BackupFile[]> {
   const { staged, stagedDatabase } = placesOf(config, stamp)
   const copy = async (file: BackupFile, to: string, access?: FileAccess): Promise<void> =>
@@ -268,7 +294,7 @@ function noteOf(
   }
 }
 
-/** Changes the project. Whatever ends it, the same goes on. */
+/** Changes the project. After an interruption it continues with the same steps. */
 async function change(
   config: Config,
   note: RestoreNote,
@@ -283,7 +309,7 @@ async function change(
   return { note, isContinued, left, aside: await carryOutRestore(config, reached) }
 }
 
-/** Copies the rows to a server, in batches: what was interrupted goes on. Returns what the server has no place for. */
+/** Copies the rows to a server in batches, and continues after an interruption. Returns the tables and columns that the server lacks. */
 async function writeRows(config: Config, { from, report }: RestoreOptions): Promise<readonly string[]> {
   const { folder, manifest } = await checkBackup(config, from, report)
   const texts = await schemasOfBackup(folder, manifest)
@@ -303,4 +329,35 @@ async function writeRows(config: Config, { from, report }: RestoreOptions): Prom
   } finally {
     await source.close()
   }
+}
+
+/** @throws ConfigError that names the first of these paths that cannot be renamed. Paths that do not exist are passed over. */
+async function refuseImmovable(paths: readonly string[]): Promise<void> {
+  const mounted = await mountPoints()
+  for (const path of paths) {
+    const stats = await lstat(path).catch(() => null)
+    if (stats === null || stats.isSymbolicLink()) continue
+    const real = await realpath(path)
+    const isMounted = mounted === null ? stats.dev !== (await lstat(dirname(real))).dev : mounted.has(real)
+    if (isMounted) throw new ConfigError(`${path} is mounted there, so it cannot be put aside. ${advice}`)
+    if (stats.isDirectory() && !(await isWritable(path)))
+      throw new ConfigError(`${path} cannot be put aside, because this user may not write to it. ${advice}`)
+  }
+}
+
+const advice = 'Move it away or unmount it, and restore again. Nothing was changed'
+
+/** A folder is only renamed into another one by who may write to it. */
+const isWritable = (path: string): Promise<boolean> =>
+  access(path, constants.W_OK).then(
+    () => true,
+    () => false,
+  )
+
+/** The paths of all mounts; null where the system does not list them. */
+async function mountPoints(): Promise<ReadonlySet<string> | null> {
+  const text = await readFile('/proc/self/mountinfo', 'utf8').catch(() => null)
+  if (text === null) return null
+  const escaped = text.split('\n').flatMap((line) => line.split(' ')[4] ?? [])
+  return new Set(escaped.map((path) => path.replace(/\\(\d{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)))))
 }

@@ -3,10 +3,9 @@ import { resolve } from 'node:path'
 import type { Config } from '../../foundation/config/config.js'
 import type { CheckResult } from '../doctor/checks.js'
 import { type BackupReport, findingsOf, onCopy } from './backup.js'
-import { expectSame, pathInBackup, readBytes } from './checked-files.js'
 import { checkCopiedFile } from './copy-database.js'
-import { type BackupManifest, databaseName, readManifest } from './manifest.js'
-import { modelOf, schemasOfBackup } from './schemas.js'
+import { type BackupManifest, databaseName, modelOf, readManifest, schemasOfBackup } from './manifest.js'
+import { expectSame, pathInBackup, readBytes } from './referenced-files.js'
 
 /** A backup whose files are those that were written. */
 export interface CheckedBackup {

@@ -1,15 +1,15 @@
-// Examines a project while its service serves: in a process of its own, one at a time, for a limited time.
+// Examines a project while its service serves: in a separate process, one at a time, for a limited time.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Model } from '../../model/schema/types.js'
 import type { DoctorSettings, FromDoctorProcess, ToDoctorProcess } from './doctor-protocol.js'
-import type { DoctorReport } from './report.js'
+import type { DoctorReport } from './examine.js'
 
 /** Examines the project of a service. */
 export interface Doctor {
   /**
-   * Examines everything; whoever asks while that goes on is given the same report.
+   * Examines everything; concurrent callers share one report.
    * @throws ApiError 503 after `limits.doctorTimeout`; Error where the checks could not be run
    */
   examine(model: Model): Promise<DoctorReport>

@@ -1,11 +1,21 @@
 // The consistency checks of `octavo doctor`. Each check searches the database for rows that violate one rule and changes nothing.
+
+import { existsSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { sql } from 'kysely'
-import type { MainConnection } from '../../database/database.js'
+import { hasColumns, type MainConnection, type RowReader } from '../../database/database.js'
+import { concat } from '../../database/portable-sql.js'
 import { isKept } from '../../model/diff/kept.js'
-import { type ComponentHolder, componentHolders, type OwnedLink, ownedLinks, ownedMorphs } from '../../model/schema/owners.js'
-import type { Component, Model } from '../../model/schema/types.js'
-import { type LeftByChanges, leftByChanges } from './left-by-changes.js'
-import { ownerlessPendingLinks, targetlessPendingLinks } from './pending-links.js'
+import type { Rename } from '../../model/diff/types.js'
+import {
+  type ComponentHolder,
+  componentHolders,
+  type OwnedLink,
+  type OwnedMorph,
+  ownedLinks,
+  ownedMorphs,
+} from '../../model/schema/owners.js'
+import type { Component, ContentType, Model, Schema } from '../../model/schema/types.js'
 import {
   ambiguousRelations,
   danglingEntries,
@@ -68,12 +78,12 @@ export async function runChecks({ database, model }: ExaminedProject): Promise<r
   return found
 }
 
-/** What the database has said, where there is more of it than callers of the API get. */
+/** The error of the database, with more detail than callers of the API get. */
 const reasonOf = (error: unknown): string => (((error as Error).cause ?? error) as Error).message
 
 const failed = (name: string, error: unknown): CheckResult => ({ name, warning: false, count: 1, examples: [reasonOf(error)] })
 
-/** Rows that reference missing ones, but for those that changes of the model keep aside: what they referred to may have gone since. */
+/** Rows that reference missing ones, except archived rows: their targets may have been deleted since. */
 const danglingRows = async (database: ExaminedProject['database']): Promise<readonly string[]> =>
   (await database.danglingRows()).filter((row) => !isKept(row))
 
@@ -189,4 +199,173 @@ function componentChecks(
       searches: holders.map((holder) => unknownComponents(holder, components)),
     },
   ]
+}
+
+interface LocalFileRow {
+  readonly id: number
+  readonly name: string
+  readonly url: string | null
+  readonly formats: string | null
+}
+
+/** Files of the local provider whose bytes, or those of one of their formats, are not in the uploads folder. */
+export async function missingFiles(database: MainConnection, folder: string): Promise<CheckResult> {
+  const name = 'every local file is in the uploads folder'
+  let rows: readonly LocalFileRow[]
+  try {
+    rows = await database.rows<LocalFileRow>(sql`select id, name, url, formats from files where provider = 'local' order by id`)
+  } catch (error) {
+    return { name, warning: false, count: 1, examples: [(error as Error).message] }
+  }
+  const missing = rows.flatMap((row) =>
+    urlsOf(row)
+      .filter((url) => !existsSync(join(folder, basename(decoded(url)))))
+      .map((url) => `file ${row.id} ${row.name}: ${url}`),
+  )
+  return { name, warning: false, count: missing.length, examples: missing.slice(0, 5) }
+}
+
+function urlsOf({ url, formats }: LocalFileRow): readonly string[] {
+  let parsed: unknown = null
+  try {
+    parsed = formats === null ? null : JSON.parse(formats)
+  } catch {
+    // Formats that are not valid JSON refer to no files.
+  }
+  const named =
+    typeof parsed === 'object' && parsed !== null
+      ? (Object.values(parsed) as ({ url?: unknown } | null)[]).map((format) => format?.url)
+      : []
+  return [url, ...named].filter((each): each is string => typeof each === 'string' && each !== '')
+}
+
+function decoded(url: string): string {
+  try {
+    return decodeURIComponent(url)
+  } catch {
+    return url
+  }
+}
+
+/** A link of a published entry that takes effect when its target is published. */
+export interface PendingLink {
+  readonly owner: string
+  readonly table: string
+  readonly target: string
+}
+
+/** A link table that may have pending links, with the schema of its owners. */
+interface PendingOwner {
+  readonly table: string
+  readonly shape: Schema
+}
+
+/** Returns the pending links. */
+export async function pendingLinks({ database, model }: ExaminedProject): Promise<readonly PendingLink[]> {
+  const tables = await database.tables()
+  if (!tables.has('octavo_pending_links')) return []
+  const rows = await database.main.rows<{
+    link_table: string
+    owner_id: number
+    target_type: string
+    target_document: string
+    target_locale: string | null
+  }>(sql`select link_table, owner_id, target_type, target_document, target_locale from octavo_pending_links order by id`)
+  const owners = new Map(pendingOwnersOf(ownedLinks(model), ownedMorphs(model)).map(({ table, shape }) => [table, shape]))
+  const links: PendingLink[] = []
+  for (const { link_table, owner_id, target_type, target_document, target_locale } of rows) {
+    const owner = await documentOf(database.main, model, owners.get(link_table), owner_id)
+    links.push({
+      owner,
+      table: link_table,
+      target: `${target_type} ${target_document}${target_locale === null ? '' : ` (${target_locale})`}`,
+    })
+  }
+  return links
+}
+
+/** Describes the document that a row belongs to; a component row belongs to the document of its owner. */
+async function documentOf(database: MainConnection, model: Model, shape: Schema | undefined, id: number): Promise<string> {
+  if (shape === undefined) return `row ${id}`
+  if (shape.kind === 'contentType') {
+    const [row] = await database.rows<{ document_id: string; locale: string | null }>(
+      sql`select document_id, locale from ${sql.table(shape.table)} where id = ${id}`,
+    )
+    return `${shape.uid} ${row === undefined ? `row ${id}, which does not exist` : `${row.document_id}${row.locale === null ? '' : ` (${row.locale})`}`}`
+  }
+  for (const holder of componentHolders(model)) {
+    const [entry] = await database.rows<{ entity_id: number }>(
+      sql`select entity_id from ${sql.table(holder.componentTable)} where cmp_id = ${id} and component_type = ${shape.uid} limit 1`,
+    )
+    if (entry !== undefined) return `${await documentOf(database, model, holder.shape, entry.entity_id)}, ${shape.uid}`
+  }
+  return `${shape.uid} row ${id}, which does not exist`
+}
+
+/** The link tables that may have pending links. */
+const pendingOwnersOf = (links: readonly OwnedLink[], morphs: readonly OwnedMorph[]): readonly PendingOwner[] => [
+  ...links.map(({ shape, storage }) => ({ table: storage.table, shape })),
+  ...morphs.flatMap(({ shape, storage }) => (storage.kind === 'table' ? [{ table: storage.table, shape }] : [])),
+]
+
+const isGone = (table: string) => sql`not exists (select 1 from ${sql.table(table)} gone where gone.id = h.owner_id)`
+
+/** Finds pending links whose owner does not exist. */
+function ownerlessPendingLinks(links: readonly OwnedLink[], morphs: readonly OwnedMorph[]): readonly Search[] {
+  const owners = pendingOwnersOf(links, morphs)
+  const example = concat('octavo_pending_links row ', sql`h.id`, ': ', sql`h.link_table`, ', owner ', sql`h.owner_id`)
+  const pending = sql`select ${example} as example from octavo_pending_links h`
+  const known = sql.join(owners.map(({ table }) => table))
+  return [
+    ...(owners.length === 0 ? [] : [sql`${pending} where h.link_table not in (${known})`]),
+    ...owners.map(({ table, shape }) => sql`${pending} where h.link_table = ${table} and ${isGone(shape.table)}`),
+  ]
+}
+
+/** Finds pending links whose target does not exist. */
+const targetlessPendingLinks = ({ uid, table }: ContentType): Search =>
+  sql`select ${concat('octavo_pending_links row ', sql`h.id`, `: ${uid} `, sql`h.target_document`)} as example from octavo_pending_links h
+    where h.target_type = ${uid} and not exists (select 1 from ${sql.table(table)} t where t.document_id = h.target_document)`
+
+/** Remains of model changes. */
+interface LeftByChanges {
+  /** Attributes of the model, `api::note.note.tags`, that a change left with more links or entries than they may have (model-plans.11). */
+  readonly narrowed: ReadonlySet<string>
+  /** Tables of archived entries (model-plans.2). */
+  readonly keptEntries: readonly string[]
+  /** Tables of archived rows of documents. Their ids are not reused, and links to files still reference them. */
+  readonly keptDocuments: readonly string[]
+}
+
+/** Reads what the changes of the model so far have left. */
+async function leftByChanges(database: RowReader, tables: Tables): Promise<LeftByChanges> {
+  const [keptEntries, keptDocuments]: [string[], string[]] = [[], []]
+  for (const name of tables.names.filter(isKept)) {
+    if (await hasColumns(database, name, ['entity_id', 'cmp_id', 'component_type'])) keptEntries.push(name)
+    else if (await hasColumns(database, name, ['id', 'document_id'])) keptDocuments.push(name)
+  }
+  const narrowed = tables.has('octavo_model_history') ? await narrowedAttributes(database) : new Set<string>()
+  return { narrowed, keptEntries, keptDocuments }
+}
+
+/** The attributes that changes have narrowed, under the names that they have today. */
+async function narrowedAttributes(database: RowReader): Promise<ReadonlySet<string>> {
+  const changes = await database.rows<{ readonly renames: string; readonly narrowed: string }>(
+    sql`select renames, narrowed from octavo_model_history where is_made = 1 order by id`,
+  )
+  let narrowed: readonly string[] = []
+  for (const change of changes) {
+    const renames = JSON.parse(change.renames) as readonly Rename[]
+    narrowed = [...narrowed.map((path) => renamed(path, renames)), ...(JSON.parse(change.narrowed) as readonly string[])]
+  }
+  return new Set(narrowed)
+}
+
+/** The path of an attribute after renames. An attribute's rename names its schema as it was before. */
+function renamed(path: string, renames: readonly Rename[]): string {
+  const end = path.lastIndexOf('.')
+  const [uid, name] = [path.slice(0, end), path.slice(end + 1)]
+  const schema = renames.find((rename) => rename.kind !== 'attribute' && rename.from === uid)?.to ?? uid
+  const attribute = renames.find((rename) => rename.kind === 'attribute' && rename.schema === uid && rename.from === name)?.to ?? name
+  return `${schema}.${attribute}`
 }

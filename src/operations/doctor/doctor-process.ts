@@ -1,10 +1,9 @@
-// A process that examines a project beside its service, so that nothing of it holds up requests, and that can be ended at any moment.
+// A process that examines a project while its service runs: it delays no request and can be killed at any time.
 
 import { driverOf } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import type { FromDoctorProcess, ToDoctorProcess } from './doctor-protocol.js'
-import { examine } from './examine.js'
-import { reportOf } from './report.js'
+import { examine, reportOf } from './examine.js'
 
 // The service ends this process; signals to the whole process group are ignored.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {})

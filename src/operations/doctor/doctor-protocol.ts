@@ -1,16 +1,14 @@
 // What a service and the process that examines its project send each other.
 import type { Config } from '../../foundation/config/config.js'
 import type { Model } from '../../model/schema/types.js'
-import type { DoctorReport } from './report.js'
+import type { DoctorReport } from './examine.js'
 
 /** The settings that an examination depends on. */
 export type DoctorSettings = Pick<Config, 'database' | 'uploadsFolder' | 'limits'>
 
-/** What the process is sent. */
 export interface ToDoctorProcess {
   readonly settings: DoctorSettings
   readonly model: Model
 }
 
-/** What it sends back. */
 export type FromDoctorProcess = { readonly report: DoctorReport } | { readonly failure: string }

@@ -1,4 +1,4 @@
-// The searches behind the checks of `octavo doctor`: each is a select that finds the rows which violate one rule.
+// The queries of `octavo doctor`: each selects the rows that violate one rule.
 import { type RawBuilder, sql } from 'kysely'
 import type { DatabaseView, Inspection } from '../../database/database.js'
 import { andSameLocale, concat, type TextPart } from '../../database/portable-sql.js'
@@ -50,7 +50,7 @@ const documentName = ({ uid, localized }: ContentType, id: RawBuilder<unknown>) 
   concat(`${uid} `, id, ...(localized ? [localeInBrackets] : []))
 const isGone = (id: RawBuilder<unknown>, table: string) => sql`not exists (select 1 from ${sql.table(table)} gone where gone.id = ${id})`
 
-/** Documents with several drafts, or several published rows, in one locale, or in whatever locales where their type has none. */
+/** Documents with several drafts, or several published rows, in one locale, or at all if their type has no locales. */
 export function duplicates(type: ContentType): Search {
   const state = type.draftAndPublish ? sql`published_at is null` : null
   const example = concat(documentName(type, sql`document_id`), ': ', sql`count(*)`, ' rows with the same status')
@@ -90,7 +90,7 @@ function sidesOf({ shape, target, storage }: OwnedLink) {
   }
 }
 
-/** Tells drafts `o` from published rows. An owner without Draft & Publish has links to drafts and to published rows of the same target. */
+/** Distinguishes drafts `o` from published rows. An owner without Draft & Publish has links to drafts and to published rows of the same target. */
 const stateOf = (shape: Schema) => (shape.kind === 'contentType' && shape.draftAndPublish ? sql`o.published_at is null` : null)
 
 /** Positions that several targets of an owner have, or several owners of a target. */
@@ -129,7 +129,7 @@ function joined(parts: readonly RawBuilder<unknown>[]): RawBuilder<unknown> {
 }
 
 /**
- * Rows of a component that nothing holds, also no entry that is kept aside in the tables `kept`. Those name components as they were called
+ * Rows of a component without an owner, archived entries in the tables `kept` included. Those name components as they were called
  * when they were kept; `known` are the uids of today.
  */
 export function orphans(
@@ -196,8 +196,8 @@ export function unknownComponents({ componentTable }: ComponentHolder, component
 }
 
 /**
- * File links whose owner, of this schema, does not exist, neither in its table nor in the tables `kept` of rows that are kept aside. Links
- * that are kept aside are not returned, and go when they are restored.
+ * File links whose owner, of this schema, does not exist, neither in its table nor in the tables `kept` of archived rows. Links
+ * that are archived are not returned, and go when they are restored.
  */
 export function ownerlessFiles({ uid, table }: Schema, kept: readonly string[]): Search {
   const example = concat('files_related_mph row ', sql`m.id`, `: ${uid} row `, text(sql`m.related_id`), ' does not exist')

@@ -1,8 +1,8 @@
-// How late the event loop is, from a timer that should fire at a fixed interval.
+// The lag of the event loop, from a timer with a fixed interval.
 
 /** Watches the event loop. */
 export interface EventLoopLag {
-  /** Milliseconds by which the last turn was late, or the present one is. */
+  /** Lag of the last or the current turn in milliseconds. */
   now(): number
   close(): void
 }

@@ -1,20 +1,16 @@
-// Opens the management port of a service, and what it measures.
+// Opens the management port of a service and its metrics.
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
 import { type ManagementConfig, managementLimits } from '../../foundation/config/management.js'
-import { measuredDatabase } from '../metrics/measured-database.js'
-import { measuredLibrary } from '../metrics/measured-library.js'
-import { measuredLimiter } from '../metrics/measured-limiter.js'
 import type { Measuring } from '../metrics/measuring.js'
+import { measuredDatabase, measuredLibrary, measuredLimiter } from '../metrics/measuring.js'
 import { openRegistry } from '../metrics/registry.js'
-import type { MetricSources } from '../metrics/sources.js'
+import type { MetricSources } from '../metrics/scraped-metrics.js'
 import { watchEventLoop } from './event-loop-lag.js'
-import { metricsPage } from './metrics-page.js'
-import { failingParts, livePage, readyPage, type ServingState } from './pages.js'
-import { type ManagementPort, prepareManagementPort } from './server.js'
+import { failingParts, livePage, type ManagementPort, metricsPage, prepareManagementPort, readyPage, type ServingState } from './server.js'
 import { reportToMain } from './serving-report.js'
 
-/** What the port asks of the service, which is opened after it. */
+/** State of the service, which is opened after the port. */
 export interface WatchedService extends ServingState {
   /** Null before the service is there. */
   sources(): MetricSources | null

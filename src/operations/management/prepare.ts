@@ -3,8 +3,8 @@ import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
 import type { Closers } from '../../foundation/runtime/closers.js'
 import { type Measuring, notMeasuring } from '../metrics/measuring.js'
-import type { MetricSources } from '../metrics/sources.js'
-import type { ServingState } from './pages.js'
+import type { MetricSources } from '../metrics/scraped-metrics.js'
+import type { ServingState } from './server.js'
 
 /** A server of the service, as the port knows it. */
 interface ListeningServer {

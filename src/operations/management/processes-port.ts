@@ -1,15 +1,22 @@
 // The management port of several service processes, which the main process has: whether one of them serves, and their metrics as a sum.
+
+import type { Worker } from 'node:cluster'
 import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
 import { type ManagementConfig, managementLimits } from '../../foundation/config/management.js'
 import { within } from '../../foundation/runtime/clock.js'
-import { openSummedMetrics, type ProcessMetrics } from '../metrics/summed-metrics.js'
-import type { AskedProcess } from './asked-processes.js'
+import { openSummedMetrics, type ProcessMetrics } from '../metrics/registry.js'
 import { watchEventLoop } from './event-loop-lag.js'
-import { metricsPage } from './metrics-page.js'
-import { type FailingPart, stateProblems } from './pages.js'
-import { jsonResponse, type ManagementPage, type ManagementPort, prepareManagementPort } from './server.js'
-import type { ServingReport } from './serving-report.js'
+import {
+  type FailingPart,
+  jsonResponse,
+  type ManagementPage,
+  type ManagementPort,
+  metricsPage,
+  prepareManagementPort,
+  stateProblems,
+} from './server.js'
+import type { ReportQuestion, ServingReport } from './serving-report.js'
 
 /** The service processes, as the port asks for them. */
 export interface WatchedProcesses {
@@ -22,7 +29,7 @@ export interface WatchedProcesses {
 
 /** The port. */
 export interface ProcessesPort extends ManagementPort {
-  /** A process has ended: what it has counted stays in the sum. */
+  /** A process has ended: its counts stay in the sum. */
   ended(process: AskedProcess): Promise<void>
 }
 
@@ -100,4 +107,56 @@ async function first(
     return report
   })
   return Promise.any(fitting).catch(() => null)
+}
+
+/** A service process, as the management port knows it. */
+export interface AskedProcess {
+  /** Resolves to null if the process ends before it answers; it may take as long as the process hangs. */
+  ask(metrics: boolean): Promise<ServingReport | null>
+  /** The last metrics that it has reported; null: none. */
+  lastMetrics(): ProcessMetrics | null
+}
+
+/** Prepares to ask a process. */
+export function askedProcess(worker: Worker): AskedProcess {
+  let asked = 0
+  let last: ProcessMetrics | null = null
+  const open = new Map<number, (report: ServingReport | null) => void>()
+  const waiting = new Map<boolean, Promise<ServingReport | null>>()
+  const end = (id: number, report: ServingReport | null): void => {
+    open.get(id)?.(report)
+    open.delete(id)
+  }
+  worker.on('message', (message: ServingReport) => {
+    if (message.kind !== 'report') return
+    last = message.metrics ?? last
+    if (message.id !== null) end(message.id, message)
+  })
+  worker.on('exit', () => {
+    for (const id of open.keys()) end(id, null)
+  })
+
+  function ask(metrics: boolean): Promise<ServingReport | null> {
+    if (!worker.isConnected()) return Promise.resolve(null)
+    const id = ++asked
+    return new Promise((resolve) => {
+      open.set(id, resolve)
+      worker.send({ kind: 'question', id, metrics } satisfies ReportQuestion, (error) => {
+        if (error !== null) end(id, null)
+      })
+    })
+  }
+
+  return {
+    ask: (metrics) => {
+      const before = waiting.get(metrics)
+      if (before !== undefined) return before
+      const answer = ask(metrics)
+      waiting.set(metrics, answer)
+      // A question that got lost must not keep the next one from being asked.
+      void within(managementLimits.reportWait, answer).then(() => waiting.delete(metrics))
+      return answer
+    },
+    lastMetrics: () => last,
+  }
 }

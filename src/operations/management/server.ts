@@ -1,4 +1,6 @@
 // The management port: a small HTTP server apart from that of the service, so that probes are responded to while the service drains.
+
+import { createHash, timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Logger } from 'pino'
@@ -6,9 +8,9 @@ import { type ManagementConfig, managementLimits, managementVariables } from '..
 import { isLoopback } from '../../foundation/config/network.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { describePortProblem } from '../../foundation/errors/port-problem.js'
+import type { EventLoopLag } from './event-loop-lag.js'
 
-/** What a path of the port responds with. */
-export interface ManagementResponse {
+interface ManagementResponse {
   readonly status: number
   readonly type: string
   readonly body: string
@@ -34,14 +36,14 @@ export const jsonResponse = (status: number, value: unknown): ManagementResponse
 })
 
 /** A response of one line of text. */
-export const textResponse = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): ManagementResponse => ({
+const textResponse = (status: number, text: string, headers: Readonly<Record<string, string>> = {}): ManagementResponse => ({
   status,
   type: 'text/plain; charset=utf-8',
   body: `${text}\n`,
   headers,
 })
 
-/** Prepares the management port; it does not listen yet. `pages`: what it has, by path. */
+/** Prepares the management port; it does not listen yet. `pages`: by path. */
 export function prepareManagementPort(
   config: ManagementConfig,
   pages: ReadonlyMap<string, ManagementPage>,
@@ -125,4 +127,64 @@ function send(request: IncomingMessage, response: ServerResponse, { status, type
     ...headers,
   })
   response.end(request.method === 'HEAD' ? undefined : body)
+}
+
+/** A part of the service that keeps it from serving. */
+export interface FailingPart {
+  readonly part: 'service' | 'database'
+  /** A sentence for the operator. */
+  readonly problem: string
+}
+
+/** State for readiness. */
+export interface ServingState {
+  /** `starting`: it does not listen yet; `draining`: it is about to stop. */
+  service(): 'starting' | 'serving' | 'draining'
+  /** Null while the database can be used; otherwise a sentence about the problem. */
+  database(): string | null
+}
+
+/** Why a service that is not serving does not. */
+export const stateProblems = { starting: 'The service does not listen yet', draining: 'The service is stopping' } as const
+
+/** The parts that keep the service from serving; empty while it serves. */
+export function failingParts({ service, database }: ServingState): readonly FailingPart[] {
+  const [state, trouble] = [service(), database()]
+  return [
+    ...(state === 'serving' ? [] : [{ part: 'service', problem: stateProblems[state] } as const]),
+    ...(trouble === null ? [] : [{ part: 'database', problem: trouble } as const]),
+  ]
+}
+
+/** Responds 200 while the event loop is at most `most` milliseconds late. */
+export const livePage =
+  (lag: EventLoopLag, most: number): ManagementPage =>
+  () => {
+    const late = Math.round(lag.now())
+    return jsonResponse(late <= most ? 200 : 503, { status: late <= most ? 'live' : 'late', eventLoopLag: late })
+  }
+
+/** Responds 200 while the service serves, and otherwise 503 with the failing parts. */
+export const readyPage =
+  (state: ServingState): ManagementPage =>
+  () => {
+    const failing = failingParts(state)
+    return failing.length === 0 ? jsonResponse(200, { status: 'ready' }) : jsonResponse(503, { status: 'not ready', failing })
+  }
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest()
+
+interface MetricsText {
+  readonly contentType: string
+  scrape(): Promise<string>
+}
+
+/** Responds with all metrics. */
+export function metricsPage({ contentType, scrape }: MetricsText, token: string | null): ManagementPage {
+  const expected = token === null ? null : digest(`Bearer ${token}`)
+  return async ({ headers }) => {
+    if (expected !== null && !timingSafeEqual(expected, digest(headers.authorization ?? '')))
+      return textResponse(401, 'Unauthorized', { 'www-authenticate': 'Bearer' })
+    return { status: 200, type: contentType, body: await scrape() }
+  }
 }

@@ -1,8 +1,8 @@
-// What a service process tells the main process that has the management port for several.
+// Reports of a service process to the main process, which has the management port.
 import { managementLimits } from '../../foundation/config/management.js'
 import { pause } from '../../foundation/runtime/clock.js'
-import type { ProcessMetrics } from '../metrics/summed-metrics.js'
-import type { FailingPart } from './pages.js'
+import type { ProcessMetrics } from '../metrics/registry.js'
+import type { FailingPart } from './server.js'
 
 /** The main process asks. `metrics`: for these too. */
 export interface ReportQuestion {
@@ -16,15 +16,14 @@ export interface ServingReport {
   readonly kind: 'report'
   /** Null: the process ends. */
   readonly id: number | null
-  /** Milliseconds by which the event loop is late. */
+  /** Lag of the event loop in milliseconds. */
   readonly lag: number
   /** The parts that keep the service from serving. */
   readonly failing: readonly FailingPart[]
-  /** Null: nobody asked for them. */
+  /** Null: not requested. */
   readonly metrics: ProcessMetrics | null
 }
 
-/** What a report consists of. */
 export interface ReportParts {
   lag(): number
   failing(): readonly FailingPart[]
@@ -32,7 +31,7 @@ export interface ReportParts {
   metrics(isLast: boolean): Promise<ProcessMetrics>
 }
 
-/** Answers the main process until it is closed, when it sends what was counted since. */
+/** Responds to the main process until it is closed, then sends the last counts. */
 export function reportToMain({ lag, failing, metrics }: ReportParts): {
   readonly listen: () => Promise<void>
   readonly close: () => Promise<void>

@@ -1,14 +1,22 @@
 // The metrics of a service, as prom-client keeps and writes them; only this room knows it.
-import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client'
 import { databaseErrorClasses } from '../../database/errors.js'
 import { limiters, type Metrics, measuredResults, rejectionReasons, webhookResults } from '../../foundation/runtime/metrics.js'
-import { addProcessMetrics } from './process-metrics.js'
+import type { BuildInfo, MetricSources } from './scraped-metrics.js'
 import { addScrapedMetrics } from './scraped-metrics.js'
-import type { BuildInfo, MetricSources } from './sources.js'
-import type { ProcessMetrics } from './summed-metrics.js'
 
 /** The metrics of one service. */
-export interface MetricsRegistry {
+interface MetricsRegistry {
   readonly metrics: Metrics
   readonly contentType: string
   /** All metrics as text. `milliseconds`: how long it waits for what the database is asked; without an answer, that is left out. */
@@ -170,7 +178,7 @@ function contentMetrics(registry: Registry, system: BuildInfo['system']): Omit<M
 
 type DurationMetric = 'cacheValidated' | 'webhookAttempted' | 'imageProcessed'
 
-/** Durations of what is no request. */
+/** Durations other than those of requests. */
 function durationMetrics(registry: Registry): Pick<Metrics, DurationMetric> {
   const registers = [registry]
   const validations = new Histogram({
@@ -207,3 +215,52 @@ function durationMetrics(registry: Registry): Pick<Metrics, DurationMetric> {
 
 const counter = <Label extends string>(registry: Registry, name: string, help: string, labelNames: readonly Label[]) =>
   new Counter<Label>({ name, help, labelNames, registers: [registry] })
+
+/** Of the event loops of several processes the average hides the one that is late: of these, the largest value counts. */
+const ofEventLoop = /^nodejs_eventloop_lag_(?!min_)/
+
+/** Adds the metrics of this process. */
+function addProcessMetrics(registry: Registry): void {
+  collectDefaultMetrics({ register: registry })
+  for (const { name } of registry.getMetricsAsArray())
+    if (ofEventLoop.test(name)) Object.assign(registry.getSingleMetric(name)!, { aggregator: 'max' })
+}
+
+/** The metrics of a process as values. */
+export type ProcessMetrics = readonly MetricObjectWithValues<MetricValue<string>>[]
+
+/** The metrics of all processes of a service. */
+interface SummedMetrics {
+  readonly contentType: string
+  /** Keeps what a process has counted that has ended, so that no sum becomes less. */
+  keep(ended: ProcessMetrics): Promise<void>
+  /** All metrics as text: of these processes, of this one, and of those that have been kept by now. */
+  text(running: readonly ProcessMetrics[]): Promise<string>
+}
+
+/** The kinds of metrics that only become more. */
+const counting = new Set(['counter', 'histogram', 'summary'])
+
+const summed = (all: readonly ProcessMetrics[]): Registry =>
+  AggregatorRegistry.aggregate(all as MetricObjectWithValues<MetricValue<string>>[][])
+
+/** Opens the sum, with the default metrics of this process. */
+export function openSummedMetrics(): SummedMetrics {
+  const own = new Registry()
+  addProcessMetrics(own)
+  let past: Promise<ProcessMetrics> = Promise.resolve([])
+  return {
+    contentType: own.contentType,
+    keep: async (ended) => {
+      const counted = ended.filter(({ type }) => counting.has(String(type)))
+      past = past.then((before) =>
+        summed([before, counted])
+          .getMetricsAsJSON()
+          .catch(() => before),
+      )
+      await past
+    },
+    // `past` is read at the moment of the call, so that nothing is in both.
+    text: async (running) => summed([await past, ...running, await own.getMetricsAsJSON()]).metrics(),
+  }
+}

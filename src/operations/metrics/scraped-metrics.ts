@@ -1,20 +1,20 @@
 // Metrics that have their values from a scrape: connections, caches, the log of SQLite, the model, and events that wait.
+
 import { Counter, Gauge, type Registry, Summary } from 'prom-client'
-import type { DatabaseActivity, PoolActivity } from '../../database/database.js'
+import type { CacheActivity } from '../../database/cache/response-store.js'
+import type { Database, DatabaseActivity, PoolActivity, ReplicaActivity } from '../../database/database.js'
 import { managementLimits } from '../../foundation/config/management.js'
 import { within } from '../../foundation/runtime/clock.js'
-import { addCacheMetrics, type CacheMetrics } from './cache-metrics.js'
-import { addReplicaMetrics } from './replica-metrics.js'
-import type { MetricSources } from './sources.js'
+import type { PlanCounts } from '../../foundation/runtime/plan-counts.js'
 
 /**
- * What a sum over several processes on one database takes: of what all know of it the largest value, of their connections the sum.
+ * Aggregation over several processes on one database: the maximum for shared gauges, the sum for connections.
  */
 const aggregator = 'max'
 
 /** Metrics that are updated by a scrape. */
-export interface ScrapedMetrics extends Pick<CacheMetrics, 'notModified'> {
-  /** Gives them their values, and waits at most so many milliseconds for the database. */
+interface ScrapedMetrics extends Pick<CacheMetrics, 'notModified'> {
+  /** Updates the values, with a limit in milliseconds for the database. */
   update(sources: MetricSources, milliseconds: number): Promise<void>
 }
 
@@ -35,7 +35,7 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
   const age = gauge('octavo_outbox_oldest_age_seconds', 'Seconds since the oldest of them was recorded; 0 if there is none')
   // Zeros before the first scrape of a service that is still starting would be taken for values.
   for (const one of [change, lowest, load, pending, age]) one.remove()
-  /** What the database was asked and has not answered: it is not asked again meanwhile. */
+  /** The pending query to the database, which is not repeated until it ends. */
   let asked: ReturnType<MetricSources['backlog']> | null = null
   const update: ScrapedMetrics['update'] = async (sources, milliseconds) => {
     const { activity, cache, plans, followed, modelChange, modelLoadSeconds, drift, backlog } = sources
@@ -63,7 +63,7 @@ export function addScrapedMetrics(registry: Registry): ScrapedMetrics {
   return { update, notModified: caches.notModified }
 }
 
-/** Adds the differences between database and model; returns what looks for them, at most once in a while, and keeps what it knows of where it cannot. */
+/** Adds the differences between database and model; returns the rate-limited check for them, which keeps the last result if it fails. */
 function addDrift(registry: Registry): (look: MetricSources['drift']) => Promise<void> {
   const differences = new Gauge({
     name: 'octavo_schema_drift',
@@ -140,4 +140,111 @@ function addWaits(registry: Registry): (pools: readonly PoolActivity[]) => void 
   return (pools) => {
     kept = pools
   }
+}
+
+/** Metrics of caches. */
+interface CacheMetrics {
+  /** Sets the current counts. `cache`: null without a response cache. */
+  set(cache: CacheActivity | null, plans: PlanCounts): void
+  /** A request was responded to with 304. */
+  notModified(): void
+}
+
+/** Adds the metrics. */
+function addCacheMetrics(registry: Registry): CacheMetrics {
+  const registers = [registry]
+  const requests = new Counter({
+    name: 'octavo_cache_requests_total',
+    help: 'Reads by whether their answer was in memory, and responses without a body because the client has it',
+    labelNames: ['result'],
+    registers,
+  })
+  let notModified = 0
+  const evictions = new Counter({ name: 'octavo_cache_evictions_total', help: 'Answers that made room for others', registers })
+  const stale = new Counter({
+    name: 'octavo_cache_stale_prevented_total',
+    help: 'Answers that were in memory when they were asked for, and were read again because of a change',
+    registers,
+  })
+  const entries = new Gauge({ name: 'octavo_cache_entries', help: 'Answers in memory', registers })
+  const bytes = new Gauge({ name: 'octavo_cache_bytes', help: 'Bytes of the answers in memory', registers })
+  const ofPlans = new Counter({
+    name: 'octavo_plan_cache_requests_total',
+    help: 'Reads by whether their plan was compiled before',
+    labelNames: ['result'],
+    registers,
+  })
+  const planEvictions = new Counter({ name: 'octavo_plan_cache_evictions_total', help: 'Plans that made room for others', registers })
+  const planEntries = new Gauge({ name: 'octavo_plan_cache_entries', help: 'Compiled plans in memory', registers })
+  return {
+    set: (cache, plans) => {
+      requests.reset()
+      requests.inc({ result: 'hit' }, cache?.hits ?? 0)
+      requests.inc({ result: 'miss' }, cache?.misses ?? 0)
+      requests.inc({ result: 'bypass' }, cache?.bypasses ?? 0)
+      requests.inc({ result: 'not_modified' }, notModified)
+      evictions.reset()
+      evictions.inc(cache?.evictions ?? 0)
+      stale.reset()
+      stale.inc(cache?.outdated ?? 0)
+      entries.set(cache?.entries ?? 0)
+      bytes.set(cache?.bytes ?? 0)
+      ofPlans.reset()
+      ofPlans.inc({ result: 'hit' }, plans.hits)
+      ofPlans.inc({ result: 'miss' }, plans.misses)
+      planEvictions.reset()
+      planEvictions.inc(plans.evictions)
+      planEntries.set(plans.entries)
+    },
+    notModified: () => void notModified++,
+  }
+}
+
+/** Adds the metrics; returns what gives them their values. */
+function addReplicaMetrics(registry: Registry): (activity: ReplicaActivity) => void {
+  const reads = new Counter({
+    name: 'octavo_replica_reads_total',
+    help: 'Reads on a replica, on the primary because no replica was recent enough, and repeated there because a replica failed',
+    labelNames: ['result'],
+    registers: [registry],
+  })
+  const lag = new Gauge({
+    name: 'octavo_replica_lag_seconds',
+    aggregator: 'max',
+    help: 'Seconds since a replica was last recent enough to be used; 0: it is used',
+    labelNames: ['replica'],
+    registers: [registry],
+  })
+  let before = { used: 0, fellBack: 0, repeated: 0 }
+  return ({ reads: now, behind }) => {
+    reads.inc({ result: 'used' }, now.used - before.used)
+    reads.inc({ result: 'fell_back' }, now.fellBack - before.fellBack)
+    reads.inc({ result: 'repeated' }, now.repeated - before.repeated)
+    before = now
+    for (const [index, seconds] of behind.entries()) lag.set({ replica: String(index) }, seconds)
+  }
+}
+
+/** The values that a scrape reads from a service. */
+export interface MetricSources {
+  activity(): DatabaseActivity
+  /** Activity of the response cache; null: there is none. */
+  cache(): CacheActivity | null
+  plans(): PlanCounts
+  /** Contradictions between the database and the current model. */
+  drift(): ReturnType<Database['mismatches']>
+  /** Resolves once the changes are followed that other processes have made. Rejects where they cannot be. */
+  followed(): Promise<unknown>
+  /** The last change of the model that is in force; 0: none was made. */
+  modelChange(): number
+  /** Seconds that loading the schemas in force took. */
+  modelLoadSeconds(): number
+  /** Events that wait for listeners and webhooks; `oldest`: milliseconds since 1970, null if none waits. */
+  backlog(): Promise<{ readonly pending: number; readonly oldest: number | null }>
+}
+
+export interface BuildInfo {
+  readonly version: string
+  /** The kind of database, as OpenTelemetry names it. */
+  readonly system: 'sqlite' | 'postgresql' | 'mysql'
 }

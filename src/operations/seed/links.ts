@@ -1,10 +1,25 @@
 // Inserts the components, files and relations of a seeded row.
+
+import { hashSync } from '@node-rs/bcrypt'
 import type { Database } from 'better-sqlite3'
+import * as z from 'zod'
+import type { Stored } from '../../database/portable-sql.js'
+import type { Insert } from '../../database/sqlite/initial-rows.js'
+import { attributeTypes } from '../../model/schema/attributes.js'
 import { fileType } from '../../model/schema/link.js'
-import { type Attribute, assertNever, type ContentType, type MorphTo, type Relation, type Schema } from '../../model/schema/types.js'
+import { localeName } from '../../model/schema/locale-names.js'
+import { ownedLink } from '../../model/schema/owners.js'
+import {
+  type Attribute,
+  assertNever,
+  type ContentType,
+  type Model,
+  type MorphTo,
+  type Relation,
+  type Scalar,
+  type Schema,
+} from '../../model/schema/types.js'
 import { quoted } from '../../model/tables/table.js'
-import type { SeedContext } from './access.js'
-import { scalars } from './values.js'
 
 /** The values of a document or component. */
 export type SeedValues = Readonly<Record<string, unknown>>
@@ -207,4 +222,174 @@ function targetsOf(
   const local = rows.filter((each) => each.locale === locale)
   if (local.length === 0) linking.report(`${where}: @${singularName}:${key} has no locale ${locale}, so it is not linked`)
   return local.filter((each) => row.state === 'only' || each.state === 'only' || each.state === row.state)
+}
+
+/** The shape of seed/access.json. */
+export const seedAccessFile = z.strictObject({
+  locales: z.array(z.strictObject({ code: z.string(), name: z.string().optional(), default: z.boolean().optional() })).default([]),
+  /** Actions by the type of the role. */
+  roles: z.record(z.string(), z.array(z.string())).default({}),
+  users: z
+    .array(
+      z.strictObject({
+        username: z.string(),
+        email: z.string(),
+        password: z.string(),
+        role: z.string(),
+        confirmed: z.boolean().default(true),
+      }),
+    )
+    .default([]),
+})
+/** The contents of seed/access.json. */
+export type SeedAccess = z.infer<typeof seedAccessFile>
+
+/** The dependencies for loading a seed. */
+export interface SeedContext {
+  readonly model: Model
+  readonly insert: Insert
+  readonly now: Date
+  newDocumentId(): string
+  report(line: string): void
+}
+
+/** User ids by name, and the default locale. */
+interface SeededAccess {
+  readonly users: ReadonlyMap<string, number>
+  readonly defaultLocale: string
+}
+
+/** The place among the rows of a role, where the schema of users or permissions gives their links one. */
+function placeIn(model: Model, type: 'user' | 'permission', place: number): Readonly<Record<string, number>> {
+  const column = ownedLink(model.types.get(`plugin::users-permissions.${type}`), 'role')?.inverseOrder ?? null
+  return column === null ? {} : { [column]: place }
+}
+
+/** Inserts missing locales, roles, permissions and users; existing permissions are kept. */
+export function seedAccess(access: SeedAccess, database: Database, context: SeedContext): SeededAccess {
+  const { insert, newDocumentId } = context
+  const time = context.now.getTime()
+  const fresh = () => ({ document_id: newDocumentId(), created_at: time, updated_at: time, published_at: time })
+  const find = (statement: string, ...values: string[]) =>
+    database
+      .prepare(statement)
+      .pluck()
+      .get(...values) as number | undefined
+  const count = (statement: string, id: number) => database.prepare(statement).pluck().get(id) as number
+
+  for (const { code, name } of access.locales) {
+    if (find('SELECT id FROM i18n_locale WHERE code = ?', code) === undefined)
+      insert('i18n_locale', { ...fresh(), name: name ?? localeName(code), code })
+  }
+  const defaultCode = access.locales.find((locale) => locale.default === true)?.code
+  const setting = database.prepare("UPDATE strapi_core_store_settings SET value = ? WHERE key = 'plugin_i18n_default_locale'")
+  if (defaultCode !== undefined) setting.run(JSON.stringify(defaultCode))
+
+  const roleId = (type: string): number =>
+    find('SELECT id FROM up_roles WHERE type = ?', type) ??
+    insert('up_roles', { ...fresh(), name: type.charAt(0).toUpperCase() + type.slice(1), description: '', type })
+  for (const [type, actions] of Object.entries(access.roles)) {
+    const role = roleId(type)
+    const known = database
+      .prepare('SELECT action FROM up_permissions WHERE id IN (SELECT permission_id FROM up_permissions_role_lnk WHERE role_id = ?)')
+      .pluck()
+      .all(role)
+    const missing = [...new Set(actions)].filter((action) => !known.includes(action))
+    missing.forEach((action, index) => {
+      const permission = insert('up_permissions', { ...fresh(), action })
+      insert('up_permissions_role_lnk', {
+        ...{ permission_id: permission, role_id: role },
+        ...placeIn(context.model, 'permission', known.length + index + 1),
+      })
+    })
+  }
+
+  const users = new Map<string, number>()
+  for (const { username, email, password, role, confirmed } of access.users) {
+    const user = insert('up_users', {
+      ...fresh(),
+      username,
+      email: email.toLowerCase(),
+      provider: 'local',
+      password: passwordHash(password),
+      confirmed: Number(confirmed),
+      blocked: 0,
+    })
+    const id = roleId(role)
+    const order = count('SELECT count(*) FROM up_users_role_lnk WHERE role_id = ?', id) + 1
+    insert('up_users_role_lnk', { user_id: user, role_id: id, ...placeIn(context.model, 'user', order) })
+    users.set(username, user)
+  }
+
+  const value = database.prepare("SELECT value FROM strapi_core_store_settings WHERE key = 'plugin_i18n_default_locale'").pluck().get()
+  return { users, defaultLocale: typeof value === 'string' ? (JSON.parse(value) as string) : 'en' }
+}
+
+/** The cost of password hashes, as in Strapi: 2^10 rounds. */
+const passwordCost = 10
+
+/** Hashes a password. */
+function passwordHash(password: string): string {
+  return hashSync(password, passwordCost).replace('$2y$', '$2a$')
+}
+
+/**
+ * Returns the scalar columns of a row; missing values get their default.
+ * @throws Error with a sentence for an unknown name or an invalid value.
+ */
+export function scalars(shape: Schema, values: Readonly<Record<string, unknown>>, where: string): Record<string, Stored> {
+  for (const name of Object.keys(values))
+    if (!shape.attributes.has(name)) throw new Error(`${where}: ${shape.uid} has no attribute ${name}`)
+  return Object.fromEntries(
+    [...shape.attributes.values()].flatMap((attribute) => {
+      if (attribute.kind !== 'scalar' || attribute.system) return []
+      const value = values[attribute.name] === undefined ? attribute.source.default : values[attribute.name]
+      return value === undefined ? [] : [[attribute.column, stored(attribute, value, `${where}, ${attribute.name}`)]]
+    }),
+  )
+}
+
+/**
+ * Converts a value to its stored form.
+ * @throws Error with a sentence that starts with `where` if the value is invalid for the attribute.
+ */
+export function stored(attribute: Scalar, value: unknown, where: string): Stored {
+  if (value === null || value === undefined) return null
+  if (attribute.type === 'password') return passwordHash(String(value))
+  const wrong = (kind: string): never => {
+    throw new Error(`${where}: ${JSON.stringify(value)} is not a valid ${kind}`)
+  }
+  const { family } = attributeTypes[attribute.type]
+  switch (family) {
+    case 'text':
+      return typeof value === 'string' ? value : wrong('text')
+    case 'number':
+      return typeof value === 'number' && Number.isFinite(value) ? value : wrong('number')
+    case 'biginteger':
+      return /^-?\d+$/.test(String(value)) ? BigInt(String(value)) : wrong('integer')
+    case 'boolean':
+      return typeof value === 'boolean' ? Number(value) : wrong('boolean')
+    case 'date':
+      return /^\d{4}-\d\d-\d\d/.test(String(value)) ? String(value).slice(0, 10) : wrong('date')
+    case 'time':
+      return timeOfDay(String(value)) ?? wrong('time')
+    case 'datetime':
+      return milliseconds(value) ?? wrong('date and time')
+    case 'json':
+      return typeof value === 'object' ? JSON.stringify(value) : typeof value === 'boolean' ? Number(value) : (value as string | number)
+    default:
+      return assertNever(family)
+  }
+}
+
+/** `17:45` → `17:45:00.000`. */
+function timeOfDay(text: string): string | null {
+  const [, minutes, seconds = ':00', fraction = ''] = /^(\d\d:\d\d)(:\d\d)?(?:\.(\d{1,3}))?$/.exec(text) ?? []
+  return minutes === undefined ? null : `${minutes}${seconds}.${fraction.padEnd(3, '0')}`
+}
+
+/** Returns milliseconds since 1970 from ISO text or a number (the format of `timestamp`); null for other values. */
+export function milliseconds(value: unknown): number | null {
+  const time = /^-?\d+$/.test(String(value)) ? Number(value) : Date.parse(String(value))
+  return Number.isFinite(time) ? time : null
 }

@@ -5,12 +5,11 @@ import type { Database as Connection } from 'better-sqlite3'
 import { newDocumentId } from '../../model/schema/document-id.js'
 import type { Model } from '../../model/schema/types.js'
 
-/** Where the progress of a new database is reported. */
 interface CreationLog {
   info(details: object | string, message?: string): void
 }
 
-/** What loads the `seed/` folder of the project in `folder`, if it has one, into its new database, which messages call `database`. */
+/** Returns a loader of the `seed/` folder of the project in `folder` into its new database, named `database` in messages; null without one. */
 export function seedLoader(
   { folder, uploadsFolder }: { readonly folder: string; readonly uploadsFolder: string },
   model: Model,

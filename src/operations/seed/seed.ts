@@ -9,9 +9,8 @@ import { makeUploadsFolder, onUploadsFolder } from '../../foundation/config/uplo
 import { withoutMark } from '../../foundation/runtime/byte-order-mark.js'
 import type { Model } from '../../model/schema/types.js'
 import { quoted } from '../../model/tables/table.js'
-import { type SeedAccess, seedAccess, seedAccessFile } from './access.js'
-import { type SeedContent, seedContent, seedContentFile } from './content.js'
-import { type SeedFile, seedFileRows, seedFilesFile } from './files.js'
+import { type SeedContent, type SeedFile, seedContent, seedContentFile, seedFileRows, seedFilesFile } from './content.js'
+import { type SeedAccess, seedAccess, seedAccessFile } from './links.js'
 
 /** Options for loading a seed. */
 export interface SeedOptions {
@@ -19,7 +18,7 @@ export interface SeedOptions {
   readonly now: Date
   /** The uploads folder of the service. */
   readonly uploadsFolder: string
-  /** Reports what was loaded, and irregularities. */
+  /** Reports progress and irregularities. */
   report(line: string): void
 }
 

@@ -1,4 +1,5 @@
 // Spans by the API of OpenTelemetry, for the SDK that code of the project has registered: the only place that knows the API.
+
 import {
   type Context,
   context,
@@ -10,8 +11,10 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
+import type { Database, MainConnection, WriteDatabase } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
-import type { TraceIds, Tracing } from '../../foundation/runtime/tracing.js'
+import type { DatabasePurpose } from '../../foundation/runtime/metrics.js'
+import type { TraceAttributes, TraceIds, Tracing } from '../../foundation/runtime/tracing.js'
 
 /** Opens the tracing of a service. `version`: of this build. */
 export function openTracing(version: string): Tracing {
@@ -31,7 +34,7 @@ export function openTracing(version: string): Tracing {
     },
     part: (name, attributes, work) => {
       const request = trace.getActiveSpan()
-      // What a request has begun and did not wait for goes on when its span has ended; it is no part of it.
+      // Background work of a request continues after its span has ended and is not part of it.
       if (request?.isRecording() !== true) return work()
       const kind = name.startsWith('db ') ? SpanKind.CLIENT : SpanKind.INTERNAL
       const span = tracer.startSpan(name, { kind, attributes: attributes() })
@@ -53,7 +56,7 @@ export function openTracing(version: string): Tracing {
   }
 }
 
-/** What a request is a part of: a span that an instrumentation of the project has begun for it, or what its headers name. */
+/** The parent of a request: a span of the project's instrumentation, or that of its headers. */
 const parentOf = (headers: object): Context =>
   trace.getActiveSpan()?.isRecording() === true ? context.active() : propagation.extract(ROOT_CONTEXT, headers)
 
@@ -90,4 +93,30 @@ function failing(span: Span, error: unknown): never {
   if (!(error instanceof ApiError) || error.status >= 500) span.setStatus({ code: SpanStatusCode.ERROR })
   span.end()
   throw error
+}
+
+interface Described {
+  /** The kind of database, as OpenTelemetry names it. */
+  readonly system: 'sqlite' | 'postgresql' | 'mysql'
+  readonly purpose: DatabasePurpose | null
+}
+
+/** Characters of a statement in a span. */
+const longestText = 4_000
+
+/** The same database, traced. `purpose`: of small statements and of transactions; null: of documents, and others. */
+export function tracedDatabase(database: Database, tracing: Tracing, { system, purpose }: Described): Database {
+  const { reads, writes, main } = database
+  const about = (operation: string, what: DatabasePurpose, text?: string) => (): TraceAttributes => ({
+    'db.system.name': system,
+    'db.operation.name': operation,
+    'octavo.purpose': what,
+    ...(text !== undefined && { 'db.query.text': text.slice(0, longestText) }),
+  })
+  const execute: Database['reads']['execute'] = (known, ...asked) =>
+    tracing.part('db query', about('SELECT', 'read', known.plan.root.statement.sql), () => reads.execute(known, ...asked))
+  const transaction: WriteDatabase['transaction'] = (work, change) =>
+    tracing.part('db transaction', about('transaction', purpose ?? 'write'), () => writes.transaction(work, change))
+  const rows: MainConnection['rows'] = (query) => tracing.part('db query', about('SELECT', purpose ?? 'other'), () => main.rows(query))
+  return { ...database, reads: { ...reads, execute }, writes: { ...writes, transaction }, main: { ...main, rows } }
 }

@@ -3,16 +3,16 @@ import type { Logger } from 'pino'
 import type { Config } from '../../foundation/config/config.js'
 import type { Tracing } from '../../foundation/runtime/tracing.js'
 
-/** What an SDK registers for all copies of the API in a process. */
+/** The global registration of an SDK for all copies of the API in a process. */
 interface Registered {
   readonly version: string
   readonly trace?: object
 }
 
-/** The minor version of the API that an SDK has to register at least: a copy of it uses what is registered by a newer one only. */
+/** Minimum minor version of the registered API: a copy of it works only with the same or a newer one. */
 const leastMinor = 9
 
-/** Prepares tracing; null: nobody collects traces, or the setting `tracing` says no. `version`: of this build. */
+/** Prepares tracing; null without a registered SDK or with `tracing: false`. `version`: of this build. */
 export async function prepareTracing({ tracing }: Pick<Config, 'tracing'>, version: string, logger: Logger): Promise<Tracing | null> {
   const registered = (globalThis as { readonly [key: symbol]: Registered | undefined })[Symbol.for('opentelemetry.js.api.1')]
   const isRegistered = registered?.trace !== undefined

@@ -1,13 +1,10 @@
 // The part of a model that a description is about: which content-types, components and attributes its reader may know of.
-
 import { isReadOnly, isWritable } from '../../content/documents/input/keys.js'
 import { componentsOf } from '../../model/schema/components.js'
 import { isAlwaysRequired } from '../../model/schema/conditions.js'
 import { fileType, isClosedType, isPolymorphicTarget } from '../../model/schema/link.js'
-import type { Attribute, Component, ContentType, Model } from '../../model/schema/types.js'
-import { assertNever } from '../../model/schema/types.js'
+import { type Attribute, assertNever, type Component, type ContentType, type Model } from '../../model/schema/types.js'
 import type { Contract } from '../../query/contract.js'
-import { namesOf } from './names.js'
 
 /** A content-type or component. */
 export type DescribedShape = ContentType | Component
@@ -15,7 +12,6 @@ export type DescribedShape = ContentType | Component
 /** An attribute that leads to other rows. */
 export type DescribedLink = Exclude<Attribute, { kind: 'scalar' }>
 
-/** What a description can be made of. */
 export interface View {
   readonly model: Model
   readonly contract: Contract
@@ -61,7 +57,7 @@ function isOpen({ leadsTo, anyTypes }: View, attribute: DescribedLink): boolean 
   }
 }
 
-/** Relations that need no permission of their own. */
+/** Relations that need no separate permission. */
 const isOwn = (name: string): boolean => name === 'localizations' || name === 'createdBy' || name === 'updatedBy'
 
 /** The types and components that an attribute leads to. */
@@ -121,4 +117,50 @@ export function mustBeGiven({ contract }: View, shape: DescribedShape, attribute
   if (attribute.kind !== 'scalar' || attribute.source.default !== undefined) return false
   const isGenerated = attribute.type === 'uid' && attribute.source.targetField !== undefined && contract.generateUids
   return !isGenerated || shape.kind === 'component'
+}
+
+/** Names derived from a name; it is free only if all of these are. */
+const suffixes = ['', 'Type', 'Filters', 'Input', 'DraftInput', 'HookData', 'Entry', 'Populate', 'Level']
+
+/** Returns a unique name for each uid. Types of the project have the shortest one; on a conflict the name says more of the uid. */
+function namesOf({ types, components }: Model): ReadonlyMap<string, string> {
+  const names = new Map<string, string>()
+  const taken = new Set<string>(reserved)
+  const byUid = (a: { readonly uid: string }, b: { readonly uid: string }) => (a.uid < b.uid ? -1 : 1)
+  const own = [...types.values()].sort((a, b) => Number(b.exposed) - Number(a.exposed) || byUid(a, b))
+  for (const shape of [...own, ...[...components.values()].sort(byUid)]) {
+    const candidates = [
+      shortName(shape),
+      inWords(shape.uid),
+      ...Array.from({ length: 1000 }, (_, index) => `${inWords(shape.uid)}${index + 2}`),
+    ]
+    const free = candidates.find((name) => suffixes.every((suffix) => !taken.has(name + suffix)))!
+    for (const suffix of suffixes) taken.add(free + suffix)
+    names.set(shape.uid, free)
+  }
+  return names
+}
+
+/** Nouns for the documents of a type: `a blog post` and `blog posts`. */
+export function nounsOf({ singularName, pluralName }: ContentType): { readonly one: string; readonly many: string } {
+  const [singular, plural] = [singularName.replaceAll('-', ' '), pluralName.replaceAll('-', ' ')]
+  return { one: `${soundsLikeVowel.test(singular) ? 'an' : 'a'} ${singular}`, many: plural }
+}
+
+/** `user`, `unit` and `one` begin with a consonant when they are spoken. */
+const soundsLikeVowel = /^(?!uni|us[aeiou]|ut[aeiou]|eu|one\b|once)[aeiou]/i
+
+/** Names that generated files use themselves. */
+const reserved = ['Types', 'Octavo']
+
+function shortName(shape: ContentType | Component): string {
+  if (shape.kind === 'component') return inWords(`${shape.category}.${shape.name}`)
+  if (shape.exposed) return inWords(shape.singularName)
+  return inWords(shape.uid.replace('plugin::', '').replace('::', '.'))
+}
+
+/** `fact-box` → `FactBox`. */
+function inWords(text: string): string {
+  const name = (text.match(/[A-Za-z0-9]+/g) ?? []).map((word) => word[0]!.toUpperCase() + word.slice(1)).join('')
+  return /^[A-Za-z]/.test(name) ? name : `T${name}`
 }

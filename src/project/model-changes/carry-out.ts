@@ -1,4 +1,4 @@
-// Makes a change of the model in the database: what only adds happens beside requests, what moves content while none is under way.
+// Applies a change of the model to the database: additions while requests are served, moves of content while none is in progress.
 import type { RawBuilder } from 'kysely'
 import { isSchemaDrift } from '../../database/errors.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
@@ -24,7 +24,7 @@ interface ReadyChange {
 /** The errors of changes that another process was faster than. */
 const outrun = new WeakSet<object>()
 
-/** True for the error of a change that was not made because another process has changed the model meanwhile. */
+/** True for the error of a change that lost against a change by another process. */
 export const isOutrun = (error: unknown): boolean => error instanceof ApiError && outrun.has(error)
 
 /** Marks an error as that of a change that another process was faster than, and returns it. */
@@ -99,7 +99,7 @@ async function move(options: LiveModelOptions, inForce: InForce, { change, model
       })
     if (!isMade) throw conflict()
     const id = await log.lastChange(database.main)
-    // What an earlier model left behind and this one uses again may lack columns.
+    // Tables left by an earlier model and used again may lack columns.
     await database.fit(model)
     return id
   }
@@ -109,7 +109,7 @@ async function move(options: LiveModelOptions, inForce: InForce, { change, model
   return id
 }
 
-/** What the database says against a change, for its caller; an error that may pass, or a mistake of ours, is returned as it is. */
+/** The error of the database as one for the caller; transient and internal errors are returned as they are. */
 function refused({ log: logger }: LiveModelOptions, error: unknown, outcome: string): unknown {
   const { cause } = error as Error
   const isItsWord = error instanceof ApiError && (error.status < 500 || isSchemaDrift(error)) && cause instanceof Error
@@ -123,7 +123,7 @@ function refused({ log: logger }: LiveModelOptions, error: unknown, outcome: str
 interface ModelsOfChange {
   readonly from: Model
   readonly to: Model
-  /** Whether its caller waits for it: while it is unfinished, nobody else is served. */
+  /** Whether its caller waits for it: no other request is served until it is finished. */
   readonly isNew: boolean
 }
 
@@ -157,7 +157,7 @@ async function carryOutFrom(
   return (reason as Error | null) ?? new Error('another process could not carry it out')
 }
 
-/** Takes back what is left of a change that was given up. */
+/** Reverts the remains of an abandoned change. */
 async function takeBack({ database }: LiveModelOptions, id: number, steps: readonly ReversingStep[]): Promise<void> {
   await database.takeBack!({
     ...{ steps, isOutdated: log.hasEnded(id, true), make: [log.forgetChange(id)] },

@@ -1,4 +1,5 @@
 // The changes of the model as rows. A row that is made is what makes a change: without it the former model holds.
+
 import { type RawBuilder, sql } from 'kysely'
 import { inBookkeeping, type RowReader, type WriteDatabase } from '../../database/database.js'
 import type { ReversingStep } from '../../model/diff/reversing.js'
@@ -10,23 +11,23 @@ import type { FileChanges } from '../../model/schema/schema-files.js'
 export interface NewChange {
   /** The version of the model that it leads to. */
   readonly version: string
-  /** What was changed, for people: the uids, or `POST /content-type-builder/update-schema`. */
+  /** A summary for people: the uids, or `POST /content-type-builder/update-schema`. */
   readonly summary: string
   readonly files: FileChanges
   /** The texts that the files had before. */
   readonly former: FileChanges
   readonly renames: readonly Rename[]
-  /** Where content is kept aside. */
+  /** Tables and columns of archived content. */
   readonly kept: readonly KeptPlace[]
   /** The attributes that it leaves with more than one link or entry, as `CountedPlan.narrowed`. */
   readonly narrowed: readonly string[]
   /** The change that it undoes; 0 for none. */
   readonly undoes: number
-  /** Whether it moves content, so that writes that were begun for a model before it must fail. */
+  /** Whether it moves content, so that writes begun for an earlier model must fail. */
   readonly moves: boolean
 }
 
-/** A change of the model. What it leaves too much of is read by the doctor alone. */
+/** A change of the model. Its superfluous remains are read by the doctor alone. */
 export interface RecordedChange extends Omit<NewChange, 'narrowed'> {
   readonly id: number
 }
@@ -42,11 +43,11 @@ export type UnfinishedChange = RecordedChange &
 export interface ListedChange extends Pick<RecordedChange, 'id' | 'version' | 'summary' | 'undoes'> {
   /** Milliseconds since 1970. */
   readonly madeAt: number
-  /** Whether the files are on the disk of the process that made the change. */
+  /** Whether the files are on the disk of the process that applied the change. */
   readonly isFiled: boolean
 }
 
-/** The table of changes and the columns by which a new row is noticed. */
+/** The table of changes and the columns that show a new row. */
 export const changeColumns = { octavo_model_history: ['id', 'is_made'] } as const
 
 interface ChangeRow {
@@ -63,7 +64,7 @@ interface ChangeRow {
   readonly is_made: number
 }
 
-/** What `is_made` is of a change that is under way, that is made, and that was given up and is taken back. */
+/** Values of `is_made`: in progress, applied, abandoned and being reverted. */
 const [underWay, isMade, isGivenUp] = [0, 1, -1]
 
 const columns = sql`id, version, summary, files, former, renames, kept, undoes, moves, steps, is_made`
@@ -99,8 +100,8 @@ export const unfiledChanges = (database: RowReader): Promise<readonly RecordedCh
   changesWhere(database, sql`is_filed = 0 and is_made = 1`)
 
 /**
- * The change that is undone where this one is to be, or the last one that is in force (null); null if there is none. Where the undo of a change
- * was undone, it is that which has put it in force again, and has kept aside what it hides.
+ * The change to undo for this one, or the last effective one (null); null if there is none. Where the undo of a change
+ * was undone, it is the one that reapplied it and archived the content that it hides.
  */
 export async function changeToUndo(database: RowReader, wanted: number | null): Promise<RecordedChange | null> {
   const made = await listChanges(database)
@@ -113,7 +114,7 @@ export async function changeToUndo(database: RowReader, wanted: number | null): 
 
 /** The changes that are in force and undo no other, each with the one that put it in force last, in the order of these. */
 function inForceOf(made: readonly Pick<ListedChange, 'id' | 'undoes'>[]) {
-  /** What has undone a change last. */
+  /** The last undo of a change. */
   const undoneBy = new Map(made.map(({ id, undoes }) => [undoes, id]))
   return made
     .filter(({ undoes }) => undoes === 0)
@@ -164,7 +165,7 @@ export const hasEnded = (id: number, givenUp = false): RawBuilder<unknown> =>
   sql`select ended from (select count(*) as ended from octavo_model_history where id = ${id} and is_made = ${givenUp ? isGivenUp : underWay}) as found
     where ended = 0`
 
-/** What has become of a change that was begun. */
+/** The outcome of a change. */
 export async function stateOf(database: RowReader, id: number): Promise<'underWay' | 'made' | 'givenUp' | 'takenBack'> {
   const [row] = await database.rows<{ is_made: number }>(sql`select is_made from octavo_model_history where id = ${id}`)
   if (row === undefined) return 'takenBack'
@@ -198,7 +199,7 @@ export const makeChange = (id: number, now: number): RawBuilder<unknown> =>
 /** Selects how many steps of a change are done. */
 export const doneOf = (id: number): RawBuilder<unknown> => sql`select done from octavo_model_history where id = ${id}`
 
-/** Notes that so many steps of a change are done. */
+/** Records the number of completed steps. */
 export const noteDone = (id: number, done: number): RawBuilder<unknown> =>
   sql`update octavo_model_history set done = ${done} where id = ${id}`
 
@@ -218,3 +219,45 @@ export const recordChange = (writer: WriteDatabase, follows: number, [insert, ..
 /** Notes that the files of a change, and of all before it, are on disk. */
 export const noteFiled = (writer: WriteDatabase, id: number): Promise<void> =>
   writer.run(sql`update octavo_model_history set is_filed = 1 where id <= ${id} and is_filed = 0 and is_made = 1`)
+
+/** Texts of schema files by their paths in the project. */
+export type SchemaTexts = ReadonlyMap<string, string>
+
+/** Reads them, with the changes that were made since they were stored; null if a database has none. */
+export async function storedSchemas(database: RowReader): Promise<SchemaTexts | null> {
+  const rows = await database.rows<{ readonly path: string; readonly text: string; readonly change: number }>(
+    sql`select path, text, ${sql.id('change')} from octavo_schemas`,
+  )
+  if (rows.length === 0) return null
+  const texts = new Map(rows.map(({ path, text }) => [path, text]))
+  const last = Math.max(...rows.map(({ change }) => Number(change)))
+  for (const { files } of await changesAfter(database, last)) {
+    for (const [path, text] of files) {
+      if (text === null) texts.delete(path)
+      else if (isSchema(path)) texts.set(path, text)
+    }
+  }
+  return texts
+}
+
+/** Changes also write code. */
+export const isSchema = (path: string): boolean => path.endsWith('.json')
+
+/** The writes that turn files with the first texts into files with the second ones. */
+export function differencesOf(from: SchemaTexts, to: SchemaTexts): FileChanges {
+  const written = [...to].filter(([path, text]) => from.get(path) !== text)
+  const deleted = [...from.keys()].filter((path) => !to.has(path)).map((path) => [path, null] as const)
+  return new Map<string, string | null>([...written, ...deleted])
+}
+
+/** Stores them; `change`: the last change that they contain. */
+export async function storeSchemas(writer: WriteDatabase, before: SchemaTexts, now: SchemaTexts, change: number): Promise<void> {
+  const changed = differencesOf(before, now)
+  await inBookkeeping(writer, async (transaction) => {
+    for (const [path, text] of changed) {
+      transaction.follow(sql`delete from octavo_schemas where path = ${path}`)
+      if (text !== null)
+        transaction.follow(sql`insert into octavo_schemas (path, text, ${sql.id('change')}) values (${path}, ${text}, ${change})`)
+    }
+  })
+}

@@ -1,51 +1,55 @@
-// A change of the model on its way: what is asked for, what it comes to, and what it is made with.
+// A change of the model in progress: the request, the plan and the dependencies.
+
 import type { RawBuilder } from 'kysely'
 import type { Logger } from 'pino'
 import type { Database } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'
+import { attributeName, categoryName, isReservedAttribute, isReservedType } from '../../model/builder/names.js'
+import type { Mistake, SchemaContent } from '../../model/builder/project-schemas.js'
 import type { PlanChoices, Rename } from '../../model/diff/types.js'
 import type { FindFields } from '../../model/schema/custom-fields.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
+import { oneNameForBoth } from '../../model/schema/schema-keys.js'
 import type { Model } from '../../model/schema/types.js'
 import type { Installations } from '../installations.js'
+import type { SchemaTexts } from './change-log.js'
 import type { CountedPlan, UndoneChange } from './counted-plan.js'
 import type { DescribedPlan } from './described-plan.js'
-import type { SchemaTexts } from './stored-schemas.js'
 
 /** A change as it is asked for. */
 export interface ChangeRequest {
-  /** What is changed, for the log of changes. */
+  /** A summary for the log of changes. */
   readonly summary: string
   readonly files: FileChanges
-  /** Where the files come from in the body of the request, by their paths in the project; absent: they are not in one. */
+  /** Locations in the body of the request by file path; absent: the files come from elsewhere. */
   readonly places?: ReadonlyMap<string, readonly string[]>
-  /** What the files were before; undefined: what is on disk. */
+  /** The former texts; undefined: those on disk. */
   readonly former?: FileChanges
   readonly renames?: readonly Rename[]
   readonly choices?: Pick<PlanChoices, 'neverPublished'>
   /** Names of content that may be hidden (`PlanLoss.name`). */
   readonly agreed: ReadonlySet<string>
-  /** The version of the model that it was planned for; undefined: whichever is in force. */
+  /** The version of the model that it was planned for; undefined: the current one. */
   readonly version?: string
   readonly undoes?: UndoneChange
   readonly note?: NoteChange
-  /** Where in the request schemas are, by their uids; undefined: it has none. */
+  /** Locations of schemas in the request by uid; undefined: it has none. */
   readonly path?: readonly string[]
 }
 
 /** The statement that notes who makes a change. It is executed in the transaction that records the change. */
 export type NoteChange = (change: { readonly version: string; readonly summary: string }) => RawBuilder<unknown>
 
-/** What a change is prepared from: the model in force, its files that are not on disk, and what else is known of the project. */
+/** The basis of a change: the current model, its files that are not on disk, and the state of the project. */
 export interface ChangeableModel extends Pick<InForce, 'model' | 'unwritten'>, Pick<LiveModelOptions, 'findFields'> {
-  /** Whether Strapi has to start with the files too. */
+  /** Whether Strapi must start with the files too. */
   readonly isStrapis: boolean
 }
 
 /** Returns a change from the project's files as they are when it is its turn, or null for none. */
 export type PrepareChange = (inForce: ChangeableModel) => Promise<ChangeRequest | null>
 
-/** What a change would come to. */
+/** The prepared change. */
 export interface PlannedChange {
   /** The version of the model in force. */
   readonly version: string
@@ -53,7 +57,7 @@ export interface PlannedChange {
   readonly plan: DescribedPlan | null
 }
 
-/** What a change came to. */
+/** The applied change. */
 export interface ChangeResult {
   /** The version of the model in force. */
   readonly version: string
@@ -70,22 +74,21 @@ export interface StartOfModel {
   readonly stored: SchemaTexts | null
   /** The last change that was made before all this was read; 0: none; null: the database had no log of changes that could be read yet. */
   readonly change: number | null
-  /** The model of the database; null if it is that of the files, as far as is known. */
+  /** The model of the database; null if it is assumed to be that of the files. */
   readonly former: Model | null
   /** Files as changes have left them that this process was not there for. They are on disk as they were before. */
   readonly behind: FileChanges
 }
 
-/** What an operator decides about a change of the files. */
+/** An operator's choices about a change of the files. */
 export type StartDecisions = Pick<ChangeRequest, 'agreed' | 'renames' | 'choices'>
 
-/** What the model of a service needs. */
 export interface LiveModelOptions {
   readonly config: Config
   /** Finds the types of custom fields, for every model that is loaded. */
   readonly findFields: FindFields
   readonly start: StartOfModel
-  /** What is decided about a change of the files since the last start. */
+  /** Choices about a change of the files since the last start. */
   readonly decisions: StartDecisions
   readonly database: Database
   readonly log: Logger
@@ -100,13 +103,56 @@ export interface InForce {
   model: Model
   /** Its schema files. */
   texts: SchemaTexts
-  /** What the database knows of them. */
+  /** Their state in the database. */
   stored: SchemaTexts
   /** 0: the model is that of the files. */
   change: number
-  /** What is in force of them, and of the code that changes write, and is not on disk. */
+  /** Current texts of them, and of the code that changes write, that are not on disk. */
   unwritten: FileChanges
   /** The last change that is noted as filed once its files are on disk, because this process could not write them; 0: none. */
   unfiled: number
   installations: Installations | null
+}
+
+/** Prefixes of the tables of Strapi and Octavo. */
+const reservedTable = /^(?:strapi|octavo)_/i
+
+/** The first fault of the names that a schema gives, and `former` did not; messages are ends of sentences. Null: there is none. */
+export function faultOfNames(
+  uid: string,
+  content: SchemaContent,
+  former: SchemaContent | undefined,
+  isStrapis: boolean,
+): Pick<Mistake, 'path' | 'message'> | null {
+  const isPlugins = uid.startsWith('plugin::')
+  return (
+    (uid.includes('::') && !isPlugins ? faultOfType(content, former, isStrapis) : null) ??
+    faultOfTable(content.collectionName, former?.collectionName, isPlugins) ??
+    faultOfAttributes(Object.keys(content.attributes), former?.attributes ?? {})
+  )
+}
+
+function faultOfType({ info }: SchemaContent, former: SchemaContent | undefined, isStrapis: boolean) {
+  for (const key of ['singularName', 'pluralName'] as const) {
+    const name = info[key]!
+    if (name !== former?.info[key] && isReservedType(name)) return { path: ['info', key], message: `is reserved: ${name}` }
+  }
+  const isSame = (names: SchemaContent['info'] | undefined) => names !== undefined && names.singularName === names.pluralName
+  return isStrapis && isSame(info) && !isSame(former?.info) ? { path: ['info', 'pluralName'], message: oneNameForBoth } : null
+}
+
+function faultOfTable(table: string | undefined, former: string | undefined, isPlugins: boolean) {
+  if (table === undefined || table === former) return null
+  const path = ['collectionName']
+  if (!categoryName.test(table)) return { path, message: 'must be a letter from A to Z followed by such letters, digits, - and _' }
+  return !isPlugins && reservedTable.test(table) ? { path, message: `is reserved: ${table}` } : null
+}
+
+function faultOfAttributes(names: readonly string[], former: SchemaContent['attributes']) {
+  for (const name of names.filter((one) => !Object.hasOwn(former, one))) {
+    const path = ['attributes', name]
+    if (!attributeName.test(name)) return { path, message: 'must be a letter from A to Z followed by such letters, digits and _' }
+    if (isReservedAttribute(name)) return { path, message: 'is a reserved name' }
+  }
+  return null
 }

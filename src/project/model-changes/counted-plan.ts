@@ -1,43 +1,45 @@
-// The plan of a change for the database as it is: what was left behind in it is neither made twice nor in the way, and what the change costs is
+// The plan of a change for the actual database: existing remains are neither created twice nor in the way, and the cost of the change is
 // counted.
+
+import { sql } from 'kysely'
 import { type Database, hasColumns, type MainConnection } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
+import type { ScalarType } from '../../foundation/public/attribute-types.js'
+import { type Conversion, convertValue, isSame, losesOf } from '../../model/diff/conversions.js'
 import { followed, inCommon, type MadeChange, type Undoing } from '../../model/diff/followed.js'
 import { planModelChange } from '../../model/diff/plan.js'
 import { withRestoration } from '../../model/diff/restoration.js'
 import { type ReturningPlace, returnOf } from '../../model/diff/returns.js'
 import { expressionOf, type SqlText } from '../../model/diff/sql-text.js'
 import type { PlanStep } from '../../model/diff/steps.js'
-import type { KeptPlace, ModelPlan, PlanChoices, PlanLoss, Rename } from '../../model/diff/types.js'
+import type { ConvertedValues, KeptPlace, ModelPlan, PlanChoices, PlanLoss, Rename } from '../../model/diff/types.js'
 import type { Model } from '../../model/schema/types.js'
 import { besideLeftovers } from './leftovers.js'
-import { countLostValues } from './lost-values.js'
 
 /** The change that another one undoes. */
 export interface UndoneChange {
   readonly id: number
-  /** What it kept aside. */
+  /** Its archived content. */
   readonly kept: readonly KeptPlace[]
   /** It, and the changes that were made since, oldest first. */
   readonly since: readonly MadeChange[]
 }
 
-/** What a change is planned from. */
-export interface ChangeToPlan {
+interface ChangeToPlan {
   readonly from: Model
   readonly to: Model
   readonly renames: readonly Rename[]
   readonly choices: PlanChoices
-  /** What is undone, and given back to the model. */
+  /** The change to undo, with the content to restore. */
   readonly undoes: UndoneChange | null
 }
 
-/** What a change hides, or leaves as it is although the new model would not take it. */
+/** Content that a change hides, or leaves although it violates the new model. */
 export interface CountedContent {
   readonly name: string
   /** One sentence. */
   readonly about: string
-  /** How many values, rows or links; at most so many where `exact` is false. */
+  /** The number of values, rows or links; an upper bound if `exact` is false. */
   readonly count: number
   readonly exact: boolean
 }
@@ -46,13 +48,13 @@ export interface CountedContent {
 export interface CountedPlan extends Pick<ModelPlan, 'changes' | 'steps' | 'responses'> {
   readonly losses: readonly CountedContent[]
   readonly conditions: readonly CountedContent[]
-  /** Where content is kept aside. */
+  /** Tables and columns of archived content. */
   readonly kept: readonly KeptPlace[]
   /** The attributes of the new model that hold more than one link or entry until the next write. */
   readonly narrowed: readonly string[]
 }
 
-/** Plans a change and counts what it costs. @throws ApiError 400 if renames contradict the models, 409 if content cannot be given back */
+/** Plans a change and counts its cost. @throws ApiError 400 if renames contradict the models, 409 if content cannot be restored */
 export async function countedPlan(database: Database, change: ChangeToPlan): Promise<CountedPlan> {
   const { from, to, renames, choices, undoes } = change
   const plan = orRefused('ValidationError', () => planModelChange(from, to, renames, { ...choices, spans: database.spans }))
@@ -85,7 +87,7 @@ export async function countedPlan(database: Database, change: ChangeToPlan): Pro
   }
 }
 
-/** What comes back, by its names of today. @throws ApiError 409 if it has no place, or would be lost */
+/** Restored content, by its current names. @throws ApiError 409 if the model lacks it, or it would be lost */
 async function placesOf(
   database: Database,
   { from, to, renames }: Pick<ChangeToPlan, 'from' | 'to' | 'renames'>,
@@ -95,7 +97,7 @@ async function placesOf(
   const isThere = (table: string) => hasColumns(database.main, table)
   const places: ReturningPlace[] = []
   for (const each of kept) {
-    // Of rows that are kept aside there is no table where there were none.
+    // Without archived rows there is no table of them.
     if (each.kind === 'rows' && !(await isThere(each.as))) continue
     const { place, obstacles } = await returnOf(
       orRefused('ConflictError', () => followed(each, undoing)),
@@ -120,7 +122,7 @@ function orRefused<Result>(name: 'ValidationError' | 'ConflictError', work: () =
 }
 
 /**
- * The values that lose something in a conversion, where a query cannot count them: only the values tell what a conversion leaves out of them,
+ * The values that a conversion truncates, where a query cannot count them: they have to be read,
  * and which of them come back as they were. Null: the query of the loss counts them.
  */
 async function lostValues(
@@ -143,5 +145,54 @@ async function counted(database: MainConnection, query: SqlText): Promise<number
 /** Steps that only add: they neither move content nor change what requests under way read and write. */
 const adding: ReadonlySet<PlanStep['kind']> = new Set(['createTable', 'addColumn', 'createIndex', 'storeContentTypes'])
 
-/** Whether a change only adds to the database. */
 export const onlyAdds = ({ steps }: Pick<ModelPlan, 'steps'>): boolean => steps.every(({ kind }) => adding.has(kind))
+
+/** Rows that are read at once. */
+const batch = 1_000
+
+type Value = string | number | bigint | object | null
+
+interface Row {
+  readonly id: number
+  readonly value: Value
+  readonly former: Value
+}
+
+/** A value as conversions take it. */
+function plainValue(value: Value): string | number | null {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : value
+}
+
+/** A time of day with the fraction that the API shows; databases leave out zeros. */
+const timed = (value: string | number | null): string | number | null =>
+  typeof value === 'string' && /^\d\d:\d\d:\d\d(?:\.\d+)?$/.test(value)
+    ? `${value.slice(0, 8)}.${value.slice(9).padEnd(3, '0').slice(0, 3)}`
+    : value
+
+/** A column; no number holds every `biginteger`. */
+const selected = (column: string, type: ScalarType) => (type === 'biginteger' ? sql`cast(${sql.id(column)} as text)` : sql.id(column))
+
+/** `restores`: an earlier conversion led to these values from those of another column; where its result is still there, the value comes back. */
+async function countLostValues(
+  database: MainConnection,
+  { table, column, conversion }: ConvertedValues,
+  restores: { readonly from: string; readonly conversion: Conversion } | undefined,
+): Promise<number> {
+  const value = selected(column, conversion.from)
+  const former = restores === undefined ? sql`null` : selected(restores.from, restores.conversion.from)
+  let [lost, last] = [0, 0]
+  for (;;) {
+    const rows = await database.rows<Row>(
+      sql`select id, ${value} as value, ${former} as former from ${sql.table(table)}
+          where id > ${last} and ${sql.id(column)} is not null order by id limit ${sql.lit(batch)}`,
+    )
+    for (const row of rows) {
+      const [value, before] = [plainValue(row.value)!, timed(plainValue(row.former))]
+      const comesBack = restores !== undefined && before !== null && isSame(timed(convertValue(restores.conversion, before)), timed(value))
+      if (!comesBack && losesOf(conversion, value)) lost++
+    }
+    if (rows.length < batch) return lost
+    last = Number(rows.at(-1)!.id)
+  }
+}

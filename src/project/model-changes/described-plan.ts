@@ -1,4 +1,4 @@
-// A plan for readers: the SQL of its steps, the rows that they go through, who sees what is new, and what may be meant as a rename.
+// A plan for readers: the SQL of its steps, the rows that they visit, access to new attributes, and possible renames.
 import { sql } from 'kysely'
 import type { Database, RowReader } from '../../database/database.js'
 import { possibleRenames } from '../../model/diff/possible-renames.js'
@@ -12,11 +12,11 @@ import type { CountedPlan } from './counted-plan.js'
 /** A step with its SQL in the words of the database: values are in their places, and what the service computes is a comment. */
 export type DescribedStep = PlanStep & {
   readonly sql: readonly string[]
-  /** How many rows it goes through, before the change; null: it changes a definition. */
+  /** The number of rows that it visits; null: it changes a definition. */
   readonly rows: number | null
 }
 
-/** Who may do something with what is new, by what they may do with its type now. Full access and super administrators may in any case. */
+/** Callers with access to new attributes, from their access to the type. Full access and super administrators are not listed. */
 export interface Gain {
   /** The uid of the content-type. */
   readonly schema: string
@@ -33,7 +33,7 @@ export interface Gain {
 export interface DescribedPlan extends Omit<CountedPlan, 'steps'> {
   readonly steps: readonly DescribedStep[]
   readonly gains: readonly Gain[]
-  /** Renames that would keep content which the plan hides, if that is what is meant. */
+  /** Possible renames that would preserve content which the plan hides. */
   readonly possibleRenames: readonly Rename[]
 }
 
@@ -76,7 +76,7 @@ async function rowsOf(database: RowReader, steps: readonly PlanStep[]): Promise<
       }
       case 'keepRows':
       case 'deleteRows':
-        // Once tables have other names, a condition may name what is not there yet.
+        // After tables are renamed, a condition may name a missing one.
         return count(step.table, present.size === 0 ? step.where : null)
       case 'moveRows':
         return count(step.from)
@@ -130,7 +130,7 @@ const namesFields = (properties: unknown): boolean => {
 
 type New = Pick<Gain, 'schema' | 'attribute'>
 
-/** What a change brings that is shown: a type, or an attribute of it or of a component in it. */
+/** New visible content: a type, or an attribute of it or of a component in it. */
 function newIn(change: ModelChange, model: Model): readonly New[] {
   if (change.kind === 'schemaCreated') return model.types.get(change.schema)?.exposed ? [{ schema: change.schema, attribute: null }] : []
   if (change.kind !== 'attributeCreated') return []

@@ -1,13 +1,19 @@
 // Follows the changes of the model that other processes make: before a request that comes after them is responded to.
+import { type Database, type DatabaseView, hasColumns } from '../../database/database.js'
+import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
+import { loadFormerModel, loadModel } from '../../model/schema/load.js'
+import { type FileChanges, filesWithChanges, noting } from '../../model/schema/schema-files.js'
+import type { Model } from '../../model/schema/types.js'
+import { type FoundTables, foreignTables, nameOf, refuseForeign, refuseOlderStrapi, sentenceOf } from '../../model/tables/foreign-tables.js'
+import { describeTables } from '../../model/tables/tables.js'
 import { finishInSteps } from './carry-out.js'
 import type { InForce, LiveModelOptions } from './change.js'
-import { changesAfter, lastChange, noteFiled, unfinishedChange } from './change-log.js'
-import { filesOf, loadFormerWith, loadWith, noteWritten, putInForce } from './in-force.js'
-import { plain } from './refusals.js'
+import { changesAfter, differencesOf, lastChange, noteFiled, storeSchemas, unfinishedChange } from './change-log.js'
+import { plain, refusedName } from './refusals.js'
 import { stageFiles } from './write-files.js'
 
-/** Follows other processes. Where nothing has changed, nobody is waited for: a change of this process may be waiting for who asks. */
+/** Follows other processes. If nothing has changed it does not wait: a change of this process may be waiting for the caller. */
 export async function reload(
   options: LiveModelOptions,
   inForce: InForce,
@@ -45,8 +51,8 @@ export async function follow(options: LiveModelOptions, inForce: InForce, writes
 }
 
 /**
- * Writes what is in force and not on disk yet. Where a start has left the files of an older deployment as they are, all of them stay so: some
- * of the newer ones beside them may be no model.
+ * Writes current texts that are not on disk yet. If a start has left the files of an older deployment as they are, all of them stay so: some
+ * of the newer ones mixed with them may not form a model.
  */
 async function writeAgain({ config, start, database, log }: LiveModelOptions, inForce: InForce): Promise<void> {
   const files = inForce.unwritten
@@ -60,4 +66,102 @@ async function writeAgain({ config, start, database, log }: LiveModelOptions, in
   } catch (error) {
     log.error({ err: error, files: [...files.keys()] }, 'could not write the files of changes of the model; the next change tries again')
   }
+}
+
+/** A model with its schema files. */
+export type LoadedModel = Pick<InForce, 'model' | 'texts'>
+
+/** Loads the model from the files on disk, with the current texts that are not written there, and with changes of both. */
+export async function loadWith(
+  { config, findFields }: Pick<LiveModelOptions, 'config' | 'findFields'>,
+  { unwritten }: Pick<InForce, 'unwritten'>,
+  files: FileChanges,
+  load: typeof loadModel = loadModel,
+): Promise<LoadedModel> {
+  const read = noting(config.folder, filesWithChanges(config.folder, new Map([...unwritten, ...files])))
+  return { model: await load(config, read, findFields), texts: read.texts }
+}
+
+/** The same for files that were in force. */
+export const loadFormerWith = (...[options, inForce, files]: Parameters<typeof loadWith>): Promise<LoadedModel> =>
+  loadWith(options, inForce, files, loadFormerModel)
+
+/** The files as several changes, one after the other, leave them. */
+export const filesOf = (changes: readonly { readonly files: FileChanges }[]): FileChanges =>
+  new Map(changes.flatMap(({ files }) => [...files]))
+
+/** Puts a model in force for the requests that come from now on. `change`: the last change that it contains. */
+export function putInForce(inForce: InForce, { model, texts }: LoadedModel, change: number): void {
+  inForce.model = model
+  inForce.texts = texts
+  inForce.change = change
+  inForce.installations?.replace(model, change)
+}
+
+/** Notes whether files that are in force are on disk. */
+export function noteWritten(inForce: InForce, files: FileChanges, isWritten: boolean): void {
+  const unwritten = new Map(inForce.unwritten)
+  for (const [path, text] of files) {
+    if (isWritten) unwritten.delete(path)
+    else unwritten.set(path, text)
+  }
+  inForce.unwritten = unwritten
+}
+
+/** Lets the database know the schema files of the model in force. Where that fails, the log of changes has them. */
+export async function store({ database, log }: LiveModelOptions, inForce: InForce): Promise<void> {
+  if (differencesOf(inForce.stored, inForce.texts).size === 0) return
+  try {
+    await storeSchemas(database.writes, inForce.stored, inForce.texts, inForce.change)
+    inForce.stored = inForce.texts
+  } catch (error) {
+    log.warn({ err: error }, 'the schema files could not be stored in the database; the next start tries again')
+  }
+}
+
+/** @throws ConfigError with a sentence that says what to do */
+export async function refuseForeignDatabase(config: Config, view: DatabaseView, model: Model): Promise<void> {
+  refuseForeign(model, await foundTables(config, view))
+}
+
+/** The tables that do not belong to the project, each with a missing column: `things lacks document_id`. @throws ConfigError for a database of Strapi 3 or 4 */
+export async function foreignIn(config: Config, view: DatabaseView, model: Model): Promise<readonly string[]> {
+  const found = await foundTables(config, view)
+  refuseOlderStrapi(found)
+  return foreignTables(model, found).map((table) => `${nameOf(table)} lacks ${table.lacking.join(' and ')}`)
+}
+
+async function foundTables(config: Config, view: DatabaseView): Promise<FoundTables> {
+  const [{ has }, declared] = [await view.tables(), await view.declaredColumns()]
+  return { has, hasColumn: (table, column) => declared(table, column) !== null, schema: schemaOf(config) }
+}
+
+const schemaOf = ({ database: { client, server } }: Config): string | null => (client === 'postgres' ? (server?.schema ?? null) : null)
+
+/**
+ * Refuses a change of the model that needs a table which another program has made. `path`: where schemas are in the request.
+ * @throws ApiError 400
+ */
+export async function refuseForeignTables(
+  config: Config,
+  database: Database,
+  { from, to }: { readonly from: Model; readonly to: Model },
+  path: readonly string[],
+): Promise<void> {
+  const former = new Set(describeTables(from).map(({ name }) => name))
+  const added = describeTables(to).filter(({ name }) => !former.has(name))
+  if (added.length === 0) return
+  const others = new Set((await database.mismatches(from)).tables)
+  const found = new Map<string, ReadonlySet<string>>()
+  for (const { name, columns } of added.filter((table) => others.has(table.name))) {
+    const there = new Set<string>()
+    for (const column of columns) if (await hasColumns(database.main, name, [column.name])) there.add(column.name)
+    found.set(name, there)
+  }
+  const [foreign] = foreignTables(to, {
+    has: (table) => found.has(table),
+    hasColumn: (table, column) => found.get(table)!.has(column),
+    schema: schemaOf(config),
+  })
+  if (foreign !== undefined) throw refusedName(to, foreign.name, null, sentenceOf(foreign), path)
 }

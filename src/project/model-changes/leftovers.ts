@@ -1,8 +1,11 @@
-// What no model has any more and the database still has: a step that would make it again uses it, or moves it aside where it does not fit.
-import type { Database } from '../../database/database.js'
+// Remains of former models in the database: a step that would create them again uses them, or moves them away if they do not fit.
+
+import { sql } from 'kysely'
+import { type Database, hasColumns } from '../../database/database.js'
 import { keptNames } from '../../model/diff/kept.js'
-import type { PlanStep } from '../../model/diff/steps.js'
+import type { PlanStep, StepNamed } from '../../model/diff/steps.js'
 import type { Model } from '../../model/schema/types.js'
+import { describeTables } from '../../model/tables/tables.js'
 
 /** The tables and columns that are left over, before a change. */
 interface Leftovers {
@@ -13,18 +16,18 @@ interface Leftovers {
   readonly unfit: ReadonlySet<string>
   /** The former name of a table that the change renames. */
   formerName(table: string): string
-  /** The step that moves a column aside. */
+  /** The step that moves a column away. */
   aside(table: string, column: string): PlanStep
 }
 
-/** What takes the place of a step, by its kind. */
+/** The replacement of a step, by its kind. */
 type Replacements = {
   readonly [Kind in PlanStep['kind']]?: (step: Extract<PlanStep, { kind: Kind }>, left: Leftovers) => readonly PlanStep[]
 }
 
 /** For the kinds that leftovers may be in the way of. */
 const besides: Replacements = {
-  // The content that is renamed goes before what was left behind.
+  // Renamed content has priority over remains.
   renameColumn: (step, { columns, formerName, aside }) =>
     columns.has(`${formerName(step.table)}.${step.to}`) ? [aside(step.table, step.to), step] : [step],
 
@@ -43,7 +46,7 @@ const besides: Replacements = {
   },
 }
 
-/** The steps of change `number` from one model to another, beside what is left over in the database. */
+/** The steps of change `number` from one model to another, with the remains in the database. */
 export async function besideLeftovers(
   { mismatches }: Pick<Database, 'mismatches'>,
   { from, to, number }: { readonly from: Model; readonly to: Model; readonly number: number },
@@ -66,3 +69,37 @@ export async function besideLeftovers(
   }
   return steps.flatMap((step) => besides[step.kind]?.(step as never, left) ?? [step])
 }
+
+/** Removes what steps that only add have added and `model`, which is in force, does not have. Resolves to the names of what stays. */
+export async function withdraw(database: Database, steps: readonly PlanStep[], model: Model): Promise<readonly string[]> {
+  const needed = new Map(describeTables(model).map(({ name, columns }) => [name, new Set(columns.map((column) => column.name))]))
+  const left: string[] = []
+  // Tables between others were made after these.
+  for (const step of steps.toReversed()) {
+    if (step.kind === 'createTable' && !needed.has(step.table.name)) {
+      if (!(await withdrawTable(database, step.table.name))) left.push(step.table.name)
+    } else if (step.kind === 'addColumn' && needed.get(step.table)?.has(step.column.name) !== true) {
+      if (!(await withdrawColumn(database, step))) left.push(`${step.table}.${step.column.name}`)
+    }
+  }
+  return left
+}
+
+async function withdrawTable({ main, writes }: Database, name: string): Promise<boolean> {
+  if (!(await hasColumns(main, name))) return true
+  const rows = await main.rows(sql`select 1 as found from ${sql.table(name)} limit 1`)
+  return rows.length === 0 && isDone(writes.run(sql`drop table ${sql.table(name)}`))
+}
+
+async function withdrawColumn({ main, writes }: Database, { table, column }: StepNamed<'addColumn'>): Promise<boolean> {
+  if (!(await hasColumns(main, table, [column.name]))) return true
+  const has = sql`${sql.id(column.name)} is not null`
+  const rows = column.default === null ? await main.rows(sql`select 1 as found from ${sql.table(table)} where ${has} limit 1`) : []
+  return rows.length === 0 && isDone(writes.run(sql`alter table ${sql.table(table)} drop column ${sql.id(column.name)}`))
+}
+
+const isDone = (work: Promise<void>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  )

@@ -1,6 +1,6 @@
-// Changes the model while serving. A change is prepared beside the model in force: its files are staged, its schemas loaded and checked, its
-// plan made. One row makes it; then the installation is replaced and the files are put into their places. Whoever ends before the row leaves the
-// former model, whoever ends after it lets the next start finish.
+// Changes the model while serving. A change is prepared next to the current model: its files are staged, its schemas loaded and checked, its
+// plan computed. One row commits it; then the installation is replaced and the files are renamed into place. A process that dies before the
+// row leaves the former model; one that dies after it leaves the rest to the next start.
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { commandLine } from '../../foundation/runtime/command-line.js'
 import { openQueue } from '../../foundation/runtime/queue.js'
@@ -13,13 +13,22 @@ import type { ChangeableModel, ChangeRequest, ChangeResult, InForce, LiveModelOp
 import { changeColumns, type ListedChange, lastChange, listChanges, noteFiled, unfiledChanges } from './change-log.js'
 import { type CountedPlan, countedPlan, onlyAdds } from './counted-plan.js'
 import { type DescribedPlan, describedPlan } from './described-plan.js'
-import { follow, reload } from './follow.js'
-import { refuseForeignTables } from './foreign-database.js'
-import { filesOf, type LoadedModel, loadFormerWith, loadWith, noteWritten, putInForce, store } from './in-force.js'
+import {
+  filesOf,
+  follow,
+  type LoadedModel,
+  loadFormerWith,
+  loadWith,
+  noteWritten,
+  putInForce,
+  refuseForeignTables,
+  reload,
+  store,
+} from './follow.js'
+import { withdraw } from './leftovers.js'
 import { refuseLosses, refuseNames, unloadable } from './refusals.js'
 import { changeOfFiles, explained } from './start.js'
 import { requestToUndo, type UndoDecisions } from './undo.js'
-import { withdraw } from './withdraw.js'
 import { discardLeftovers, formerTexts, type StagedFiles, stageFiles } from './write-files.js'
 
 /** The model of a service that changes while it serves. */
@@ -28,7 +37,7 @@ export interface LiveModel {
   model(): Model
   /** The last change that is in force; 0 for none. */
   changeInForce(): number
-  /** What other processes change, and how it is followed: as the access rules are read again after a commit. */
+  /** Changes by other processes, followed like the access rules, which are reread after a commit. */
   readonly watched: { readonly tables: Readonly<Record<string, readonly string[]>>; reload(): Promise<void> }
   /** The changes that were made, oldest first. */
   history(): Promise<readonly ListedChange[]>
@@ -39,12 +48,12 @@ export interface LiveModel {
   /**
    * Makes a change; resolves once it is in force. Changes wait for each other.
    * @throws ApiError 400 if the schemas that result cannot be loaded or do not fit the project's code, 409 if content would be hidden that
-   * the request does not name (`details.losses`) or if another process changed the model meanwhile, 412 if it was planned for another
+   * the request does not name (`details.losses`) or if another process changed the model concurrently, 412 if it was planned for another
    * version, 503 if requests under way do not end, where content is moved
    */
   change(prepare: PrepareChange): Promise<ChangeResult>
   /**
-   * Undoes the change with this id, or the last one (null), and gives back what it kept aside.
+   * Undoes the change with this id, or the last one (null), and restores its archived content.
    * @throws ApiError 404 if there is none, 409 if files were changed since, and as `change`
    */
   undo(id: number | null, decisions: UndoDecisions): Promise<ChangeResult>
@@ -175,7 +184,6 @@ async function putUnfiledInForce(options: LiveModelOptions, inForce: InForce, fi
   putInForce(inForce, loaded, inForce.change)
 }
 
-/** What a change is planned from. */
 type PlannedFrom = Pick<InForce, 'model' | 'change' | 'unwritten'>
 
 /** The model that a change leads to, and its plan. */
@@ -232,7 +240,7 @@ async function make(options: LiveModelOptions, inForce: InForce, request: Change
 /** Removes what a change has added that was not made; resolves to its error, which says what could not be removed. */
 async function withdrawn(options: LiveModelOptions, inForce: InForce, { steps }: CountedPlan, error: unknown): Promise<unknown> {
   try {
-    // Another process may have made a change that uses it. A start has files of its own, and reads all again.
+    // Another process may have applied a change that uses it. A start reads all files again.
     await follow(options, inForce, inForce.installations !== null)
     const left = await withdraw(options.database, steps, inForce.model)
     if (left.length === 0 || !(error instanceof ApiError)) return error

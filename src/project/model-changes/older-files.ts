@@ -5,11 +5,11 @@ import { schemasOf } from '../../model/schema/owners.js'
 import type { FileChanges } from '../../model/schema/schema-files.js'
 import type { Model, SchemaSource } from '../../model/schema/types.js'
 import type { RecordedChange } from './change-log.js'
-import { differencesOf, isSchema, type SchemaTexts } from './stored-schemas.js'
+import { differencesOf, isSchema, type SchemaTexts } from './change-log.js'
 
 /**
  * The files that are still as a change of the model found them, with their texts of today: the change was made while this process was not
- * there. Where the model may be changed in production, processes have folders of their own, and the code that was written with the files is
+ * there. Where the model may be changed in production, processes have separate folders, and the code that was written with the files is
  * among them. Where it is locked, such files are those of an older deployment. A service then serves the newer model if it only adds to
  * theirs (`onlyAddsTo`), because to take the additions back would take them from newer processes too.
  */
@@ -31,7 +31,7 @@ export function filesBehind(
 }
 
 /**
- * Whether a model has everything that another one has, as it is there, and else only further types, components and attributes. Steps do not
+ * Whether a model has everything of another one unchanged, plus further types, components and attributes. Steps do not
  * show that: who may read an attribute, and which values are valid, is no matter of tables.
  */
 export function onlyAddsTo(older: Model, newer: Model): boolean {

@@ -1,4 +1,4 @@
-// What the content-type builder works on, read from a project's folder.
+// The schemas of a project's folder, for the content-type builder.
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
@@ -11,7 +11,7 @@ import { type FileChanges, filesWithChanges, parseSchemaFile } from '../../model
 import type { ChangeableModel } from './change.js'
 import { plain } from './refusals.js'
 
-/** The files of a project: its folder, and what is in force and not written there. */
+/** The files of a project: its folder, and current texts that are not written there. */
 export interface FilesInForce {
   readonly folder: string
   readonly unwritten: FileChanges
@@ -68,7 +68,7 @@ export async function customFieldsFor(
   const used = [...schemas.values()].flatMap(({ content }) =>
     Object.values(content.attributes).flatMap(({ customField }) => (typeof customField === 'string' ? [customField] : [])),
   )
-  // Most requests have none, and need not look for what is known.
+  // Most requests have none and skip the search.
   if (!JSON.stringify(body ?? null).includes('"customField"')) return new Set(used)
   const { configured, registered } = await findFields()
   return new Set([...used, ...Object.keys(configured), ...registered.keys(), ...(isStrapis ? [] : knownPluginFields)])

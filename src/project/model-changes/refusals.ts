@@ -1,4 +1,4 @@
-// Refuses changes of the model: names that the database cannot give, and what hides content that nobody agreed to hide.
+// Refuses changes of the model: names that the database cannot use, and losses of content without consent.
 import { relative, sep } from 'node:path'
 import type { DatabaseNames } from '../../database/database.js'
 import { ApiError, ConfigError, mistakenInput, validationError } from '../../foundation/errors/errors.js'
@@ -100,7 +100,7 @@ export const named = (contents: readonly Pick<CountedContent, 'name' | 'count'>[
 /** A rename as people write it: `api::note.note.body=text`, or two uids. */
 export const renameText = (rename: Rename): string => `${rename.kind === 'attribute' ? `${rename.schema}.` : ''}${rename.from}=${rename.to}`
 
-/** Refuses what hides content without being agreed to; `renames`: what it may be meant as. @throws ApiError 409 */
+/** Refuses losses without consent; `renames`: possible intentions. @throws ApiError 409 */
 export function refuseLosses(losses: readonly CountedContent[], agreed: ReadonlySet<string>, renames: readonly Rename[]): void {
   const left = losses.filter(({ name }) => !agreed.has(name)).map(({ name, about, count }) => ({ name, about, count }))
   if (left.length === 0) return

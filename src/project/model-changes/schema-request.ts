@@ -10,7 +10,7 @@ import { isBuiltin, type ProjectSchema, type SchemaContent } from '../../model/b
 import { excessOf, longUid } from '../../model/builder/request-bounds.js'
 import { schemaIndexes } from '../../model/schema/load.js'
 import type { ChangeableModel, ChangeRequest } from './change.js'
-import { faultOfNames } from './given-names.js'
+import { faultOfNames } from './change.js'
 import { customFieldsFor, schemaPlaces } from './project-schemas.js'
 
 const apiUid = /^api::([a-z][a-z0-9]*(?:-[a-z0-9]+)*)\.([a-z][a-z0-9]*(?:-[a-z0-9]+)*)$/

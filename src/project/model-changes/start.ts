@@ -8,13 +8,11 @@ import type { Model } from '../../model/schema/types.js'
 import { keptTables } from '../../model/tables/admin-tables.js'
 import { describeTables } from '../../model/tables/tables.js'
 import type { ChangeRequest, LiveModelOptions, StartDecisions, StartOfModel } from './change.js'
-import { changesAfter, lastChange, unfiledChanges } from './change-log.js'
+import { changesAfter, differencesOf, lastChange, storedSchemas, unfiledChanges } from './change-log.js'
 import type { CountedContent } from './counted-plan.js'
-import { refuseForeignDatabase } from './foreign-database.js'
-import { filesOf, loadFormerWith, loadWith } from './in-force.js'
+import { filesOf, loadFormerWith, loadWith, refuseForeignDatabase } from './follow.js'
 import { filesBehind, onlyAddsTo } from './older-files.js'
 import { named, refuseNewNames, renameText } from './refusals.js'
-import { differencesOf, storedSchemas } from './stored-schemas.js'
 
 /** Without a decision nothing is hidden or renamed. */
 export const undecided: StartDecisions = { agreed: new Set() }
@@ -29,7 +27,7 @@ export type StartingProject = Pick<LiveModelOptions, 'config' | 'findFields'> & 
 export async function readStart({ config, findFields, isCommand }: StartingProject, view: DatabaseView | null): Promise<StartOfModel> {
   const tables = await view?.tables()
   const isKnown = tables?.has('octavo_schemas') === true && tables.has('octavo_model_history')
-  // Before anything else: what is changed from here on is noticed by it.
+  // First, so that it notices all later changes.
   const change = isKnown ? await lastChange(view!.main) : null
   const stored = isKnown ? await storedSchemas(view!.main) : null
   // Files of changes that were made and not written are as good as written.
@@ -51,7 +49,7 @@ export async function readStart({ config, findFields, isCommand }: StartingProje
   return { model, texts, stored, change, former: isAnother ? former : null, behind }
 }
 
-/** Whether a database has the tables and columns of a model; otherwise Strapi has changed it since, as the files say. */
+/** Whether a database has the tables and columns of a model; otherwise Strapi has changed it since. */
 async function isModelOf(database: RowReader, model: Model): Promise<boolean> {
   const panel = keptTables(model, false)
   for (const { name, columns } of describeTables(model)) {

@@ -1,12 +1,15 @@
-// Undoing a change of the model: the files get their former texts, renames go back, and what was kept aside is given back.
+// Undoes a change of the model: files get their former texts, renames are reversed, archived content is restored.
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
+import { inCommon, type MadeChange } from '../../model/diff/followed.js'
 import type { Rename } from '../../model/diff/types.js'
+import { loadFormerModel } from '../../model/schema/load.js'
+import { filesWithChanges } from '../../model/schema/schema-files.js'
+import type { Model } from '../../model/schema/types.js'
 import type { ChangeRequest, InForce, LiveModelOptions } from './change.js'
-import { changeToUndo } from './change-log.js'
-import { changesSince } from './changes-since.js'
+import { changesAfter, changeToUndo, differencesOf, isSchema, type SchemaTexts } from './change-log.js'
+import { plain } from './refusals.js'
 import { formerTexts } from './write-files.js'
 
-/** What whoever undoes a change decides. */
 export type UndoDecisions = Pick<ChangeRequest, 'agreed' | 'note'>
 
 /** Returns the request that undoes a change; null for `wanted`: the last one. @throws ApiError 404, 409 */
@@ -36,4 +39,38 @@ function turned(rename: Rename, _index: number, all: readonly Rename[]): Rename 
   const { schema } = rename
   const ofSchema = all.find((other) => other.kind !== 'attribute' && other.from === schema)
   return { kind: 'attribute', schema: ofSchema?.to ?? schema, from: to, to: from }
+}
+
+/** Returns the change with this id and all later ones, oldest first. @throws ApiError 409 if a former model is no longer readable */
+async function changesSince(
+  { config, database, findFields }: LiveModelOptions,
+  { model, texts, unwritten }: Pick<InForce, 'model' | 'texts' | 'unwritten'>,
+  first: number,
+): Promise<readonly MadeChange[]> {
+  const all = await changesAfter(database.main, 0)
+  const at = all.findIndex(({ id }) => id === first)
+  const found: MadeChange[] = []
+  const then = new Map(texts)
+  let to = model
+  for (let index = all.length - 1; index >= at; index--) {
+    const { id, summary, undoes, former, renames } = all[index]!
+    for (const [path, text] of former) {
+      if (text === null) then.delete(path)
+      else if (isSchema(path)) then.set(path, text)
+    }
+    const from = await modelOf(then, id)
+    // The number follows the last change before it.
+    found.unshift({ id, summary, undoes, number: (all[index - 1]?.id ?? 0) + 1, ...inCommon(from, to, renames) })
+    to = from
+  }
+  return found
+
+  async function modelOf(files: SchemaTexts, id: number): Promise<Model> {
+    try {
+      const changes = new Map([...unwritten, ...differencesOf(texts, files)])
+      return await loadFormerModel(config, filesWithChanges(config.folder, changes), findFields)
+    } catch (error) {
+      throw new ApiError('ConflictError', `The model before change ${id} cannot be read any more: ${plain(error, config.folder)}`)
+    }
+  }
 }

@@ -1,15 +1,14 @@
-// Writes the files of a change into the project's folder: first beside their places, so that a full disk or a missing permission is found
+// Writes the files of a change into the project's folder: first as staged files, so that a full disk or a missing permission is found
 // before anything is changed, then into their places.
 import { createHash } from 'node:crypto'
 import { access, mkdir, open, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { dirname, join, relative, sep } from 'node:path'
 import type { FileChanges } from '../../model/schema/schema-files.js'
 
-/** Files that lie beside their places. */
 export interface StagedFiles {
-  /** Puts the files into their places and deletes what is to be deleted; may be called again after a failure. */
+  /** Renames the files into place and deletes removed ones; may be called again after a failure. */
   place(): Promise<void>
-  /** Removes the files beside their places. */
+  /** Removes the staged files. */
   discard(): Promise<void>
 }
 
@@ -20,16 +19,15 @@ const longestName = 255
 /** The folders of `src` that have schema files. Others may be large. */
 const schemaFolders = ['api', 'components', 'extensions']
 
-/** A file that lies beside its place. */
 interface StagedFile {
   readonly file: string
   readonly beside: string
   readonly text: string
-  /** What the file has until it is placed; null: there is none. */
+  /** The former text; null: there is none. */
   readonly former: string | null
 }
 
-/** Writes the texts beside their places. Files that have their text already are left alone. @throws if the disk refuses them */
+/** Stages the texts. Files that already have their text are left alone. @throws if the disk refuses them */
 export async function stageFiles(folder: string, changes: FileChanges): Promise<StagedFiles> {
   const staged: StagedFile[] = []
   const discard = async (): Promise<void> => {
@@ -67,7 +65,7 @@ export async function discardLeftovers(folder: string): Promise<void> {
     ...schemaFolders.map((name) => [join(source, name), true] as const),
   ]) {
     const paths = await readdir(parent, { recursive }).catch(() => [])
-    // Where nothing may be removed nothing was staged, or it does no harm: nobody reads such files.
+    // A staged file that cannot be removed does no harm: it is never read.
     for (const path of paths) if (path.endsWith(suffix)) await rm(join(parent, path), { force: true }).catch(() => {})
   }
 }
@@ -82,7 +80,7 @@ async function besideOf(file: string): Promise<string> {
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex')
 
-/** The texts that files have before they are written, with what is in force and not on disk; null where there is no file. */
+/** The current texts of files before a write, including those not on disk; null where there is no file. */
 export async function formerTexts(folder: string, changes: FileChanges, unwritten: FileChanges): Promise<FileChanges> {
   const former = new Map<string, string | null>()
   for (const path of changes.keys()) {
@@ -118,7 +116,7 @@ async function placeFile({ file, beside, text, former }: StagedFile): Promise<vo
     await rename(beside, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-    // Another process has placed it, or has started meanwhile and took it for a leftover.
+    // Another process has placed it, or has removed it at a start as a leftover.
     if ((await textOf(file)) !== former) return
     await writeThrough(beside, text)
     await rename(beside, file)

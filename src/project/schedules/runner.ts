@@ -1,21 +1,31 @@
 // Decides when one schedule is run: claims its times, and passes those that come while it runs or that were missed.
+
 import { setTimeout as pauseUnlessAborted } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Logger } from 'pino'
+import type { Leases, WorkLease } from '../../content/leases/leases.js'
+import { inBookkeeping, type MainConnection, type WriteDatabase } from '../../database/database.js'
+import type { Dialect } from '../../database/dialect.js'
+import { insertMissing } from '../../database/portable-sql.js'
+import { ApiError } from '../../foundation/errors/errors.js'
+import type { ContentService } from '../../foundation/public/content-service.js'
+import type { Schedule } from '../../foundation/public/schedules.js'
 import { elapsed, pause } from '../../foundation/runtime/clock.js'
-import type { ClaimedTime } from './claims.js'
-import { runSchedule, type ScheduledRun } from './run.js'
+import { codeLog } from '../../foundation/runtime/code-log.js'
+import { failureOf, runCode } from '../../foundation/runtime/project-code.js'
 import type { ScheduleTimes } from './times.js'
 
-/** What a schedule is run with. Times are milliseconds since 1970. */
-export interface RunnerOptions extends ScheduledRun {
+/** Dependencies of a runner. Times are milliseconds since 1970. */
+interface RunnerOptions extends ScheduledRun {
   readonly times: ScheduleTimes
-  /** The time for which it was run last, by any process. */
+  /** The last time with a run, by any process. */
   readonly last: number
   readonly now: number
 }
 
 /** One schedule. */
 export interface Runner {
-  /** The next time; null: there is none any more. */
+  /** The next time; null: there are no more. */
   next(): number | null
   /** Begins a run if a time has come. */
   look(now: number): void
@@ -23,7 +33,7 @@ export interface Runner {
   close(within: number): Promise<void>
 }
 
-/** Milliseconds after its time for which a run may begin; later it has been missed. */
+/** Milliseconds after its time until a run counts as missed. */
 const lateness = 60_000
 /** Milliseconds until a claim is tried again. */
 const retryAfter = 1_000
@@ -37,13 +47,13 @@ export function openRunner(options: RunnerOptions): Runner {
   let working: Promise<void> | null = null
   let running: ClaimedTime | null = null
 
-  /** Claims what is due, and runs it, until nothing is. */
+  /** Claims and runs all due schedules. */
   async function work(): Promise<void> {
     while (due !== null && !closing.signal.aborted) {
       const { tried, claimed } = await claim(() => due)
       if (due === tried) due = null
       if (claimed === null) continue
-      if (closing.signal.aborted) return giveBack(options, claimed)
+      if (closing.signal.aborted) return releaseClaim(options, claimed)
       running = claimed
       await runSchedule(claimed, closing.signal, options)
       running = null
@@ -75,7 +85,7 @@ export function openRunner(options: RunnerOptions): Runner {
 
 const detailsOf = ({ schedule }: ScheduledRun, time: number) => ({ schedule: schedule.name, time: new Date(time).toISOString() })
 
-/** What came while no process ran: the last time, if it was missed by little, or if it is to be made up for; null: nothing. */
+/** The last time that was missed while no process ran, if it is recent or must be made up for; null: none. */
 function dueAtStart(options: RunnerOptions): number | null {
   const { schedule, times, last, now, log } = options
   const missed = times.last(last, now)
@@ -93,7 +103,7 @@ function passOver(options: ScheduledRun, time: number, running: ClaimedTime): vo
 }
 
 /** A time that was claimed while the service began to stop is run by another process, or after the next start. */
-const giveBack = ({ schedule, log }: ScheduledRun, claimed: ClaimedTime): Promise<void> =>
+const releaseClaim = ({ schedule, log }: ScheduledRun, claimed: ClaimedTime): Promise<void> =>
   claimed.giveBack().catch((error: unknown) => {
     log.error({ err: error, schedule: schedule.name, time: new Date(claimed.time).toISOString() }, 'a schedule could not be left to others')
   })
@@ -130,5 +140,197 @@ function openClaiming(options: ScheduledRun, stopping: AbortSignal): (due: () =>
       }
       await pauseUnlessAborted(retryAfter, undefined, { signal: stopping }).catch(() => {})
     }
+  }
+}
+
+interface ScheduledRun {
+  readonly schedule: Schedule
+  readonly claims: ScheduleClaims
+  readonly services: ContentService
+  readonly log: Logger
+  readonly limits: { readonly scheduleTimeout: number }
+}
+
+/** Runs a schedule for the time that was claimed, and releases it. Never throws: what fails is logged. `stopping`: the service stops. */
+async function runSchedule({ time, lease, doubted }: ClaimedTime, stopping: AbortSignal, options: ScheduledRun): Promise<void> {
+  const { schedule, log } = options
+  const details = { schedule: schedule.name, time: new Date(time).toISOString() }
+  const ending = new AbortController()
+  const end = (reason: string) => ending.abort(new ApiError('ServiceUnavailableError', reason))
+  const stop = () => end('The service is stopping')
+  stopping.addEventListener('abort', stop)
+  doubted.addEventListener('abort', () => end('Another process has taken over'))
+  const started = elapsed()
+  try {
+    await call(time, ending, details, options)
+    log.info({ ...details, milliseconds: Math.round(elapsed() - started) }, 'a schedule ran')
+  } catch (error) {
+    log.error({ err: error, ...details }, 'a schedule failed')
+  } finally {
+    stopping.removeEventListener('abort', stop)
+    await lease.release().catch((error) => log.error({ err: error, ...details }, 'a schedule could not be released'))
+  }
+}
+
+/** Calls the function, and resolves only when it has ended, so that runs never overlap. @throws its error, with the name of the schedule */
+async function call(
+  time: number,
+  ending: AbortController,
+  details: object,
+  { schedule, services, log, limits }: ScheduledRun,
+): Promise<void> {
+  const code = { name: `the schedule ${schedule.name}`, requestId: null }
+  let returned: Promise<unknown> = Promise.resolve()
+  try {
+    await runCode(code, limits.scheduleTimeout, (timeout) => {
+      timeout.addEventListener('abort', () => ending.abort(timeout.reason))
+      const given = { ...services, name: schedule.name, time: new Date(time), log: codeLog(log, code.name), signal: ending.signal }
+      returned = (async () => schedule.run(given))()
+      return returned
+    })
+  } catch (error) {
+    const isLate = error === ending.signal.reason
+    if (isLate) log.error({ err: error, ...details }, 'a schedule takes too long; its signal is aborted')
+    await returned.catch(() => {})
+    throw isLate ? error : failureOf(code.name, error)
+  }
+}
+
+/** A time of a schedule that this process runs. */
+interface ClaimedTime {
+  /** Milliseconds since 1970. */
+  readonly time: number
+  readonly lease: WorkLease
+  /** Aborted when another process has taken over, or may do so because no sign of life could be stored. */
+  readonly doubted: AbortSignal
+  /** Leaves the time to other processes and to the next start, because it is not run here. */
+  giveBack(): Promise<void>
+}
+
+/**
+ * The result of a claim. `done`: another process took this time or a later one. `busy`: a former run is still in progress. `early`: by the clock of
+ * the database the time comes in this many milliseconds.
+ */
+type ClaimOutcome =
+  | { readonly kind: 'mine'; readonly claimed: ClaimedTime }
+  | { readonly kind: 'done' | 'busy' }
+  | { readonly kind: 'early'; readonly by: number }
+
+/** The claims of this process. */
+interface ScheduleClaims {
+  readonly clock: DatabaseClock
+  /** Adds schedules that were never there; for them, time begins now. Resolves to the last time of each. */
+  register(names: readonly string[]): Promise<ReadonlyMap<string, number>>
+  /** Claims a time of a schedule for this process. */
+  claim(name: string, time: number): Promise<ClaimOutcome>
+  /** Passes a time while this process runs the schedule for a former one. */
+  pass(name: string, time: number, running: ClaimedTime): Promise<void>
+}
+
+const tableName = 'octavo_schedule_times'
+const table = sql.table(tableName)
+
+export interface ClaimDatabase {
+  readonly database: MainConnection
+  readonly writer: WriteDatabase
+  readonly dialect: Pick<Dialect, 'timeOfDay'>
+}
+
+/** The statement that makes a time the last one, unless a later one is. */
+const taking = (name: string, time: number) => sql`update ${table} set last_time = ${time} where name = ${name} and last_time < ${time}`
+
+/** Makes `last` the last time again in place of one that was claimed, and releases the lease. */
+async function giveBack(
+  writer: WriteDatabase,
+  lease: WorkLease,
+  { name, time, last }: { readonly name: string; readonly time: number; readonly last: number },
+): Promise<void> {
+  try {
+    await inBookkeeping(writer, async (transaction) => {
+      if (!(await lease.confirm(transaction))) return
+      transaction.follow(sql`update ${table} set last_time = ${last} where name = ${name} and last_time = ${time}`)
+    })
+  } finally {
+    await lease.release()
+  }
+}
+
+/** Opens the claims of a process. */
+export function openClaims({ database, writer, dialect: { timeOfDay } }: ClaimDatabase, leases: Pick<Leases, 'acquire'>): ScheduleClaims {
+  const clock = openDatabaseClock(async () => {
+    const [row] = await database.rows<{ readonly moment: number }>(sql`select ${timeOfDay} as moment`)
+    return Number(row!.moment)
+  })
+  const read = async (names: readonly string[]): Promise<ReadonlyMap<string, number>> => {
+    const rows = await database.rows<{ readonly name: string; readonly last_time: number; readonly moment: number }>(
+      sql`select name, last_time, ${timeOfDay} as moment from ${table} where name in (${sql.join(names)})`,
+    )
+    if (rows.length > 0) clock.set(Number(rows.at(-1)!.moment))
+    return new Map(rows.map(({ name, last_time }) => [name, Number(last_time)]))
+  }
+
+  return {
+    clock,
+    register: async (names) => {
+      const known = await read(names)
+      const missing = names.filter((name) => !known.has(name))
+      if (missing.length === 0) return known
+      await inBookkeeping(writer, async (transaction) => {
+        for (const name of missing) transaction.follow(insertMissing(tableName, ['name', 'last_time'], sql`values (${name}, ${timeOfDay})`))
+      })
+      return read(names)
+    },
+    claim: async (name, time) => {
+      const last = (await read([name])).get(name)
+      if (last === undefined || last >= time) return { kind: 'done' }
+      // No process is first because its clock is fast.
+      const now = clock.now()
+      if (now < time) return { kind: 'early', by: time - now }
+      const doubt = new AbortController()
+      let isDone = false
+      const lease = await leases.acquire(`schedule ${name}`, {
+        doubted: () => doubt.abort(),
+        also: async (transaction) => {
+          isDone = (await transaction.run(taking(name, time))).rows !== 1
+          return !isDone
+        },
+      })
+      if (lease === null) return { kind: isDone ? 'done' : 'busy' }
+      const claimed = { time, lease, doubted: doubt.signal, giveBack: () => giveBack(writer, lease, { name, time, last }) }
+      return { kind: 'mine', claimed }
+    },
+    pass: (name, time, { lease }) =>
+      inBookkeeping(writer, async (transaction) => {
+        if (await lease.confirm(transaction)) transaction.follow(taking(name, time))
+      }),
+  }
+}
+
+/** A clock that goes on from what the database said last. Moments are milliseconds since 1970. */
+interface DatabaseClock {
+  /** Never ahead of the database, unless its clock is set back. */
+  now(): number
+  /** Sets the clock to what the database has just said. */
+  set(moment: number): void
+  /** Asks the database, unless it said what time it is a moment ago. Where it cannot be asked, the clock goes on. */
+  look(): Promise<void>
+}
+
+/** Milliseconds until the clock of the database is read again: a clock may be set, and a machine may be suspended. */
+const goodFor = 10_000
+
+/** Opens a clock; it shows nothing before it is set. */
+function openDatabaseClock(ask: () => Promise<number>): DatabaseClock {
+  let said = { moment: Number.NaN, at: Number.NEGATIVE_INFINITY }
+  // The response took time, so its value is in the past.
+  const set = (moment: number): void => {
+    said = { moment, at: performance.now() }
+  }
+  return {
+    now: () => Math.floor(said.moment + performance.now() - said.at),
+    set,
+    look: async () => {
+      if (performance.now() - said.at > goodFor) await ask().then(set, () => {})
+    },
   }
 }

@@ -3,11 +3,9 @@ import type { Logger } from 'pino'
 import { openLeases } from '../../content/leases/leases.js'
 import type { ContentService } from '../../foundation/public/content-service.js'
 import type { Schedule } from '../../foundation/public/schedules.js'
-import { type ClaimDatabase, openClaims } from './claims.js'
-import { openRunner, type Runner } from './runner.js'
+import { type ClaimDatabase, openClaims, openRunner, type Runner } from './runner.js'
 import { readTimes } from './times.js'
 
-/** What schedules are run with. */
 export interface ScheduleOptions extends ClaimDatabase {
   readonly services: ContentService
   readonly log: Logger
@@ -39,7 +37,7 @@ export function openSchedules(schedules: readonly Schedule[], options: ScheduleO
   let timer: NodeJS.Timeout | null = null
   let isClosed = false
 
-  /** Runs what is due, and waits for the next time of any schedule. */
+  /** Runs due schedules and waits for the next time of any. */
   async function tick(): Promise<void> {
     await clock.look()
     if (isClosed) return

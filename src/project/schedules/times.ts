@@ -5,13 +5,13 @@ import type { Schedule } from '../../foundation/public/schedules.js'
 
 /** The times of a schedule. */
 export interface ScheduleTimes {
-  /** The first time after `moment`; null: there is none any more. */
+  /** The first time after `moment`; null: there are no more. */
   next(moment: number): number | null
-  /** The last time after `since` and not after `until`, as far as a few steps find it; null: there is none. */
+  /** The last time after `since` and not after `until`, if a few steps find it; null: there is none. */
   last(since: number, until: number): number | null
 }
 
-/** How far back the last time is looked for, step by step: a minute, an hour, a day, a month, a year, further. */
+/** Steps of the search for the last time: a minute, an hour, a day, a month, a year, further. */
 const steps = [60_000, 3_600_000, 86_400_000, 2_764_800_000, 31_968_000_000, Number.POSITIVE_INFINITY]
 /** Times that are looked at after a step, at most: more than the seconds of a minute. */
 const mostTimes = 100

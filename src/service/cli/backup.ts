@@ -7,7 +7,7 @@ import { type BackupReport, type MadeBackup, makeBackup } from '../../operations
 import type { BackupManifest } from '../../operations/backup/manifest.js'
 import { verifyBackup } from '../../operations/backup/verify.js'
 import type { CheckResult } from '../../operations/doctor/checks.js'
-import { reportOf, verdictOf } from '../../operations/doctor/report.js'
+import { reportOf, verdictOf } from '../../operations/doctor/examine.js'
 import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
 import { linesOfFinding } from './finding-lines.js'

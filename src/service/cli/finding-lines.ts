@@ -1,7 +1,6 @@
 // The findings of `octavo doctor` as lines for people.
 import type { CheckResult } from '../../operations/doctor/checks.js'
-import { remedies } from '../../operations/doctor/remedies.js'
-import { verdictOf } from '../../operations/doctor/report.js'
+import { remedies, verdictOf } from '../../operations/doctor/examine.js'
 
 /** One line, and more for examples and what to do about them. */
 export function linesOfFinding(result: CheckResult): readonly string[] {

@@ -1,8 +1,16 @@
 // `octavo tokens`: creates, lists, regenerates and revokes API tokens. A key is printed only when it is created.
 
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { tokenColumns } from '../../identity/access/token-columns.js'
-import { createToken, findToken, listTokens, newKey, regenerateToken, revokeToken, type TokenType } from '../../identity/access/tokens.js'
+import {
+  createToken,
+  findToken,
+  listTokens,
+  newKey,
+  regenerateToken,
+  revokeToken,
+  type TokenType,
+  tokenColumns,
+} from '../../identity/access/tokens.js'
 import { readActions } from './actions.js'
 import { orExplain } from './explain-error.js'
 import { type ListOptions, lookIntoProject, moment, print, printJson, printTable, withProject } from './project.js'

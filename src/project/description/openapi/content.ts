@@ -1,9 +1,7 @@
 // The operations of content-types: reads, writes and publication, one table for collection types and one for single types.
 import type { ContentType } from '../../../model/schema/types.js'
-import { nounsOf } from '../names.js'
-import { linksOf } from '../view.js'
-import { type SchemaContext, shapeRef } from './documents.js'
-import { inputRef } from './inputs.js'
+import { linksOf, nounsOf } from '../view.js'
+import { inputRef, type SchemaContext, shapeRef } from './documents.js'
 import { type ApiOperation, type DescribedParameter, inPath, jsonBody } from './operation.js'
 import {
   fieldsParameter,
@@ -21,7 +19,7 @@ import {
 } from './parameters.js'
 import { type DescriptionObject, integer, list, object } from './schema.js'
 
-/** All operations of a content-type, whoever may call them. `lists`: the sizes of pages. */
+/** All operations of a content-type, for any caller. `lists`: the sizes of pages. */
 export function contentOperations(context: SchemaContext, type: ContentType, pages: Pages): readonly ApiOperation[] {
   return type.singleType ? ofSingleType(context, type) : ofCollectionType(context, type, pages)
 }
@@ -126,7 +124,7 @@ const acts = [
   { act: 'discard', summary: (noun: string) => `Replace the draft of ${noun} by its published version`, returns: 'The draft.' },
 ] as const
 
-/** Where a document is, how sentences name it, and the parameters that its path has. */
+/** The path of a document, its name in sentences, and the parameters of the path. */
 interface DocumentPlace {
   readonly path: string
   readonly noun: string

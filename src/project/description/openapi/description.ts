@@ -1,34 +1,41 @@
 // The OpenAPI description of what one caller may do with the API: the operations that its actions allow, and the schemas that they refer
 // to. Everything else of the model is absent, names included.
+
 import { createHash } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
+import type { Config } from '../../../foundation/config/config.js'
+import type { Grants } from '../../../foundation/grants.js'
 import type { CustomRoute } from '../../../foundation/public/routes.js'
 import type { ApiAction } from '../../../foundation/public/type-settings.js'
-import { type LeftOutRoutes, publicationActions, typeWithRoute } from '../../../model/schema/type-routes.js'
+import { type LeftOutRoutes, leftOutRoutes, publicationActions, typeWithRoute } from '../../../model/schema/type-routes.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
-import type { Contract } from '../../../query/contract.js'
+import { type Contract, contracts } from '../../../query/contract.js'
 import { viewOf } from '../view.js'
 import { contentOperations } from './content.js'
 import type { SchemaContext } from './documents.js'
-import { type ApiOperation, type DescriptionReader, type OperationResponse, operationId } from './operation.js'
+import { type ApiOperation, type DescriptionReader, type OperationResponse, operationId, pathItems } from './operation.js'
 import type { Pages } from './parameters.js'
-import { pathItems } from './paths.js'
-import { accountOperations } from './plugins/accounts.js'
-import { customOperations } from './plugins/custom-routes.js'
-import { eventOperations } from './plugins/events.js'
-import { fileOperations, localeOperations, modelChangeOperations, modelOperations } from './plugins/others.js'
-import { userOperations } from './plugins/users.js'
+import { accountOperations, userOperations } from './plugins/accounts.js'
+import {
+  customOperations,
+  eventOperations,
+  fileOperations,
+  localeOperations,
+  modelChangeOperations,
+  modelOperations,
+} from './plugins/others.js'
 import { type Components, type DescriptionObject, object, openComponents, text } from './schema.js'
 
-/** What a description is made from, apart from its reader. */
-export interface DescriptionSource {
+/** The input of a description, apart from its reader. */
+interface DescriptionSource {
   readonly model: Model
   readonly contract: Contract
   readonly pages: Pages
-  /** Where the paths begin: a path of the same server, or a URL. */
+  /** The base of paths: a path on the same server, or a URL. */
   readonly server: string
-  /** Where the paths of routes below nothing begin. */
+  /** The base of routes at the root path. */
   readonly root: string
-  /** Reading drafts needs an action of its own. */
+  /** Reading drafts needs a separate action. */
   readonly draftGrant: boolean
   /** Users have sessions (`auth.jwtManagement: 'refresh'`). */
   readonly hasSessions: boolean
@@ -54,7 +61,7 @@ export function describe(described: DescriptionSource, reader: DescriptionReader
     paths,
     components: { ...components.usedBy(paths), securitySchemes },
   }
-  // Of what the reader sees, so that it tells nothing about the rest of the model.
+  // From the visible part only, so that it reveals nothing about the rest of the model.
   const version = createHash('sha256').update(JSON.stringify(whole)).digest('hex').slice(0, 12)
   return { openapi: '3.1.0', info: { title: 'Content API', version, description: about }, ...whole }
 }
@@ -96,7 +103,7 @@ function operationsOf(
   return all.filter(({ action }) => action === null || may(action))
 }
 
-/** Whether the configuration leaves the route of an operation: its action is that of the permission. */
+/** Whether the configuration enables the route of an operation: its action is that of the permission. */
 function hasRoute(leftOut: LeftOutRoutes | null, { uid }: ContentType, whole: string): boolean {
   const action = whole.slice(uid.length + 1)
   return leftOut?.(uid, publicationActions[action] ?? (action as ApiAction)) !== true
@@ -178,3 +185,56 @@ const errorSchema = (): DescriptionObject =>
     },
     ['data', 'error'],
   )
+
+/** A description as it is sent. */
+interface ServedDescription {
+  readonly bytes: Buffer
+  /** Its strong ETag, with quotes. */
+  readonly tag: string
+}
+
+/** The descriptions of one model. */
+export interface Descriptions {
+  /** Returns what a caller with these grants may do; `open`: the grants of callers without credentials. */
+  of(grants: Grants, open: Grants): ServedDescription
+}
+
+/** Opens the descriptions; at most `most` are kept. `read` is called when the first one is asked for. */
+export function openDescriptions(read: () => DescriptionSource, most: number): Descriptions {
+  let described: DescriptionSource | undefined
+  const kept = new LRUCache<string, ServedDescription>({ maxSize: most, sizeCalculation: () => 1 })
+  return {
+    of(grants, open) {
+      const key = `${grants.key} ${open.key}`
+      const known = kept.get(key)
+      if (known !== undefined) return known
+      described ??= read()
+      const bytes = Buffer.from(JSON.stringify(describe(described, { may: grants.may, isOpen: open.may })))
+      const served = { bytes, tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 27)}"` }
+      kept.set(key, served)
+      return served
+    },
+  }
+}
+
+/** The parts of the configuration that a description depends on. */
+type DescribedConfig = Pick<Config, 'contract' | 'rest' | 'auth' | 'events' | 'routes' | 'types' | 'modelChanges'>
+
+/** `origin`: that of the service's address, or an empty text for paths of the same server. */
+export const describedOf = (
+  { contract, rest, auth, events, routes, types, modelChanges }: DescribedConfig,
+  model: Model,
+  origin: string,
+): DescriptionSource => ({
+  ...{
+    model,
+    server: origin + rest.prefix,
+    root: origin || '/',
+    leftOut: leftOutRoutes(types),
+    contract: contracts[contract],
+    pages: rest,
+    draftGrant: rest.draftGrant,
+  },
+  ...{ hasSessions: auth.jwtManagement === 'refresh', modelChanges },
+  ...{ eventStream: events.stream?.path ?? null, routes },
+})

@@ -1,5 +1,5 @@
-// One operation of the API as data: what a path does with a method, what it needs, takes and returns. All operations of a description are
-// a list of these; whoever adds routes to the API adds their operations to it.
+// One operation of the API as data: path, method, permission, input and output. All operations of a description are
+// a list of these; new routes of the API add their operations to it.
 import type { DescriptionObject } from './schema.js'
 
 export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
@@ -8,13 +8,12 @@ export type HttpMethod = 'get' | 'post' | 'put' | 'patch' | 'delete'
 export type DescribedParameter = DescriptionObject
 
 /** The body of a request. */
-export interface RequestBody {
+interface RequestBody {
   readonly required: boolean
   /** By media type. */
   readonly content: Readonly<Record<string, { readonly schema: DescriptionObject }>>
 }
 
-/** Whom a description is for. */
 export interface DescriptionReader {
   /** True if the reader may perform an action. */
   may(action: string): boolean
@@ -52,7 +51,7 @@ export interface ApiOperation {
   readonly success: OperationResponse
   /** Further responses; they take the place of errors with the same status. */
   readonly others?: readonly OperationResponse[]
-  /** Statuses of errors that it may return besides those of every operation. */
+  /** Statuses of errors in addition to those of every operation. */
   readonly errors?: readonly number[]
 }
 
@@ -85,3 +84,26 @@ export const inQuery = (
   schema,
   ...more,
 })
+
+/** Paths that differ in names of parameters alone are the same. */
+const shapeOf = (path: string): string => path.toLowerCase().replaceAll(/\{\w+\}/g, '{}')
+
+/**
+ * Returns the path items. `root`: the server of routes below nothing. Such a route may have the path of another one that is below the
+ * prefix; it is then described with a slash at its end, which has no meaning to the service.
+ */
+export function pathItems(
+  operations: readonly ApiOperation[],
+  root: string,
+  print: (operation: ApiOperation) => DescriptionObject,
+): Readonly<Record<string, DescriptionObject>> {
+  const items: Record<string, Record<string, unknown>> = {}
+  const taken = new Set(operations.filter(({ isAtRoot }) => isAtRoot !== true).map(({ path }) => shapeOf(path)))
+  for (const operation of operations) {
+    const { isAtRoot, path, method } = operation
+    const key = isAtRoot === true && taken.has(shapeOf(path)) ? `${path}/` : path
+    items[key] ??= isAtRoot === true ? { servers: [{ url: root }] } : {}
+    items[key][method] = print(operation)
+  }
+  return items
+}

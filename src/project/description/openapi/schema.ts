@@ -1,10 +1,16 @@
-// JSON Schemas of a description, and the collection of those that others refer to. Only what is referred to is part of it.
+// JSON Schemas of a description, with a collection of the referenced ones. Unreferenced schemas are left out.
+import type { ScalarType } from '../../../foundation/public/attribute-types.js'
+import type { JsonSchema, StandardSchema } from '../../../foundation/public/standard-schema.js'
+import { attributeTypes } from '../../../model/schema/attributes.js'
+import { fileType } from '../../../model/schema/link.js'
+import type { Scalar } from '../../../model/schema/types.js'
+import type { DescribedShape, View } from '../view.js'
 
 /** A JSON Schema (2020-12), or another object of an OpenAPI description. */
 export type DescriptionObject = Readonly<Record<string, unknown>>
 
 /** The kinds of objects that operations refer to by name. */
-export type ComponentKind = 'schemas' | 'parameters' | 'responses'
+type ComponentKind = 'schemas' | 'parameters' | 'responses'
 
 /** Collects the components of one description. */
 export interface Components {
@@ -84,4 +90,201 @@ export function orNull(schema: DescriptionObject): DescriptionObject {
   const { type, enum: choices } = schema
   if (typeof type !== 'string') return Object.keys(schema).length === 0 ? schema : { anyOf: [schema, { type: 'null' }] }
   return { ...schema, type: [type, 'null'], ...(Array.isArray(choices) ? { enum: [...choices, null] } : {}) }
+}
+
+/** Side of a schema: the value that it accepts, or the one that it returns. */
+type SchemaSide = 'input' | 'output'
+
+/** A described value. */
+export interface DescribedValue {
+  /** The schema, or a reference to it where it refers to parts of itself. */
+  readonly schema: DescriptionObject
+  /** The schema itself. */
+  readonly whole: DescriptionObject
+}
+
+/**
+ * Describes a value. A schema that refers to parts of itself becomes the component `name`, because references in a document begin at its root.
+ * A schema that has no JSON Schema describes any value; `$comment` has the reason.
+ */
+export function describedValue(components: Components, name: string, given: JsonSchema | StandardSchema, side: SchemaSide): DescribedValue {
+  const plain = plainSchema(given, side)
+  const references = referencesIn(plain)
+  const missing = references.find((reference) => !isKnown(components, plain, reference))
+  if (missing !== undefined) return inPlace(undescribed(`there is no ${missing}`))
+  if (!references.some(isOwn)) return inPlace(plain)
+  const free = freeName(components, name)
+  const whole = rebased(plain, baseOf(free)) as DescriptionObject
+  return { schema: components.ref('schemas', free, () => whole), whole }
+}
+
+const baseOf = (name: string): string => `#/components/schemas/${name}`
+
+/** The name, or one with a number where another route has it. */
+function freeName(components: Components, name: string): string {
+  for (let number = 1; ; number++) {
+    const free = number === 1 ? name : `${name}-${number}`
+    if (!components.has(baseOf(free))) return free
+  }
+}
+
+const inPlace = (schema: DescriptionObject): DescribedValue => ({ schema, whole: schema })
+const undescribed = (reason: string): DescriptionObject => ({ $comment: `Not described: ${reason}` })
+
+/** The dialect of OpenAPI 3.1. */
+const target = 'draft-2020-12'
+
+/** Options by library: describe the rest of a schema if one type has no JSON Schema. */
+const libraryOptions: Readonly<Record<string, Readonly<Record<string, unknown>>>> = { zod: { unrepresentable: 'any' } }
+
+/** Converts a schema to plain data. */
+function plainSchema(given: JsonSchema | StandardSchema, side: SchemaSide): DescriptionObject {
+  try {
+    // Converted schemas may contain functions and values of the library.
+    const { $schema: _dialect, $id: _id, ...schema } = JSON.parse(JSON.stringify(converted(given, side))) as JsonSchema
+    return schema
+  } catch (error) {
+    return undescribed((error as Error).message)
+  }
+}
+
+function converted(given: JsonSchema | StandardSchema, side: SchemaSide): JsonSchema {
+  if (!isStandard(given)) return given
+  const { jsonSchema, vendor } = given['~standard']
+  if (jsonSchema !== undefined) return jsonSchema[side]({ target, libraryOptions: libraryOptions[vendor] })
+  const { toJSONSchema } = given as { toJSONSchema?: unknown }
+  if (typeof toJSONSchema === 'function') return toJSONSchema.call(given, { target, io: side }) as JsonSchema
+  throw new Error(`this schema of ${vendor} cannot be converted to JSON Schema`)
+}
+
+/** True for a schema of a library. */
+const isStandard = (given: JsonSchema | StandardSchema): given is StandardSchema => '~standard' in given
+
+const componentsBase = '#/components/'
+/** True for a reference to a part of the schema that it is in. */
+const isOwn = (reference: string): boolean => reference.startsWith('#') && !reference.startsWith(componentsBase)
+
+/** True if a reference leads somewhere. Those to other documents are left to readers. */
+function isKnown(components: Components, schema: DescriptionObject, reference: string): boolean {
+  if (reference.startsWith(componentsBase)) return components.has(reference)
+  if (!reference.startsWith('#')) return true
+  const steps = reference.slice(1).split('/').slice(1)
+  return steps.reduce<unknown>((at, step) => (at as JsonSchema | undefined)?.[nameOf(step)], schema) !== undefined
+}
+
+/** A step of a JSON pointer. */
+const nameOf = (step: string): string => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~')
+
+/** The same schema at another place: its references to itself begin at `base`. */
+function rebased(value: unknown, base: string): unknown {
+  if (Array.isArray(value)) return value.map((inner) => rebased(inner, base))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [
+      key,
+      key === '$ref' && typeof inner === 'string' && isOwn(inner) ? base + inner.slice(1) : rebased(inner, base),
+    ]),
+  )
+}
+
+/** Keywords that refine the JSON type of a value. */
+const forms: Readonly<Partial<Record<ScalarType, DescriptionObject>>> = {
+  biginteger: { pattern: '^-?\\d+$' },
+  date: { format: 'date' },
+  time: { pattern: '^\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,3})?$' },
+  datetime: { format: 'date-time' },
+  timestamp: { format: 'date-time' },
+}
+
+/** Forms in the data of writes in addition to that of responses. */
+const inputs: Readonly<Partial<Record<ScalarType, DescriptionObject>>> = {
+  biginteger: { type: ['string', 'integer'], pattern: '^\\s*[+-]?\\d+\\s*$' },
+  email: { type: 'string', format: 'email' },
+  password: { type: 'string', format: 'password', writeOnly: true },
+  timestamp: { type: 'string', examples: ['2025-01-31T12:00:00.000Z'] },
+}
+
+function base({ contract }: View, components: Components, { type, source }: Scalar): DescriptionObject {
+  if (type === 'blocks') return components.ref('schemas', 'blocks-content', blocksSchema)
+  const { jsonType } = attributeTypes[type]
+  if (jsonType === 'any') return {}
+  if (type === 'enumeration' && Array.isArray(source.enum) && source.enum.length > 0)
+    return { type: 'string', enum: [...new Set(source.enum)] }
+  // The other contract returns milliseconds as text.
+  return { type: jsonType, ...(type === 'timestamp' && contract.timestampsAsMilliseconds ? {} : forms[type]) }
+}
+
+/** The schema of a value in responses, without null. */
+export function responseScalar(view: View, components: Components, shape: DescribedShape, attribute: Scalar): DescriptionObject {
+  if (shape.uid === fileType && attribute.name === 'formats')
+    return components.ref('schemas', 'file-formats', () => fileFormats(components))
+  return base(view, components, attribute)
+}
+
+/** The schema of a value in the data of a write, without null. */
+export function inputScalar(view: View, components: Components, attribute: Scalar): DescriptionObject {
+  const { source, type } = attribute
+  const plain = inputs[type] ?? base(view, components, attribute)
+  const { minLength, maxLength, min, max, default: fallback } = source
+  const isNumber = plain.type === 'number' || plain.type === 'integer'
+  const pattern = type === 'uid' ? (source.regex ?? '^[A-Za-z0-9-_.~]*$') : source.regex
+  return {
+    ...plain,
+    ...(plain.type === 'string' && {
+      ...(isCount(minLength) && { minLength }),
+      ...(isCount(maxLength) && { maxLength }),
+      ...(isPattern(pattern) && { pattern }),
+    }),
+    ...(isNumber && { ...(typeof min === 'number' && { minimum: min }), ...(typeof max === 'number' && { maximum: max }) }),
+    ...(fallback !== undefined && type !== 'password' && { default: fallback }),
+    ...((source.unique === true || type === 'uid') && { description: 'Unique.' }),
+  }
+}
+
+/** True for a length that bounds something. */
+export const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value) && value > 0
+
+/** True for expressions that JSON Schema understands, which is stricter than JavaScript. */
+function isPattern(source: unknown): source is string {
+  if (typeof source !== 'string') return false
+  try {
+    new RegExp(source, 'u')
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Nodes keep members that the editor adds. */
+const blocksSchema = (): DescriptionObject => ({
+  examples: [[{ type: 'paragraph', children: [{ type: 'text', text: 'Text' }] }]],
+  ...list(
+    object(
+      {
+        type: { type: 'string', enum: ['paragraph', 'heading', 'quote', 'code', 'list', 'image'] },
+        children: list(object({ type: text }, [], { additionalProperties: true })),
+        level: { type: 'integer', minimum: 1, maximum: 6 },
+        format: { type: 'string', enum: ['ordered', 'unordered'] },
+        image: { type: 'object' },
+      },
+      ['type', 'children'],
+      { description: 'A block of rich text.', additionalProperties: true },
+    ),
+  ),
+})
+
+const fileFormats = (components: Components): DescriptionObject => {
+  const format = components.ref('schemas', 'file-format', () =>
+    object(
+      {
+        ...{ name: text, hash: text, ext: text, mime: text, url: text },
+        path: { type: ['string', 'null'] },
+        ...{ width: integer, height: integer },
+        size: { type: 'number', description: 'Kilobytes.' },
+        sizeInBytes: integer,
+      },
+      ['hash', 'ext', 'mime', 'width', 'height', 'size', 'url'],
+    ),
+  )
+  return { type: 'object', description: 'Smaller versions of an image, by name.', additionalProperties: format }
 }

@@ -1,7 +1,7 @@
 // Keeps the file that `octavo types` wrote in step with the schemas that `octavo dev` serves.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { clientPackages, fileHeader } from '../../../project/description/typescript/file.js'
+import { clientPackages, fileHeader } from '../../../project/description/typescript/print.js'
 import { typesFile, typesOf } from '../types.js'
 
 /**

@@ -1,7 +1,7 @@
 // A service process as the main process sees it: from its start until it serves, and until it has ended.
 import type { Worker } from 'node:cluster'
 import { pause } from '../../../foundation/runtime/clock.js'
-import { type AskedProcess, askedProcess } from '../../../operations/management/asked-processes.js'
+import { type AskedProcess, askedProcess } from '../../../operations/management/processes-port.js'
 import type { BeginServing, EndServing, LeavePort, LeavingPort } from './messages.js'
 import { killAfter, type LoadingWorker, messageOf, startWorker } from './service-workers.js'
 import { passLines } from './whole-lines.js'

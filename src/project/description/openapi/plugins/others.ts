@@ -1,9 +1,20 @@
 // The operations of the media library, of locales and of the model. Files and locales have no envelope, and files have numeric ids.
-
+import { isByStatus } from '../../../../foundation/config/routes.js'
+import { entryEvents } from '../../../../foundation/public/events.js'
+import type { CustomRoute } from '../../../../foundation/public/routes.js'
+import type { JsonSchema, StandardSchema } from '../../../../foundation/public/standard-schema.js'
 import { listSchema } from '../content.js'
-import type { SchemaContext } from '../documents.js'
-import { shapeRef } from '../documents.js'
-import { type ApiOperation, inPath, inQuery, jsonBody } from '../operation.js'
+import { type SchemaContext, shapeRef } from '../documents.js'
+import {
+  type ApiOperation,
+  type DescribedParameter,
+  type DescriptionReader,
+  type HttpMethod,
+  inPath,
+  inQuery,
+  jsonBody,
+  type OperationResponse,
+} from '../operation.js'
 import {
   fieldsParameter,
   filtersParameter,
@@ -13,7 +24,7 @@ import {
   rangeParameters,
   sortParameter,
 } from '../parameters.js'
-import { type DescriptionObject, integer, list, object, text } from '../schema.js'
+import { type Components, type DescribedValue, type DescriptionObject, describedValue, integer, list, object, text } from '../schema.js'
 
 const fileType = 'plugin::upload.file'
 const fileAction = (name: string): string => `plugin::upload.content-api.${name}`
@@ -170,4 +181,113 @@ export function modelChangeOperations(): readonly ApiOperation[] {
       success: { status: 200, description: 'The changes, oldest first.', schema: object({ data: list(change) }, ['data']) },
     },
   ]
+}
+
+/** The stream at `path`; none if the reader can follow no content-type. */
+export function eventOperations(context: SchemaContext, path: string | null, { may, isOpen }: DescriptionReader): readonly ApiOperation[] {
+  if (path === null) return []
+  const uids = [...context.view.model.types.values()].filter(({ exposed, uid }) => exposed && may(`${uid}.find`)).map(({ uid }) => uid)
+  if (uids.length === 0) return []
+  const commaList = { style: 'form', explode: false }
+  const states = uids.some(context.showsDrafts) ? ['published', 'draft'] : ['published']
+  return [
+    {
+      ...{ method: 'get', path, tag: 'events', summary: 'Stream events about documents' },
+      // One type that needs no credentials is enough to follow without them.
+      action: `${uids.find((uid) => isOpen(`${uid}.find`)) ?? uids[0]}.find`,
+      description:
+        'Server-sent events, until the client disconnects. The data of each is JSON with `event`, `createdAt`, `model`, `uid` and `entry`: the document as a GET of the caller returns it. `reset` says that some events were missed.',
+      parameters: [
+        inQuery('types', 'The content-types to follow; default: all that the caller may find.', list({ enum: uids.sort() }), commaList),
+        inQuery('events', 'The events to follow; default: all.', list({ enum: entryEvents }), commaList),
+        inQuery('status', 'Which versions to follow.', { enum: states, default: 'published' }),
+        inQuery('lastEventId', 'The id of the last event that was received, for clients that cannot send `Last-Event-ID`.', text),
+      ],
+      success: { status: 200, description: 'The events.', schema: text, mediaType: 'text/event-stream' },
+      errors: [429, 503],
+    },
+  ]
+}
+
+/** The routes of a project. */
+export const customOperations = (components: Components, routes: readonly CustomRoute[]): readonly ApiOperation[] =>
+  routes.map((route) => operationOf(components, route))
+
+function operationOf(components: Components, route: CustomRoute): ApiOperation {
+  const { method, path, base, action, summary, description, tags } = route
+  const words = [...(base === 'root' ? ['root'] : []), method.toLowerCase(), ...(path.match(/\w+/g) ?? [])].join('-')
+  const describe = (part: string, schema: JsonSchema | StandardSchema, side: 'input' | 'output') =>
+    describedValue(components, `${words}-${part}`, schema, side)
+  const [success, ...others] = responsesOf(route, describe)
+  return {
+    ...{ method: method.toLowerCase() as HttpMethod, path: path.replaceAll(/:(\w+)/g, '{$1}') },
+    ...{ action: action ?? null, tag: 'routes', summary: summary ?? `${method} ${path}` },
+    ...(base === 'root' ? { isAtRoot: true } : {}),
+    ...(tags === undefined || tags.length === 0 ? {} : { tags }),
+    ...(description === undefined ? {} : { description }),
+    parameters: [...pathParameters(route, describe), ...queryParameters(route, describe)],
+    ...bodyOf(route, describe),
+    ...{ success: success!, others, errors: [404, 503] },
+  }
+}
+
+/** Describes a part of a route. */
+type Describe = (part: string, schema: JsonSchema | StandardSchema, side: 'input' | 'output') => DescribedValue
+
+/** The members of an object, by name. */
+function membersOf({ properties }: DescriptionObject): Readonly<Record<string, DescriptionObject>> {
+  return typeof properties === 'object' && properties !== null ? (properties as Record<string, DescriptionObject>) : {}
+}
+
+function pathParameters({ path, params }: CustomRoute, describe: Describe): readonly DescribedParameter[] {
+  const members = params === undefined ? {} : membersOf(describe('params', params, 'input').whole)
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => {
+    const { description = 'A part of the path.', ...schema } = members[name!] ?? { type: 'string' }
+    return inPath(name!, String(description), schema)
+  })
+}
+
+function queryParameters({ query }: CustomRoute, describe: Describe): readonly DescribedParameter[] {
+  if (query === undefined) return []
+  const { whole } = describe('query', query, 'input')
+  const required: readonly unknown[] = Array.isArray(whole.required) ? whole.required : []
+  return Object.entries(membersOf(whole)).map(([name, { description, ...schema }]) => ({
+    ...{ name, in: 'query', required: required.includes(name) },
+    ...(description === undefined ? {} : { description }),
+    schema,
+    ...(schema.type === 'object' ? { style: 'deepObject', explode: true } : {}),
+  }))
+}
+
+function bodyOf({ body }: CustomRoute, describe: Describe): Pick<ApiOperation, 'body'> {
+  switch (body) {
+    case undefined:
+      return {}
+    case 'json':
+      return { body: jsonBody({}, false) }
+    case 'raw':
+    case 'stream':
+      return { body: { required: true, content: { 'application/octet-stream': { schema: {} } } } }
+    default:
+      return { body: jsonBody(describe('body', body, 'input').schema) }
+  }
+}
+
+/** The responses that a route declares, successful ones first. */
+function responsesOf({ response }: CustomRoute, describe: Describe): readonly OperationResponse[] {
+  if (response === undefined)
+    return [{ status: 200, description: 'What the function of the project returns.', schema: {}, mediaType: '*/*' }]
+  const declared = isByStatus(response) ? Object.entries(response) : [['200', response] as const]
+  return declared.map(([status, schema]) => {
+    if (schema === null) return { status: Number(status), description: 'No body.' }
+    return { status: Number(status), ...bodyOfResponse(describe(`response-${status}`, schema, 'output')) }
+  })
+}
+
+/** `contentMediaType` of a text or of bytes is the type of the response. */
+function bodyOfResponse({ schema: given, whole }: DescribedValue): Omit<OperationResponse, 'status'> {
+  const description = typeof whole.description === 'string' ? whole.description : 'The response.'
+  if (typeof whole.contentMediaType !== 'string' || whole.contentEncoding !== undefined) return { description, schema: given }
+  const { contentMediaType: _type, ...schema } = given
+  return { description, schema, mediaType: whole.contentMediaType }
 }
