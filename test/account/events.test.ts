@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import type { EntryEvent } from '../../src/service/index.js'
 import { rule } from '../support/rule.js'
 import { goldenTokens, type Served } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { letters, logIn, post, serveAccounts, setAccounts } from './golden.js'
 
 const { full } = goldenTokens()
@@ -23,7 +24,7 @@ const put = (id: number, body: object, token = full!) =>
 async function after(count: number, act: () => Promise<unknown>): Promise<readonly string[]> {
   heard.length = 0
   await act()
-  await expect.poll(() => heard.length, { timeout: 10_000, interval: 20 }).toBe(count)
+  await expect.poll(() => heard.length, patience).toBe(count)
   return heard.map(({ event, uid, entry }) => `${event} ${uid} ${entry.username}`)
 }
 

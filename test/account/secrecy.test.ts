@@ -5,6 +5,7 @@ import { jwt } from '../attacks/siege.js'
 import { isOnMysql, isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { letters, post, serveAccounts, setAccounts } from './golden.js'
 
 let served: Served
@@ -82,7 +83,7 @@ rule(
         const before = await writes()
         const { status, body } = await post(served, path, { email })
         seen.push([status, JSON.stringify(body).replace(email, '…')])
-        await expect.poll(writes).toBe(before + 1)
+        await expect.poll(writes, patience).toBe(before + 1)
       }
       expect(new Set(seen.map((one) => JSON.stringify(one))).size).toBe(1)
     }
@@ -136,7 +137,7 @@ test('O41 without NODE_ENV and without mail the log tells that a letter was not 
   for (const environment of [{ NODE_ENV: '' }, { NODE_ENV: 'production' }, { NODE_ENV: 'staging' }]) {
     served = await serveGolden({ environment })
     await post(served, '/api/auth/forgot-password', { email: 'erin@example.test' })
-    await expect.poll(() => served.log.some((line) => line.includes('was not sent')), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => served.log.some((line) => line.includes('was not sent')), patience).toBe(true)
     expect(served.log.join('\n')).not.toMatch(/code=|E-mail \\"/)
     await served.close()
   }
@@ -145,7 +146,7 @@ test('O41 without NODE_ENV and without mail the log tells that a letter was not 
 test('a letter that waits for its moment is sent before the service ends', async () => {
   served = await serveAccounts()
   await post(served, '/api/auth/forgot-password', { email: 'erin@example.test' })
-  await expect.poll(async () => (await served.sql('select count(*) as count from octavo_one_time_tokens'))[0]!.count).toBe(1)
+  await expect.poll(async () => (await served.sql('select count(*) as count from octavo_one_time_tokens'))[0]!.count, patience).toBe(1)
   const { log } = served
   await new Promise((resolve) => setTimeout(resolve, 50))
   await served.service.close()

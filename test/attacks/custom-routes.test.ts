@@ -7,6 +7,7 @@ import * as z from 'zod'
 import type { CustomRoute, RouteCall } from '../../src/foundation/public/routes.js'
 import { addToken, addUser, grant, jwt, secrets } from '../spec/callers.js'
 import { type Served, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 const order = 'api::order.order'
 let called: string[] = []
@@ -194,7 +195,7 @@ test('bodies that are too large or too slow are refused, and those of refused ca
     socket.on('error', () => {})
     const head = `Authorization: Bearer custom\r\nContent-Type: application/json\r\nContent-Length: 100`
     socket.write(`${path} HTTP/1.1\r\nHost: x\r\n${head}\r\n\r\n{`)
-    await expect.poll(() => text, { timeout: 10_000 }).toContain(`HTTP/1.1 ${status}`)
+    await expect.poll(() => text, patience).toContain(`HTTP/1.1 ${status}`)
     socket.destroy()
   }
   expect(called).toEqual([])

@@ -6,6 +6,7 @@ import { faintTexts, type OpenBrowser, openBrowser } from '../support/browser.js
 import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 describeWith(['Chromium'], 'in a browser', () => {
   let mail: MailServer
@@ -85,7 +86,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     await result().getByText('This link has been used').waitFor()
     for (let tries = 0; tries < 5; tries++) {
       await page.getByRole('button').click()
-      await expect.poll(() => result().textContent()).not.toContain('Setting')
+      await expect.poll(() => result().textContent(), patience).not.toContain('Setting')
     }
     await result()
       .getByText(/^Too many attempts. Wait \d+ seconds?, then try again.$/)
@@ -93,7 +94,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     expect(await typed()).toEqual(['erin-Secret4', 'erin-Secret4'])
     expect((await logIn(served, 'erin', 'erin-Secret4')).status).toBe(400)
     await page.goto(await resetLink('dan@example.test'))
-    await expect.poll(() => page.url()).toBe(`${served.origin}/_octavo/new-password`)
+    await expect.poll(() => page.url(), patience).toBe(`${served.origin}/_octavo/new-password`)
     expect(await result().textContent()).toBe('')
     await fill('dan-Secret2')
     await result().getByText('The new password is set.').waitFor()

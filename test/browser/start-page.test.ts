@@ -6,6 +6,7 @@ import { faintTexts, type OpenBrowser, openBrowser } from '../support/browser.js
 import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveMagazine, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 let development: Served
 let production: Served
@@ -41,13 +42,13 @@ describeWith(['Chromium'], 'in a browser', () => {
     expect(await page.locator('#body').textContent()).toContain(`title: "${first!.title}"`)
     // Files that have a small picture show it.
     await expect
-      .poll(() => page.evaluate("[...document.querySelectorAll('#body img')].filter((one) => one.naturalWidth > 0).length"))
+      .poll(() => page.evaluate("[...document.querySelectorAll('#body img')].filter((one) => one.naturalWidth > 0).length"), patience)
       .toBeGreaterThan(0)
     await page.getByText('Three articles with their author').click()
     await page.locator('#address').filter({ visible: true }).waitFor()
-    await expect.poll(() => page.locator('#address').inputValue()).toContain('populate[0]=author')
+    await expect.poll(() => page.locator('#address').inputValue(), patience).toContain('populate[0]=author')
     await page.locator('#body .branch:not([open]) > summary').first().click()
-    await expect.poll(() => page.locator('#body .branch[open]').count()).toBeGreaterThan(2)
+    await expect.poll(() => page.locator('#body .branch[open]').count(), patience).toBeGreaterThan(2)
   })
 
   rule('start-page.3', 'requests can be edited, and errors and hints are shown', async () => {
@@ -69,25 +70,25 @@ describeWith(['Chromium'], 'in a browser', () => {
     const page = await open(development)
     await page.getByRole('button', { name: 'curl' }).click()
     await expect
-      .poll(copied)
+      .poll(copied, patience)
       .toBe(`curl -g '${development.origin}/api/articles?fields[0]=title&populate[0]=cover&sort=title&pagination[pageSize]=5'`)
     await page.getByRole('button', { name: 'fetch' }).click()
-    await expect.poll(copied).toContain(`await fetch("${development.origin}/api/articles?fields[0]=title`)
+    await expect.poll(copied, patience).toContain(`await fetch("${development.origin}/api/articles?fields[0]=title`)
   })
 
   rule('start-page.3', 'a documentId of a list leads to its document', async () => {
     const page = await open(development)
     const documentId = await page.locator('#body a').first().textContent()
     await page.locator('#body a').first().click()
-    await expect.poll(() => page.locator('#address').inputValue()).toBe(`/api/articles/${documentId}?populate=*`)
-    await expect.poll(() => page.locator('#body').textContent()).toContain('author: {')
+    await expect.poll(() => page.locator('#address').inputValue(), patience).toBe(`/api/articles/${documentId}?populate=*`)
+    await expect.poll(() => page.locator('#body').textContent(), patience).toContain('author: {')
   })
 
   rule('start-page.4', 'collections show the number of their published documents', async () => {
     const page = await open(production)
     const numberOf = (type: string) => page.locator(`[data-list="/api/${type}"] .count`).textContent()
-    await expect.poll(() => numberOf('articles')).toBe(`${versions('article').length} published`)
-    await expect.poll(() => numberOf('tags')).toBe(`${versions('tag').length} documents`)
+    await expect.poll(() => numberOf('articles'), patience).toBe(`${versions('article').length} published`)
+    await expect.poll(() => numberOf('tags'), patience).toBe(`${versions('tag').length} documents`)
   })
 
   rule('start-page.2', 'closed types show the command that opens them', async () => {
@@ -96,7 +97,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     const command = `npx octavo roles grant public api::pitch.pitch.find,api::pitch.pitch.findOne ${development.folder}`
     expect(await page.locator('.command > code').textContent()).toBe(command)
     await page.locator('.command > button').click()
-    await expect.poll(copied).toBe(command)
+    await expect.poll(copied, patience).toBe(command)
   })
 
   rule('start-page.5', 'a token is sent, and not copied', async () => {
@@ -108,7 +109,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     await page.locator('#send').click()
     await page.getByText('200 OK').waitFor()
     await page.getByRole('button', { name: 'curl' }).click()
-    await expect.poll(copied).toBe(`curl -g -H "Authorization: Bearer $TOKEN" '${development.origin}/api/pitches?fields=title'`)
+    await expect.poll(copied, patience).toBe(`curl -g -H "Authorization: Bearer $TOKEN" '${development.origin}/api/pitches?fields=title'`)
   })
 
   rule('start-page.5', 'a token is known to /docs, and what is entered there is known here', async () => {

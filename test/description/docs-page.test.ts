@@ -5,11 +5,10 @@ import { type OpenBrowser, openBrowser } from '../support/browser.js'
 import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
-/** How long the page may take on a loaded machine. */
-const waiting = { timeout: 60_000, interval: 50 }
 const story = 'api::story.story'
 const markup = '<img src=x onerror="document.title=\'run\'">'
 const files = {
@@ -143,7 +142,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     expect([open.includes('GET /stories'), open.includes('POST /stories')]).toEqual([true, false])
     await page.getByLabel('Token').fill('all')
     await page.getByLabel('Token').press('Enter')
-    await expect.poll(async () => (await links()).length, waiting).toBeGreaterThan(open.length + 20)
+    await expect.poll(async () => (await links()).length, patience).toBeGreaterThan(open.length + 20)
     await page.goto(`${served.origin}/docs#${encodeURIComponent('story/post/stories')}`)
     await page.waitForSelector('textarea')
     expect(JSON.parse(await page.locator('textarea').inputValue())).toMatchObject({ data: { title: markup, pages: 1 } })
@@ -155,7 +154,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     await page.reload()
     await page.waitForSelector('textarea')
     await page.getByRole('button', { name: 'Forget' }).click()
-    await expect.poll(links, waiting).toEqual(open)
+    await expect.poll(links, patience).toEqual(open)
     expect(await page.evaluate('[sessionStorage.length, localStorage.length, document.cookie]')).toEqual([0, 0, ''])
     await page.getByLabel('Token').fill('wrong')
     await page.getByLabel('Token').press('Enter')
@@ -170,12 +169,12 @@ describeWith(['Chromium'], 'in a browser', () => {
     await page.getByRole('button', { name: 'Send GET' }).click()
     await page.getByRole('button', { name: 'Close the stream' }).waitFor()
     const shown = page.locator('.console pre').nth(1)
-    await expect.poll(() => shown.textContent(), waiting).toContain('retry:')
+    await expect.poll(() => shown.textContent(), patience).toContain('retry:')
     await served.ask('/api/stories', {
       ...{ method: 'POST', token: 'all', body: JSON.stringify({ data: { title: 'While you wait' } }) },
       headers: { 'content-type': 'application/json' },
     })
-    await expect.poll(() => shown.textContent(), waiting).toContain('While you wait')
+    await expect.poll(() => shown.textContent(), patience).toContain('While you wait')
     await page.getByRole('button', { name: 'Close the stream' }).click()
     await page.getByRole('button', { name: 'Close the stream' }).waitFor({ state: 'hidden' })
     expect(troubles()).toEqual([])
@@ -223,7 +222,7 @@ describeWith(['Chromium'], 'in a browser', () => {
       await visit(hash)
       await page.waitForSelector('h2')
       // The style may come behind the contents.
-      await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth'), waiting).toBeLessThanOrEqual(0)
+      await expect.poll(() => page.evaluate('document.documentElement.scrollWidth - innerWidth'), patience).toBeLessThanOrEqual(0)
       expect(await page.evaluate(wider)).toEqual([])
     }
     // Send is in reach at the top of the page, and what it brings is in sight.
@@ -233,7 +232,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     await send.click()
     await page.waitForSelector('.console .good')
     const top = async () => (await page.locator('.console .good').boundingBox())!.y
-    await expect.poll(top, waiting).toBeLessThan(740)
+    await expect.poll(top, patience).toBeLessThan(740)
     await page.setViewportSize({ width: 1280, height: 900 })
   })
 })

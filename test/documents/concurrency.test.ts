@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Answer, Served } from '../support/serve.js'
 import { copyGoldenTo, goldenTokens, removeProject, serveGolden } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 const token = goldenTokens().full!
 const command = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
@@ -407,7 +408,7 @@ describe('a service that is killed', () => {
     for (const round of range(10)) {
       const before = written.length
       const streams = range(4).map(() => stream(ask, tag, written, () => ++number))
-      await vi.waitUntil(() => written.length > before + 2, { timeout: 30_000, interval: 5 })
+      await vi.waitUntil(() => written.length > before + 2, patience)
       const moment = Math.random() * 450
       await pause(moment)
       await kill()

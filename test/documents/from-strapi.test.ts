@@ -6,6 +6,7 @@ import { join, relative } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addToken, grant, secrets } from '../spec/callers.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 const root = join(import.meta.dirname, '..', '..')
 const example = join(import.meta.dirname, 'from-strapi')
@@ -152,7 +153,7 @@ test('while the project is closed, nobody writes', async () => {
 test('a schedule removes articles that are visible no longer', async () => {
   const gone = await make('articles', { title: 'Yesterday', visibleUntil: new Date(Date.now() - 1_000).toISOString() })
   const stays = await make('articles', { title: 'Tomorrow', visibleUntil: new Date(Date.now() + 1e9).toISOString() })
-  await expect.poll(async () => (await send('GET', `articles/${gone}`, 'all')).status, { timeout: 20_000 }).toBe(404)
+  await expect.poll(async () => (await send('GET', `articles/${gone}`, 'all')).status, patience).toBe(404)
   expect((await send('GET', `articles/${stays}`, 'all')).status).toBe(200)
 })
 

@@ -8,6 +8,7 @@ import type { ContentEvent, EntryEvent } from '../../src/foundation/public/event
 import { isOnServer } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 const token = goldenTokens().full!
 const json = { 'content-type': 'application/json' }
@@ -268,11 +269,11 @@ describe('listeners', () => {
     const answers = await Promise.all(range(30).map((index) => send(served, 'POST', '/api/tags', { name: `heard ${index}` })))
     expect(answers.map(({ status }) => status)).toEqual(range(30).map(() => 201))
     const recorded = await served.service.events.after(0)
-    await expect.poll(() => heard.length, { timeout: 10_000 }).toBe(60)
+    await expect.poll(() => heard.length, patience).toBe(60)
     expect(heard).toEqual(recorded)
     expectNumbered(heard, 60)
     const [first, second] = heard.map(({ sequence }) => sequence)
-    await expect.poll(() => failing.slice(0, 4), { timeout: 20_000 }).toEqual([first, first, second, second])
+    await expect.poll(() => failing.slice(0, 4), patience).toEqual([first, first, second, second])
     await served.close()
     expect(served.log.some((line) => line.includes('this listener fails at first'))).toBe(true)
   })
@@ -290,7 +291,7 @@ describe('listeners', () => {
       config: { limits: { hookTimeout: 20, listenerAttempts: 2 } },
     })
     await send(served, 'POST', '/api/tags', { name: 'too slow' })
-    await expect.poll(() => tried, { timeout: 20_000 }).toEqual([1, 1, 2, 2])
+    await expect.poll(() => tried, patience).toEqual([1, 1, 2, 2])
     expect(heard).toEqual([1, 2])
     await served.close()
     expect(served.log.filter((line) => line.includes('took longer than 20 milliseconds'))).toHaveLength(4)

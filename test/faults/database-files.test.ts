@@ -18,6 +18,7 @@ import {
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { goldenTokens } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import type { Child } from './child.js'
 import { copyGolden, remove, start } from './child.js'
 import { askerOf, type Faulty, startFaulty } from './faulty.js'
@@ -80,12 +81,10 @@ describe.each(Object.entries(faults))('%s', (_what, fault) => {
       expect(body.error.message).toMatch(/data\.db(-wal|-shm)? (is gone|was )/)
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
     }
-    await vi.waitFor(sick, { timeout: 5_000, interval: 20 })
+    await vi.waitFor(sick, patience)
     expect((await write('lost')).status).toBe(503)
     expect((await ask('/api/cities', { token })).status).toBe(503)
-    await vi.waitFor(() => expect(child.output()).toMatch(/"level":50.*is not the one that was opened.*copy them first/), {
-      timeout: 5_000,
-    })
+    await vi.waitFor(() => expect(child.output()).toMatch(/"level":50.*is not the one that was opened.*copy them first/), patience)
     child.signal('SIGTERM')
     expect(await child.ended).toMatchObject({ code: 0 })
   })
@@ -169,7 +168,7 @@ describe('damage that a statement meets', () => {
     expect((await act()).status).toBe(503)
     expect((await faulty.ask('/_health')).status).toBe(503)
     expect((await faulty.ask('/api/tags', { token })).status).toBe(200)
-    await vi.waitFor(() => expect(faulty.child.output()).toMatch(/"level":50/), { timeout: 5_000 })
+    await vi.waitFor(() => expect(faulty.child.output()).toMatch(/"level":50/), patience)
   })
 
   test('a look at the commits that meets SQLITE_IOERR_READ is 503, and health says so', async () => {

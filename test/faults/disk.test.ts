@@ -9,6 +9,7 @@ import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Answer } from '../support/serve.js'
 import { goldenTokens } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { copyGolden, remove, start } from './child.js'
 import type { Faulty } from './faulty.js'
 import { askerOf, askerThrough, end, startFaulty } from './faulty.js'
@@ -320,7 +321,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
     expect(descriptors().length).toBeLessThan(100)
     expect(child.process.exitCode).toBeNull()
     for (const socket of sockets) socket.destroy()
-    await vi.waitFor(() => expect(descriptors().length).toBeLessThan(40), 10_000)
+    await vi.waitFor(() => expect(descriptors().length).toBeLessThan(40), patience)
     const answers = await Promise.all(Array.from({ length: 20 }, () => ask('/api/tags?pagination[pageSize]=1')))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
     expect((await send(ask, 'POST', '/api/tags', { name: 'after the flood' })).status).toBe(201)
@@ -413,7 +414,7 @@ describe.skipIf(!canLimit)('a process with limits', () => {
     limit(child.process.pid!, 'fsize', 'unlimited')
     // Where the test before has just made the same cause known, its repetitions are a line a second later.
     const told = () => lines().slice(before)
-    await vi.waitFor(() => expect(told().join('\n')).toContain('EFBIG'), { timeout: 5_000 })
+    await vi.waitFor(() => expect(told().join('\n')).toContain('EFBIG'), patience)
     // The same cause once a second, not with every request.
     expect(told().length).toBeLessThan(answers.length)
     const form = new FormData()

@@ -1,6 +1,7 @@
 // Listeners over kills, hangs and several processes (R08): every recorded event is delivered at least once, and a
 // listener never decides how the process ends.
 import { expect, test, vi } from 'vitest'
+import { patience } from '../support/until.js'
 import { openChildren } from './children.js'
 import { askerOf } from './faulty.js'
 import { send } from './operations.js'
@@ -36,7 +37,7 @@ test('events that were recorded before a kill are delivered after the next start
   expect(recorded).toBe(60)
   expect(sequences('slow').size).toBeLessThan(60)
   await run().origin
-  await vi.waitFor(() => expect([sequences('slow').size, sequences('quick').size]).toEqual([60, 60]), { timeout: 30_000, interval: 100 })
+  await vi.waitFor(() => expect([sequences('slow').size, sequences('quick').size]).toEqual([60, 60]), patience)
   // A batch at most is delivered again after a kill.
   expect(received('quick').length).toBeLessThan(60 + 3 * 50)
 })
@@ -62,12 +63,12 @@ test('of two processes one delivers; when it is killed the other takes over', as
       Array.from({ length: count }, (_, index) => send(asks[index % asks.length]!, 'POST', '/api/cities', { name: `city ${index}` })),
     )
   expect((await write(40)).filter(({ status }) => status !== 201).map(({ text }) => text)).toEqual([])
-  await vi.waitFor(() => expect(sequences('quick').size).toBe(40), { timeout: 20_000, interval: 100 })
+  await vi.waitFor(() => expect(sequences('quick').size).toBe(40), patience)
   expect(received('quick')).toHaveLength(40)
   const [owner] = received('quick').at(-1)!
   const index = children.all().findIndex((child) => child.process.pid === owner)
   await Promise.all([write(20), write(20)])
   children.all()[index]!.process.kill('SIGKILL')
   asks.splice(index, 1)
-  await vi.waitFor(() => expect(sequences('quick').size).toBe(80), { timeout: 40_000, interval: 100 })
+  await vi.waitFor(() => expect(sequences('quick').size).toBe(80), patience)
 })

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect, test, vi } from 'vitest'
+import { patience } from '../support/until.js'
 import { copyGolden, remove, start } from './child.js'
 import { askerOf } from './faulty.js'
 import { send } from './operations.js'
@@ -21,7 +22,7 @@ test('a log that a long reader made large is made small again when it has gone',
     const size = () => statSync(`${file}-wal`).size
     expect(size()).toBeGreaterThan(8_000_000)
     reader.exec('commit')
-    await vi.waitFor(() => expect(size()).toBeLessThan(100_000), { timeout: 20_000, interval: 100 })
+    await vi.waitFor(() => expect(size()).toBeLessThan(100_000), patience)
     expect((await ask('/_health')).status).toBe(204)
     expect((await send(ask, 'POST', '/api/cities', { name: 'afterwards' })).status).toBe(201)
     expect((await ask('/_health')).status).toBe(204)

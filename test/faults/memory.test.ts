@@ -3,10 +3,13 @@
 import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { goldenTokens } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { copyGolden, remove, start } from './child.js'
 import { grow } from './grow.js'
+
+vi.setConfig({ testTimeout: 240_000 })
 
 const megabytes = (process: number): number =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(process)], { encoding: 'utf8' })) / 1024
@@ -51,7 +54,7 @@ test('plans that fall out of the cache while their reads wait are forgotten when
     const before = megabytes(child.process.pid!)
     await several(200, 3_600)
     // Each prepared plan takes some hundred kilobytes: kept, they are hundreds of megabytes. A busy machine collects late.
-    await expect.poll(() => megabytes(child.process.pid!) - before, { timeout: 30_000, interval: 500 }).toBeLessThan(150)
+    await expect.poll(() => megabytes(child.process.pid!) - before, patience).toBeLessThan(150)
   } finally {
     child.process.kill('SIGKILL')
     await child.ended
@@ -60,7 +63,10 @@ test('plans that fall out of the cache while their reads wait are forgotten when
 })
 
 test('S125 answers that clients do not take are bounded together and make room: others are served while nobody reads them', async () => {
-  const folder = await copyGolden({ limits: { maxBufferedResponseBytes: 60_000_000 }, api: { rest: { maxLimit: 100_000 } } })
+  const folder = await copyGolden({
+    limits: { maxBufferedResponseBytes: 60_000_000, answerTimeout: 600_000 },
+    api: { rest: { maxLimit: 100_000 } },
+  })
   grow(join(folder, '.tmp', 'data.db'), 30_000)
   const child = start(folder)
   try {
@@ -76,14 +82,14 @@ test('S125 answers that clients do not take are bounded together and make room: 
       return socket
     })
     for (let round = 0; round < 3; round++) {
-      await expect.poll(async () => (await fetch(origin + large)).status, { timeout: 20_000 }).toBe(200)
+      await expect.poll(async () => (await fetch(origin + large)).status, patience).toBe(200)
       expect((await fetch(`${origin}/api/tags`)).status).toBe(200)
     }
     expect(48 * bytes, 'what they would hold without a limit').toBeGreaterThan(300_000_000)
     // A busy machine collects late; without the limit the clients would hold all of it until answerTimeout.
-    await expect.poll(() => megabytes(child.process.pid!) - before, { timeout: 15_000, interval: 500 }).toBeLessThan(250)
+    await expect.poll(() => megabytes(child.process.pid!) - before, patience).toBeLessThan(250)
     for (const socket of silent) socket.destroy()
-    await expect.poll(async () => (await fetch(origin + large)).status, { timeout: 20_000 }).toBe(200)
+    await expect.poll(async () => (await fetch(origin + large)).status, patience).toBe(200)
   } finally {
     child.process.kill('SIGKILL')
     await child.ended

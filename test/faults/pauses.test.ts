@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterEach, expect, test, vi } from 'vitest'
 import { goldenTokens } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { type Child, copyGolden, remove, start } from './child.js'
 import { askerOf } from './faulty.js'
 import { send } from './operations.js'
@@ -44,5 +45,5 @@ test('a write that finds the database locked is 503, with the code of SQLite in 
   other.exec('rollback')
   other.close()
   expect((await send(ask, 'POST', '/api/cities', { name: 'after' })).status).toBe(201)
-  await vi.waitFor(() => expect(child.output()).toMatch(/"level":50.*SQLITE_BUSY/), { timeout: 5_000 })
+  await vi.waitFor(() => expect(child.output()).toMatch(/"level":50.*SQLITE_BUSY/), patience)
 })

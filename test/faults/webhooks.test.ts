@@ -8,6 +8,7 @@ import { text as textOf } from 'node:stream/consumers'
 import Database from 'better-sqlite3'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { testSqlite } from '../support/sqlite-only.js'
+import { patience } from '../support/until.js'
 import { headerOf, ok, openReceiver, type Received, type Receiver, status } from '../webhooks/receiver.js'
 import type { Child } from './child.js'
 import { openChildren } from './children.js'
@@ -15,7 +16,6 @@ import { askerOf } from './faulty.js'
 import { type Ask, send } from './operations.js'
 
 const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
-const patience = { timeout: 50_000, interval: 100 }
 const { folder, run } = openChildren({
   limits: { webhookPause: 50, webhookLongestPause: 500, webhookAttempts: 1_000, webhookTimeout: 20_000 },
   webhooks: { allowPrivateAddresses: ['127.0.0.1'] },
@@ -151,7 +151,7 @@ test('events that a command sends again do not wait for the end of other deliver
   const [{ sequence }] = await waiting()
   isRepaired = true
   expect((await webhooks({}, 'resend', 'all', folder(), '--sequence', String(sequence))).out).toBe('1 event will be sent again.')
-  await vi.waitFor(() => expect(names().filter((name) => name === 'fails')).toHaveLength(2), { ...patience, timeout: 10_000 })
+  await vi.waitFor(() => expect(names().filter((name) => name === 'fails')).toHaveLength(2), patience)
   expect(held).toHaveLength(1)
   held[0]!()
 })

@@ -2,13 +2,11 @@
 import { afterAll, afterEach, describe, expect, vi } from 'vitest'
 import { project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
-import { allServe, askAnew, canListProcesses, childrenOf, connectionsOf, endAll, notes, patience, run } from './started.js'
+import { patience } from '../support/until.js'
+import { allServe, askAnew, canListProcesses, childrenOf, connectionsOf, endAll, notes, run } from './started.js'
 
 afterEach(endAll)
 afterAll(removeProjects)
-
-/** Milliseconds in which a client knows what has become of its request. */
-const atOnce = 10_000
 
 /** Asks on so many new connections. `ended`: how many have a response or an error. */
 function askOften(origin: string, count: number) {
@@ -33,7 +31,7 @@ describe.skipIf(!canListProcesses)('a killed process', () => {
     await vi.waitFor(() => expect(asked.ended()).toBe(3), patience)
     await vi.waitFor(() => expect(connectionsOf(child.process.pid!, Number(new URL(origin).port))).toBe(1), patience)
     process.kill(killed!, 'SIGKILL')
-    await vi.waitFor(() => expect(asked.ended()).toBe(4), { timeout: atOnce, interval: 20 })
+    await vi.waitFor(() => expect(asked.ended()).toBe(4), patience)
     expect(await asked.outcomes).toEqual(['200', '200', '200', '200'])
     await allServe(child, 2)
     await vi.waitFor(() => expect(connectionsOf(child.process.pid!, Number(new URL(origin).port))).toBe(0), patience)
@@ -47,7 +45,7 @@ describe.skipIf(!canListProcesses)('a killed process', () => {
     const asked = askOften(origin, 4)
     await vi.waitFor(() => expect(connectionsOf(child.process.pid!, Number(new URL(origin).port))).toBe(4), patience)
     for (const pid of killed) process.kill(pid, 'SIGKILL')
-    await vi.waitFor(() => expect(asked.ended()).toBe(4), { timeout: atOnce, interval: 20 })
+    await vi.waitFor(() => expect(asked.ended()).toBe(4), patience)
     expect(await asked.outcomes).toEqual(['reset', 'reset', 'reset', 'reset'])
     await vi.waitFor(() => expect(connectionsOf(child.process.pid!, Number(new URL(origin).port))).toBe(0), patience)
     await allServe(child, 2)
@@ -61,7 +59,7 @@ describe.skipIf(!canListProcesses)('a killed process', () => {
     const asked = askOften(origin, 4)
     await vi.waitFor(() => expect(asked.ended()).toBe(3), patience)
     for (const pid of killed.toReversed()) process.kill(pid, 'SIGKILL')
-    await vi.waitFor(() => expect(asked.ended()).toBe(4), { timeout: atOnce, interval: 20 })
+    await vi.waitFor(() => expect(asked.ended()).toBe(4), patience)
     await allServe(child, 2)
     await vi.waitFor(() => expect(connectionsOf(child.process.pid!, Number(new URL(origin).port))).toBe(0), patience)
   })

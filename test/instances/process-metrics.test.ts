@@ -6,7 +6,8 @@ import type { Child } from '../faults/child.js'
 import { project, removeProjects } from '../start/command.js'
 import { samplesOf, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
-import { allServe, askAnew, askManagementOf, canListProcesses, childrenOf, endAll, notes, patience, run, withGate } from './started.js'
+import { patience } from '../support/until.js'
+import { allServe, askAnew, askManagementOf, canListProcesses, childrenOf, endAll, notes, run, withGate } from './started.js'
 
 afterEach(endAll)
 afterAll(removeProjects)

@@ -7,6 +7,7 @@ import { octavo, project, removeProjects } from '../start/command.js'
 import { samplesOf, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { askAt } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import {
   allServe,
   askAnew,
@@ -19,7 +20,6 @@ import {
   managementOf,
   notes,
   openLoad,
-  patience,
   run,
   withGate,
 } from './started.js'
@@ -96,7 +96,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
   })
 
   rule('instances.3', 'SIGTERM drains all, also where every process gets it; no request fails that was sent before', async () => {
-    const child = run(project(notes('limits: { drainDelay: 1_500 }')), { OCTAVO_PROCESSES: '2' })
+    const child = run(project(notes('limits: { drainDelay: 6_000 }')), { OCTAVO_PROCESSES: '2' })
     const origin = await allServe(child, 2)
     const load = openLoad(origin, '/api/notes')
     await vi.waitFor(() => expect(load.done()).toBeGreaterThan(50), patience)
@@ -104,7 +104,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     // As a service manager does.
     for (const pid of pids) process.kill(pid, 'SIGTERM')
     child.signal('SIGTERM')
-    await vi.waitFor(async () => expect((await askManagementOf(child, '/ready')).status).toBe(503), { timeout: 1_400, interval: 10 })
+    await vi.waitFor(async () => expect((await askManagementOf(child, '/ready')).status).toBe(503), patience)
     const before = load.done()
     await vi.waitFor(() => expect(load.done()).toBeGreaterThan(before + 20), patience)
     expect(await load.stop()).toEqual([])
@@ -224,7 +224,7 @@ describe.skipIf(!canListProcesses)('processes', () => {
     }
     const { origin: management } = new URL(managementOf(child))
     child.signal('SIGTERM')
-    await vi.waitFor(async () => expect((await askAt(management, '/ready')).status).toBe(503), { timeout: 5_000, interval: 20 })
+    await vi.waitFor(async () => expect((await askAt(management, '/ready')).status).toBe(503), patience)
     expect(await child.ended).toMatchObject({ code: 0 })
   })
 

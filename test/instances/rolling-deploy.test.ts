@@ -12,12 +12,12 @@ import { octavo, project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
 import { type Answer, askAt } from '../support/serve.js'
 import { runStatement } from '../support/statements.js'
+import { patience } from '../support/until.js'
 import { endAll, notes, run } from './started.js'
 
 afterEach(endAll)
 afterAll(removeProjects)
 
-const patience = { timeout: 20_000, interval: 20 }
 const json = { 'content-type': 'application/json' }
 
 /** A deployment: the project with these attributes of notes, and with tags or without. */

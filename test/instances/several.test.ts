@@ -9,6 +9,7 @@ import { octavo, project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
 import { type Answer, askAt } from '../support/serve.js'
 import { runStatement } from '../support/statements.js'
+import { patience } from '../support/until.js'
 import { openReceiver } from '../webhooks/receiver.js'
 import { openBalancer } from './balancer.js'
 import { describeInstances } from './databases.js'
@@ -17,7 +18,6 @@ import { endAll, managementOf, notes, openLoad, run } from './started.js'
 afterEach(endAll)
 afterAll(removeProjects)
 
-const patience = { timeout: 50_000, interval: 100 }
 const json = { 'content-type': 'application/json' }
 
 const create = (origin: string, name: string): Promise<Answer> =>

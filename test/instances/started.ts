@@ -6,6 +6,7 @@ import { type Child, start } from '../faults/child.js'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
 import { managementOrigin } from '../support/management.js'
 import { type Answer, askAt } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 /** Notes that everybody may read, and a route that returns the id of the process. `more`: of the configuration, as code. */
 export const notes = (more = ''): Readonly<Record<string, unknown>> => ({
@@ -134,9 +135,6 @@ export function openLoad(origin: string, path: string, connections = 8): Load {
 
 /** Asks by a new connection each time. */
 export const askAnew = (origin: string, path: string): Promise<Answer> => askAt(origin, path, { headers: { connection: 'close' } })
-
-/** How long a test waits for processes. */
-export const patience = { timeout: 30_000, interval: 50 }
 
 /** Waits until so many processes serve. */
 export async function allServe(child: Child, count: number): Promise<string> {

@@ -4,8 +4,9 @@ import { afterAll, afterEach, expect, vi } from 'vitest'
 import { project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
 import { askAt } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { openStream } from '../webhooks/stream.js'
-import { allServe, askAnew, canListProcesses, endAll, lines, notes, patience, run } from './started.js'
+import { allServe, askAnew, canListProcesses, endAll, lines, notes, run } from './started.js'
 
 afterEach(endAll)
 afterAll(removeProjects)
@@ -28,7 +29,7 @@ rule('event-stream.12', 'streams go on and may be opened while a service stops, 
   expect([later.status, stream.isOver()]).toEqual([200, false])
   await write(origin, 'written while it stops')
   for (const one of [stream, later]) await vi.waitFor(() => expect(one.events).toHaveLength(1), patience)
-  await vi.waitFor(() => expect([stream.isOver(), later.isOver()]).toEqual([true, true]), { timeout: 20_000, interval: 5 })
+  await vi.waitFor(() => expect([stream.isOver(), later.isOver()]).toEqual([true, true]), patience)
   await expect(askAnew(origin, '/_health')).rejects.toThrow()
   expect(await child.ended).toMatchObject({ code: 0 })
 })

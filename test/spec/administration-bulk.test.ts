@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { type Desk, front, giveRights, officeRoles, openDesk, serveOffice, story, writer } from './editorial-office.js'
 
 let served: Served
@@ -282,7 +283,7 @@ rule('administration-bulk.15', 'a client that closes the connection stops the re
   while ((await acts()).length < 5) await new Promise((resolve) => setTimeout(resolve, 1))
   abort.abort()
   await expect(abandoned).rejects.toThrow()
-  await expect.poll(async () => (await bulk(ada, 'publish', body, key)).status, { timeout: 30_000 }).toBe(200)
+  await expect.poll(async () => (await bulk(ada, 'publish', body, key)).status, patience).toBe(200)
   const done = await acts()
   expect(done.length).toBeLessThan(60)
   expect(await published('abandoned')).toBe(done.length)

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { allowAdmins } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { type Desk, officeRoles, openDesk, serveOffice, story } from './editorial-office.js'
 
 let served: Served
@@ -84,13 +85,13 @@ const examinations = () =>
 
 rule('administration-doctor.3', 'one process examines for all who ask meanwhile, and requests do not wait for it', async () => {
   const answers = Promise.all([ada.get('/doctor'), ada.get('/doctor'), ada.get('/doctor')])
-  await expect.poll(() => examinations().length).toBe(1)
+  await expect.poll(() => examinations().length, patience).toBe(1)
   const other = await ada.get(`/content/${story}?limit=1`)
   expect(other.status).toBe(200)
   expect(examinations()).toHaveLength(1)
   const [one, two, three] = await answers
   expect([two!.body, three!.body]).toEqual([one!.body, one!.body])
-  await expect.poll(() => examinations()).toEqual([])
+  await expect.poll(() => examinations(), patience).toEqual([])
 })
 
 rule('administration-doctor.4', 'checks that take too long are 503, and their process ends', async () => {
@@ -99,7 +100,7 @@ rule('administration-doctor.4', 'checks that take too long are 503, and their pr
     const desk = await openDesk(hasty, 'hasty@office.example')
     const late = await desk.get('/doctor')
     expect([late.status, late.body.error.message]).toEqual([503, expect.stringContaining('limits.doctorTimeout')])
-    await expect.poll(() => examinations()).toEqual([])
+    await expect.poll(() => examinations(), patience).toEqual([])
   } finally {
     await hasty.close()
   }
@@ -109,7 +110,7 @@ rule('administration-doctor.4', 'a service that stops ends its checks', async ()
   const short = await serveOffice()
   const desk = await openDesk(short, 'short@office.example')
   const asked = desk.get('/doctor')
-  await expect.poll(() => examinations().length).toBe(1)
+  await expect.poll(() => examinations().length, patience).toBe(1)
   const closed = short.close()
   expect((await asked).status).toBe(503)
   expect(examinations()).toEqual([])

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { addAdministrator, allowAdmins, askAdmin, projectWithNotes, type SignedIn, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { file, sample } from '../uploads/sending.js'
 import { secrets } from './callers.js'
 import { sendForm } from './media-desk.js'
@@ -155,7 +156,7 @@ rule('administration-settings.2', 'the next e-mail has the new words', async () 
       developing.ask(path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(sent) })
     await post('/api/auth/local/register', account)
     await post('/api/auth/forgot-password', { email: account.email })
-    await expect.poll(() => developing.log.join('\n'), { timeout: 5_000 }).toMatch(/New words.*Go to /s)
+    await expect.poll(() => developing.log.join('\n'), patience).toMatch(/New words.*Go to /s)
   } finally {
     await developing.close()
   }

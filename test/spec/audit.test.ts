@@ -6,11 +6,11 @@ import { openAppendedFile } from '../../src/foundation/runtime/appended-file.js'
 import { addAdministrator, askAdmin, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { access, contentType, plain, reading, seeded } from './library.js'
 
 const json = { 'content-type': 'application/json' }
 type Line = Readonly<Record<string, unknown>>
-const patience = { timeout: 20_000, interval: 20 }
 const secret = 'Unheard-of'
 
 const project = {

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import { type Answer, goldenTokens, type Served, serveBeside, serveGolden } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { grant, revoke } from './callers.js'
 
 const token = goldenTokens().full!
@@ -242,7 +243,7 @@ test.skipIf(isOnServer)('caching.5: addresses of private files are signed anew, 
     const address = async () => (await at.ask('/api/upload/files?sort=id', { token })).text
     const first = await address()
     expect(first).toContain('signature=')
-    await expect.poll(address, { timeout: 10_000, interval: 200 }).not.toBe(first)
+    await expect.poll(address, patience).not.toBe(first)
   } finally {
     await at.close()
   }

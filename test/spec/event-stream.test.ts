@@ -8,6 +8,7 @@ import type { ScopeCall, ScopeResult } from '../../src/foundation/public/type-se
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { serveBeside, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { openStream, type Stream } from '../webhooks/stream.js'
 import { addGerman, addToken, addUser, grant, jwt, revoke, secrets } from './callers.js'
 import { contentType } from './library.js'
@@ -28,7 +29,6 @@ const files = {
   ...contentType('hidden', { title: { type: 'string' } }),
   ...contentType('guarded', { title: { type: 'string' } }, { plural: 'guardeds' }),
 }
-const patience = { timeout: 20_000, interval: 50 }
 const types = {
   [task]: {
     scope: ({ caller }: ScopeCall): ScopeResult => caller.kind === 'token' || (caller.kind === 'user' && { owner: { $eq: caller.id } }),

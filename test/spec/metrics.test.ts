@@ -6,6 +6,7 @@ import { isOnPostgres, isOnServer } from '../support/databases.js'
 import { askManagement, managed, type Sample, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { insertWebhook, openReceiver } from '../webhooks/receiver.js'
 import { openStream } from '../webhooks/stream.js'
 import { access, contentType, plain, reading, seeded } from './library.js'
@@ -91,7 +92,7 @@ rule('operations.9', 'metrics count what was done, and nothing that was refused'
   expect((await served.ask('/api/upload', { method: 'POST', body: form })).status).toBe(201)
   expect(await difference('octavo_image_processing_duration_seconds_count', {})).toBe(0)
   // The response is there a moment before its connection says so.
-  await vi.waitFor(async () => expect(requests(await scrape(served), { http_route: '/api/upload' })).toBe(1), 10_000)
+  await vi.waitFor(async () => expect(requests(await scrape(served), { http_route: '/api/upload' })).toBe(1), patience)
 
   const scraped = await scrape(served)
   expect(requests(scraped, { ...notes, http_request_method: 'GET', http_response_status_code: '200' })).toBe(5)
@@ -123,7 +124,7 @@ rule('operations.9', 'metrics count what was done, and nothing that was refused'
     expect(sumOf(scraped, 'octavo_db_transactions_retried_total')).not.toBeNull()
   } else expect(sumOf(scraped, 'octavo_sqlite_wal_bytes')).toBeGreaterThan(0)
   receive()
-  await vi.waitFor(async () => expect(sumOf(await scrape(served), 'octavo_outbox_pending')).toBe(0), { timeout: 20_000, interval: 50 })
+  await vi.waitFor(async () => expect(sumOf(await scrape(served), 'octavo_outbox_pending')).toBe(0), patience)
 })
 
 rule('operations.7', 'a management port that other machines can reach without a token is warned of once', async () => {
@@ -146,12 +147,12 @@ rule('operations.9', 'bytes of bodies are those that arrived, whatever the heade
   const head = 'POST /api/notes HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n'
   const socket = connect(Number(port), '127.0.0.1')
   socket.write(`${head}Content-Length: 1900\r\n\r\n{"data":`)
-  await vi.waitFor(async () => expect(sumOf(await scrape(served), 'http_server_active_requests')).toBe(1), 10_000)
+  await vi.waitFor(async () => expect(sumOf(await scrape(served), 'http_server_active_requests')).toBe(1), patience)
   socket.destroy()
   const chunked = connect(Number(port), '127.0.0.1')
   chunked.write(`${head}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\n{}\r\n0\r\n\r\n`)
   await once(chunked.resume(), 'close')
-  await vi.waitFor(async () => expect(requests(await scrape(served), route) - count).toBe(2), 10_000)
+  await vi.waitFor(async () => expect(requests(await scrape(served), route) - count).toBe(2), patience)
   expect((await received()) - before).toBe('{"data":'.length + '{}'.length)
 })
 
@@ -173,7 +174,7 @@ rule('operations.9', 'event streams are counted apart from durations, and a resp
     expect(difference('http_server_request_duration_seconds_count', heads)).toBe(1)
     expect(difference('http_server_response_body_size_bytes_sum', heads)).toBe(0)
     expect(sumOf(scraped, 'http_server_active_requests')).toBe(0)
-  }, 10_000)
+  }, patience)
 })
 
 rule('operations.15', 'reads are counted by whether their answer and their plan were in memory, and 304s', async () => {
@@ -183,7 +184,7 @@ rule('operations.15', 'reads are counted by whether their answer and their plan 
     const earlier = await hits()
     for (const _ of [1, 2]) await served.ask('/api/notes')
     if (!isOnServer) expect(await hits()).toBeGreaterThan(earlier)
-  })
+  }, patience)
   const before = await scrape(served)
   const difference = async (name: string, result: string) =>
     (sumOf(await scrape(served), name, { result }) ?? 0) - (sumOf(before, name, { result }) ?? 0)
@@ -238,14 +239,13 @@ rule(
     const delivered = async (result: string) => sumOf(await scrape(own), 'octavo_webhook_deliveries_total', { result })
     // The first of each is an increase.
     for (const result of ['delivered', 'failed', 'given_up']) expect(await delivered(result)).toBe(0)
-    const wait = { timeout: 20_000, interval: 50 }
     await vi.waitFor(async () => {
       expect((await write({ name: 'delivered' })).status).toBe(201)
       expect(await delivered('delivered')).toBeGreaterThan(0)
-    }, wait)
+    }, patience)
     expect(await delivered('failed')).toBeGreaterThan(0)
     expect((await write({ name: 'given up' })).status).toBe(201)
-    await vi.waitFor(async () => expect(await delivered('given_up')).toBe(1), wait)
+    await vi.waitFor(async () => expect(await delivered('given_up')).toBe(1), patience)
     expect(sumOf(await scrape(own), 'octavo_webhook_duration_seconds_count', { result: 'given_up' })).toBe(1)
     await receiver.close()
 
@@ -256,7 +256,7 @@ rule(
     await own.sql('alter table notes rename to notes_away')
     expect((await own.ask('/api/notes?filters[name]=nobody')).status).toBe(503)
     const failed = { http_response_status_code: '503', error_type: 'ServiceUnavailableError' }
-    await vi.waitFor(async () => expect(requests(await scrape(own), failed)).toBe(1), wait)
+    await vi.waitFor(async () => expect(requests(await scrape(own), failed)).toBe(1), patience)
     expect(sumOf(await scrape(own), 'octavo_db_errors_total', { class: 'schema_drift' })).toBe(1)
     await own.close()
   },
@@ -269,16 +269,15 @@ rule('operations.9', 'events that wait for a receiver that is down are pending, 
     config: { ...managed, webhooks: { allowPrivateAddresses: true }, limits: { webhookPause: 60_000 } },
   })
   await insertWebhook(own.sql, { name: 'receiver', url: receiver.origin, events: ['entry.create'], headers: {} })
-  const wait = { timeout: 20_000, interval: 50 }
   const headers = { 'content-type': 'application/json' }
   const body = JSON.stringify({ data: { name: 'waits' } })
   await vi.waitFor(async () => {
     expect((await own.ask('/api/notes', { method: 'POST', headers, body })).status).toBe(201)
     expect(receiver.received.length).toBeGreaterThan(0)
-  }, wait)
+  }, patience)
   // The cursor has passed all of them.
   const beyond = 'select sequence from octavo_outbox where sequence > (select min(sequence) from octavo_consumers)'
-  await vi.waitFor(async () => expect(await own.sql(beyond)).toEqual([]), wait)
+  await vi.waitFor(async () => expect(await own.sql(beyond)).toEqual([]), patience)
   const waiting = await own.sql("select sequence from octavo_deliveries where state = 'waiting'")
   expect(waiting.length).toBeGreaterThan(0)
   const scraped = await scrape(own)
@@ -297,13 +296,10 @@ rule('operations.16', 'on PostgreSQL, connections that were waited for in vain a
   const locked = own.sql('do $$ begin lock table notes; perform pg_sleep(3); end $$')
   const timeouts = async () => sumOf(await scrape(own), 'db_client_connection_timeouts_total', { pool: 'read' }) ?? 0
   let salt = 0
-  await vi.waitFor(
-    async () => {
-      await Promise.all(Array.from({ length: 4 }, () => own.ask(`/api/notes?filters[name]=${salt++}`)))
-      expect(await timeouts()).toBeGreaterThan(0)
-    },
-    { timeout: 20_000, interval: 20 },
-  )
+  await vi.waitFor(async () => {
+    await Promise.all(Array.from({ length: 4 }, () => own.ask(`/api/notes?filters[name]=${salt++}`)))
+    expect(await timeouts()).toBeGreaterThan(0)
+  }, patience)
   expect(sumOf(await scrape(own), 'db_client_connection_wait_time_seconds_sum', { pool: 'read' })).toBeGreaterThan(0.3)
   expect(sumOf(await scrape(own), 'octavo_db_errors_total', { class: 'overload' })).toBeGreaterThan(0)
   expect(sumOf(await scrape(own), 'octavo_requests_rejected_total', { reason: 'pool_timeout' })).toBeGreaterThan(0)
@@ -339,14 +335,14 @@ rule('operations.15', 'answers in memory that a write has made stale are counted
     const earlier = await hits()
     for (const _ of [1, 2]) expect(await names()).toBe(1)
     expect(await hits()).toBeGreaterThan(earlier)
-  })
+  }, patience)
   const before = await stale()
   const body = JSON.stringify({ data: { name: 'new' } })
   expect((await own.ask('/api/notes', { method: 'POST', headers: { 'content-type': 'application/json' }, body })).status).toBe(201)
   await vi.waitFor(async () => {
     expect(await names()).toBe(2)
     expect(await stale()).toBe(before! + 1)
-  })
+  }, patience)
   await own.close()
 })
 
@@ -376,7 +372,7 @@ rule('operations.10', 'requests that were refused are counted by reason, and att
     expect(difference('octavo_requests_rejected_total', { reason: 'too_complex' })).toBe(1)
     expect(difference('octavo_rate_limited_total', { limiter: 'address' })).toBe(2)
     expect(difference('octavo_auth_attempts_total', { kind: 'local', result: 'refused' })).toBe(5)
-  }, 10_000)
+  }, patience)
 })
 
 rule('operations.10', 'headers that are too large or too slow are counted, and a connection without a request is not', async () => {

@@ -6,6 +6,7 @@ import { isOnServer } from '../support/databases.js'
 import { askManagement, managed, managementOrigin } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { access, contentType, plain, reading, seeded } from './library.js'
 
 const notes = { ...contentType('note', { name: { type: 'string' } }), ...seeded('note', plain({ first: {} })), ...access(reading('note')) }
@@ -52,21 +53,18 @@ rule('operations.1', 'there is a management port only where it is configured, an
 
 rule('operations.2', 'GET /live is 503 while the event loop is late, and 200 again afterwards', async () => {
   // A busy machine may have held up the start.
-  await vi.waitFor(async () => expect((await askManagement(served, '/live')).body.status).toBe('live'), { timeout: 20_000, interval: 50 })
+  await vi.waitFor(async () => expect((await askManagement(served, '/live')).body.status).toBe('live'), patience)
   const blocked = served.ask('/api/block')
   await blocking
   // Sent before the event loop is blocked or while it is: the response comes with the first turn after it.
-  await vi.waitFor(
-    async () => {
-      const { status, body } = await askManagement(served, '/live')
-      expect(status).toBe(503)
-      expect(body.status).toBe('late')
-      expect(body.eventLoopLag).toBeGreaterThan(400)
-    },
-    { timeout: 20_000, interval: 20 },
-  )
+  await vi.waitFor(async () => {
+    const { status, body } = await askManagement(served, '/live')
+    expect(status).toBe(503)
+    expect(body.status).toBe('late')
+    expect(body.eventLoopLag).toBeGreaterThan(400)
+  }, patience)
   expect((await blocked).status).toBe(200)
-  await vi.waitFor(async () => expect((await askManagement(served, '/live')).status).toBe(200), { timeout: 20_000, interval: 50 })
+  await vi.waitFor(async () => expect((await askManagement(served, '/live')).status).toBe(200), patience)
 })
 
 rule('operations.3', 'GET /ready is 200, and 503 with the failing parts while the database cannot be used', async () => {
@@ -75,14 +73,11 @@ rule('operations.3', 'GET /ready is 200, and 503 with the failing parts while th
   if (isOnServer) return
   const sick = await serveProject(notes, { config: managed })
   renameSync(sick.database, `${sick.database}.away`)
-  await vi.waitFor(
-    async () => {
-      const { status, body } = await askManagement(sick, '/ready')
-      expect(status).toBe(503)
-      expect(body).toEqual({ status: 'not ready', failing: [{ part: 'database', problem: expect.stringMatching(/data\.db is gone/) }] })
-    },
-    { timeout: 20_000, interval: 50 },
-  )
+  await vi.waitFor(async () => {
+    const { status, body } = await askManagement(sick, '/ready')
+    expect(status).toBe(503)
+    expect(body).toEqual({ status: 'not ready', failing: [{ part: 'database', problem: expect.stringMatching(/data\.db is gone/) }] })
+  }, patience)
   expect((await sick.ask('/_health')).status).toBe(503)
   expect((await askManagement(sick, '/live')).status).toBe(200)
   await sick.close()

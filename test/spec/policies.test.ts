@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Policy, ReadAfterCall, ReadBeforeCall, ReadHooks } from '../../src/foundation/public/type-settings.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveGolden, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { addToken, secrets } from './callers.js'
 
 const full = 'may-do-everything'
@@ -48,8 +49,7 @@ function ask(method: string, path: string, data?: object, token = full): Promise
 const failed = { data: null, error: { status: 403, name: 'PolicyError', message: 'Policy Failed', details: {} } }
 
 /** Waits until something is in the log that was written since; a response is logged after it was sent. */
-const logged = (since: number, text: string): Promise<void> =>
-  expect.poll(() => served.log.slice(since).join(''), { timeout: 10_000 }).toContain(text)
+const logged = (since: number, text: string): Promise<void> => expect.poll(() => served.log.slice(since).join(''), patience).toContain(text)
 
 rule('policies.1', 'a policy that returns false refuses every action, before anything is read or written', async () => {
   policy = () => true

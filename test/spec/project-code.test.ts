@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { type Child, copyGolden, remove, start } from '../faults/child.js'
 import { rule } from '../support/rule.js'
 import { goldenTokens } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 const token = goldenTokens().full!
 
@@ -89,7 +90,7 @@ const lines = (): readonly Line[] =>
 /** The errors that were logged for a request, once there is one. */
 async function errorsOf(requestId: string): Promise<readonly Line[]> {
   const found = () => lines().filter((line) => line.level >= 50 && line.requestId === requestId)
-  await expect.poll(() => found().length, { timeout: 10_000 }).toBeGreaterThan(0)
+  await expect.poll(() => found().length, patience).toBeGreaterThan(0)
   return found()
 }
 
@@ -109,7 +110,7 @@ rule('project-code.1', 'a failure is logged once, with the request, and not show
   }
   // The same cause is logged once in a second: with the first of the requests, and the others name it.
   const ofHook = () => lines().find(({ hook }) => hook !== undefined)
-  await expect.poll(ofHook, { timeout: 10_000 }).toBeDefined()
+  await expect.poll(ofHook, patience).toBeDefined()
   const all = lines().filter(({ level }) => level >= 50)
   const known = new Set(Array.from({ length: requests }, (_, index) => `request-${index + 1}`))
   for (const { requestId } of all) expect(known.has(requestId!)).toBe(true)
@@ -146,7 +147,7 @@ rule('project-code.2', 'a promise that nobody awaits is logged with its code and
     expect(await errorsOf(requestId)).toMatchObject([{ msg: `unhandled promise rejection in ${code}` }])
   }
   expect((await create('listener later')).status).toBe(201)
-  await expect.poll(() => lines().some(({ msg }) => msg === 'unhandled promise rejection in careless'), { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => lines().some(({ msg }) => msg === 'unhandled promise rejection in careless'), patience).toBe(true)
   expect((await fetch(`${await child.origin}/_health`)).status).toBe(204)
   expect(child.process.exitCode).toBeNull()
 })

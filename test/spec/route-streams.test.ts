@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import type { CustomRoute, RouteCall } from '../../src/foundation/public/routes.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 let handle: (call: RouteCall) => unknown = () => 'nothing to do'
 const route = (method: CustomRoute['method'], path: string): CustomRoute => ({ method, path, auth: false, handle: (call) => handle(call) })
@@ -25,8 +26,7 @@ beforeEach(() => {
   handle = () => 'nothing to do'
 })
 
-const logged = (since: number, text: string): Promise<void> =>
-  expect.poll(() => served.log.slice(since).join(''), { timeout: 10_000 }).toContain(text)
+const logged = (since: number, text: string): Promise<void> => expect.poll(() => served.log.slice(since).join(''), patience).toContain(text)
 
 /** A client that reads only what it is told to. */
 async function open(path = '/api/stream', of: Served = served): Promise<{ socket: Socket; text: () => string }> {
@@ -102,7 +102,7 @@ rule('routes.8', 'a stream goes on as fast as its client reads, and ends when th
     })()
   }
   const { socket, text } = await open()
-  await expect.poll(() => text().length).toBeGreaterThan(1_000_000)
+  await expect.poll(() => text().length, patience).toBeGreaterThan(1_000_000)
   socket.pause()
   // What the sockets of both sides hold is a few megabytes.
   let before = -1
@@ -111,16 +111,16 @@ rule('routes.8', 'a stream goes on as fast as its client reads, and ends when th
     before = yielded
     return same
   }
-  await expect.poll(stands, { interval: 300, timeout: 20_000 }).toBe(true)
+  await expect.poll(stands, patience).toBe(true)
   const stopped = yielded
   await pause(300)
   expect(yielded).toBe(stopped)
   expect(stopped).toBeLessThan(text().length / 100_000 + 400)
   socket.resume()
-  await expect.poll(() => yielded).toBeGreaterThan(stopped + 10)
+  await expect.poll(() => yielded, patience).toBeGreaterThan(stopped + 10)
   expect([ended, signal!.aborted]).toEqual([false, false])
   socket.destroy()
-  await expect.poll(() => [ended, signal!.aborted]).toEqual([true, true])
+  await expect.poll(() => [ended, signal!.aborted], patience).toEqual([true, true])
   expect((signal!.reason as Error).name).toBe('ClientClosedRequestError')
 })
 
@@ -129,9 +129,9 @@ rule('routes.8', 'a stream that hangs is ended when the client leaves, also befo
   const hanging = () => new ReadableStream({ pull: () => new Promise(() => {}), cancel: () => void cancelled++ }, { highWaterMark: 0 })
   handle = hanging
   const first = await open()
-  await expect.poll(first.text).toContain('200 OK')
+  await expect.poll(first.text, patience).toContain('200 OK')
   first.socket.destroy()
-  await expect.poll(() => cancelled).toBe(1)
+  await expect.poll(() => cancelled, patience).toBe(1)
   // The client leaves while the function still works.
   const { promise, resolve } = withResolver()
   let working: AbortSignal | null = null
@@ -141,23 +141,23 @@ rule('routes.8', 'a stream that hangs is ended when the client leaves, also befo
     return hanging()
   }
   const second = await open()
-  await expect.poll(() => working?.aborted).toBe(false)
+  await expect.poll(() => working?.aborted, patience).toBe(false)
   second.socket.destroy()
-  await expect.poll(() => working?.aborted).toBe(true)
+  await expect.poll(() => working?.aborted, patience).toBe(true)
   resolve()
-  await expect.poll(() => cancelled).toBe(2)
+  await expect.poll(() => cancelled, patience).toBe(2)
   // A result that comes after the response.
   handle = async () => {
     await pause(1_300)
     return hanging()
   }
   expect((await served.ask('/api/stream')).status).toBe(503)
-  await expect.poll(() => cancelled, { timeout: 5_000 }).toBe(3)
+  await expect.poll(() => cancelled, patience).toBe(3)
   // HEAD has no body.
   handle = hanging
   const head = await fetch(`${served.origin}/api/stream`, { method: 'HEAD' })
   expect([head.status, head.headers.get('content-type')]).toEqual([200, 'application/octet-stream'])
-  await expect.poll(() => cancelled).toBe(4)
+  await expect.poll(() => cancelled, patience).toBe(4)
 })
 
 rule('routes.8', 'a stream that fails is 500 before it began, and cut off afterwards', async () => {
@@ -223,7 +223,7 @@ rule('routes.8', 'a stream that sends nothing for too long is ended', async () =
     const { socket, text } = await open('/api/stream', impatient)
     await once(socket, 'close')
     expect(text()).toContain('the only word')
-    await expect.poll(() => signal?.aborted).toBe(true)
+    await expect.poll(() => signal?.aborted, patience).toBe(true)
   } finally {
     await impatient.close()
   }
@@ -243,7 +243,7 @@ rule('routes.12', 'a stop waits for responses, and tells streams without an end'
   }
   const stream = fetch(`${stopped.origin}/api/stream`).then((response) => response.text())
   const act = fetch(`${stopped.origin}/api/act`, { method: 'POST' }).then((response) => response.json())
-  await expect.poll(() => [...begun].sort()).toEqual(['GET', 'POST'])
+  await expect.poll(() => [...begun].sort(), patience).toEqual(['GET', 'POST'])
   const closed = stopped.close()
   expect(await Promise.all([stream, act])).toEqual(['first last', 'in time'])
   await closed

@@ -9,6 +9,7 @@ import type { CustomRoute, RouteCall } from '../../src/foundation/public/routes.
 import type { StandardSchema } from '../../src/foundation/public/standard-schema.js'
 import { rule } from '../support/rule.js'
 import { type Asked, type Served, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { addToken, addUser, grant, jwt, secrets } from './callers.js'
 
 const [order, note] = ['api::order.order', 'api::note.note'] as const
@@ -156,8 +157,7 @@ const json = (body: unknown, more: Asked = {}): Asked => ({
 })
 const post = (path: string, body: unknown, more: Asked = {}) => served.ask(path, json(body, more))
 /** Waits until a line that was logged since has this text. */
-const logged = (since: number, text: string): Promise<void> =>
-  expect.poll(() => served.log.slice(since).join(''), { timeout: 10_000 }).toContain(text)
+const logged = (since: number, text: string): Promise<void> => expect.poll(() => served.log.slice(since).join(''), patience).toContain(text)
 
 rule('routes.1', 'a route responds to its method at its path', async () => {
   handle = ({ params, request }) => ({ params, url: request.url, method: request.method })
@@ -312,7 +312,7 @@ rule('routes.3', 'the action of a route is granted to roles and tokens', async (
   expect((await served.ask('/api/mine', { token: user })).body).toEqual({ kind: 'user', id: ann })
   expect((await served.ask('/api/orders/featured', { token: 'reads' })).status).toBe(200)
   await grant(served, 'public', `${order}.mine`)
-  await expect.poll(async () => (await served.ask('/api/mine')).body).toEqual({ kind: 'public' })
+  await expect.poll(async () => (await served.ask('/api/mine')).body, patience).toEqual({ kind: 'public' })
   // An open route has other senders, whose credentials are none of ours.
   for (const authorization of ['Bearer nobody', 'Basic eDp5', `Bearer ${user}`])
     expect((await served.ask('/api/open', { headers: { authorization } })).body).toEqual({ kind: 'public' })

@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { openChildren } from '../faults/children.js'
 import { rule } from '../support/rule.js'
+import { patience } from '../support/until.js'
 
 const children = openChildren(null)
 
@@ -25,8 +26,6 @@ const runs = (): readonly Line[] =>
   children.written('runs').map(([what, pid, time]) => ({ what: what!, pid: Number(pid), time: Number(time) }))
 const begun = () => runs().filter(({ what }) => what === 'begin')
 const run = () => children.run({ LOG_LEVEL: 'info' })
-
-const patience = { timeout: 40_000, interval: 100 }
 
 rule('schedules.5', 'a process that is killed while it runs a schedule leaves it to another one', async () => {
   configure(1_500)

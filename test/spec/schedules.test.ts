@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { Schedule, ScheduleCall } from '../../src/foundation/public/schedules.js'
 import { rule } from '../support/rule.js'
 import { type Served, type ServeOptions, serveBeside, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 const city = 'api::city.city'
 const files = {
@@ -37,7 +38,6 @@ async function beside(other: Served, code: ServeOptions['code']): Promise<Served
 const everySecond = (run: Schedule['run'], more: Partial<Schedule> = {}): Schedule => ({ name: 'tick', cron: '* * * * * *', run, ...more })
 const lines = ({ log }: Served) => log.map((line) => JSON.parse(line) as Record<string, unknown> & { readonly msg: string })
 const said = (served: Served, msg: string) => lines(served).filter((line) => line.msg === msg)
-const patience = { timeout: 20_000 }
 
 rule('schedules.1', 'a function runs at its times, and knows them', async () => {
   const calls: ScheduleCall[] = []

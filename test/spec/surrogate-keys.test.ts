@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, vi } from 'vitest'
 import type { ContentEvent } from '../../src/foundation/public/events.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { addToken, secrets } from './callers.js'
 import { access, contentType, reading } from './library.js'
 
@@ -19,7 +20,6 @@ const project = {
   ...contentType('place', { name: { type: 'string' } }),
   ...access(['article', 'author', 'tag', 'place'].flatMap((type) => [...reading(type), ...writing(type)])),
 }
-const patience = { timeout: 20_000, interval: 20 }
 
 const events: ContentEvent[] = []
 let served: Served

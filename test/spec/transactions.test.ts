@@ -6,6 +6,7 @@ import type { AfterCall, BeforeCall } from '../../src/foundation/public/hooks.js
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 const [article, author, tag, city, category] = [
   'api::article.article',
@@ -404,7 +405,7 @@ rule('transactions.10', 'a transaction with a key is executed once', async () =>
     return held
   }
   const later = order('Later', { idempotencyKey: 'order 2' })
-  await expect.poll(() => isUnderWay, { timeout: 10_000 }).toBe(true)
+  await expect.poll(() => isUnderWay, patience).toBe(true)
   expect(await failure(order('Later', { idempotencyKey: 'order 2' }))).toMatchObject({ status: 409 })
   goOn()
   expect((await later).writer.name).toBe('Later')

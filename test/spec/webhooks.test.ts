@@ -7,12 +7,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vi
 import { rule } from '../support/rule.js'
 import type { Answer, Served } from '../support/serve.js'
 import { goldenTokens, serveBeside, serveGolden } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { allEvents, headerOf, insertWebhook, ok, openReceiver, type Received, type Receiver, status } from '../webhooks/receiver.js'
 import { replaceResolver } from '../webhooks/resolver.js'
 
 const token = goldenTokens().full!
 const json = { 'content-type': 'application/json' }
-const patience = { timeout: 30_000, interval: 50 }
 const main = join(import.meta.dirname, '..', '..', 'dist', 'main.js')
 
 let served: Served
@@ -257,7 +257,7 @@ describe('what is kept', () => {
     await addCity('given up')
     await expect.poll(() => at('/logged').length, patience).toBe(1)
     const failed = async () => (await octavo('webhooks', 'deliveries', 'logged', served.folder, '--failed')).out
-    await expect.poll(failed, { timeout: 30_000, interval: 200 }).toMatch(/entry\.create +api::city\.city \w+ +1 +-/)
+    await expect.poll(failed, patience).toMatch(/entry\.create +api::city\.city \w+ +1 +-/)
     const { out } = await octavo('webhooks', 'deliveries', 'logged', served.folder, '--json')
     expect(JSON.parse(out)).toMatchObject([{ event: 'entry.create', attempt: 1, status: 410, error: 'gone for good' }])
     receiver.respond = ok

@@ -10,13 +10,13 @@ import { project, removeProjects, root } from './command.js'
 afterAll(removeProjects)
 
 const canIsolate = spawnSync('unshare', ['--pid', '--fork', '--kill-child', 'true']).status === 0
-const patience = { timeout: 20_000, interval: 20 }
 
 describe.skipIf(!canIsolate)('as process 1', () => {
   rule('running.8', 'SIGTERM while the configuration is read ends the process', async () => {
     const folder = project({
       ...contentType('note', { name: { type: 'string' } }),
       'octavo.config.mjs': `import { writeFileSync } from 'node:fs'
+import { patience } from '../support/until.js'
         writeFileSync(new URL('held', import.meta.url), String(process.pid))
         await new Promise((resolve) => setTimeout(resolve, 600_000))
         export default {}`,

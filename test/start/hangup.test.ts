@@ -13,11 +13,11 @@ import {
   lines,
   notes,
   openLoad,
-  patience,
   run,
   withGate,
 } from '../instances/started.js'
 import { rule } from '../support/rule.js'
+import { patience } from '../support/until.js'
 import { project, removeProjects, root } from './command.js'
 
 afterEach(endAll)

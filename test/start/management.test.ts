@@ -7,11 +7,10 @@ import { contentType } from '../spec/library.js'
 import { managementOrigin } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { askAt } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { octavo, project, removeProjects } from './command.js'
 
 const notes = contentType('note', { name: { type: 'string' } })
-
-const patience = { timeout: 20_000, interval: 20 }
 
 let child: Child | null = null
 let folder: string | null = null
@@ -31,13 +30,13 @@ async function takenPort(): Promise<{ readonly port: number; readonly server: Se
 }
 
 rule('operations.4', 'a service that is told to stop is not ready at once, serves on, and closes the management port last', async () => {
-  folder = await copyGolden({ limits: { drainDelay: 4_000 }, management: { port: 0 } })
+  folder = await copyGolden({ limits: { drainDelay: 10_000 }, management: { port: 0 } })
   child = start(folder)
   const origin = await child.origin
   const management = managementOrigin(child.output().split('\n'))!
   expect((await askAt(management, '/ready')).status).toBe(200)
   child.signal('SIGTERM')
-  await vi.waitFor(async () => expect((await askAt(management, '/ready')).status).toBe(503), { timeout: 3_500, interval: 10 })
+  await vi.waitFor(async () => expect((await askAt(management, '/ready')).status).toBe(503), patience)
   const { body } = await askAt(management, '/ready')
   expect(body).toEqual({ status: 'not ready', failing: [{ part: 'service', problem: 'The service is stopping' }] })
   // What is asked now is still served.

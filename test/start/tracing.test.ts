@@ -7,6 +7,7 @@ import { type Child, copyGolden, remove, start } from '../faults/child.js'
 import { rule } from '../support/rule.js'
 import { type Answer, askAt, goldenTokens } from '../support/serve.js'
 import { runStatement } from '../support/statements.js'
+import { patience } from '../support/until.js'
 import { headerOf, insertWebhook, openReceiver, type Receiver } from '../webhooks/receiver.js'
 import { root } from './command.js'
 
@@ -23,7 +24,6 @@ interface Exported {
 }
 
 const token = goldenTokens().full!
-const patience = { timeout: 20_000, interval: 50 }
 const traceId = 'af7651916cd43dd8448eb211c80319c1'
 const parentId = 'b7ad6b7169203331'
 

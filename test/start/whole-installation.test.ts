@@ -10,6 +10,7 @@ import { type AdminAsked, adminPassword, askAdmin } from '../support/administrat
 import { createDatabase, isOnServer, removeDatabase } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Asked, askAt } from '../support/serve.js'
+import { patience } from '../support/until.js'
 import { octavo } from './command.js'
 import { articleAttributes, articleSchema, everySchema, scalars } from './every-attribute.js'
 
@@ -81,7 +82,7 @@ let picture: { readonly id: number; readonly name: string }
 
 rule('administration.11', 'the first administrator comes in with the code from the log', async () => {
   expect((await read('/api/articles')).status).toBe(404)
-  await expect.poll(() => child.output()).toContain('The code for the first one is')
+  await expect.poll(() => child.output(), patience).toContain('The code for the first one is')
   const [, code] = /The code for the first one is ([A-Z2-9-]{19}),/.exec(child.output())!
   const body = { email: 'ada@example.com', firstname: 'Ada', password: adminPassword, code }
   session = ok(await askAdmin({ origin, ask }, '/session/first', { method: 'POST', body })).data.accessToken

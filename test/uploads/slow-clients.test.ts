@@ -8,6 +8,7 @@ import { contentType } from '../spec/library.js'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
+import { patience } from '../support/until.js'
 
 let served: Served
 beforeAll(async () => {
@@ -27,6 +28,6 @@ rule('headers.17', 'a file that is compressed is not kept for a client that does
   socket.write('GET /uploads/large.txt HTTP/1.1\r\nHost: x\r\nAccept-Encoding: gzip\r\n\r\n')
   // A response is counted once its connection is closed, here by the service.
   const ended = async () => sumOf(await scrape(served), 'http_server_request_duration_seconds_count', { http_route: '/uploads/*' })
-  await vi.waitFor(async () => expect(await ended()).toBe(1), { timeout: 20_000, interval: 50 })
+  await vi.waitFor(async () => expect(await ended()).toBe(1), patience)
   socket.destroy()
 })
