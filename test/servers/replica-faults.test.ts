@@ -1,16 +1,15 @@
 // A replica that lags (R27), two writers whose writes readers see in some order (R29), and reads that conflict with what a replica replays (R30).
 import pg from 'pg'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, vi } from 'vitest'
-import { type Cluster, missingForCluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
+import { type Cluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
 import { addToken, addUser, grant, jwt, secrets } from '../spec/callers.js'
+import { describeWith } from '../support/describe-with.js'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { rule } from '../support/rule.js'
 import { until } from '../support/until.js'
 import { closeDesks, type Desk, range, serveDesk } from './desk.js'
 import { configure, countReads, flush, flushLog, heldOn, sqlAt, waitingForLocks } from './replica-desk.js'
 import { contradictory, type PairRead, watchPairs } from './two-writers.js'
-
-const missing = missingForCluster()
 
 vi.setConfig({ testTimeout: 300_000 })
 
@@ -350,5 +349,4 @@ function tests(): void {
   })
 }
 
-if (missing === null) describe('a replica', tests)
-else describe.skip(`a replica (skipped: ${missing})`, tests)
+describeWith(['PostgreSQL'], 'a replica', tests)
