@@ -101,8 +101,9 @@ export default defineConfig({
         isolate: !sharesProcess,
         globalSetup: ['test/support/shared-servers.ts'],
         env,
-        testTimeout: 60_000,
-        hookTimeout: 60_000,
+        // Only what hangs: a busy machine takes many times as long.
+        testTimeout: 300_000,
+        hookTimeout: 300_000,
         // Concurrent tests of a file start processes too.
         maxConcurrency: 2,
         // The built service runs as Node loads it; transformed like a test's own files, it would start and run slower.

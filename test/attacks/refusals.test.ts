@@ -103,14 +103,10 @@ describe('every route', () => {
     (['POST', 'PUT'] as const).filter((verb) => verb in actions).map((verb) => [verb, path] as const),
   )
 
-  test.each(Object.keys(values))(
-    'O01 O11 S132 refuses in a few kilobytes what a body has of %s',
-    async (name) => {
-      for (const [verb, path] of writing.filter(isTried))
-        for (const body of bodiesFor(path, values[name]!)) await ask(besieged, verb, path, body)
-    },
-    240_000,
-  )
+  test.each(Object.keys(values))('O01 O11 S132 refuses in a few kilobytes what a body has of %s', async (name) => {
+    for (const [verb, path] of writing.filter(isTried))
+      for (const body of bodiesFor(path, values[name]!)) await ask(besieged, verb, path, body)
+  })
 
   test('S132 refuses in a few kilobytes what the query, the path and the headers have', async () => {
     const long = 'x'.repeat(7000)
@@ -131,7 +127,7 @@ describe('every route', () => {
       await ask(besieged, 'GET', path, undefined, headers)
       await ask(besieged, 'GET', path, undefined, { authorization: `Bearer ${long}` })
     }
-  }, 240_000)
+  })
 })
 
 describe('what a message shows of a value', () => {

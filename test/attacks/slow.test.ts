@@ -73,7 +73,7 @@ test('O09 answers that are not taken make room for others, and end', async () =>
   await pause(7_000)
   for (const { socket } of slow) socket.resume()
   await Promise.all(slow.map(({ closed }) => closed))
-}, 120_000)
+})
 
 test('O09 an address within its share keeps its answers, however young those of an address are that begins again and again', async () => {
   const answer = 6_000_000
@@ -108,7 +108,7 @@ test('O09 an address within its share keeps its answers, however young those of 
   await Promise.all(steady.map(({ closed }) => closed))
   for (const one of steady) expect([one.text().slice(9, 12), one.text().length > size]).toEqual(['200', true])
   expect(gaveWay).toEqual([true, true])
-}, 60_000)
+})
 
 test('O10 bodies that never end are bounded together, and make room for one that comes', async () => {
   served = await serveGolden({ config: { limits: { unreadBytes: 5_000_000, authRateLimit: 0 } } })

@@ -4,12 +4,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { rule } from '../support/rule.js'
 import { goldenProject, goldenTokens, type Served, serveGolden } from '../support/serve.js'
 import { compile, typesOf } from '../types/compile.js'
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 const root = join(import.meta.dirname, '..', '..')
 const source = join(root, 'packages', 'client')

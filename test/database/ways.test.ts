@@ -181,7 +181,7 @@ beforeAll(async () => {
   })
   database = new Database(served.database, { readonly: true, verbose: (sql) => statements.push(String(sql)) })
   defineFunctions(database)
-}, 60_000)
+})
 afterAll(async () => {
   database.close()
   await served.close()

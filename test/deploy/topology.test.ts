@@ -1,15 +1,13 @@
 // docs/spec/running.md: the topology of deploy/compose.yaml, started as processes.
 import { Agent, request } from 'node:http'
 import pg from 'pg'
-import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { afterAll, beforeAll, expect } from 'vitest'
 import { contentType } from '../spec/library.js'
 import { project, removeProjects } from '../start/command.js'
 import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import { until } from '../support/until.js'
 import { startTopology, type Topology } from './topology.js'
-
-vi.setConfig({ testTimeout: 240_000, hookTimeout: 240_000 })
 
 describeWith(['HAProxy', 'PostgreSQL'], 'the topology', () => {
   let topology: Topology

@@ -1,11 +1,10 @@
 // `octavo openapi`: the description as a file.
 import { join } from 'node:path'
-import { afterAll, expect, vi } from 'vitest'
+import { afterAll, expect } from 'vitest'
 import { octavo, project, removeProjects, root } from '../start/command.js'
 import { rule } from '../support/rule.js'
 import { serveBeside } from '../support/serve.js'
 
-vi.setConfig({ testTimeout: 180_000 })
 afterAll(removeProjects)
 
 const files = {

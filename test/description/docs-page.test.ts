@@ -1,13 +1,11 @@
 // The page at /docs: what is sent, and what it does in a browser.
-import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { addToken, grant, secrets } from '../spec/callers.js'
 import { type OpenBrowser, openBrowser } from '../support/browser.js'
 import { describeWith } from '../support/describe-with.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveProject } from '../support/serve.js'
 import { patience } from '../support/until.js'
-
-vi.setConfig({ testTimeout: 180_000, hookTimeout: 180_000 })
 
 const story = 'api::story.story'
 const markup = '<img src=x onerror="document.title=\'run\'">'

@@ -1,14 +1,12 @@
 // Every recorded read of the golden project, asked again: each response is as the description for its caller says, in both contracts.
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { conversationsOf, hold } from '../golden/conversations.js'
 import { rule } from '../support/rule.js'
 import { goldenTokens, type Served, serveGolden } from '../support/serve.js'
 import { type Checker, type Document, openChecker } from './responses.js'
 
-// Compiling the schemas of a whole project takes seconds.
-vi.setConfig({ testTimeout: 180_000 })
 const folder = join(import.meta.dirname, '..', 'golden')
 const files = readdirSync(folder).filter((file) => file.startsWith('read-'))
 /** Where the contracts return different values: files of conditions and orders return the same ones. */

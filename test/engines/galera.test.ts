@@ -22,7 +22,7 @@ describeWith(['MariaDB', 'Galera'], 'MariaDB joined by Galera', () => {
       const environment = { DATABASE_CONNECTION_TIMEOUT: '1000' }
       desks.push(await serveDesk(url, { environment, config: { limits: { readTimeout: 4_000, writeTimeout: 10_000 } } }))
     }
-  }, 120_000)
+  })
 
   afterAll(async () => {
     for (const desk of desks) await desk.close().catch(() => {})

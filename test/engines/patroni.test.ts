@@ -30,7 +30,7 @@ describeWith(['PostgreSQL', 'Patroni', 'HAProxy'], 'PostgreSQL kept by Patroni',
     folder = project({ ...deskFiles, 'octavo.config.json': { limits: { readTimeout: 4_000, writeTimeout: 6_000 } } })
     service = start(folder, environment())
     origin = await service.origin
-  }, 120_000)
+  })
 
   afterAll(async () => {
     service?.process.kill('SIGKILL')

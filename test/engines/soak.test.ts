@@ -42,7 +42,7 @@ describeWith(['PostgreSQL'], 'three services and a replica', () => {
     folder = project({ ...deskFiles, 'octavo.config.json': { limits: { readTimeout: 4_000, writeTimeout: 6_000 } } })
     for (const _ of range(3)) ports.push(await freePort())
     for (const index of range(3)) await begin(index)
-  }, 120_000)
+  })
 
   afterAll(async () => {
     for (const { process: child, ended } of services) {

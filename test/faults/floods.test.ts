@@ -61,7 +61,7 @@ test('scans over their time are 503, their threads are free at once, and the pro
   await pause(300)
   child!.signal('SIGTERM')
   expect(await child!.ended).toMatchObject({ code: 0 })
-}, 120_000)
+})
 
 test('beside sixty clients of thirty megabytes each, light reads go on', async () => {
   const origin = await up({ readTimeout: 8_000 }, 60_000)
@@ -81,4 +81,4 @@ test('beside sixty clients of thirty megabytes each, light reads go on', async (
   const statuses = await Promise.all(clients)
   expect(statuses).toContain(200)
   for (const status of statuses) expect([200, 503]).toContain(status)
-}, 180_000)
+})

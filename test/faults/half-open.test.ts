@@ -44,7 +44,7 @@ test('hooks of types that there are not are refused before anything is opened', 
     errors: '',
   })
   expect(existsSync(join(folder, '.tmp', 'data.db'))).toBe(false)
-}, 60_000)
+})
 
 test('an uploads folder that cannot be used leaves nothing open', async () => {
   mkdirSync(join(folder, 'uploads'), { recursive: true })
@@ -55,7 +55,7 @@ test('an uploads folder that cannot be used leaves nothing open', async () => {
   expect(output).toContain('is a symbolic link')
   expect(code).toBe(0)
   expect(existsSync(join(folder, '.tmp', 'data.db-wal'))).toBe(false)
-}, 60_000)
+})
 
 test('nor does a server that cannot be made, however often it is tried', async () => {
   const { code, output, errors } = await run(`
@@ -66,7 +66,7 @@ test('nor does a server that cannot be made, however often it is tried', async (
   expect(output.match(/Wildcard must be the last/g)).toHaveLength(12)
   expect(output).toContain('nothing is held')
   expect({ code, errors }).toEqual({ code: 0, errors: '' })
-}, 60_000)
+})
 
 test('a service that is closed, twice too, holds nothing of the process', async () => {
   const { code, output, errors } = await run(`
@@ -76,4 +76,4 @@ test('a service that is closed, twice too, holds nothing of the process', async 
     await Promise.all([service.close(), service.close()])
     console.log(JSON.stringify(held()) === JSON.stringify(before) ? 'nothing is held' : held())`)
   expect({ code, output, errors }).toEqual({ code: 0, output: 'nothing is held\n', errors: '' })
-}, 60_000)
+})

@@ -78,7 +78,7 @@ test('a body that does not come in is not waited for: the stop is orderly and so
   expect(after).toBeGreaterThan(900)
   expect(after).toBeLessThan(9_000)
   expect(lines().some(({ msg }) => msg.startsWith('closed stalled connections'))).toBe(true)
-}, 60_000)
+})
 
 test('an answer that is not taken is not waited for longer than the stop can afford', async () => {
   const origin = await serve({ drainTimeout: 8_000 })
@@ -90,7 +90,7 @@ test('an answer that is not taken is not waited for longer than the stop can aff
   const { code, after } = await child.ended
   expect({ code, closed: isClosed(), errors: errors() }).toEqual({ code: 0, closed: true, errors: [] })
   expect(after).toBeLessThan(8_000)
-}, 60_000)
+})
 
 test('a body that comes in slowly, but in time, is answered', async () => {
   const origin = await serve({ drainBodies: 10_000 })
@@ -104,7 +104,7 @@ test('a body that comes in slowly, but in time, is answered', async () => {
   const { code } = await child.ended
   expect(slow.text()).toMatch(/^HTTP\/1\.1 201 /)
   expect({ code, closed: isClosed() }).toEqual({ code: 0, closed: true })
-}, 60_000)
+})
 
 test('threads that end with the process are no failure of theirs', async () => {
   const origin = await serve({ drainBodies: 20_000 })
@@ -115,4 +115,4 @@ test('threads that end with the process are no failure of theirs', async () => {
   child.signal('SIGTERM')
   expect(await child.ended).toMatchObject({ code: 1 })
   expect(errors()).toEqual([])
-}, 60_000)
+})

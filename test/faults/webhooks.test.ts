@@ -156,36 +156,31 @@ test('events that a command sends again do not wait for the end of other deliver
   held[0]!()
 })
 
-testSqlite(
-  'a shutdown does not wait for results that cannot be stored',
-  'on servers, nothing locks the whole database',
-  async () => {
-    const limits = { webhookTimeout: 20_000, drainTimeout: 45_000 }
-    writeFileSync(join(folder(), 'octavo.config.json'), JSON.stringify({ limits, webhooks: { allowPrivateAddresses: true } }))
-    await create('entry.create')
-    let respond = (): void => {}
-    receiver.respond = (received, response, socket) => {
-      respond = () => ok(received, response, socket)
-    }
-    const child = run()
-    await send(await askOf(child), 'POST', '/api/cities', { name: 'city' })
-    await vi.waitFor(() => expect(names()).toEqual(['city']), patience)
-    const database = new Database(join(folder(), '.tmp', 'data.db'))
-    try {
-      database.exec('begin immediate')
-      respond()
-      child.signal('SIGTERM')
-      await child.ended
-      expect(child.output() + child.errors()).not.toContain('shutdown timed out')
-    } finally {
-      database.close()
-    }
-    receiver.respond = ok
-    await run().origin
-    await vi.waitFor(() => expect(names()).toEqual(['city', 'city']), patience)
-  },
-  120_000,
-)
+testSqlite('a shutdown does not wait for results that cannot be stored', 'on servers, nothing locks the whole database', async () => {
+  const limits = { webhookTimeout: 20_000, drainTimeout: 45_000 }
+  writeFileSync(join(folder(), 'octavo.config.json'), JSON.stringify({ limits, webhooks: { allowPrivateAddresses: true } }))
+  await create('entry.create')
+  let respond = (): void => {}
+  receiver.respond = (received, response, socket) => {
+    respond = () => ok(received, response, socket)
+  }
+  const child = run()
+  await send(await askOf(child), 'POST', '/api/cities', { name: 'city' })
+  await vi.waitFor(() => expect(names()).toEqual(['city']), patience)
+  const database = new Database(join(folder(), '.tmp', 'data.db'))
+  try {
+    database.exec('begin immediate')
+    respond()
+    child.signal('SIGTERM')
+    await child.ended
+    expect(child.output() + child.errors()).not.toContain('shutdown timed out')
+  } finally {
+    database.close()
+  }
+  receiver.respond = ok
+  await run().origin
+  await vi.waitFor(() => expect(names()).toEqual(['city', 'city']), patience)
+})
 
 test('a connection is made to the address that was checked, whatever its name leads to afterwards', async () => {
   // Listens on every address of this machine, so only the check decides.

@@ -39,25 +39,21 @@ describeMariadb('the recordings on MariaDB', (server) => {
 
   beforeAll(async () => {
     served = await serve()
-  }, 60_000)
+  })
   afterAll(() => served.close())
 
   test.each(reads)('%s is answered as recorded, but for the listed differences', async (file) => {
     expect(await differing(served, file, 'mariadb')).toEqual(named(file))
   })
 
-  test.each(writes)(
-    '%s is answered as recorded on a fresh database, but for the listed differences',
-    { timeout: 120_000 },
-    async (file) => {
-      const fresh = await serve()
-      try {
-        expect(await differing(fresh, file, 'mariadb')).toEqual(named(file))
-      } finally {
-        await fresh.close()
-      }
-    },
-  )
+  test.each(writes)('%s is answered as recorded on a fresh database, but for the listed differences', async (file) => {
+    const fresh = await serve()
+    try {
+      expect(await differing(fresh, file, 'mariadb')).toEqual(named(file))
+    } finally {
+      await fresh.close()
+    }
+  })
 
   test.each(readdirSync(folder).filter((file) => file.startsWith('quirk-500-')))('%s: what Strapi fails at is no failure', async (file) => {
     const failed: string[] = []

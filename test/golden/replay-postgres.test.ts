@@ -46,18 +46,14 @@ describePostgres('the recordings on PostgreSQL', (server) => {
     expect(await differing(served, file, 'postgres')).toEqual(named(file))
   })
 
-  test.each(writes)(
-    '%s is answered as recorded on a fresh database, but for the listed differences',
-    { timeout: 120_000 },
-    async (file) => {
-      const fresh = await serve()
-      try {
-        expect(await differing(fresh, file, 'postgres')).toEqual(named(file))
-      } finally {
-        await fresh.close()
-      }
-    },
-  )
+  test.each(writes)('%s is answered as recorded on a fresh database, but for the listed differences', async (file) => {
+    const fresh = await serve()
+    try {
+      expect(await differing(fresh, file, 'postgres')).toEqual(named(file))
+    } finally {
+      await fresh.close()
+    }
+  })
 
   test.each(readdirSync(folder).filter((file) => file.startsWith('quirk-500-')))('%s: what Strapi fails at is no failure', async (file) => {
     const failed: string[] = []

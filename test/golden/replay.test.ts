@@ -29,18 +29,14 @@ describe('recorded reads', () => {
 })
 
 describe('recorded writes', () => {
-  test.each(writes)(
-    '%s is answered as recorded on a fresh database, but for the listed differences',
-    { timeout: 120_000 },
-    async (file) => {
-      const fresh = await serveGolden(unlimited)
-      try {
-        expect(await differing(fresh, file)).toEqual(named(file))
-      } finally {
-        await fresh.close()
-      }
-    },
-  )
+  test.each(writes)('%s is answered as recorded on a fresh database, but for the listed differences', async (file) => {
+    const fresh = await serveGolden(unlimited)
+    try {
+      expect(await differing(fresh, file)).toEqual(named(file))
+    } finally {
+      await fresh.close()
+    }
+  })
 })
 
 test.each([

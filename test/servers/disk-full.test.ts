@@ -58,7 +58,7 @@ function testsOn(kind: ServerKind): void {
     server = await kind.start(undefined, folder)
     url = await server.createDatabase()
     desk = await serveDesk(url, { config: { limits: { readTimeout: 2_000, writeTimeout: 3_000 } } })
-  }, 120_000)
+  })
   afterAll(async () => {
     await desk.close()
     await server.close()
@@ -94,7 +94,7 @@ function testsOn(kind: ServerKind): void {
       else expect(there.get(code) ?? 0, code).toBeLessThanOrEqual(1)
     }
     expect((await desk.ask('/api/notes?pagination[pageSize]=1')).status).toBe(200)
-  }, 120_000)
+  })
 }
 
 for (const kind of Object.values(kinds)) {

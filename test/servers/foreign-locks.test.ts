@@ -25,7 +25,7 @@ describeMariadb('locks of others', (server) => {
     })
     await addToken(desk, token, { type: 'full-access' })
     other = await createConnection(url)
-  }, 120_000)
+  })
   afterEach(() => other.query('rollback'))
   afterAll(async () => {
     await other?.end()

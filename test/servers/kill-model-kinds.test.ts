@@ -97,7 +97,7 @@ describeServers('killed at any step of a change', (server, kind) => {
     base = newBase()
     database = await server().createDatabase()
     await copyRows(databaseOf(base), database, await loadModel({ folder: base }))
-  }, 120_000)
+  })
   afterAll(() => {
     removeProject(base)
     console.log(countedKills(kind.name, kills))

@@ -49,7 +49,7 @@ describeMariadb('a change of the model on MariaDB that cannot be carried out', (
     base = await server().createDatabase()
     await copyRows(join(project, 'content.db'), base, from)
     before = await allRows(base)
-  }, 120_000)
+  })
 
   it.each(Object.entries(changes))(
     'model-plans.22: is taken back: %s',

@@ -86,7 +86,7 @@ function openBase(server: () => TestServer) {
     opened.base = await server().createDatabase()
     await copyRows(join(project, 'content.db'), opened.base, from)
     opened.bytes = await copiedToSqlite(opened.base, from)
-  }, 120_000)
+  })
   return opened
 }
 
@@ -149,7 +149,7 @@ describePostgres('a change of the model on PostgreSQL that is ended', (server) =
     await way.close()
     for (const n of [2, Math.ceil(statements / 3), statements - 1, statements])
       expect(await killedAt(n, statements, n === statements ? after : before), `killed at ${n}`).toBe(true)
-  }, 240_000)
+  })
 })
 
 describeMariadb('a change of the model on MariaDB that is ended', (server) => {
@@ -205,7 +205,7 @@ describeMariadb('a change of the model on MariaDB that is ended', (server) => {
     await way.close()
     if (last < plan.steps.length) expect(await done()).toBe(plan.steps.length)
     else expect(await finish(url)).toBe(await rowsOf(made))
-  }, 240_000)
+  })
 
   it('model-plans.22: is finished after its process was killed', async () => {
     const { url: made, statements } = await rehearse('mysql', server(), opened)
@@ -225,7 +225,7 @@ describeMariadb('a change of the model on MariaDB that is ended', (server) => {
       expect(await finish(url), `killed at ${n}`).toBe(expected)
       await way.close()
     }
-  }, 120_000)
+  })
 })
 
 describeServers('a change of the model', (server, { client }) => {

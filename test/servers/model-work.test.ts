@@ -73,7 +73,7 @@ describeServers('changes of the model', (server, kind) => {
     await copyRows(join(project, 'content.db'), base, from)
     // What the server cannot hold is another matter: both begin with the same values.
     bytes = await copiedToSqlite(base, from)
-  }, 120_000)
+  })
 
   // Each on one of the servers, in turn; FAULTS=all takes all on each.
   const own = changes.filter((_, index) => isThorough || (index % 2 === 0) === (kind.client === 'postgres'))

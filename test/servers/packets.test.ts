@@ -31,7 +31,7 @@ describeMariadb(
       url = await server().createDatabase()
       way = await openProxy(url)
       desk = await serveProject(files, { config: { limits: { bodyBytes } }, environment: environmentOf(way.url) })
-    }, 120_000)
+    })
     afterAll(async () => {
       await desk?.close()
       await way?.close()

@@ -41,7 +41,7 @@ function tests(): void {
     executedForKeeping = countReads(keeping)
     const create = async (code: string) => (await plain.send('POST', '/api/notes', { code, text: '0' })).body.data.documentId as string
     notes = [await create('one'), await create('two')]
-  }, 120_000)
+  })
   afterAll(async () => {
     await closeDesks(plain, keeping, reading)
     replica.stop()
@@ -232,7 +232,6 @@ function tests(): void {
         await until(
           'there are enough reads, also on the replica',
           async () => mixed.length > 0 || (reads > 250 && (await areEnoughOnReplica())),
-          240_000,
         )
       } finally {
         isOver = true

@@ -33,7 +33,7 @@ function tests(): void {
     keeping = await serveDesk(urlOf(primary), { environment })
     executed = countReads(first)
     note = (await first.send('POST', '/api/notes', { code: 'one', text: '0' })).body.data.documentId
-  }, 120_000)
+  })
   afterAll(async () => {
     await closeDesks(keeping, second, first)
     replica.stop()

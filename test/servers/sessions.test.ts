@@ -41,7 +41,7 @@ describeServers('sessions', (server, { client }) => {
       environment: { ...secrets, OCTAVO_DATABASE_INDEXES: 'true' },
     })
     await addToken(desk, token, { type: 'full-access' })
-  }, 120_000)
+  })
   afterAll(async () => {
     await desk?.close()
     await way?.close()

@@ -10,7 +10,7 @@ describeServers('the content API', (server, kind) => {
   beforeAll(async () => {
     desk = await serveDesk(await server().createDatabase())
     strapi = await serveGolden({ environment: environmentOf(await server().createDatabase(goldenContent(kind))) })
-  }, 120_000)
+  })
   afterAll(async () => {
     await strapi?.close()
     await closeDesks(desk)

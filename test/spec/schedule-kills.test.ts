@@ -60,4 +60,4 @@ test('a process that is paused during a run loses the schedule, and its run is t
   one.process.kill('SIGCONT')
   await expect.poll(() => runs().some(({ what, pid }) => what === 'end' && pid === one.process.pid), patience).toBe(true)
   expect(begun()).toHaveLength(2)
-}, 120_000)
+})

@@ -19,13 +19,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import Database from 'better-sqlite3'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import { serveBeside } from '../support/serve.js'
 import { type Ended, octavo, root } from './command.js'
 
-// One test installs the compiler.
-vi.setConfig({ testTimeout: 180_000 })
 const place = mkdtempSync(join(tmpdir(), 'octavo-init-'))
 afterAll(() => rmSync(place, { recursive: true, force: true }))
 
@@ -165,7 +163,7 @@ describe('creates', () => {
     const errors = stdout.split('\n').filter((line) => line.includes('error TS'))
     expect(errors.map((line) => line.slice(0, line.indexOf('(')))).toEqual(['wrong.mjs', 'wrong.ts'])
     for (const error of errors) expect(error).toContain('strictParam')
-  }, 120_000)
+  })
 
   test.each([
     ['postgres', 'postgres://me:p%40ss%20word@db.example.org/site', ['db.example.org', '5432', 'site', 'me', "'p@ss word'"]],

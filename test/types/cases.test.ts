@@ -1,12 +1,10 @@
 // A table of snippets for generated types, the client and documents(): what compiles, and where the compiler sees what is wrong.
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import { goldenProject } from '../support/serve.js'
 import { general, hooks, looseCode, preamble, transactions, wrongNames } from './cases.js'
 import { compile, type Mistake, typesOf } from './compile.js'
 
-// The first test compiles all snippets.
-vi.setConfig({ testTimeout: 180_000 })
 const mark = '▸'
 const fileOf = (index: number) => `case-${index}.ts`
 const codeOf = (code: string) => `${preamble}\n${code}\nexport {}\n`

@@ -1,7 +1,7 @@
 // The file that `octavo types` generates: how it is written, what it promises of real documents, and what it costs the compiler.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, vi } from 'vitest'
+import { afterAll, describe, expect } from 'vitest'
 import { loadModel } from '../../src/model/schema/load.js'
 import { isNullable } from '../../src/project/description/view.js'
 import { publicFields } from '../../src/query/rest/fields.js'
@@ -10,7 +10,6 @@ import { rule } from '../support/rule.js'
 import { goldenProject, goldenTokens, serveGolden } from '../support/serve.js'
 import { compile, typesOf } from './compile.js'
 
-vi.setConfig({ testTimeout: 180_000 })
 afterAll(removeProjects)
 
 const schema = (name: string, attributes: object, more: object = {}) => ({

@@ -118,4 +118,4 @@ test('kill -9 while files come in, are replaced and are removed', async () => {
   } finally {
     await removeProject(folder)
   }
-}, 120_000)
+})
