@@ -17,7 +17,7 @@ import type { ModelChanges } from '../project/model-changes/builder-request.js'
 import type { Compression } from './compression.js'
 import type { Connections } from './connections.js'
 import type { Hints } from './hints/hints.js'
-import type { IncomingBodies, UnsentResponses } from './memory-budgets.js'
+import type { BodyBudget, ResponseBudget } from './memory-budgets.js'
 import type { Streams } from './rest/open-streams.js'
 
 /** The parts of the service that the server uses. */
@@ -56,8 +56,8 @@ export interface MountContext {
   readonly config: Config
   readonly backend: Backend
   readonly connections: Connections
-  readonly bodies: IncomingBodies
-  readonly unsent: UnsentResponses
+  readonly bodies: BodyBudget
+  readonly unsent: ResponseBudget
   /** Null if responses are sent as they are. */
   readonly compression: Compression | null
   /** Null unless NODE_ENV is `development`. */

@@ -6,7 +6,7 @@ import qs from 'qs'
 import { ApiError, validationError } from '../foundation/errors/errors.js'
 import { nextTurn } from '../foundation/runtime/event-loop.js'
 import { checkStructure, type JsonLimits } from '../foundation/runtime/json-structure.js'
-import type { IncomingBodies, IncomingBody } from './memory-budgets.js'
+import type { BodyBudget, IncomingBody } from './memory-budgets.js'
 
 /** The limits of a request body. */
 interface BodyLimits extends JsonLimits {
@@ -26,7 +26,7 @@ type ReadForm<Limits extends BodyLimits> = (request: IncomingMessage, incoming: 
 export async function readBody<Limits extends BodyLimits>(
   request: IncomingMessage,
   address: string,
-  bodies: IncomingBodies,
+  bodies: BodyBudget,
   limits: Limits,
   readForm: ReadForm<Limits> | null = null,
 ): Promise<unknown> {
@@ -151,7 +151,7 @@ type FormField = readonly [name: string, text: string]
  */
 export const readForm: ReadForm<FormBodyLimits> = async (request, incoming, limits) => {
   const bytes = await readRawBody(request, incoming, limits)
-  const { fields, file } = await partsOf(request, bytes, limits)
+  const { fields, file } = await parseParts(request, bytes, limits)
   const body = nestedFields(fields)
   // A text in `data` is refused as such.
   if (file !== null && typeof body.data !== 'string') throw filesRefused(file)
@@ -204,7 +204,7 @@ async function feed(parser: BusboyInstance, bytes: Buffer, isOver: () => boolean
   parser.end()
 }
 
-async function partsOf({ headers }: IncomingMessage, bytes: Buffer, limits: FormBodyLimits): Promise<FormParts> {
+async function parseParts({ headers }: IncomingMessage, bytes: Buffer, limits: FormBodyLimits): Promise<FormParts> {
   const { Busboy } = (await import('@fastify/busboy')).default
   const { uploadFields: most, bodyBytes } = limits
   const fields: FormField[] = []

@@ -13,7 +13,7 @@ interface SentVersion {
 }
 
 /** The tag of `If-None-Match` that means the version with this strong ETag, as the client sent it. */
-const sentTag = (tags: string, tag: string): string | undefined =>
+const findSentTag = (tags: string, tag: string): string | undefined =>
   tags
     .split(',')
     .map((one) => one.trim())
@@ -22,14 +22,15 @@ const sentTag = (tags: string, tag: string): string | undefined =>
 /** True if the client already has the version with this strong ETag; null without `If-None-Match`. */
 export function hasVersion(headers: IncomingHttpHeaders, tag: string): boolean | null {
   const tags = headers['if-none-match']
-  return tags === undefined ? null : tags === '*' || sentTag(tags, tag) !== undefined
+  return tags === undefined ? null : tags === '*' || findSentTag(tags, tag) !== undefined
 }
 
 /**
  * The ETag of a 304 to a client that has the version with this strong one: in the form that the client sent. A cache does not update a
  * response with a weak tag by a strong one (RFC 9111, section 4.3.4).
  */
-export const tagOfUnchanged = (headers: IncomingHttpHeaders, tag: string): string => sentTag(headers['if-none-match'] ?? '', tag) ?? tag
+export const getUnchangedTag = (headers: IncomingHttpHeaders, tag: string): string =>
+  findSentTag(headers['if-none-match'] ?? '', tag) ?? tag
 
 /** True if the client already has this version: the response is 304. */
 export function isUnchanged(headers: IncomingHttpHeaders, { tag, changed }: SentVersion): boolean {
@@ -49,7 +50,7 @@ export function rangeApplies(headers: IncomingHttpHeaders, { tag, changed }: Sen
 const maxHashedBytes = 4_000_000
 
 /** Caches may store the response to a read and must revalidate it. */
-export const cachingOf = ({ headers }: RequestContext['request']): string =>
+export const getCacheControl = ({ headers }: RequestContext['request']): string =>
   headers.authorization === undefined ? 'public, no-cache' : 'private, no-cache'
 
 /**
@@ -57,14 +58,14 @@ export const cachingOf = ({ headers }: RequestContext['request']): string =>
  * store it only for requests without credentials (RFC 9111, section 5.2.2).
  */
 export function okRead({ request, metrics }: Pick<RequestContext, 'request' | 'metrics'>, bytes: ReadBytes): Reply {
-  const caching = cachingOf(request)
+  const caching = getCacheControl(request)
   if (bytes.bytes.length > maxHashedBytes) return { status: 200, bytes, headers: { 'cache-control': caching } }
   const tag = `"${bytes.kept?.hash ?? contentHash(bytes.bytes)}"`
   const headers = { 'cache-control': caching, etag: tag }
   if (hasVersion(request.headers, tag) !== true) return { status: 200, bytes, headers }
   bytes.release()
   metrics?.notModified()
-  return { status: 304, headers: { ...headers, etag: tagOfUnchanged(request.headers, tag) } }
+  return { status: 304, headers: { ...headers, etag: getUnchangedTag(request.headers, tag) } }
 }
 
 /** The key of responses with more keys than a header may have; it is purged with every change. */
@@ -74,7 +75,7 @@ const anyType = 't-all'
 const plainId = /^[\w-]{1,64}$/
 
 /** The header with the keys of a response. `types`: uids that it was read from; `documentId`: of its only document. */
-export function surrogateKeysOf(
+export function createSurrogateKeys(
   { surrogateKeys, limits }: Pick<Config, 'surrogateKeys' | 'limits'>,
   types: readonly string[],
   documentId: string | undefined,

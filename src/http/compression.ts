@@ -18,17 +18,17 @@ export interface Compression {
   payload(reply: FastifyReply, payload: unknown): Promise<unknown>
 }
 
-export function openCompression(limits: CompressionLimits): Compression {
-  const codingOf = openCodings()
-  const compress = openCompress(limits)
+export function createCompression(limits: CompressionLimits): Compression {
+  const chooseCoding = createCodingChoice()
+  const compress = createCompress(limits)
 
-  async function compressed(reply: FastifyReply, given: Uncompressed, kept?: KeptForms): Promise<ReadBytes | null> {
+  async function compressFor(reply: FastifyReply, given: Uncompressed, kept?: KeptForms): Promise<ReadBytes | null> {
     if (given.bytes.length < minCompressedBytes || isSecret(reply.request)) return null
-    const coding = codingOf(String(reply.request.headers['accept-encoding'] ?? ''))
+    const coding = chooseCoding(String(reply.request.headers['accept-encoding'] ?? ''))
     if (coding === null) return null
     const known = kept?.form(coding)
     if (known !== undefined) given.release()
-    const packed = known ?? (await packedBytes(given, coding))
+    const packed = known ?? (await compressBytes(given, coding))
     if (packed === null) return null
     // There are no bytes if the client has left.
     if (known === undefined && packed.bytes.length > 0) kept?.keep(coding, packed.bytes)
@@ -36,7 +36,7 @@ export function openCompression(limits: CompressionLimits): Compression {
     return packed
   }
 
-  async function packedBytes(given: Uncompressed, coding: Coding): Promise<ReadBytes | null> {
+  async function compressBytes(given: Uncompressed, coding: Coding): Promise<ReadBytes | null> {
     const bytes = await compress(given, coding)
     return bytes === null ? null : { bytes, release: () => {} }
   }
@@ -47,20 +47,20 @@ export function openCompression(limits: CompressionLimits): Compression {
     result: async (reply, result) => {
       if (result.bytes === undefined) return result
       const { bytes, headers } = result
-      const packed = await compressed(reply, { ...bytes, isGone: isGone(reply) }, bytes.kept)
+      const packed = await compressFor(reply, { ...bytes, isGone: isGone(reply) }, bytes.kept)
       if (packed === null) return result
       const tag = headers?.etag
       return {
         ...result,
         bytes: packed,
-        ...(tag === undefined ? {} : { headers: { ...headers, etag: weak(String(tag)) } }),
+        ...(tag === undefined ? {} : { headers: { ...headers, etag: toWeakTag(String(tag)) } }),
       }
     },
     payload: async (reply, payload) => {
       if (reply.request.headers['accept-encoding'] === undefined || !mayCompress(reply)) return payload
       if (typeof payload !== 'string' && !Buffer.isBuffer(payload)) return payload
       const bytes = Buffer.isBuffer(payload) ? payload : Buffer.from(payload)
-      return (await compressed(reply, { bytes, release: () => {}, isGone: isGone(reply) }))?.bytes ?? payload
+      return (await compressFor(reply, { bytes, release: () => {}, isGone: isGone(reply) }))?.bytes ?? payload
     },
   }
 }
@@ -77,11 +77,11 @@ function mayCompress(reply: FastifyReply): boolean {
 function markCompressed(reply: FastifyReply, coding: Coding, length: number): void {
   reply.header('content-encoding', coding).header('content-length', length).removeHeader('accept-ranges')
   const tag = reply.getHeader('etag')
-  if (typeof tag === 'string') reply.header('etag', weak(tag))
+  if (typeof tag === 'string') reply.header('etag', toWeakTag(tag))
 }
 
 /** The ETag of the same document in other bytes: a strong one would promise the same bytes. */
-const weak = (tag: string): string => (tag.startsWith('W/') ? tag : `W/${tag}`)
+const toWeakTag = (tag: string): string => (tag.startsWith('W/') ? tag : `W/${tag}`)
 
 /** Limits of compression. */
 interface CompressionLimits {
@@ -146,7 +146,7 @@ const compressors: Readonly<Record<Coding, Compressor>> = {
   },
 }
 
-function openCompress({ compressionConcurrency, compressionBytes }: CompressionLimits): Compress {
+function createCompress({ compressionConcurrency, compressionBytes }: CompressionLimits): Compress {
   const waiting: (() => void)[] = []
   let running = 0
   let held = 0
@@ -167,7 +167,7 @@ function openCompress({ compressionConcurrency, compressionBytes }: CompressionL
   }
 
   return async (given, coding) => {
-    if (given.bytes.length <= maxInPlaceBytes) return released(given, compressors[coding].inPlace)
+    if (given.bytes.length <= maxInPlaceBytes) return compressAndRelease(given, compressors[coding].inPlace)
     const counted = Math.max(given.bytes.length, minCounted)
     if (held + counted > compressionBytes) return null
     held += counted
@@ -192,7 +192,7 @@ async function compressInPool(given: Uncompressed, coding: Coding): Promise<Uint
   }
 }
 
-function released({ bytes, release }: Uncompressed, compress: Compressor['inPlace']): Uint8Array {
+function compressAndRelease({ bytes, release }: Uncompressed, compress: Compressor['inPlace']): Uint8Array {
   try {
     return compress(bytes)
   } finally {
@@ -222,7 +222,7 @@ const maxRemembered = 100
  * Opens the choice of a coding by `Accept-Encoding`. The client's q-values decide, then the coding that makes the response smaller; null
  * if it prefers the response as it is, or accepts no coding.
  */
-export function openCodings(): (acceptEncoding: string) => Coding | null {
+export function createCodingChoice(): (acceptEncoding: string) => Coding | null {
   // `max` would allocate all memory at the start; `maxSize` grows with the entries.
   const remembered = new LRUCache<string, { readonly coding: Coding | null }>({ maxSize: maxRemembered, sizeCalculation: () => 1 })
   return (acceptEncoding) => {

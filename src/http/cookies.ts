@@ -29,7 +29,7 @@ export const setCookie = ({ name, path, sameSite, secure, domain }: CookieForm, 
   })
 
 /** Returns the value that the client sent; undefined if there is none. */
-export const cookieOf = ({ headers }: IncomingMessage, name: string): string | undefined => parseCookie(headers.cookie ?? '')[name]
+export const readCookie = ({ headers }: IncomingMessage, name: string): string | undefined => parseCookie(headers.cookie ?? '')[name]
 
 /** A client requests the cookie with this header, which other sites cannot send without CORS permission. */
 const header = 'x-strapi-refresh-cookie'
@@ -54,7 +54,7 @@ export function refreshCookie(context: RequestContext, token: RefreshToken | nul
  */
 export function readRefreshCookie(context: RequestContext): string | undefined {
   const { request, config } = context
-  const found = cookieOf(request, config.auth.cookie.name)
+  const found = readCookie(request, config.auth.cookie.name)
   if (found === undefined) return undefined
   const { origin } = request.headers
   const isCrossSite =

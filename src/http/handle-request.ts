@@ -11,9 +11,9 @@ import type { Installation } from '../project/installation.js'
 import type { MountContext } from './backend.js'
 import { readBody, readForm } from './body.js'
 import { addConnectionClose } from './connections.js'
-import { askerOf, nameOf, type Reply, type RequestContext } from './request-context.js'
+import { getCallerName, type Reply, type RequestContext, toAsker } from './request-context.js'
 import { type LoggedRequest, noteCaller } from './request-log.js'
-import { respond, respondFrom, smallResponse } from './respond.js'
+import { respond, respondWithSource, smallResponse } from './respond.js'
 
 /** Conditions under which a request is handled. */
 export interface Admission {
@@ -22,14 +22,14 @@ export interface Admission {
   /** False: credentials are not looked at, and the caller is the public. */
   readonly identifies: boolean
   /**
-   * `asked`: scopes are applied before the request is handled. `hidden`: documents of types with a scope do not exist for it. `later`: its
+   * `applied`: scopes are applied before the request is handled. `hidden`: documents of types with a scope do not exist for it. `later`: its
    * reads and writes apply them.
    */
-  readonly scopes: 'asked' | 'hidden' | 'later'
+  readonly scopes: 'applied' | 'hidden' | 'later'
 }
 
 /** Requests to content: permissions are checked where documents are read and written. */
-export const contentAdmission: Admission = { action: null, identifies: true, scopes: 'asked' }
+export const contentAdmission: Admission = { action: null, identifies: true, scopes: 'applied' }
 
 /**
  * Handles a request with its caller and with one installation, which it holds until it has been handled. `admit`: the request is handled a
@@ -52,13 +52,13 @@ export async function handleRequest(
   const { installation, end: leaveInstallation } = entered instanceof Promise ? await entered : entered
   try {
     admit?.(installation.model)
-    const asker = askerOf(caller, request.id)
-    noteCaller(request, nameOf(asker), installation.model)
+    const asker = toAsker(caller, request.id)
+    noteCaller(request, getCallerName(asker), installation.model)
     if (admission.action !== null && !caller.grants.may(admission.action)) {
       hints?.watch(request, createContext(parts, [request, reply], { caller, access, asker, leaveInstallation, since }, installation))
       throw forbidden(admission.action)
     }
-    const scoped = backend.scopes === null ? caller : await withinScopes(backend.scopes, caller, admission, asker)
+    const scoped = backend.scopes === null ? caller : await applyScopes(backend.scopes, caller, admission, asker)
     const ready = performance.now()
     // Responses contain what scopes wrote or saw.
     const validSince = scoped === caller || admission.scopes === 'hidden' ? since : elapsed()
@@ -71,14 +71,14 @@ export async function handleRequest(
     // The second time holds the installation that is current then.
     leaveInstallation()
     if (admit !== null) throw error
-    return onModelInForce(request, reply, error, (again) => handleRequest(parts, request, reply, admission, work, again))
+    return retryOnModelChange(request, reply, error, (again) => handleRequest(parts, request, reply, admission, work, again))
   } finally {
     leaveInstallation()
   }
 }
 
 /** Limits what a caller may do to the scopes of the project. */
-async function withinScopes(scopes: ProjectScopes, caller: Caller, admission: Admission, asker: Asker): Promise<Caller> {
+async function applyScopes(scopes: ProjectScopes, caller: Caller, admission: Admission, asker: Asker): Promise<Caller> {
   if (admission.scopes === 'later') return caller
   return { ...caller, grants: admission.scopes === 'hidden' ? scopes.hideAll(caller.grants) : await scopes.apply(asker, caller.grants) }
 }
@@ -143,7 +143,7 @@ export async function send(parts: MountContext, request: FastifyRequest, reply: 
   const { connections, unsent, compression, hints, backend } = parts
   // Responses as bytes bypass the hooks of the HTTP library.
   if (connections.isEnding()) await addConnectionClose(connections, request, reply)
-  if (result.source !== undefined) return respondFrom(reply, result.source, result)
+  if (result.source !== undefined) return respondWithSource(reply, result.source, result)
   if (hints !== null && result.bytes !== undefined) await hints.beforeBytes(request, reply, result)
   const isPlain = compression === null || request.headers['accept-encoding'] === undefined || result.headers?.['content-type'] !== undefined
   const compressed = () => compression!.result(reply, result)
@@ -160,7 +160,7 @@ export type AdmitModel = (model: Model) => void
  * `admit` with the model before it does anything with it.
  * @throws `error` otherwise
  */
-export function onModelInForce<Result>(
+export function retryOnModelChange<Result>(
   { method, model: used }: LoggedRequest,
   reply: FastifyReply,
   error: unknown,

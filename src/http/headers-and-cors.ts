@@ -1,11 +1,14 @@
 // Headers of every response and checks of every request: CORS, security headers, request ids.
+
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import type { Once } from '../content/documents/operation.js'
 import type { Config } from '../foundation/config/config.js'
+import { validationError } from '../foundation/errors/errors.js'
 
 /** The allowed origins: any, or a list. */
-export type CorsOrigins = '*' | readonly string[]
+type CorsOrigins = '*' | readonly string[]
 
 /** The request headers that every response depends on; with compression, what shrinks depends on `Accept-Encoding` too. */
 export const variesBy = 'Origin, Authorization, Strapi-Response-Format, Strapi-Encode-Source-Maps'
@@ -28,7 +31,7 @@ type HeaderConfig = Pick<Config, 'compression' | 'corsOrigins' | 'responseHeader
  * Returns a function that adds the headers of every response: the service's, and those of the configuration, which take the place of the
  * same name; and those that allow its origin. Pages and files set their own policy.
  */
-export function openHeaders({ compression, corsOrigins, responseHeaders }: HeaderConfig) {
+export function createHeaders({ compression, corsOrigins, responseHeaders }: HeaderConfig) {
   const headers = {
     ...securityHeaders,
     'content-security-policy': policy,
@@ -47,11 +50,11 @@ export function openHeaders({ compression, corsOrigins, responseHeaders }: Heade
 }
 
 /** The policy of a page of the service: that of the configuration, if it has one. */
-export const policyOfPage = ({ responseHeaders }: Pick<Config, 'responseHeaders'>, own: string): string =>
+export const getPagePolicy = ({ responseHeaders }: Pick<Config, 'responseHeaders'>, own: string): string =>
   responseHeaders['content-security-policy'] ?? own
 
 /** The policy of a file: browsers enforce that of the configuration as well, so that an uploaded file never runs as a page of this origin. */
-export const policyOfFile = ({ responseHeaders }: Pick<Config, 'responseHeaders'>, own: string): string => {
+export const getFilePolicy = ({ responseHeaders }: Pick<Config, 'responseHeaders'>, own: string): string => {
   const { 'content-security-policy': configured } = responseHeaders
   return configured === undefined ? own : `${configured}, ${own}`
 }
@@ -104,4 +107,17 @@ export function answerPreflight(reply: FastifyReply, headers: readonly string[])
     .header('access-control-allow-headers', headers.join(','))
     .header('access-control-max-age', '31536000')
     .send()
+}
+
+/** Visible characters without quotes, commas and backslashes; optionally in quotes, as in the draft standard. */
+const form = /^(?:"([!#-+\--[\]-~]{1,255})"|([!#-+\--[\]-~]{1,255}))$/
+
+/** Returns the key of a request, or null. @throws ApiError 400 for an invalid key */
+export function readIdempotencyKey({ headers, method, url }: IncomingMessage, format: string): Once | null {
+  const given = headers['idempotency-key']
+  if (given === undefined) return null
+  const [, quoted, bare] = form.exec(String(given)) ?? []
+  const key = quoted ?? bare
+  if (key === undefined) throw validationError('Idempotency-Key must be 1 to 255 visible characters without quotes, commas and backslashes')
+  return { key, request: `${method} ${url} ${format}` }
 }

@@ -45,9 +45,9 @@ interface LeaseEntry {
 }
 
 /** `minAgeMs`: minimum age of a revoked lease if only leases of its address compete for the memory. */
-export function openClientMemory(minAgeMs: number): ClientMemory {
+export function createClientMemory(minAgeMs: number): ClientMemory {
   const clients = new Map<string, MemoryUser>()
-  const heap = openHeap()
+  const heap = createHeap()
   let total = 0
   let count = 0
 
@@ -110,7 +110,7 @@ const firstOf = (entries: ReadonlySet<LeaseEntry>): LeaseEntry | undefined => en
 /** Clients with more memory come first; of two with the same amount, the one with the oldest lease. */
 const isAbove = (a: MemoryUser, b: MemoryUser): boolean => a.bytes > b.bytes || (a.bytes === b.bytes && a.oldest < b.oldest)
 
-function openHeap() {
+function createHeap() {
   const heap: MemoryUser[] = []
 
   function place(client: MemoryUser, at: number): void {
@@ -164,7 +164,7 @@ export interface IncomingBody {
 }
 
 /** Budget of incomplete request bodies; slow clients are refused first. */
-export interface IncomingBodies {
+export interface BodyBudget {
   /** Starts to count a body. */
   begin(address: string): IncomingBody
 }
@@ -172,8 +172,8 @@ export interface IncomingBodies {
 /** Minimum age of a body that is refused to free memory for others of its address. */
 const minBodyAgeMs = 1_000
 
-export function openIncomingBodies(unreadBytes: number): IncomingBodies {
-  const memory = openClientMemory(minBodyAgeMs)
+export function createBodyBudget(unreadBytes: number): BodyBudget {
+  const memory = createClientMemory(minBodyAgeMs)
   return {
     begin: (address) => {
       let refuse = (): void => {}
@@ -199,7 +199,7 @@ export function openIncomingBodies(unreadBytes: number): IncomingBodies {
 const tooManyBodies = (): ApiError => new ApiError('ServiceUnavailableError', 'Too many incomplete request bodies')
 
 /** The limits for unsent responses. */
-interface UnsentLimits {
+interface ResponseBudgetLimits {
   /** Total bytes; from half of that on, slow clients are disconnected. */
   readonly maxBufferedResponseBytes: number
   /** Milliseconds for a client to receive a response. */
@@ -207,7 +207,7 @@ interface UnsentLimits {
 }
 
 /** Budget of large responses that are not completely sent; slow clients are disconnected first. */
-export interface UnsentResponses {
+export interface ResponseBudget {
   /** Counts a response of `bytes` bytes to a client address until it is sent. */
   watch(response: ServerResponse, address: string, bytes: number): void
 }
@@ -216,8 +216,8 @@ export interface UnsentResponses {
 const minResponseAgeMs = 2_000
 const checkIntervalMs = 500
 
-export function watchUnsent({ maxBufferedResponseBytes, answerTimeout }: UnsentLimits): UnsentResponses {
-  const memory = openClientMemory(minResponseAgeMs)
+export function createResponseBudget({ maxBufferedResponseBytes, answerTimeout }: ResponseBudgetLimits): ResponseBudget {
+  const memory = createClientMemory(minResponseAgeMs)
   let scheduled: NodeJS.Timeout | null = null
   const limit = maxBufferedResponseBytes / 2
   const isTight = (): boolean => memory.total() > limit

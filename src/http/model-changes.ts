@@ -6,7 +6,7 @@ import type { ChangeResult, PlannedChange } from '../project/model-changes/chang
 import type { ListedChange } from '../project/model-changes/change-log.js'
 
 /** The content that a request agrees to hide, by the header `octavo-agree`. */
-export const agreedTo = ({ headers }: { readonly headers: IncomingHttpHeaders }): ReadonlySet<string> =>
+export const readAgreement = ({ headers }: { readonly headers: IncomingHttpHeaders }): ReadonlySet<string> =>
   new Set(
     String(headers['octavo-agree'] ?? '')
       .split(',')
@@ -22,4 +22,4 @@ export function refuseLocked({ modelChanges }: Pick<Config, 'modelChanges'>): vo
 export const withPlan = ({ version, plan }: ChangeResult | PlannedChange) => ({ version, ...plan })
 
 /** A past change in a response. */
-export const shownChange = ({ madeAt, ...change }: ListedChange) => ({ ...change, madeAt: new Date(madeAt).toISOString() })
+export const formatChange = ({ madeAt, ...change }: ListedChange) => ({ ...change, madeAt: new Date(madeAt).toISOString() })

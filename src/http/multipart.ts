@@ -36,7 +36,7 @@ export async function readMultipart(request: IncomingMessage, library: Library, 
   const { limits } = library
   const malformedError = malformed()
   if (Number(request.headers['content-length'] ?? 0) > limits.uploadBytes) throw tooLarge('The form is too large')
-  const parser = await openParser(request, limits)
+  const parser = await createParser(request, limits)
   const fields = new Map<string, string | readonly string[]>()
   const files: Promise<Received>[] = []
   const otherFiles = new Set<string>()
@@ -80,7 +80,7 @@ export async function readMultipart(request: IncomingMessage, library: Library, 
   const whole = received.flatMap((file) => (file.status === 'fulfilled' ? [file.value] : []))
   if (failure === null && whole.length === received.length) return { fields, files: whole, otherFiles: [...otherFiles] }
   await library.discard(whole)
-  throw causeOf(malformedError, failure?.error ?? malformedError, received)
+  throw findCause(malformedError, failure?.error ?? malformedError, received)
 }
 
 /** Counts the bytes of fields beyond a small amount; calls `fail` if the limit for incomplete bodies is reached. */
@@ -109,13 +109,13 @@ function countFieldBytes(begin: () => IncomingBody) {
  * Returns why a form failed. If a file could not be received, the parser also reports a malformed form, because its stream was closed,
  * possibly before the receiver reports the real cause.
  */
-function causeOf(malformedError: ApiError, first: unknown, received: readonly PromiseSettledResult<Received>[]): unknown {
+function findCause(malformedError: ApiError, first: unknown, received: readonly PromiseSettledResult<Received>[]): unknown {
   if (first !== malformedError) return first
   const reasons = received.flatMap((file) => (file.status === 'rejected' ? [file.reason as unknown] : []))
   return reasons.find((reason) => reason instanceof ApiError && reason !== malformedError) ?? malformedError
 }
 
-async function openParser(request: IncomingMessage, limits: FormLimits): Promise<BusboyInstance> {
+async function createParser(request: IncomingMessage, limits: FormLimits): Promise<BusboyInstance> {
   const { Busboy } = (await import('@fastify/busboy')).default
   try {
     return new Busboy({

@@ -8,7 +8,7 @@ import type { Metrics, RejectionReason } from '../foundation/runtime/metrics.js'
 import type { Tracing } from '../foundation/runtime/tracing.js'
 import { onceClosed } from './connections.js'
 import type { Reply, RequestContext, Route } from './request-context.js'
-import { type LoggedRequest, pathOf } from './request-log.js'
+import { getLoggedPath, type LoggedRequest } from './request-log.js'
 
 /** Measures all requests of a server. `unmeasured`: routes to leave out, because probes would distort the figures of clients. */
 export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasured: ReadonlySet<string>): void {
@@ -25,9 +25,9 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasur
         status,
         seconds: isEventStream(reply) ? null : (performance.now() - started) / 1000,
         requestBytes: received(),
-        responseBytes: reply.raw.writableFinished && request.method !== 'HEAD' ? bytesOf(headerOf(reply, 'content-length')) : null,
+        responseBytes: reply.raw.writableFinished && request.method !== 'HEAD' ? parseBytes(getHeader(reply, 'content-length')) : null,
         error: status < 500 ? null : ((request as LoggedRequest).failure?.name ?? String(status)),
-        rejection: rejectionOf(status, request),
+        rejection: toRejection(status, request),
       })
     })
     done()
@@ -42,11 +42,11 @@ export function measureRefused({ code }: NodeJS.ErrnoException, { bytesRead, wri
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && bytesRead > 0) metrics.requestRefused('timeout')
 }
 
-const headerOf = (reply: FastifyReply, name: string) => reply.raw.getHeader(name) ?? reply.getHeader(name)
+const getHeader = (reply: FastifyReply, name: string) => reply.raw.getHeader(name) ?? reply.getHeader(name)
 
 /** True for a stream that lasts as long as its client listens: its duration is not the service's. */
 const isEventStream = (reply: FastifyReply): boolean =>
-  reply.request.method !== 'HEAD' && String(headerOf(reply, 'content-type')).startsWith('text/event-stream')
+  reply.request.method !== 'HEAD' && String(getHeader(reply, 'content-type')).startsWith('text/event-stream')
 
 /** Counts the bytes of a body that actually arrive. Returns a function for the number; null: there is no body. */
 function countReceived(request: IncomingMessage): () => number | null {
@@ -61,13 +61,13 @@ function countReceived(request: IncomingMessage): () => number | null {
   return () => bytes
 }
 
-function bytesOf(header: number | string | readonly string[] | undefined): number | null {
+function parseBytes(header: number | string | readonly string[] | undefined): number | null {
   const bytes = header === undefined ? Number.NaN : Number(header)
   return Number.isSafeInteger(bytes) && bytes >= 0 ? bytes : null
 }
 
 /** The reason for refusing a request without doing its work. */
-function rejectionOf(status: number, request: FastifyRequest): RejectionReason | null {
+function toRejection(status: number, request: FastifyRequest): RejectionReason | null {
   const { message = '' } = (request as LoggedRequest).failure ?? {}
   if (status === 429) return 'rate_limit'
   if (status === 413 || status === 414 || status === 431) return 'too_large'
@@ -121,19 +121,19 @@ export function auditRequests(app: FastifyInstance, audit: Audit): void {
 const isAudited = ({ method, action }: Route): boolean => method !== 'GET' || action.startsWith('plugin::users-permissions.auth.')
 
 /** The handler of a route, with an audit entry for its action if it succeeds. */
-export function auditedHandle(audit: Audit | null, route: Route): Route['handle'] {
+export function withAudit(audit: Audit | null, route: Route): Route['handle'] {
   if (audit === null || !isAudited(route)) return route.handle
   return async (context) => {
     const reply = await route.handle(context)
     if (reply.status >= 300) return reply
-    const actor = actorOf(context, reply)
+    const actor = getActor(context, reply)
     for (const id of reply.changed?.map(String) ?? [context.params.id]) audit.note({ actor, action: route.action, id })
     return reply
   }
 }
 
 /** The caller; after a sign-in, the user. */
-function actorOf({ asker: { caller } }: RequestContext, { value }: Reply) {
+function getActor({ asker: { caller } }: RequestContext, { value }: Reply) {
   const { user } = (value ?? {}) as { readonly user?: { readonly id?: unknown } }
   return caller.kind === 'public' && typeof user?.id === 'number' ? { kind: 'user', id: user.id } : caller
 }
@@ -144,7 +144,7 @@ const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIO
 const knownMethod = ({ method }: FastifyRequest): string => (methods.has(method) ? method : '_OTHER')
 
 /** The template of the route of a request with its type. */
-const knownRoute = (request: FastifyRequest): string => pathOf(request) ?? '(none)'
+const knownRoute = (request: FastifyRequest): string => getLoggedPath(request) ?? '(none)'
 
 /** The status of a request whose connection was closed before the response was sent. */
 const closedByClient = 499

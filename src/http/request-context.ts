@@ -115,20 +115,20 @@ export const ok = (value: unknown): Reply => ({ status: 200, value })
 export const noContent: Reply = { status: 204 }
 
 /** The caller of a request, without its grants. */
-export function askerOf(caller: Caller, requestId: string): Asker {
+export function toAsker(caller: Caller, requestId: string): Asker {
   const { kind } = caller
   return { caller: kind === 'public' ? { kind } : { kind, id: caller.id }, requestId }
 }
 
 /** The name of a caller in the log, such as `user 7`. */
-export const nameOf = ({ caller }: Asker): string => (caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`)
+export const getCallerName = ({ caller }: Asker): string => (caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`)
 
 /** The name under which a caller waits for turns. Callers without credentials are distinguished by their addresses. */
-export const nameInTurns = ({ asker, address }: Pick<RequestContext, 'asker' | 'address'>): string =>
-  asker.caller.kind === 'public' ? strangerAt(address) : nameOf(asker)
+export const getTurnName = ({ asker, address }: Pick<RequestContext, 'asker' | 'address'>): string =>
+  asker.caller.kind === 'public' ? strangerAt(address) : getCallerName(asker)
 
 /** The account operations of a request, whose passwords wait for the turns of its caller. */
-export const accountsInTurns = (context: Pick<RequestContext, 'accounts' | 'asker' | 'address'>): AccountContext => {
+export const withTurns = (context: Pick<RequestContext, 'accounts' | 'asker' | 'address'>): AccountContext => {
   const { accounts } = context
-  return { ...accounts, passwords: accounts.passwords.of(nameInTurns(context)) }
+  return { ...accounts, passwords: accounts.passwords.of(getTurnName(context)) }
 }

@@ -73,11 +73,11 @@ export function noteFailure(request: FastifyRequest, { name, message, loggedWith
   ;(request as LoggedRequest).failure = { name, message: withoutClientData(message).slice(0, maxMessageLength), loggedWith }
 }
 
-const routeOf = (request: FastifyRequest): string | undefined => (request as LoggedRequest).routeName ?? request.routeOptions.url
+const getRoute = (request: FastifyRequest): string | undefined => (request as LoggedRequest).routeName ?? request.routeOptions.url
 
 /** Returns the route of a request, with the name of a known content-type instead of `:name`. */
-export function pathOf(request: FastifyRequest): string | undefined {
-  const url = routeOf(request)
+export function getLoggedPath(request: FastifyRequest): string | undefined {
+  const url = getRoute(request)
   const { name } = request.params as { name?: string }
   return (request as LoggedRequest).uid === undefined || name === undefined ? url : url?.replace(':name', name.toLowerCase())
 }
@@ -89,8 +89,8 @@ export function logRequest(request: FastifyRequest, reply: FastifyReply): void {
     {
       requestId: request.id,
       method: request.method,
-      route: routeOf(request),
-      path: pathOf(request),
+      route: getRoute(request),
+      path: getLoggedPath(request),
       uid,
       status: reply.statusCode,
       error: reply.statusCode >= 400 ? failure : undefined,
@@ -110,7 +110,7 @@ export function logAborted(request: FastifyRequest): void {
     {
       requestId: request.id,
       method: request.method,
-      route: routeOf(request),
+      route: getRoute(request),
       aborted: true,
       caller: (request as LoggedRequest).callerName,
       ip: request.ip,

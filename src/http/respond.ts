@@ -31,7 +31,7 @@ export function respond(reply: FastifyReply, { status, bytes, value, headers }: 
 }
 
 /** Sends a streamed body. Before the first byte, a failure of its source is an error of the request; later it is logged. */
-export function respondFrom(reply: FastifyReply, source: ByteSource, { status, headers = {} }: Reply): Promise<FastifyReply> {
+export function respondWithSource(reply: FastifyReply, source: ByteSource, { status, headers = {} }: Reply): Promise<FastifyReply> {
   reply.status(status).headers(headers)
   const { causes } = reply.server
   return respondStream(reply, source, (error) => causes.report(error, 'the stream of a response failed', reply.request.id))
@@ -102,10 +102,10 @@ function sendError(reply: FastifyReply, { status, name, message, details, retryA
 function logCause({ request, server: { causes } }: FastifyReply, error: unknown, { status, message }: ApiError): string | undefined {
   if (!(error instanceof ApiError) && status === 500) return causes.report(error, 'a request failed', request.id)
   if (status < 500 || status === 501) return undefined
-  return causes.report(causeOf(error), `a request was refused: ${message}`, request.id)
+  return causes.report(getCause(error), `a request was refused: ${message}`, request.id)
 }
 
-const causeOf = (error: unknown): unknown => (error instanceof Error && error.cause !== undefined ? error.cause : error)
+const getCause = (error: unknown): unknown => (error instanceof Error && error.cause !== undefined ? error.cause : error)
 
 const noDescriptor = new Set(['EMFILE', 'ENFILE'])
 /** Maximum length of a chain of causes that is searched. */
@@ -165,7 +165,7 @@ async function respondStream(reply: FastifyReply, source: ByteSource, failed: (e
     source.cancel()
     return reply.send()
   }
-  const { chunks, pending } = await beginningOf(source)
+  const { chunks, pending } = await readBeginning(source)
   if (pending === null) return reply.send(Buffer.concat(chunks))
   if (isUncacheable(reply.statusCode)) reply.header('cache-control', 'no-store')
   reply.hijack()
@@ -178,7 +178,7 @@ async function respondStream(reply: FastifyReply, source: ByteSource, failed: (e
   return reply
 }
 
-async function beginningOf(source: ByteSource): Promise<Beginning> {
+async function readBeginning(source: ByteSource): Promise<Beginning> {
   const ended = new AbortController()
   const late = pause(beginningMs, 'late' as const, { signal: ended.signal })
   late.catch(() => {})

@@ -9,27 +9,27 @@ import { onceDone } from '../foundation/runtime/once-done.js'
 import { openFailureLog } from '../foundation/runtime/repeated-failures.js'
 import type { HandleAdministration } from './admin/handle.js'
 import type { Backend, MountContext } from './backend.js'
-import { openCompression } from './compression.js'
+import { createCompression } from './compression.js'
 import { addConnectionClose, drainRequest, slowRequestDiscardMs, watchConnections } from './connections.js'
 import {
   answerPreflight,
+  createHeaders,
+  getFilePolicy,
   isPreflight,
   isSecret,
   isUncacheable,
-  openHeaders,
-  policyOfFile,
   refuseHeaders,
   requestId,
 } from './headers-and-cors.js'
-import { openIncomingBodies, watchUnsent } from './memory-budgets.js'
+import { createBodyBudget, createResponseBudget } from './memory-budgets.js'
 import { auditRequests, measureRefused, measureRequests, traceRequests } from './observability.js'
 import { docsMount, hasDocsPage } from './pages/docs-page.js'
 import { decorateRequests, logAborted, logRequest } from './request-log.js'
 import { allowedMethods, methodNotAllowed, respondError } from './respond.js'
 import { apiMount } from './rest/api.js'
 import { contentTypeBuilderMount } from './rest/content-type-builder.js'
-import { openEventStreams } from './rest/event-stream.js'
-import { everyMethod, type Mount, mountOf, readMethods } from './rest/mount.js'
+import { createEventStreams } from './rest/event-stream.js'
+import { everyMethod, findMount, type Mount, readMethods } from './rest/mount.js'
 import { rootMount } from './rest/root.js'
 import { routes } from './rest/routes.js'
 import { sandboxPolicy, uploadsMount, viewerPolicy } from './rest/uploads.js'
@@ -46,13 +46,13 @@ export interface HttpServer {
 }
 
 /** Adds the headers of every response. */
-type AddHeaders = ReturnType<typeof openHeaders>
+type AddHeaders = ReturnType<typeof createHeaders>
 
 const withoutSchemas = () => () => {
   throw new Error('A route has a JSON schema')
 }
 
-function openApp(config: Config, metrics: Metrics | null, logger: FastifyBaseLogger, addHeaders: AddHeaders): FastifyInstance {
+function createApp(config: Config, metrics: Metrics | null, logger: FastifyBaseLogger, addHeaders: AddHeaders): FastifyInstance {
   const { limits } = config
   const app = fastify({
     loggerInstance: logger,
@@ -102,15 +102,15 @@ function openApp(config: Config, metrics: Metrics | null, logger: FastifyBaseLog
 /** Creates the server; it does not listen yet. */
 export async function createServer(config: Config, backend: Backend, logger: FastifyBaseLogger): Promise<HttpServer> {
   const { limits } = config
-  const addHeaders = openHeaders(config)
-  const app = openApp(config, backend.metrics, logger, addHeaders)
+  const addHeaders = createHeaders(config)
+  const app = createApp(config, backend.metrics, logger, addHeaders)
   const connections = watchConnections(app.server, limits)
-  const streams = openEventStreams(
+  const streams = createEventStreams(
     config,
     backend,
     routes.map(({ path }) => path),
   )
-  const compression = config.compression ? openCompression(limits) : null
+  const compression = config.compression ? createCompression(limits) : null
   // The code of hints is loaded only where they are on.
   const hints = config.hints ? (await import('./hints/hints.js')).addHints(app, config, backend.installations.model, logger) : null
   const parts = {
@@ -120,10 +120,10 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
     streams,
     compression,
     hints,
-    bodies: openIncomingBodies(limits.unreadBytes),
-    unsent: watchUnsent(limits),
+    bodies: createBodyBudget(limits.unreadBytes),
+    unsent: createResponseBudget(limits),
   }
-  const mounts = mountsOf(parts)
+  const mounts = createMounts(parts)
   prepare(app, parts, mounts, addHeaders)
   for (const mount of mounts) mount.addTo(app)
   addEverythingElse(app, mounts)
@@ -145,7 +145,7 @@ export async function createServer(config: Config, backend: Backend, logger: Fas
   }
 }
 
-const mountsOf = (parts: MountContext): readonly Mount[] => {
+const createMounts = (parts: MountContext): readonly Mount[] => {
   const { config, backend, compression, unsent } = parts
   const api = apiMount(routes, parts)
   const isAtRoot = config.rest.prefix === ''
@@ -153,7 +153,7 @@ const mountsOf = (parts: MountContext): readonly Mount[] => {
     uploadsMount(config.uploadsFolder, {
       check: backend.checkAddress,
       compressedBytes: compression === null ? 0 : config.limits.compressedFileBytes,
-      policies: { sandbox: policyOfFile(config, sandboxPolicy), viewer: policyOfFile(config, viewerPolicy) },
+      policies: { sandbox: getFilePolicy(config, sandboxPolicy), viewer: getFilePolicy(config, viewerPolicy) },
       unsent,
     }),
     ...(isAtRoot ? [] : [api]),
@@ -226,8 +226,8 @@ function addEverythingElse(app: FastifyInstance, mounts: readonly Mount[]): void
   app.setNotFoundHandler((request, reply) => {
     if (request.method === 'GET' || request.method === 'HEAD') return respondError(reply, notFound())
     const [path = ''] = (request.raw.url ?? '').split('?')
-    if (request.method === 'OPTIONS') return allowedMethods(reply, mountOf(mounts, path).methodsAt(path))
-    return methodNotAllowed(reply, mountOf(mounts, path).methodsAt(path))
+    if (request.method === 'OPTIONS') return allowedMethods(reply, findMount(mounts, path).methodsAt(path))
+    return methodNotAllowed(reply, findMount(mounts, path).methodsAt(path))
   })
 }
 

@@ -20,7 +20,7 @@ import { openLog } from '../foundation/runtime/log.js'
 import { newPlanCounts, type PlanCounts } from '../foundation/runtime/plan-counts.js'
 import { openSlowLog } from '../foundation/runtime/slow-log.js'
 import type { Backend } from '../http/backend.js'
-import { examplesOf } from '../http/pages/examples.js'
+import { getExamples } from '../http/pages/examples.js'
 import { createServer, type HttpServer } from '../http/server.js'
 import type { Identification } from '../identity/access/identify.js'
 import { secondsToLoad } from '../model/schema/load.js'
@@ -152,7 +152,7 @@ const reportDroppedTo = (logger: Logger) => (uid: string, path: readonly (string
 /** Example requests that visitors may send. */
 async function exampleRequests(config: Config, model: Model, { access }: Identification): Promise<readonly string[]> {
   const shown = { model, visitor: (await access()).public, leftOut: leftOutRoutes(config.types) }
-  return examplesOf(shown, config.rest.prefix).map(({ href }) => href)
+  return getExamples(shown, config.rest.prefix).map(({ href }) => href)
 }
 
 /** Opens the project's code around requests. */

@@ -19,34 +19,30 @@ afterAll(() => served.close())
 
 const open = (path: string, accept: string, method = 'GET') => served.ask(path, { method, headers: { accept } })
 
-rule(
-  'accounts.31',
-  'without a page in the settings, a letter leads to a page of the service, with the code where nobody else sees it',
-  async () => {
-    const link = async (nth: number): Promise<string> => {
-      await post(served, '/api/auth/forgot-password', { email: 'erin@example.test' })
-      return (await letters(served, nth)).at(-1)!.text
-    }
-    const page = `https://api.example.test/cms${newPassword}`
-    expect(await link(1)).toMatch(new RegExp(`<p>${page}#code=[0-9a-f]{64}</p>`))
-    const message = (text: string) =>
-      changeSetting(served, 'plugin_users-permissions_email', ({ reset_password }) => {
-        reset_password.options.message = text
-      })
-    // Whatever a template puts behind the address is no part of a request.
-    await message('<a href="<%= URL %>/<%= TOKEN %>">here</a>')
-    expect(await link(2)).toMatch(new RegExp(`href="${page}#/[0-9a-f]{64}"`))
-    await message('<a href="<%= URL %>?code=<%= TOKEN %>">here</a>')
-    await setAccounts(served, { email_reset_password: 'https://site.example.test/#' })
-    expect(await link(3)).toMatch(/"https:\/\/site.example.test\/#\?code=[0-9a-f]{64}"/)
-    for (const none of ['', 'app://new-password', null]) await setAccounts(served, { email_reset_password: none })
-    expect(await link(4)).toMatch(new RegExp(`href="${page}#code=[0-9a-f]{64}"`))
-  },
-)
+rule('accounts.31', 'without a page in the settings, an e-mail links to a page of the service, with the code in the fragment', async () => {
+  const link = async (nth: number): Promise<string> => {
+    await post(served, '/api/auth/forgot-password', { email: 'erin@example.test' })
+    return (await letters(served, nth)).at(-1)!.text
+  }
+  const page = `https://api.example.test/cms${newPassword}`
+  expect(await link(1)).toMatch(new RegExp(`<p>${page}#code=[0-9a-f]{64}</p>`))
+  const message = (text: string) =>
+    changeSetting(served, 'plugin_users-permissions_email', ({ reset_password }) => {
+      reset_password.options.message = text
+    })
+  // Whatever a template puts behind the address is no part of a request.
+  await message('<a href="<%= URL %>/<%= TOKEN %>">here</a>')
+  expect(await link(2)).toMatch(new RegExp(`href="${page}#/[0-9a-f]{64}"`))
+  await message('<a href="<%= URL %>?code=<%= TOKEN %>">here</a>')
+  await setAccounts(served, { email_reset_password: 'https://site.example.test/#' })
+  expect(await link(3)).toMatch(/"https:\/\/site.example.test\/#\?code=[0-9a-f]{64}"/)
+  for (const none of ['', 'app://new-password', null]) await setAccounts(served, { email_reset_password: none })
+  expect(await link(4)).toMatch(new RegExp(`href="${page}#code=[0-9a-f]{64}"`))
+})
 
 rule(
   'accounts.33',
-  'the page for a new password loads its own small files alone, is kept by no cache, and shows nothing of a request',
+  'the page for a new password loads only its own small files, is not cached, and shows no data of a request',
   async () => {
     const { status, headers, text } = await served.ask(newPassword)
     expect([status, headers.get('content-type'), headers.get('cache-control')]).toEqual([200, 'text/html; charset=utf-8', 'no-store'])
@@ -69,7 +65,7 @@ rule(
   },
 )
 
-rule('accounts.32', 'without a page in the settings, a confirmation link leads to a page of the service, also a second time', async () => {
+rule('accounts.32', 'without a page in the settings, a confirmation link opens a page of the service, also a second time', async () => {
   await setAccounts(served, { email_confirmation: true })
   const sent = (await letters(served, 0)).length
   await post(served, '/api/auth/local/register', { username: 'paged', email: 'paged@example.test', password: 'secret-123' })
@@ -86,7 +82,7 @@ rule('accounts.32', 'without a page in the settings, a confirmation link leads t
   expect(text).not.toMatch(/<script|<form/)
 })
 
-rule('accounts.32', 'a link that is refused is a page in a browser, and JSON for everybody else and where a page is named', async () => {
+rule('accounts.32', 'a refused link is a page in a browser, and JSON for other clients or if the settings name a page', async () => {
   const wrong = (n: number | string) => `/api/auth/email-confirmation?confirmation=wrong-${n}`
   const json = { data: null, error: { status: 400, name: 'ValidationError', message: 'Invalid token', details: {} } }
   const plain = [
@@ -130,7 +126,7 @@ rule('accounts.32', 'a link that is refused is a page in a browser, and JSON for
   expect((await open(wrong('closed'), '*/*')).body.error.status).toBe(403)
 })
 
-rule('accounts.33', 'the pages are there without the start page, with another prefix and another policy', async () => {
+rule('accounts.33', 'the pages exist without the start page, and with another prefix or policy', async () => {
   const other = await serveAccounts({
     config: {
       ...{ startPage: false, docs: { enabled: false }, api: { rest: { prefix: '/content/v1' } } },

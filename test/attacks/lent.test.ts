@@ -1,6 +1,6 @@
 // Who has to make room among bodies and answers: the oldest of the address that holds most, found without a walk through all of them.
 import { afterEach, expect, test, vi } from 'vitest'
-import { openClientMemory, openIncomingBodies } from '../../src/http/memory-budgets.js'
+import { createBodyBudget, createClientMemory } from '../../src/http/memory-budgets.js'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -33,7 +33,7 @@ test('the oldest of the address that holds most is taken back, whatever has happ
     seed = (seed * 1_103_515_245 + 12_345) % 2_147_483_648
     return Math.floor((seed / 2_147_483_648) * below)
   }
-  const lent = openClientMemory(1_000)
+  const lent = createClientMemory(1_000)
   let all: Plain[] = []
   let taken: number | undefined
   const loans = new Map<number, ReturnType<typeof lent.lease>>()
@@ -71,7 +71,7 @@ test('the oldest of the address that holds most is taken back, whatever has happ
 })
 
 test('who begins again and again gives way, and an address within its share never does', () => {
-  const lent = openClientMemory(1_000)
+  const lent = createClientMemory(1_000)
   const revoked: string[] = []
   const hold = (address: string, bytes: number) => {
     const lease = lent.lease(address, () => revoked.push(address))
@@ -86,7 +86,7 @@ test('who begins again and again gives way, and an address within its share neve
   expect(new Set(revoked)).toEqual(new Set(['a']))
   expect(steady.every((lease) => lease.isOpen())).toBe(true)
   // What one address asks for at once is not taken back for more of it.
-  const alone = openClientMemory(1_000)
+  const alone = createClientMemory(1_000)
   for (let index = 0; index < 10; index++) alone.lease('a', () => {}).add(20)
   expect(alone.revoke(100)).toBe(false)
 })
@@ -95,7 +95,7 @@ test.each([
   ['one address', () => 'a'],
   ['addresses of their own', (index: number) => `a${index}`],
 ])('ten thousand slow bodies of %s cost those that come next next to nothing', async (_whose, address) => {
-  const bodies = openIncomingBodies(100_000)
+  const bodies = createBodyBudget(100_000)
   let refused = 0
   const open = (index: number) => {
     const body = bodies.begin(address(index))

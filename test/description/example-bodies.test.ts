@@ -1,7 +1,7 @@
 // The bodies that /docs begins with: the service takes them as they are.
 import { afterAll, beforeAll, expect } from 'vitest'
 import { readDescription } from '../../src/http/pages/browser/docs-page/description.js'
-import { exampleOf } from '../../src/http/pages/browser/docs-page/example.js'
+import { createExample } from '../../src/http/pages/browser/docs-page/example.js'
 import { addToken, secrets } from '../spec/callers.js'
 import { rule } from '../support/rule.js'
 import { type Served, serveMagazine, serveProject } from '../support/serve.js'
@@ -75,7 +75,7 @@ rule('openapi.21', 'the body that a write of a document begins with is taken, pu
       const schema = bodies['application/json']
       if (schema === undefined || path.includes('{')) continue
       for (const query of ['', '?status=draft']) {
-        const example = JSON.stringify(exampleOf(description, schema))
+        const example = JSON.stringify(createExample(description, schema))
         const answer = await served.ask(`/api${path}${query}`, {
           ...{ method, token: 'all', body: example },
           headers: { 'content-type': 'application/json' },

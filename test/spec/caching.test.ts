@@ -78,7 +78,7 @@ async function uncached(at: Served, path: string): Promise<string> {
   return text
 }
 
-rule('caching.1', 'what another program writes is in the next read', async () => {
+rule('caching.1', 'a write by another program is in the next read', async () => {
   const { documentId } = (await write(served, 'POST', 'tags', { name: 'by hand 0' })).body.data
   for (let number = 1; number < 20; number++) {
     await said(`tags/${documentId}`)
@@ -91,7 +91,7 @@ rule('caching.1', 'what another program writes is in the next read', async () =>
   }
 })
 
-test.skipIf(isOnServer)('caching.1: what a trigger of somebody else writes is in the next read', async () => {
+test.skipIf(isOnServer)('caching.1: a write by a foreign trigger is in the next read', async () => {
   const at = await serveGolden()
   try {
     await at.sql("CREATE TRIGGER tagged AFTER UPDATE ON tags BEGIN UPDATE authors SET name = 'by a trigger'; END")
@@ -105,7 +105,7 @@ test.skipIf(isOnServer)('caching.1: what a trigger of somebody else writes is in
   }
 })
 
-rule('caching.1', 'a reader never gets less than what was acknowledged before it asked, while several processes write', async () => {
+rule('caching.1', 'readers never miss acknowledged writes of several processes', async () => {
   const { documentId } = (await write(served, 'POST', 'authors', { name: '0' })).body.data
   let acknowledged = 0
   let isOver = false
@@ -143,7 +143,7 @@ const readable = [
   '/api/users/1',
 ]
 
-rule('caching.2', 'the tag of a response is that of its body: the same in every process, and 304 for who has it', async () => {
+rule('caching.2', 'the tag depends on the body: the same in every process, and 304 for clients that have it', async () => {
   for (const path of readable) {
     const answers = [await served.ask(path, { token }), await served.ask(path, { token }), await beside.ask(path, { token })]
     const tags = new Set(answers.map(({ status, headers }) => `${status} ${headers.get('etag')}`))
@@ -176,7 +176,7 @@ rule('caching.2', 'another body has another tag: after a write, for another call
   expect(await tagOf()).toBe(tags[0])
 })
 
-rule('caching.3', 'caches of everybody may keep what needs no credentials, others their own, and errors have no tag', async () => {
+rule('caching.3', 'shared caches may store public responses, private ones the others; errors have no tag', async () => {
   const open = await served.ask('/api/articles')
   expect([open.status, open.headers.get('cache-control')]).toEqual([200, 'public, no-cache'])
   const own = await served.ask('/api/articles', { token })
@@ -211,7 +211,7 @@ rule('caching.4', 'a compressed response has the weak form of the tag, the first
   expect([same.status, same.headers.get('etag')]).toEqual([304, `W/${description}`])
 })
 
-rule('caching.5', 'what is too large to be kept, and a service that keeps nothing, say the same', async () => {
+rule('caching.5', 'responses that are not cached are the same', async () => {
   const none = await serveBeside(served)
   try {
     for (const path of readable) {
@@ -223,7 +223,7 @@ rule('caching.5', 'what is too large to be kept, and a service that keeps nothin
   }
 })
 
-rule('caching.6', 'after a change of permissions the next request sees what it may see then', async () => {
+rule('caching.6', 'a change of permissions applies to the next request', async () => {
   const path = '/api/articles?populate[author]=true&pagination[pageSize]=2&sort=id'
   const authors = async () => (await served.ask(path)).text.includes('"author"')
   const before = await authors()
@@ -235,7 +235,7 @@ rule('caching.6', 'after a change of permissions the next request sees what it m
   }
 })
 
-test.skipIf(isOnServer)('caching.5: addresses of private files are signed anew, whatever else is kept', async () => {
+test.skipIf(isOnServer)('caching.5: URLs of private files are signed for each response', async () => {
   const at = await serveGolden({
     config: { uploads: { storage: { provider: 'local', private: true, signedUrlExpires: 30 } } },
   })

@@ -51,7 +51,7 @@ const accepting = (coding: string) => ({ 'accept-encoding': coding })
 const long = '/api/articles?populate=*'
 const longPaths = [long, '/', '/api/upload/files', '/api/users-permissions/roles']
 
-rule('headers.12', 'lists, single documents, pages and errors are compressed where the client accepts it', async () => {
+rule('headers.12', 'lists, documents, pages and errors are compressed if the client accepts it', async () => {
   const error = `/api/articles?fields[0]=${'x'.repeat(4_000)}`
   for (const path of ['/api/articles', long, '/api/homepage?populate=*', '/', error]) {
     const whole = await raw(magazine, path)
@@ -66,7 +66,7 @@ rule('headers.12', 'lists, single documents, pages and errors are compressed whe
   }
 })
 
-rule('headers.12', 'the answer to a write is compressed', async () => {
+rule('headers.12', 'responses to writes are compressed', async () => {
   const headers = { 'accept-encoding': 'br', 'content-type': 'application/json' }
   const body = [{ type: 'paragraph', children: [{ type: 'text', text: 'The same words. '.repeat(100) }] }]
   const data = { title: 'Compressed', slug: 'compressed', summary: 'Words', format: 'report', body }
@@ -80,7 +80,7 @@ rule('headers.12', 'the answer to a write is compressed', async () => {
   expect(made.headers.get('content-encoding')).toBe('br')
 })
 
-rule('headers.13', 'the q-values of the client decide, then brotli comes first', async () => {
+rule('headers.13', 'q-values of the client decide; otherwise brotli is preferred', async () => {
   const cases = [
     ['gzip, deflate, br, zstd', 'br'],
     ['gzip, deflate', 'gzip'],
@@ -106,12 +106,12 @@ rule('headers.13', 'the q-values of the client decide, then brotli comes first',
   }
 })
 
-rule('headers.14', 'short responses, pictures, and what is sent in ranges stay as they are', async () => {
+rule('headers.14', 'short responses, pictures and ranges are not compressed', async () => {
   for (const path of ['/api/tags?fields=name&pagination[pageSize]=2', '/api/nothing', '/uploads/mill_954c4cb065.jpg', '/_health'])
     expect([path, codingOf(await raw(magazine, path, accepting('br')))]).toEqual([path, 'none'])
 })
 
-rule('headers.14', 'responses with credentials stay as they are, however long', async () => {
+rule('headers.14', 'responses with credentials are never compressed', async () => {
   const refused = await magazine.ask('/api/auth/local', {
     method: 'POST',
     headers: { ...accepting('br'), 'content-type': 'application/json' },
@@ -122,7 +122,7 @@ rule('headers.14', 'responses with credentials stay as they are, however long', 
   expect(refused.headers.get('content-encoding')).toBeNull()
 })
 
-rule('headers.15', 'what may be compressed varies by Accept-Encoding, whoever asks', async () => {
+rule('headers.15', 'compressible responses vary by Accept-Encoding for all callers', async () => {
   for (const path of [...longPaths, '/api/tags', '/api/pitches', '/uploads/tidewright_logo_11bd3cce54.svg']) {
     for (const headers of [{}, accepting('br'), accepting('identity')])
       expect([path, (await raw(magazine, path, headers)).headers.vary]).toEqual([path, expect.stringMatching(/, Accept-Encoding$/)])
@@ -130,7 +130,7 @@ rule('headers.15', 'what may be compressed varies by Accept-Encoding, whoever as
   expect((await raw(magazine, '/uploads/mill_954c4cb065.jpg')).headers.vary).not.toMatch(/Accept-Encoding/)
 })
 
-rule('headers.16', 'HEAD says what GET would', async () => {
+rule('headers.16', 'HEAD has the headers of GET', async () => {
   for (const path of ['/api/articles', '/', '/uploads/tidewright_logo_11bd3cce54.svg', '/api/tags?sort=nope'])
     for (const coding of ['br', 'gzip', 'identity']) {
       const [head, get] = [await raw(magazine, path, accepting(coding), 'HEAD'), await raw(magazine, path, accepting(coding))]
@@ -140,7 +140,7 @@ rule('headers.16', 'HEAD says what GET would', async () => {
     }
 })
 
-rule('headers.17', 'files that shrink are compressed, with a weak tag that stands for both forms', async () => {
+rule('headers.17', 'compressible files are compressed, with a weak tag for both forms', async () => {
   const text = 'The same line of a plain text.\n'.repeat(200)
   writeFileSync(join(magazine.folder, 'public', 'uploads', 'notes.txt'), text)
   const whole = await raw(magazine, '/uploads/notes.txt')
@@ -153,7 +153,7 @@ rule('headers.17', 'files that shrink are compressed, with a weak tag that stand
       expect((await raw(magazine, '/uploads/notes.txt', { ...accepting(coding), 'if-none-match': known })).status).toBe(304)
 })
 
-rule('headers.17', 'ranges are those of the file itself', async () => {
+rule('headers.17', 'ranges refer to the uncompressed file', async () => {
   const text = '0123456789'.repeat(300)
   writeFileSync(join(magazine.folder, 'public', 'uploads', 'digits.txt'), text)
   const part = await raw(magazine, '/uploads/digits.txt', { ...accepting('br'), range: 'bytes=5-1999' })
@@ -163,13 +163,13 @@ rule('headers.17', 'ranges are those of the file itself', async () => {
   expect([again.status, again.bytes.toString()]).toEqual([200, text])
 })
 
-rule('headers.17', 'a large file is sent as it is', async () => {
+rule('headers.17', 'large files are not compressed', async () => {
   writeFileSync(join(magazine.folder, 'public', 'uploads', 'large.txt'), 'x'.repeat(1_000_001))
   const answer = await raw(magazine, '/uploads/large.txt', accepting('br'))
   expect([answer.status, codingOf(answer), answer.bytes.length]).toEqual([200, 'none', 1_000_001])
 })
 
-rule('headers.18', 'what would wait for too long is sent as it is', async () => {
+rule('headers.18', 'responses that would wait too long are not compressed', async () => {
   const path = '/api/articles?populate=*&pagination[pageSize]=5'
   const whole = (await raw(narrow, path)).bytes.toString()
   const answers = await Promise.all(Array.from({ length: 60 }, (_, index) => raw(narrow, path, accepting(index % 2 === 0 ? 'br' : 'gzip'))))
@@ -180,7 +180,7 @@ rule('headers.18', 'what would wait for too long is sent as it is', async () => 
   expect(codingOf(await raw(narrow, long, accepting('br')))).toBe('none')
 })
 
-rule('headers.18', 'more responses than readers have memory for wait for their turn', async () => {
+rule('headers.18', 'responses wait for their turn when the memory of readers is used up', async () => {
   const path = '/api/articles?populate=*&pagination[pageSize]=10'
   const whole = (await raw(magazine, path)).bytes.toString()
   const answers = await Promise.all(Array.from({ length: 100 }, () => raw(magazine, path, accepting('br'))))

@@ -36,19 +36,19 @@ rule('endpoints.1', 'the plural name lists documents with their page', async () 
   expect(body.meta).toEqual({ pagination: { page: 1, pageSize: 25, pageCount: 1, total: versions('author').length } })
 })
 
-rule('endpoints.2', 'a documentId leads to its document', async () => {
+rule('endpoints.2', 'a documentId returns its document', async () => {
   const [, second] = (await magazine.ask('/api/authors')).body.data
   expect((await magazine.ask(`/api/authors/${second.documentId}`)).body.data).toEqual(second)
 })
 
-rule('endpoints.2', 'what is no documentId of the type is 404', async () => {
+rule('endpoints.2', 'an unknown documentId is 404', async () => {
   const { id } = (await magazine.ask('/api/authors')).body.data[0]
   const { documentId } = (await magazine.ask('/api/tags')).body.data[0]
   for (const name of [id, documentId, 'nobody', '%F0%9F%A6%89', "'", 'a'.repeat(400)])
     expect(await status(`/api/authors/${name}`)).toBe(404)
 })
 
-rule('endpoints.3', 'the singular name answers the document of a single type', async () => {
+rule('endpoints.3', 'the singular name returns the document of a single type', async () => {
   const { status, body } = await magazine.ask('/api/homepage?locale=de')
   expect(status).toBe(200)
   expect(body.data.intro).toBe(versions('homepage', { locale: 'de' })[0]!.intro)
@@ -104,7 +104,7 @@ rule('endpoints.7', 'GET of an unknown path is 404, other methods are 405', asyn
   }
 })
 
-rule('endpoints.8', 'a method that a path does not have is 405 and says which it has', async () => {
+rule('endpoints.8', 'an unsupported method is 405, and Allow lists the others', async () => {
   const cases = [
     ['/api/tags', 'PUT', 'HEAD, GET, POST'],
     ['/api/tags', 'DELETE', 'HEAD, GET, POST'],
@@ -121,12 +121,12 @@ rule('endpoints.8', 'a method that a path does not have is 405 and says which it
   }
 })
 
-rule('endpoints.8', 'it comes before credentials', async () => {
+rule('endpoints.8', '405 comes before credentials', async () => {
   expect((await magazine.ask('/api/pitches', { method: 'PUT' })).status).toBe(405)
   expect((await magazine.ask('/api/tags', { method: 'PUT', token: 'nonsense' })).status).toBe(405)
 })
 
-rule('endpoints.8', 'methods that the service knows nowhere are 405 as well', async () => {
+rule('endpoints.8', 'unknown methods are 405 as well', async () => {
   const { status, headers } = await magazine.ask('/api/tags', { method: 'PROPFIND' })
   expect([status, headers.get('allow')]).toEqual([405, 'HEAD, GET, POST'])
 })
@@ -140,7 +140,7 @@ rule('endpoints.9', 'HEAD is GET without the body', async () => {
   }
 })
 
-rule('endpoints.10', 'OPTIONS tells the methods', async () => {
+rule('endpoints.10', 'OPTIONS lists the methods', async () => {
   const cases = [
     ['/api/tags', 'HEAD, GET, POST'],
     ['/api/tags/x', 'HEAD, GET, PUT, DELETE'],
@@ -161,7 +161,7 @@ rule('endpoints.11', 'health is 204 for every method', async () => {
   }
 })
 
-rule('endpoints.12', 'the start page tries the types that are public, and in production names no others', async () => {
+rule('endpoints.12', 'the start page requests public types, and in production names no others', async () => {
   const { status, headers, text } = await magazine.ask('/')
   expect(status).toBe(200)
   expect(headers.get('content-type')).toContain('text/html')
@@ -223,7 +223,7 @@ rule('endpoints.14', 'a plus is a space, a lone percent sign is itself', async (
   expect(all(await library.ask('/api/words?filters[text]=a%5fb'), 'name')).toEqual(['underscore'])
 })
 
-rule('endpoints.14', 'an index above 99 makes no list', async () => {
+rule('endpoints.14', 'an index above 99 does not create a list', async () => {
   const { body } = await library.ask('/api/words?sort[100]=name')
   expect(body.error.message).toBe('Invalid key 100')
   expect(all(await library.ask('/api/words?sort[99]=name:desc&pagination[limit]=1'), 'name')).toEqual(['wool'])
@@ -235,7 +235,7 @@ rule('endpoints.14', 'parameters after the thousandth are dropped', async () => 
   expect(all(await shelf.ask(padded(1000)), 'size').length).toBe(25)
 })
 
-rule('endpoints.14', 'names deeper than twenty levels are no names', async () => {
+rule('endpoints.14', 'names deeper than twenty levels are ignored', async () => {
   const nested = (depth: number) => `/api/numbers?filters${'[$not]'.repeat(depth)}[size]=5`
   expect(all(await shelf.ask(nested(18)), 'size')).toEqual([5])
   expect((await shelf.ask(nested(30))).status).toBe(400)

@@ -17,7 +17,7 @@ afterAll(() => Promise.all([magazine, narrow].map((served) => served.close())))
 
 const error = async (path: string, served = magazine) => (await served.ask(`/api/${path}`)).body.error
 
-rule('errors.1', 'a refusal has no data, and an error with four members', async () => {
+rule('errors.1', 'a refusal has null as data, and an error with four members', async () => {
   for (const path of ['nothing', 'pitches', 'tags?sort=nope', 'tags?page=1', 'tags/nobody', 'upload/files/999', 'users']) {
     const { status, body } = await magazine.ask(`/api/${path}`)
     expect(Object.keys(body)).toEqual(['data', 'error'])
@@ -39,7 +39,7 @@ rule('errors.2', 'every status has its name', async () => {
   expect((await magazine.ask('//')).body.error).toMatchObject({ status: 400, name: 'BadRequestError' })
 })
 
-rule('errors.3', 'an unknown name is told with the parameter it stands in', async () => {
+rule('errors.3', 'an unknown name is reported with its parameter', async () => {
   const cases: Readonly<Record<string, string>> = {
     filters: 'filters[nope]=1',
     sort: 'sort=nope',
@@ -55,7 +55,7 @@ rule('errors.3', 'an unknown name is told with the parameter it stands in', asyn
     })
 })
 
-rule('errors.4', 'the path is that of what stands above, or of the attribute that is forbidden', async () => {
+rule('errors.4', 'the path is that of the parent, or of the forbidden attribute', async () => {
   const cases = [
     ['articles?filters[author][nope]=1', 'Invalid key nope at author', 'nope', 'author'],
     ['articles?filters[category][parent][nope]=1', 'Invalid key nope at category.parent', 'nope', 'category.parent'],
@@ -95,12 +95,12 @@ rule('errors.6', 'queries on which Strapi fails are refused', async () => {
   for (const query of queries) expect([query, (await magazine.ask(`/api/articles?${query}`)).status]).toEqual([query, 400])
 })
 
-rule('errors.6', 'or answered where they have one plain meaning', async () => {
+rule('errors.6', 'or accepted if they have one plain meaning', async () => {
   const others = versions('article').filter(({ author }) => author !== '@author:maria-holt')
   expect(all(await magazine.ask('/api/articles?filters[author][$not][name]=Maria%20Holt'))).toEqual(expected(others))
 })
 
-rule('errors.7', 'a query may not grow without end', async () => {
+rule('errors.7', 'the size of a query is bounded', async () => {
   const conditions = (count: number) => Array.from({ length: count }, (_, index) => `filters[$and][${index}][title]=a`).join('&')
   expect((await narrow.ask(`/api/articles?${conditions(5)}`)).status).toBe(200)
   const { status, body } = await narrow.ask(`/api/articles?${conditions(40)}`)
@@ -110,14 +110,14 @@ rule('errors.7', 'a query may not grow without end', async () => {
   expect((await narrow.ask(`/api/articles?populate=${levels.join('.')}`)).status).toBe(400)
 })
 
-rule('errors.7', 'nor may the headers', async () => {
+rule('errors.7', 'so is the size of headers', async () => {
   expect((await narrow.ask(`/api/tags?x=${'a'.repeat(3000)}`)).status).toBe(200)
   expect((await narrow.ask(`/api/tags?x=${'a'.repeat(5000)}`)).status).toBe(431)
   expect((await narrow.ask('/api/tags', { headers: { 'x-long': 'a'.repeat(5000) } })).status).toBe(431)
   expect((await narrow.ask('/api/tags')).status).toBe(200)
 })
 
-rule('errors.9', 'a body that does not come in is 408', async () => {
+rule('errors.9', 'a body that does not arrive is 408', async () => {
   const socket = connect(Number(new URL(narrow.origin).port), '127.0.0.1')
   let text = ''
   socket.on('data', (bytes) => {

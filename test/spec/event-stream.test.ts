@@ -75,7 +75,7 @@ describe('the event stream', () => {
     await send('POST', '/posts', { title })
   }
 
-  rule('event-stream.1', 'blocks with an id, the name of the event, and JSON; responses that nobody keeps or holds back', async () => {
+  rule('event-stream.1', 'events have an id, a name and JSON; proxies must not cache or buffer them', async () => {
     const stream = await open()
     expect(['content-type', 'cache-control', 'x-accel-buffering'].map((name) => stream.headers.get(name))).toEqual([
       ...['text/event-stream; charset=utf-8', 'no-store, no-transform', 'no'],
@@ -130,7 +130,7 @@ describe('the event stream', () => {
     },
   )
 
-  rule('event-stream.3', 'drafts for those who ask for drafts', async () => {
+  rule('event-stream.3', 'drafts are streamed on request', async () => {
     const drafts = await open('?status=draft')
     const { body } = await send('POST', '/posts?status=draft', { title: 'a draft' })
     await send('POST', `/posts/${body.data.documentId}/actions/publish`)
@@ -149,7 +149,7 @@ describe('the event stream', () => {
     }
   })
 
-  rule('event-stream.4', 'removals by id only, and not where a scope or code decides who may see a document', async () => {
+  rule('event-stream.4', 'removals have only an id, and are hidden if a scope or code restricts the document', async () => {
     const [visitor, all] = [await open(), await open('', 'all')]
     const { body } = await send('POST', '/posts', { title: 'removed' })
     const { documentId } = body.data
@@ -172,7 +172,7 @@ describe('the event stream', () => {
     expect(Object.keys(removed.data.entry)).toEqual(['id', 'documentId'])
   })
 
-  rule('event-stream.5', 'parameters choose types and events; what is wrong is refused', async () => {
+  rule('event-stream.5', 'parameters select types and events; invalid ones are refused', async () => {
     const chosen = await open(`?types[]=${task}&types[]=${post}&events=entry.create,entry.publish`, 'all')
     await send('POST', '/guardeds', { title: 'not chosen' })
     await send('POST', '/tasks', { title: 'chosen' })
@@ -195,7 +195,7 @@ describe('the event stream', () => {
     expect((await served.ask('/api/events', { token: 'nothing' })).status).toBe(403)
   })
 
-  rule('event-stream.6', 'a stream continues behind an event; a reset reports what is lost', async () => {
+  rule('event-stream.6', 'a stream continues after an event; a reset reports lost events', async () => {
     const first = await open()
     await last('one')
     await expect.poll(() => received(first).length, patience).toBe(1)
@@ -228,7 +228,7 @@ describe('the event stream', () => {
     await grant(served, 'public', `${task}.find`)
   })
 
-  rule('event-stream.8', 'no two ids of one place are the same', async () => {
+  rule('event-stream.8', 'ids of the same position differ', async () => {
     const [one, two] = [await open(), await open()]
     expect(one.lastId()).not.toBe(two.lastId())
     expect(one.lastId()).toHaveLength(two.lastId().length)
@@ -291,7 +291,7 @@ describe('clients of the event stream', () => {
     return { socket, text: () => text, ended }
   }
 
-  rule('event-stream.2', 'the entry is the version of the locale that the event is about', async () => {
+  rule('event-stream.2', 'the entry is the version in the locale of the event', async () => {
     const stream = await openStream(`${served.origin}/api/events?types=${note}`)
     await expect.poll(stream.lastId, patience).not.toBe('')
     const { documentId } = (await write('POST', '/notes', { title: 'english' })).body.data
@@ -312,7 +312,7 @@ describe('clients of the event stream', () => {
     stream.close()
   })
 
-  rule('event-stream.6', 'a client that leaves and comes back while several services write misses nothing', async () => {
+  rule('event-stream.6', 'a reconnecting client misses nothing while several services write', async () => {
     const other = await serveBeside(served, secrets)
     try {
       const first = await openStream(`${served.origin}/api/events?types=${note}`)
@@ -344,7 +344,7 @@ describe('clients of the event stream', () => {
     }
   })
 
-  rule('event-stream.11', 'events are read in batches of few bytes, however large they are, and none is left out', async () => {
+  rule('event-stream.11', 'events are read in small batches, and none is left out', async () => {
     const start = await openStream(`${served.origin}/api/events?types=api::paper.paper`)
     await expect.poll(start.lastId, patience).not.toBe('')
     start.close()
@@ -375,7 +375,7 @@ describe('clients of the event stream', () => {
     expect(reads.length).toBeLessThan(titles.length)
   })
 
-  rule('event-stream.9', 'a client that reads nothing is disconnected', async () => {
+  rule('event-stream.9', 'a client that does not read is disconnected', async () => {
     const { documentId } = (await write('POST', '/papers', { title: 'large', text: 'x'.repeat(400_000) })).body.data
     const slow = await openSlowly('?types=api::paper.paper')
     const streams = [await openStream(`${served.origin}/api/events`), await openStream(`${served.origin}/api/events`)]
@@ -388,7 +388,7 @@ describe('clients of the event stream', () => {
     slow.socket.destroy()
   })
 
-  rule('event-stream.7', 'a client that reads slowly gets nothing that was forbidden meanwhile', async () => {
+  rule('event-stream.7', 'a slow client does not receive events that were forbidden in the meantime', async () => {
     const start = await openStream(`${served.origin}/api/events?types=api::paper.paper`)
     await expect.poll(start.lastId, patience).not.toBe('')
     start.close()

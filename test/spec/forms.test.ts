@@ -134,7 +134,7 @@ rule('forms.1', 'a document is written by a form with fields in brackets; data a
   ).toBe(201)
 })
 
-rule('forms.2', 'so are users, sign-ins and what routes of the project read; a body that is not read is 415 and never 200', async () => {
+rule('forms.2', 'users, sign-ins and custom routes accept forms too; an unsupported body is 415 and never 200', async () => {
   const made = await send(
     '/api/auth/local/register',
     [
@@ -179,7 +179,7 @@ rule('forms.2', 'so are users, sign-ins and what routes of the project read; a b
   expect((await send('/api/echo', [['a[b][]', 'c']])).body).toEqual({ body: { a: { b: ['c'] } } })
 })
 
-rule('forms.3', 'the information about files may be fields in brackets', async () => {
+rule('forms.3', 'file information can be sent as fields in brackets', async () => {
   const file = (name: string) => ['files', new Blob([name]), `${name}.txt`] as const
   const one = await send('/api/upload', [
     file('a'),
@@ -201,7 +201,7 @@ rule('forms.3', 'the information about files may be fields in brackets', async (
     expect((await send('/api/upload', fields)).status).toBe(400)
 })
 
-rule('forms.4', 'names have at most 20 levels, and a form with too many fields is refused without reading on', async () => {
+rule('forms.4', 'names have at most 20 levels, and a form with too many fields is refused early', async () => {
   const deep = await send('/api/tags', [[`data${'[a]'.repeat(21)}`, 'x']])
   expect([deep.status, deep.body.error.message]).toEqual([400, expect.stringMatching(/^The name of a field has at most 20 levels/)])
   expect((await send('/api/tags', [[`data${'[a]'.repeat(20)}`, 'x']])).body.error.message).toBe('Invalid key a')

@@ -15,7 +15,7 @@ afterAll(() => Promise.all([magazine, listed].map((served) => served.close())))
 
 const nested = { 'strapi-response-format': 'v4' }
 
-rule('headers.1', 'answers and errors are JSON, whatever is accepted', async () => {
+rule('headers.1', 'responses and errors are JSON for every Accept header', async () => {
   for (const path of ['tags', 'setting', 'nothing', 'pitches', 'tags?sort=nope', 'i18n/locales']) {
     for (const accept of ['*/*', 'text/html', 'application/xml']) {
       const { headers } = await magazine.ask(`/api/${path}`, { headers: { accept } })
@@ -24,7 +24,7 @@ rule('headers.1', 'answers and errors are JSON, whatever is accepted', async () 
   }
 })
 
-rule('headers.2', 'the header nests documents as the version before did', async () => {
+rule('headers.2', 'the header nests documents as in Strapi 4', async () => {
   const query = '/api/articles?fields=title&filters[slug]=the-mill-that-waits-for-the-moon'
   const [flat] = (await magazine.ask(query)).body.data
   const { data, meta } = (await magazine.ask(query, { headers: nested })).body
@@ -32,7 +32,7 @@ rule('headers.2', 'the header nests documents as the version before did', async 
   expect(meta.pagination.total).toBe(1)
 })
 
-rule('headers.2', 'relations and media stand in data, components stay flat', async () => {
+rule('headers.2', 'relations and media are in data, components are flat', async () => {
   const query =
     'fields=slug&populate[author][populate]=portrait&populate[tags][fields]=name&populate[seo]=true&populate[extras][populate]=*&populate[photographer]=true&populate[letters]=true'
   const path = `/api/articles?filters[slug]=card-by-card&${query}`
@@ -60,7 +60,7 @@ rule('headers.2', 'one document and a single type are nested too, other values c
     expect((await magazine.ask('/api/tags', { headers: { 'strapi-response-format': value } })).text).toBe(text)
 })
 
-rule('headers.3', 'every answer varies by origin, caller, format and marks', async () => {
+rule('headers.3', 'every response varies by origin, caller, format and source maps', async () => {
   for (const path of ['/api/tags', '/api/nothing', '/api/pitches', '/', '/_health', '/uploads/tidewright_logo_11bd3cce54.svg'])
     expect([path, (await magazine.ask(path)).headers.get('vary')]).toEqual([
       path,
@@ -93,7 +93,7 @@ rule('headers.5', 'with a list only its origins may', async () => {
   }
 })
 
-rule('headers.6', 'a preflight is answered for every path', async () => {
+rule('headers.6', 'every path handles preflights', async () => {
   for (const path of ['/api/tags', '/api/tags/x', '/api/nothing', '/api/upload']) {
     const headers = { origin: 'https://anyone.example', 'access-control-request-method': 'PUT' }
     const answer = await magazine.ask(path, { method: 'OPTIONS', headers })
@@ -116,7 +116,7 @@ rule('headers.7', 'a request keeps its id, or gets one', async () => {
   expect(await id()).not.toBe(await id())
 })
 
-rule('headers.8', 'no answer is sniffed, none tells its maker', async () => {
+rule('headers.8', 'responses forbid sniffing and do not name the server', async () => {
   for (const path of ['/api/tags', '/api/nothing', '/', '/uploads/mill_954c4cb065.jpg']) {
     const { headers } = await magazine.ask(path)
     expect([path, headers.get('x-content-type-options')]).toEqual([path, 'nosniff'])

@@ -44,7 +44,7 @@ afterAll(async () => {
 
 const data = { body: JSON.stringify({ data: { title: 'One' } }), headers: { 'content-type': 'application/json' } }
 
-rule('endpoints.16', 'reads without a route are 404, other methods 405, and Allow names what there is', async () => {
+rule('endpoints.16', 'reads without a route are 404, other methods 405, and Allow lists the existing ones', async () => {
   const outcomes: readonly (readonly [string, string, number, string | null])[] = [
     ['GET', '/api/orders', 200, null],
     ['HEAD', '/api/orders', 200, null],
@@ -83,7 +83,7 @@ rule('endpoints.16', 'publication actions can be left out', async () => {
   expect([await act('publish'), await act('unpublish'), await act('discard')]).toEqual([200, 404, 200])
 })
 
-rule('endpoints.17', 'the description and the start page do not name them, and hints do', async () => {
+rule('endpoints.17', 'only hints name them, not the description or the start page', async () => {
   const { paths } = (await served.ask('/api/openapi.json', { token: 'all' })).body as { paths: Record<string, object> }
   const described = Object.entries(paths).flatMap(([path, item]) => Object.keys(item).map((method) => `${method} ${path}`))
   expect(described.filter((one) => /orders|secrets|notes|home/.test(one)).sort()).toEqual([
@@ -106,7 +106,7 @@ rule('endpoints.17', 'the description and the start page do not name them, and h
   expect(await hintAt('PUT', '/api/orders')).not.toContain('octavo.config')
 })
 
-rule('endpoints.17', 'a custom route takes the place of one that is left out, and of no other', async () => {
+rule('endpoints.17', 'a custom route may replace only routes that are left out', async () => {
   const route = (method: 'GET' | 'POST', path: string, action: string) => ({ method, path, action, handle: () => ({ own: true }) })
   const own = await serveProject(files, {
     config: { types },
@@ -124,7 +124,7 @@ rule('endpoints.17', 'a custom route takes the place of one that is left out, an
   await expect(serveProject(files, { code: taken })).rejects.toThrow(`takes the place of GET /orders of ${order}`)
 })
 
-rule('endpoints.18', 'commands do not grant what nothing needs, and say why', () => {
+rule('endpoints.18', 'commands refuse useless grants and explain why', () => {
   const run = (...words: string[]) => {
     const { status, stderr } = spawnSync(process.execPath, [`${root}/dist/main.js`, ...words], {
       encoding: 'utf8',
@@ -142,7 +142,7 @@ rule('endpoints.18', 'commands do not grant what nothing needs, and say why', ()
   expect(run('roles', 'grant', 'public', 'api::secret.secret.find,api::order.order.update', served.folder).status).toBe(0)
 })
 
-rule('endpoints.18', 'the routes of roles list what something needs', async () => {
+rule('endpoints.18', 'the routes of roles list only useful actions', async () => {
   const treeOf = async (one: Served) => {
     const { body } = await one.ask('/api/users-permissions/permissions', { token: 'all' })
     const { permissions } = body as { permissions: Record<string, { controllers: Record<string, object> }> }
@@ -165,7 +165,7 @@ rule('endpoints.18', 'the routes of roles list what something needs', async () =
   await own.close()
 })
 
-rule('endpoints.19', 'relations and code are as if all routes were there', async () => {
+rule('endpoints.19', 'relations and code are not affected', async () => {
   const secret = await served.service.documents('api::secret.secret').create({ data: { word: 'hush' } })
   await served.service.documents(order).create({ data: { title: 'With a secret', secret: secret.documentId }, status: 'published' })
   const path = '/api/orders?filters[title]=With a secret&populate=secret'

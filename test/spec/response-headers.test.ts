@@ -84,7 +84,7 @@ rule('headers.20', 'they are on every response, errors included', async () => {
   expect([compressed.headers.get('content-encoding'), compressed.headers.get('permissions-policy')]).toEqual(['gzip', 'camera=()'])
 })
 
-rule('headers.20', 'a custom route sets its own, and what is not HTTP is refused without them', async () => {
+rule('headers.20', 'a custom route sets its own; malformed HTTP is refused without them', async () => {
   expect((await served.ask('/api/own')).headers.get('x-frame-options')).toBe('SAMEORIGIN')
   expect((await plain.ask('/api/tags')).headers.get('permissions-policy')).toBeNull()
   const socket = connect(Number(new URL(served.origin).port), '127.0.0.1')
@@ -92,7 +92,7 @@ rule('headers.20', 'a custom route sets its own, and what is not HTTP is refused
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/)
 })
 
-rule('headers.21', 'a policy is that of pages too, and files keep theirs', async () => {
+rule('headers.21', 'a policy also applies to pages, and files keep theirs', async () => {
   const policyOf = async (one: Served, path: string) => (await one.ask(path)).headers.get('content-security-policy')
   for (const path of ['/api/tags', '/', '/docs', '/api/nothing']) expect([path, await policyOf(served, path)]).toEqual([path, policy])
   const own = await policyOf(plain, logo)
@@ -100,7 +100,7 @@ rule('headers.21', 'a policy is that of pages too, and files keep theirs', async
   expect(await policyOf(served, logo)).toBe(`${policy}, ${own}`)
 })
 
-rule('headers.22', 'what cannot be a header, and what the service sets, is refused with a sentence', async () => {
+rule('headers.22', 'invalid headers and those of the service are refused with an explanation', async () => {
   const { loadConfig } = (await import(`${root}/dist/index.js`)) as typeof Octavo
   const wrong: readonly (readonly [object, RegExp])[] = [
     [{ 'Content-Length': '7' }, /http\.headers.*"Content-Length" is set by the service for each response/],

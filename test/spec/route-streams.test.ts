@@ -86,7 +86,7 @@ function withResolver(): { readonly promise: Promise<void>; readonly resolve: ()
   return { promise, resolve }
 }
 
-rule('routes.8', 'a stream goes on as fast as its client reads, and ends when the client leaves', async () => {
+rule('routes.8', 'a stream is as fast as its client, and ends when the client leaves', async () => {
   let [yielded, ended, signal] = [0, false, null as AbortSignal | null]
   handle = (call) => {
     signal = call.signal
@@ -124,7 +124,7 @@ rule('routes.8', 'a stream goes on as fast as its client reads, and ends when th
   expect((signal!.reason as Error).name).toBe('ClientClosedRequestError')
 })
 
-rule('routes.8', 'a stream that hangs is ended when the client leaves, also before it began', async () => {
+rule('routes.8', 'a hanging stream ends when the client leaves, also before its first byte', async () => {
   let cancelled = 0
   const hanging = () => new ReadableStream({ pull: () => new Promise(() => {}), cancel: () => void cancelled++ }, { highWaterMark: 0 })
   handle = hanging
@@ -160,7 +160,7 @@ rule('routes.8', 'a stream that hangs is ended when the client leaves, also befo
   await expect.poll(() => cancelled, patience).toBe(4)
 })
 
-rule('routes.8', 'a stream that fails is 500 before it began, and cut off afterwards', async () => {
+rule('routes.8', 'a failing stream is 500 before its first byte, and cut off afterwards', async () => {
   handle = async function* broken() {
     if (Date.now() > 0) throw new Error('failed at once')
     yield ''
@@ -211,7 +211,7 @@ async function* slowly(text: string) {
   for (const character of text.slice(1)) yield Buffer.from(character)
 }
 
-rule('routes.8', 'a stream that sends nothing for too long is ended', async () => {
+rule('routes.8', 'an idle stream is ended', async () => {
   const impatient = await serve({ idleTimeout: 700, routeTimeout: 60_000 })
   try {
     let signal: AbortSignal | null = null
@@ -229,7 +229,7 @@ rule('routes.8', 'a stream that sends nothing for too long is ended', async () =
   }
 })
 
-rule('routes.12', 'a stop waits for responses, and tells streams without an end', async () => {
+rule('routes.12', 'a shutdown waits for responses, and notifies endless streams', async () => {
   const stopped = await serve({ routeTimeout: 60_000 })
   const begun: string[] = []
   handle = ({ request, stopping }) => {

@@ -171,7 +171,7 @@ rule('routes.1', 'a route responds to its method at its path', async () => {
   expect((await served.ask('/robots.txt')).text).toBe('/robots.txt')
 })
 
-rule('routes.13', 'responses are compressed as all others are, and only refusals of permission have hints', async () => {
+rule('routes.13', 'responses are compressed, and only refused permissions have hints', async () => {
   const notes = JSON.stringify({ notes: 'n'.repeat(5_000) })
   const codes: readonly (readonly [string, string])[] = [
     ['value', 'gzip'],
@@ -224,7 +224,7 @@ describe('at the start', () => {
     })
   const one = (method: string, path: string, more = '') => `{ method: '${method}', path: '${path}', auth: false, handle: () => 1, ${more} }`
 
-  rule('routes.2', 'a route that would take the place of another one is refused, and both are named', async () => {
+  rule('routes.2', 'a route that shadows another one is refused, naming both', async () => {
     const refused: readonly (readonly [string, string])[] = [
       [one('GET', '/orders'), 'routes[0] (GET /api/orders) takes the place of GET /orders of api::order.order'],
       [one('PUT', '/Orders/:id'), 'takes the place of PUT /orders/:documentId of api::order.order'],
@@ -260,7 +260,7 @@ describe('at the start', () => {
     expect(await start([...fine, ...others].join(','))).toBe('started')
   })
 
-  test('a definition that is none is refused with the reason', async () => {
+  test('an invalid definition is refused with the reason', async () => {
     const wrong: readonly (readonly [string, string])[] = [
       [`{ method: 'GET', path: '/a', handle: () => 1 }`, 'needs either an action'],
       [`{ method: 'GET', path: '/a', action: 'api::a.b.c', auth: false, handle: () => 1 }`, 'needs either an action'],
@@ -320,7 +320,7 @@ rule('routes.3', 'the action of a route is granted to roles and tokens', async (
   expect((await post('/api/orders/x/checkout', 'x'.repeat(1_000), { token: 'reads' })).status).toBe(403)
 })
 
-rule('routes.4', 'actions of routes are listed and granted as all others are', async () => {
+rule('routes.4', 'actions of routes are listed and granted like all others', async () => {
   const { body } = await served.ask('/api/users-permissions/permissions', { token: 'all' })
   expect(body.permissions['api::order'].controllers.order).toMatchObject({
     find: {},
@@ -433,7 +433,7 @@ rule('routes.6', 'bodies are JSON and forms, bytes, or streams, within their lim
   expect(unannounced.status).toBe(413)
 })
 
-rule('routes.7', 'what a function returns is the response', async () => {
+rule('routes.7', 'the result of a function is the response', async () => {
   const returned = async (value: unknown) => {
     handle = () => value
     const { status, text, headers } = await served.ask('/api/open')
@@ -478,7 +478,7 @@ rule('routes.7', 'what a function returns is the response', async () => {
   expect([passed.status, passed.text, passed.headers.get('x-own')]).toEqual([200, 'passed on', 'kept'])
 })
 
-rule('routes.9', 'documents are those that the caller may see and write', async () => {
+rule('routes.9', 'routes see and write only the documents of their caller', async () => {
   const { documents } = served.service
   const [mine, theirs] = [
     await documents(order).create({ data: { name: 'mine', customer: ann } }),

@@ -21,7 +21,7 @@ const linksOf = (html: string): readonly string[] =>
 const assetsOf = (html: string): readonly string[] =>
   [...html.matchAll(/(?:href|src)="(\/(?:_octavo|favicon)[^"]*)"/g)].map(([, href]) => href!)
 
-rule('start-page.1', 'the page names what is public, and every request on it works', async () => {
+rule('start-page.1', 'the page lists public types, and all its requests work', async () => {
   const { status, headers, text } = await production.ask('/')
   expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
   expect(text.indexOf('Collections')).toBeLessThan(text.indexOf('Single types'))
@@ -33,22 +33,18 @@ rule('start-page.1', 'the page names what is public, and every request on it wor
   for (const link of links) expect([link, (await production.ask(link)).status]).toEqual([link, 200])
 })
 
-rule(
-  'start-page.2',
-  'in development closed types have the command that opens them; in production nothing says that they are there',
-  async () => {
-    const [here, there] = [(await development.ask('/')).text, (await production.ask('/')).text]
-    const words = ['pitch', 'editorNote', '<dt>Version', 'Closed to the public', 'id="token"', 'private']
-    for (const word of words) expect([word, here.includes(word), there.includes(word)]).toEqual([word, true, false])
-    expect(here).toContain(
-      `<code>npx octavo roles grant public api::pitch.pitch.find,<wbr>api::pitch.pitch.findOne ${development.folder}</code>`,
-    )
-    expect(there).toContain('<b>en</b>, de')
-    // The contract is a word of projects of Strapi.
-    for (const page of [here, there])
-      expect(['<dt>Contract', '<meta name="description"'].map((word) => page.includes(word))).toEqual([false, true])
-  },
-)
+rule('start-page.2', 'in development closed types have the command that opens them; in production they are hidden', async () => {
+  const [here, there] = [(await development.ask('/')).text, (await production.ask('/')).text]
+  const words = ['pitch', 'editorNote', '<dt>Version', 'Closed to the public', 'id="token"', 'private']
+  for (const word of words) expect([word, here.includes(word), there.includes(word)]).toEqual([word, true, false])
+  expect(here).toContain(
+    `<code>npx octavo roles grant public api::pitch.pitch.find,<wbr>api::pitch.pitch.findOne ${development.folder}</code>`,
+  )
+  expect(there).toContain('<b>en</b>, de')
+  // The contract is a word of projects of Strapi.
+  for (const page of [here, there])
+    expect(['<dt>Contract', '<meta name="description"'].map((word) => page.includes(word))).toEqual([false, true])
+})
 
 rule('start-page.2', 'the page changes with the permissions of the public', async () => {
   await grant(production, 'public', 'api::pitch.pitch.find')
@@ -66,7 +62,7 @@ rule('start-page.2', 'the page changes with the permissions of the public', asyn
   ])
 })
 
-rule('start-page.7', 'the page loads its own files alone, and all is small', async () => {
+rule('start-page.7', 'the page loads only its own small files', async () => {
   for (const served of [development, production]) {
     const { headers, text } = await served.ask('/')
     expect(headers.get('content-security-policy')).toBe(
@@ -99,7 +95,7 @@ rule('start-page.9', 'the page can be turned off', async () => {
   expect(health.status).toBe(204)
 })
 
-rule('start-page.10', 'there is a picture, and browsers that ask for another one get no error', async () => {
+rule('start-page.10', 'the page has an icon, and requests for other icons do not fail', async () => {
   const picture = await production.ask('/favicon.svg')
   expect([picture.status, picture.headers.get('content-type')]).toEqual([200, 'image/svg+xml'])
   expect((await production.ask('/favicon.ico')).status).toBe(204)
@@ -122,7 +118,7 @@ function sendSchema(served: Served, body: unknown, headers: Readonly<Record<stri
   })
 }
 
-rule('start-page.11', 'in development the page of a project creates a content-type, whose file is checked as every schema is', async () => {
+rule('start-page.11', 'in development the page creates a content-type, whose schema is checked', async () => {
   const served = await serveProject({ 'src/api/.gitkeep': '' }, { environment: { NODE_ENV: 'development' } })
   const api = join(served.folder, 'src', 'api')
   expect((await served.ask('/')).text).toContain('Create the first content-type')
@@ -153,7 +149,7 @@ rule('start-page.11', 'in development the page of a project creates a content-ty
   await served.close()
 })
 
-rule('start-page.12', 'only the page itself creates types, in a browser of this machine, and none in production', async () => {
+rule('start-page.12', 'only the page in a local browser can create types, and never in production', async () => {
   const { port } = new URL(development.origin)
   for (const [headers, status] of [
     [{ origin: 'http://elsewhere.example' }, 403],

@@ -44,7 +44,7 @@ async function write(method: string, path: string, data?: object): Promise<strin
   return answer.body?.data.documentId ?? ''
 }
 
-rule('caching.7', 'responses to everybody name the types that they were read from, and their document', async () => {
+rule('caching.7', 'public responses name their types and document', async () => {
   const article = await write('POST', 'articles', { title: 'first' })
   const uids = (...types: readonly string[]) => types.map((type) => `t-api::${type}.${type}`)
   const keys = async (path: string) => keysOf(await served.ask(`/api/${path}`))
@@ -68,7 +68,7 @@ rule('caching.7', 'responses to everybody name the types that they were read fro
   await tagged.close()
 })
 
-rule('caching.10', 'a document that is not there has the caching and the keys of one that is, and no ETag', async () => {
+rule('caching.10', 'a missing document has the caching and keys of an existing one, and no ETag', async () => {
   const ofArticle = ['t-api::article.article', 'd-nothing']
   for (const method of ['GET', 'HEAD']) {
     const gone = await served.ask('/api/articles/nothing', { method })
@@ -88,7 +88,7 @@ rule('caching.10', 'a document that is not there has the caching and the keys of
   await vi.waitFor(() => expect(events.flatMap(purgedBy)).toEqual(expect.arrayContaining([ofArticle[0], `d-${made}`])), patience)
 })
 
-rule('caching.7', 'whatever changes a response is followed by an event about one of its keys', async () => {
+rule('caching.7', 'every change of a response is followed by an event about one of its keys', async () => {
   const author = await write('POST', 'authors', { name: 'Ada' })
   const tag = await write('POST', 'tags', { name: 'old' })
   const article = await write('POST', 'articles', { title: 'one', author, tags: [tag] })
@@ -141,7 +141,7 @@ rule('caching.7', 'whatever changes a response is followed by an event about one
   expect(changed).toBeGreaterThan(25)
 })
 
-rule('caching.8', 'a response with more keys than fit has one for everything', async () => {
+rule('caching.8', 'a response with too many keys has one for everything', async () => {
   const long = 'a-type-with-a-rather-long-name-that-takes-room'
   const types = ['one', 'two', 'three', 'four'].map((name) => `${name}-${long}`)
   const related = Object.fromEntries(types.map((type, index) => [`to${index}`, to(type, 'oneToOne', {})]))

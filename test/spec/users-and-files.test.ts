@@ -50,7 +50,7 @@ rule('users-and-files.1', 'the count is a bare number', async () => {
   expect((await ask('users/count?filters[username]=anna-fell')).text).toBe('1')
 })
 
-rule('users-and-files.2', 'a row id leads to one user, and to nothing with 204', async () => {
+rule('users-and-files.2', 'a row id returns one user, or 204', async () => {
   const [anna] = await body('users')
   expect(await body(`users/${anna.id}`)).toEqual(anna)
   for (const path of [
@@ -66,7 +66,7 @@ rule('users-and-files.2', 'a row id leads to one user, and to nothing with 204',
   }
 })
 
-rule('users-and-files.3', 'a user shows what is known, and no secret', async () => {
+rule('users-and-files.3', 'a user has no secrets', async () => {
   const [anna] = await body('users')
   const moment = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
   expect(anna).toEqual({
@@ -93,13 +93,13 @@ rule('users-and-files.3', 'secrets cannot be filtered, sorted or selected', asyn
   expect((await ask('users?_q=%242')).body).toEqual([])
 })
 
-rule('users-and-files.4', 'the role is shown to those who may find roles', async () => {
+rule('users-and-files.4', 'the role is visible to callers that may find roles', async () => {
   for (const user of await body('users?populate=role')) expect(user.role).toMatchObject({ name: 'Authenticated', type: 'authenticated' })
   for (const query of ['populate=role', 'populate=*', 'populate[role][fields]=name'])
     for (const user of await body(`users?${query}`, 'users')) expect(user).not.toHaveProperty('role')
 })
 
-rule('users-and-files.4', 'the users of a role are not shown below a user, whatever the populate', async () => {
+rule('users-and-files.4', 'the users of a role are never populated below a user', async () => {
   for (const query of [
     'populate[role][populate]=*',
     'populate[role][populate]=users',
@@ -112,7 +112,7 @@ rule('users-and-files.4', 'the users of a role are not shown below a user, whate
     }
 })
 
-rule('users-and-files.4', 'nor can others filter or sort by it', async () => {
+rule('users-and-files.4', 'other callers cannot filter or sort by it', async () => {
   expect(expected(await body('users?filters[role][type]=authenticated&sort=username'), 'username')).toEqual(['anna-fell', 'jan-harder'])
   for (const query of ['filters[role][type]=authenticated', 'sort=role.name'])
     expect(await refused(`users?${query}`, 'users')).toEqual([400, 'ValidationError', 'Invalid key role'])
@@ -125,13 +125,13 @@ rule('users-and-files.5', 'me is the user of the token', async () => {
   expect(await body('users/me?fields=email', jwt(id))).toEqual({ id, documentId: null, email: 'myself@users.example' })
 })
 
-rule('users-and-files.5', 'for others me is refused', async () => {
+rule('users-and-files.5', 'other callers cannot read me', async () => {
   expect(await refused('users/me')).toEqual([401, 'UnauthorizedError', 'Unauthorized'])
   expect(await refused('users/me', 'users')).toEqual([403, 'ForbiddenError', 'Forbidden'])
   expect(await refused('users/me', 'nobody')).toEqual([403, 'ForbiddenError', 'Forbidden'])
 })
 
-rule('users-and-files.6', 'roles are told with the number of their users', async () => {
+rule('users-and-files.6', 'roles have the number of their users', async () => {
   const { roles } = await body('users-permissions/roles')
   const count = async (type: string) => {
     const id = await roleId(magazine, type)
@@ -181,7 +181,7 @@ rule('users-and-files.7', 'they are filtered and sorted', async () => {
   for (const query of ['filters[folderPath]=/', 'sort=nope', 'fields=folder']) expect((await ask(`upload/files?${query}`)).status).toBe(400)
 })
 
-rule('users-and-files.7', 'a row id leads to one file, or to 404', async () => {
+rule('users-and-files.7', 'a row id returns one file, or 404', async () => {
   const [first] = await body('upload/files')
   expect(await body(`upload/files/${first.id}`)).toEqual(first)
   for (const id of ['999', 'abc', first.documentId])
@@ -199,7 +199,7 @@ rule('users-and-files.8', 'uploads are served with their type, byte by byte', as
   for (const { url } of Object.values(formats)) expect((await magazine.ask(url)).status).toBe(200)
 })
 
-rule('users-and-files.8', 'what is no upload is not found', async () => {
+rule('users-and-files.8', 'non-upload paths return 404', async () => {
   for (const path of [
     'nothing.jpg',
     '',
@@ -215,7 +215,7 @@ rule('users-and-files.8', 'what is no upload is not found', async () => {
   }
 })
 
-rule('users-and-files.8', 'a file that could run in a browser may not', async () => {
+rule('users-and-files.8', 'a file never runs in a browser', async () => {
   const drawing = files().find(({ ext }) => ext === '.svg')!
   const policy = (await magazine.ask(drawing.url)).headers.get('content-security-policy')
   expect(policy).toContain("default-src 'none'")
@@ -232,7 +232,7 @@ rule('users-and-files.9', 'locales are a bare array, one of them the default', a
   expect(locales[0]).toMatchObject({ id: expect.any(Number), documentId: expect.any(String), createdAt: expect.any(String) })
 })
 
-rule('users-and-files.10', 'the model is told in the words of its schema files', async () => {
+rule('users-and-files.10', 'the model has the form of its schema files', async () => {
   const { data } = await body('content-type-builder/content-types')
   const uids = expected(data, 'uid')
   for (const name of ['article', 'author', 'homepage', 'setting', 'pitch']) expect(uids).toContain(`api::${name}.${name}`)
@@ -248,7 +248,7 @@ rule('users-and-files.10', 'the model is told in the words of its schema files',
     expect(event.schema.attributes[name]).toMatchObject(schema.attributes[name])
 })
 
-rule('users-and-files.10', 'components are told too, unknown names are 404', async () => {
+rule('users-and-files.10', 'components too; unknown names are 404', async () => {
   const { data } = await body('content-type-builder/components')
   expect(expected(data, 'uid')).toEqual(expect.arrayContaining(['shared.seo', 'block.quote', 'print.ink']))
   const schema = readProject('src/components/shared/link.json')

@@ -7,7 +7,7 @@ import { hasMediaRight } from '../../admin/media/media-rights.js'
 import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js'
 import { holding } from '../../project/installations.js'
 import type { MountContext } from '../backend.js'
-import { type AdmitModel, onModelInForce, send } from '../handle-request.js'
+import { type AdmitModel, retryOnModelChange, send } from '../handle-request.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { type CheckedInput, readInput } from './input.js'
@@ -53,7 +53,7 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
       })
     }
     return handle(null)
-      .catch((error: unknown) => onModelInForce(request, reply, error, handle))
+      .catch((error: unknown) => retryOnModelChange(request, reply, error, handle))
       .catch((error: unknown) => {
         throw withDetails(error)
       })

@@ -3,8 +3,8 @@
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Once } from '../../content/documents/operation.js'
 import { ApiError } from '../../foundation/errors/errors.js'
-import { idempotencyKeyOf } from '../idempotency-key.js'
-import { agreedTo } from '../model-changes.js'
+import { readIdempotencyKey } from '../headers-and-cors.js'
+import { readAgreement } from '../model-changes.js'
 
 /** The state that a write means, by its revision in `If-Match`. */
 export interface MeantState {
@@ -33,9 +33,9 @@ export interface GivenHeaders {
 /** Reads the headers of a request; `isOnce`: also its key. @throws ApiError 400, 428 */
 export function readHeaders(request: IncomingMessage, { state, agrees }: HeaderInput, isOnce: boolean): GivenHeaders {
   return {
-    once: isOnce ? idempotencyKeyOf(request, 'administration') : null,
+    once: isOnce ? readIdempotencyKey(request, 'administration') : null,
     expected: state === undefined ? [] : expectedOf(request.headers, state),
-    agreed: agrees === true ? agreedTo(request) : new Set(),
+    agreed: agrees === true ? readAgreement(request) : new Set(),
   }
 }
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http'
 import type { AdministratorTokens } from '../../admin/identity/sign-in.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError } from '../../foundation/errors/errors.js'
-import { cookieOf, setCookie } from '../cookies.js'
+import { readCookie, setCookie } from '../cookies.js'
 
 const cookieName = 'octavo_admin'
 const cookiePath = '/admin/api/session'
@@ -19,7 +19,7 @@ export function refreshCookieOf({ production }: Pick<Config, 'production'>, toke
 }
 
 /** Returns the refresh token that a request sent; undefined if there is none. */
-export const refreshTokenOf = (request: IncomingMessage): string | undefined => cookieOf(request, cookieName)
+export const refreshTokenOf = (request: IncomingMessage): string | undefined => readCookie(request, cookieName)
 
 /**
  * Checks that a request comes from a page of this origin: by `Origin`, by `Sec-Fetch-Site` where the browser sends it, and by a header of

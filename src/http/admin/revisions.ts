@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { DocumentView } from '../../admin/content/document-view.js'
 import { ApiError } from '../../foundation/errors/errors.js'
-import { hasVersion, tagOfUnchanged } from '../caching.js'
+import { getUnchangedTag, hasVersion } from '../caching.js'
 import { type Answered, answer, type Resource } from './resource.js'
 
 const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)
@@ -24,7 +24,7 @@ export function tagged({ method }: Resource, given: IncomingHttpHeaders, answere
   if (method !== 'GET' || value === undefined) return answered
   const { etag = `"${hashOf(value)}"` } = headers
   if (hasVersion(given, String(etag)) !== true) return { ...answered, headers: { ...headers, etag } }
-  return { status: 304, headers: { ...headers, etag: tagOfUnchanged(given, String(etag)) } }
+  return { status: 304, headers: { ...headers, etag: getUnchangedTag(given, String(etag)) } }
 }
 
 /**

@@ -12,16 +12,16 @@ import {
   findAttribute,
   findRows,
   followPath,
+  getLabel,
+  getTargets,
+  getTypeName,
+  getTypePath,
   type Hint,
   haveNo,
-  labelOf,
   list,
-  nameOf,
-  pathOf,
   quote,
   type RouteCall,
   splitPath,
-  targetsOf,
   withArticle,
 } from './vocabulary.js'
 
@@ -75,7 +75,7 @@ export const ignoredKeys: Hint = (exchange) => {
   const ignored: string[] = []
   if (data.publishedAt !== undefined && type.draftAndPublish)
     ignored.push(
-      `publishedAt (a document is published by status=published, the default, or by POST ${pathOf(exchange, type)}/<documentId>/actions/publish; status=draft keeps it a draft)`,
+      `publishedAt (a document is published by status=published, the default, or by POST ${getTypePath(exchange, type)}/<documentId>/actions/publish; status=draft keeps it a draft)`,
     )
   if (data.locale !== undefined && type.localized && data.locale !== (parameters.locale ?? route.access.defaultLocale))
     ignored.push(`locale (the locale is a parameter of the query: ?locale=${String(data.locale)})`)
@@ -97,8 +97,8 @@ export const invalidKey: Hint = (exchange) => {
   const isTop = above.length === 0
   if (isTop && (key === 'id' || key === 'documentId'))
     return method === 'POST'
-      ? `The service assigns the ${key} of a new document. To change one, send PUT ${pathOf(exchange, type)}/<documentId>`
-      : `The path names the document, ${pathOf(exchange, type)}/<documentId>: leave ${key} out of data.`
+      ? `The service assigns the ${key} of a new document. To change one, send PUT ${getTypePath(exchange, type)}/<documentId>`
+      : `The path names the document, ${getTypePath(exchange, type)}/<documentId>: leave ${key} out of data.`
   const parent = target?.attribute
   if (parent?.kind === 'relation' || parent?.kind === 'media') {
     const form = parent.kind === 'media' ? '<file id>' : '<documentId>, or { "connect": [{ "documentId": … }] }'
@@ -173,10 +173,10 @@ function explainValue(
   const written = path.join('.')
   if (path.at(-1) === '__component') return explainComponent(type.attributes.get(path[0]!), value)
   if (attribute === null || value === undefined || value === null) return null
-  if (message === takenMessage) return `${written} must be unique, and another ${nameOf(type)} has ${quote(value)}.`
+  if (message === takenMessage) return `${written} must be unique, and another ${getTypeName(type)} has ${quote(value)}.`
   const kind = describeKind(model, attribute)
   if (attribute.kind === 'component') {
-    const example = `{ ${quote(targetsOf(model, attribute).map(labelOf)[0] ?? '…')}: … }`
+    const example = `{ ${quote(getTargets(model, attribute).map(getLabel)[0] ?? '…')}: … }`
     if (attribute.repeatable && !Array.isArray(value)) return `${written} is a repeatable component: a list, [${example}]`
     if (!attribute.repeatable && Array.isArray(value)) return `${written} is a single component, not a list: ${example}`
     return typeof value === 'object' ? null : `${written} is ${kind}: ${example}`
@@ -211,7 +211,7 @@ function wrongDates(model: Model, shape: Schema, data: Values, above = ''): read
   return Object.entries(data).flatMap(([name, value]) => {
     const attribute = shape.attributes.get(name)
     const written = `${above}${name}`
-    if (attribute?.kind === 'component' && isObject(value)) return wrongDates(model, targetsOf(model, attribute)[0]!, value, `${written}.`)
+    if (attribute?.kind === 'component' && isObject(value)) return wrongDates(model, getTargets(model, attribute)[0]!, value, `${written}.`)
     if (attribute?.kind !== 'scalar' || attribute.system || !/^(?:date|time|datetime|timestamp)$/.test(attribute.type)) return []
     try {
       storedForm(attribute, value)
@@ -277,11 +277,11 @@ export const missingTargets: Hint = async (exchange) => {
   const isFile = uid === 'plugin::upload.file'
   const found = await findNamed(route, target, String(named[0]))
   if (found !== null)
-    return `${start}${name} is the ${found.attribute} of ${withArticle(nameOf(target))}. Write its ${isFile ? `id: ${found.id}` : `documentId: ${found.documentId}`}`
+    return `${start}${name} is the ${found.attribute} of ${withArticle(getTypeName(target))}. Write its ${isFile ? `id: ${found.id}` : `documentId: ${found.documentId}`}`
   if (isFile)
     return `${start}there is no file ${name}. Media take the id of an uploaded file: POST ${config.rest.prefix}/upload, then the id of the response.`
   const id = typeof named[0] === 'number' ? 'row id' : 'documentId'
-  return `${start}no ${nameOf(target)} has the ${id} ${name}${target.localized ? ' in this locale' : ''}. Relations take documentIds: GET ${config.rest.prefix}/${target.pluralName}?fields=${labelOf(target) ?? 'documentId'}`
+  return `${start}no ${getTypeName(target)} has the ${id} ${name}${target.localized ? ' in this locale' : ''}. Relations take documentIds: GET ${config.rest.prefix}/${target.pluralName}?fields=${getLabel(target) ?? 'documentId'}`
 }
 
 /** The path of the first reference to one of these ids of a type. */
@@ -289,7 +289,7 @@ function findReference(model: Model, shape: Schema, data: Values, uid: string, i
   for (const [name, value] of Object.entries(data)) {
     const attribute = shape.attributes.get(name)
     if (attribute === undefined || attribute.kind === 'scalar') continue
-    const targets = targetsOf(model, attribute)
+    const targets = getTargets(model, attribute)
     for (const one of [value].flat()) {
       const isComponent = attribute.kind === 'component' || attribute.kind === 'dynamiczone'
       const inner =
@@ -306,7 +306,7 @@ function findReference(model: Model, shape: Schema, data: Values, uid: string, i
 /** A document by its label or slug. */
 async function findNamed(route: RouteCall, type: ContentType, text: string) {
   const slugs = [...type.attributes.values()].flatMap((one) => (one.kind === 'scalar' && one.type === 'uid' ? [one.name] : []))
-  for (const attribute of new Set([labelOf(type) ?? [], slugs].flat())) {
+  for (const attribute of new Set([getLabel(type) ?? [], slugs].flat())) {
     const query = `filters[${attribute}][$eqi]=${encodeURIComponent(text)}&fields=documentId&limit=1`
     const [row] = await findRows<{ readonly id: number; readonly documentId: string }>(route, type, query)
     if (row !== undefined) return { ...row, attribute }

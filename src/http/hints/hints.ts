@@ -127,14 +127,14 @@ export function addHints(app: FastifyInstance, config: Config, model: () => Mode
   const noted = new WeakMap<FastifyRequest, Notes>()
   const logged = new LRUCache<string, true>({ max: maxRemembered, ttl: quietTimeMs })
 
-  function notesOf(request: FastifyRequest): Notes {
+  function getNotes(request: FastifyRequest): Notes {
     const notes = noted.get(request) ?? { context: null, body: null, wroteNothing: false, error: null }
     noted.set(request, notes)
     return notes
   }
 
   async function hintFor(request: FastifyRequest, status: number): Promise<string | null> {
-    const notes = notesOf(request)
+    const notes = getNotes(request)
     // Responses of custom routes are for the project to explain, except why a caller was refused.
     const isCustom = request.routeOptions.config?.isCustom === true
     if (isCustom && notes.error?.status !== 401 && notes.error?.situation?.kind !== 'permission') return null
@@ -154,7 +154,7 @@ export function addHints(app: FastifyInstance, config: Config, model: () => Mode
   }
 
   app.addHook('onError', async (request, _reply, error) => {
-    if (error instanceof ApiError) notesOf(request).error = error
+    if (error instanceof ApiError) getNotes(request).error = error
   })
   app.addHook('onSend', async (request, reply, payload) => {
     const { url } = request.routeOptions
@@ -171,7 +171,7 @@ export function addHints(app: FastifyInstance, config: Config, model: () => Mode
 
   return {
     watch: (request, context) => {
-      const notes = notesOf(request)
+      const notes = getNotes(request)
       notes.context = context
       const body = async (): Promise<unknown> => {
         notes.body = { value: undefined }

@@ -12,16 +12,16 @@ import {
   findAttribute,
   findSimilar,
   followPath,
+  getLabel,
+  getTargets,
+  getTypeName,
   type Hint,
   haveNo,
   isUnreadable,
-  labelOf,
   list,
-  nameOf,
   populateNames,
   quote,
   splitPath,
-  targetsOf,
 } from './vocabulary.js'
 
 const maxLevels = 12
@@ -42,7 +42,7 @@ export function* walkPopulate(model: Model, shape: Schema, node: unknown, above:
   const level = (name: string, value: unknown): Populated | null => {
     const attribute = shape.attributes.get(name)
     if (attribute === undefined || attribute.kind === 'scalar' || above.length > maxLevels) return null
-    return { path: [...above, name], attribute, shapes: targetsOf(model, attribute), value }
+    return { path: [...above, name], attribute, shapes: getTargets(model, attribute), value }
   }
   if (typeof node === 'string') {
     for (const text of node.split(',')) {
@@ -185,9 +185,9 @@ function explainUnusable(exchange: Exchange, name: QueryName, attribute: Attribu
   const kind = describeKind(exchange.model, attribute)
   if (isUnreadable(attribute)) {
     if (/^(?:created|updated)By$/.test(key))
-      return `"${key}" is shown only for types with "populateCreatorFields": true in the options of their schema, which ${nameOf(shape)} does not have.`
+      return `"${key}" is shown only for types with "populateCreatorFields": true in the options of their schema, which ${getTypeName(shape)} does not have.`
     const why = attribute.private ? 'is private ("private": true in its schema)' : 'is a password'
-    return `"${key}" exists in ${nameOf(shape)}, but ${why}: no request can select, filter or sort by it, or populate it.`
+    return `"${key}" exists in ${getTypeName(shape)}, but ${why}: no request can select, filter or sort by it, or populate it.`
   }
   if (param === 'fields') return `"${key}" is ${kind}, not a field. Populate it: ${populateForm([...above, key])}`
   if (param === 'populate' && attribute.kind === 'scalar')
@@ -211,7 +211,7 @@ async function explainRelation(exchange: Exchange, { key, above, written }: Quer
   const path = [...above, key]
   if (route !== null && !route.caller.grants.may(`${target}.find`))
     return `"${path.join('.')}" exists, but leads to documents that the caller may not find. ${await lacks(exchange, route, [`${target}.find`])}`
-  const label = labelOf(model.types.get(target)!) ?? 'id'
+  const label = getLabel(model.types.get(target)!) ?? 'id'
   const form = /sort\]?$/.test(written) ? `=${path.join('.')}.${label}` : `[${path.join('][')}][${label}][$eq]=…`
   return `"${key}" is a relation. Name an attribute of it: ${written}${form}`
 }
@@ -268,7 +268,7 @@ function explainForeignSyntax({ key, param, above, shapes, written }: QueryName)
   const [, spaced, order] = /^(?:(.+)\s)?(asc|desc)$/i.exec(key) ?? []
   const [, sign, bare = ''] = /^([-+])(.+)$/.exec(key) ?? []
   if (order !== undefined)
-    return `The order follows the name: write ${written}=${spaced ?? labelOf(shapes[0]!) ?? 'id'}:${order.toLowerCase()}`
+    return `The order follows the name: write ${written}=${spaced ?? getLabel(shapes[0]!) ?? 'id'}:${order.toLowerCase()}`
   if (sign === undefined) return null
   const names = fieldNames(shapes[0]!)
   return `The order follows the name: write ${written}=${names.includes(bare) ? bare : (findSimilar(bare, names) ?? bare)}:${sign === '-' ? 'desc' : 'asc'}`
@@ -289,7 +289,7 @@ function explainLevelKey(model: Model, { key, param, above, shapes, parent, writ
   }
   if (parent?.kind === 'dynamiczone' && !isDotted) return zoneForms(above, parent)
   if (parent === null || parent.kind === 'scalar') return null
-  const targets = targetsOf(model, parent)
+  const targets = getTargets(model, parent)
   const relations = targets.flatMap(populateNames)
   if (isDotted) {
     const meant = didYouMean(key, relations, (name) => `populate=${[...above, name].join('.')}`)
@@ -312,7 +312,7 @@ function explainMissingStep(model: Model, { key, param, above, shapes, written }
     for (const name of populateNames(shape)) {
       const attribute = shape.attributes.get(name)!
       const names = (target: Schema) => [...fieldNames(target), ...(param === 'fields' ? [] : populateNames(target))]
-      const isThere = targetsOf(model, attribute).some((target) => names(target).includes(key))
+      const isThere = getTargets(model, attribute).some((target) => names(target).includes(key))
       if (!isThere || attribute.kind === 'dynamiczone' || attribute.kind === 'media') continue
       const path = [...above, name]
       const forms = {
@@ -320,7 +320,7 @@ function explainMissingStep(model: Model, { key, param, above, shapes, written }
         sort: `${written}=${[...path, key].join('.')}`,
         fields: `populate[${nest(path)}][fields][0]=${key}`,
       }
-      return `${nameOf(shape)} has no "${key}", but "${name}" has it: write ${forms[param]}`
+      return `${getTypeName(shape)} has no "${key}", but "${name}" has it: write ${forms[param]}`
     }
   }
   return null

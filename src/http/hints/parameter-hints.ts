@@ -13,13 +13,13 @@ import {
   type Exchange,
   findRows,
   findSimilar,
+  getLabel,
+  getTargets,
+  getTypeName,
   type Hint,
-  labelOf,
   list,
-  nameOf,
   quote,
   shorten,
-  targetsOf,
   withArticle,
 } from './vocabulary.js'
 
@@ -53,7 +53,7 @@ function* walkFilters(model: Model, shape: Schema, node: unknown, position: stri
     }
     const attribute = shape.attributes.get(name)
     if (attribute?.kind === 'scalar') yield* walkOperators({ position: here, attribute, shape, isRelation: false }, value)
-    for (const target of attribute === undefined ? [] : targetsOf(model, attribute)) {
+    for (const target of attribute === undefined ? [] : getTargets(model, attribute)) {
       const id = target.attributes.get('id') as Scalar
       yield* walkOperators({ position: here, attribute: id, shape: target, isRelation: true }, value)
       yield* walkFilters(model, target, value, here, depth + 1)
@@ -108,10 +108,10 @@ function explainCondition(condition: Condition, text: string, strictBooleans: bo
 /** Relations are compared by row ids. */
 function explainRowId({ written, position, attribute, shape, isRelation, operator }: Condition, text: string): string | null {
   if (!attribute.system) return null
-  const label = labelOf(shape)
+  const label = getLabel(shape)
   const { typed } = operators[operator]
   if (isRelation && label !== null && !typed)
-    return `${written} compares row ids of ${nameOf(shape)}. Write ${position}[${label}][${operator}]=${encodeURIComponent(text)}`
+    return `${written} compares row ids of ${getTypeName(shape)}. Write ${position}[${label}][${operator}]=${encodeURIComponent(text)}`
   if (attribute.name === 'documentId' && /^\d{1,15}$/.test(text))
     return `${written}=${text}: a documentId has 24 letters and digits. ${text} looks like a row id: ${position.replace(/\[documentId\]$/, '[id]')}=${text}`
   if (attribute.name !== 'id' || !typed || /^(?:-?\d{1,15}|\d+(?:\s*,\s*\d+)+|)$/.test(text)) return null
@@ -119,7 +119,7 @@ function explainRowId({ written, position, attribute, shape, isRelation, operato
   if (/^[a-z0-9]{24}$/.test(text))
     return `${written} compares row ids, which are numbers. For a documentId, write ${above}[documentId][$eq]=${text}`
   const byLabel = label === null ? '' : `, or ${above}[${label}][$eq]=${encodeURIComponent(text)}`
-  return `${written} compares row ids of ${nameOf(shape)}, which are numbers, not ${quote(text)}. Write ${above}[documentId][$eq]=<documentId>${byLabel}`
+  return `${written} compares row ids of ${getTypeName(shape)}, which are numbers, not ${quote(text)}. Write ${above}[documentId][$eq]=<documentId>${byLabel}`
 }
 
 /** A value that the enumeration does not have. */
@@ -196,8 +196,8 @@ export const unmatchedValue: Hint = async ({ model, type, parameters, status, ro
     const repair =
       otherCase === undefined
         ? didYouMean(String(value), await find(`sort=${name}`, maxCompared))
-        : ` There is ${withArticle(nameOf(target))} ${quote(otherCase)}: $eqi ignores case.`
-    return `No ${nameOf(target)} has the ${name} ${quote(value)}.${repair}`
+        : ` There is ${withArticle(getTypeName(target))} ${quote(otherCase)}: $eqi ignores case.`
+    return `No ${getTypeName(target)} has the ${name} ${quote(value)}.${repair}`
   }
   return null
 }
@@ -309,7 +309,7 @@ export const malformedParameters: Hint = ({ model, type, parameters }) => {
     return `fields is a list of names: write fields=${shorten(names.join(',')) || 'documentId'}`
   }
   if (typeof filters === 'string' || Array.isArray(filters))
-    return `Filters name an attribute and an operator: write filters[${labelOf(type) ?? 'id'}][$eq]=…`
+    return `Filters name an attribute and an operator: write filters[${getLabel(type) ?? 'id'}][$eq]=…`
   return (isObject(filters) ? explainGroups(model, type, filters) : null) ?? explainPages(parameters, pagination)
 }
 

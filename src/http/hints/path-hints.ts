@@ -1,7 +1,18 @@
 // Hints about paths, methods, and documents that do not exist.
 import { actionsAt, leftOutRoutes, publicationActions } from '../../model/schema/type-routes.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
-import { didYouMean, type Exchange, findRows, findSimilar, type Hint, labelOf, list, pathOf, quote, type RouteCall } from './vocabulary.js'
+import {
+  didYouMean,
+  type Exchange,
+  findRows,
+  findSimilar,
+  getLabel,
+  getTypePath,
+  type Hint,
+  list,
+  quote,
+  type RouteCall,
+} from './vocabulary.js'
 
 const actions = ['publish', 'unpublish', 'discard']
 
@@ -76,7 +87,7 @@ export const wrongPath: Hint = (exchange) => {
   const [id, ...rest] = below
   const type = findType(model, name)
   if (type === null) return explainUnknownType(exchange, name, below)
-  const right = pathOf(exchange, type)
+  const right = getTypePath(exchange, type)
   if (name.toLowerCase() !== (type.singleType ? type.singularName : type.pluralName).toLowerCase())
     return `${type.singleType ? `${type.displayName} is a single type: its path is` : 'Collection types have their plural name in the path:'} ${right}`
   const leftOut = findLeftOut(exchange, type, below)
@@ -104,7 +115,7 @@ function explainOutside({ config, path, method, model, parameters }: Exchange): 
   const type = findType(model, name)
   if (path === '/' && method !== 'GET') return `The start page is read with GET. Content is below ${prefix}`
   if (type !== null)
-    return `The API is below ${prefix}: ${[pathOf({ config }, type), ...below].join('/')}${Object.keys(parameters).length > 0 ? ' with the same query' : ''}`
+    return `The API is below ${prefix}: ${[getTypePath({ config }, type), ...below].join('/')}${Object.keys(parameters).length > 0 ? ' with the same query' : ''}`
   if (name === 'uploads')
     return `There is no such file. Responses contain the url of each file: populate the media attribute, or read ${prefix}/upload/files`
   return (
@@ -132,9 +143,9 @@ function explainUnknownType(exchange: Exchange, name: string, below: readonly st
   if (component !== undefined)
     return `${component.uid} is a component, which has no path of its own: it is part of the documents that use it.`
   const next = findType(model, below[0] ?? '')
-  if (next !== null) return `Content-types are right below ${prefix}: ${[pathOf(exchange, next), ...below.slice(1)].join('/')}`
+  if (next !== null) return `Content-types are right below ${prefix}: ${[getTypePath(exchange, next), ...below.slice(1)].join('/')}`
   const type = close === null ? null : findType(model, close)
-  return `There is no content-type ${quote(name)}.${type === null ? '' : ` Did you mean ${pathOf(exchange, type)}?`} There are ${list(paths)}.`
+  return `There is no content-type ${quote(name)}.${type === null ? '' : ` Did you mean ${getTypePath(exchange, type)}?`} There are ${list(paths)}.`
 }
 
 /** The action of a content-type that octavo.config leaves out. */
@@ -151,7 +162,7 @@ function findLeftOut({ config, method }: Exchange, type: ContentType, below: rea
 function explainAction(exchange: Exchange, type: ContentType, below: readonly string[]): string | null {
   const position = below.indexOf('actions')
   const name = below[position + 1] ?? ''
-  const path = `POST ${pathOf(exchange, type)}${type.singleType ? '' : `/${position > 0 ? below[0] : '<documentId>'}`}/actions`
+  const path = `POST ${getTypePath(exchange, type)}${type.singleType ? '' : `/${position > 0 ? below[0] : '<documentId>'}`}/actions`
   if (!type.draftAndPublish) return `${type.displayName} has no drafts ("draftAndPublish" in its schema), so there is nothing to publish.`
   if (!type.singleType && position === 0) return `Name the document before the action: ${path}/${name || 'publish'}`
   if (!actions.includes(name))
@@ -198,7 +209,7 @@ export const missingDocument: Hint = async (exchange) => {
     versions.length > 0
       ? explainVersion(exchange, type, route, versions)
       : documentId === null
-        ? `${type.displayName} has no content yet: a PUT to ${pathOf(exchange, type)} creates it.`
+        ? `${type.displayName} has no content yet: a PUT to ${getTypePath(exchange, type)} creates it.`
         : await explainId(exchange, type, route, documentId)
   return `${status === 204 ? 'Nothing was deleted. ' : ''}${reason}`
 }
@@ -230,7 +241,7 @@ function explainVersion(exchange: Exchange, type: ContentType, route: RouteCall,
 
 /** A row id or slug in place of the documentId, or an unknown id. */
 async function explainId(exchange: Exchange, type: ContentType, route: RouteCall, id: string): Promise<string> {
-  const path = pathOf(exchange, type)
+  const path = getTypePath(exchange, type)
   const slugs = [...type.attributes.values()].filter((one) => one.kind === 'scalar' && one.type === 'uid' && !one.private)
   for (const name of [...(/^\d{1,15}$/.test(id) ? ['id'] : []), ...slugs.map((one) => one.name)]) {
     const [found] = await findVersions(route, type, name, id)
@@ -239,5 +250,5 @@ async function explainId(exchange: Exchange, type: ContentType, route: RouteCall
     return `${quote(id)} is ${name === 'id' ? 'a row id' : `the ${name}`}. The documentId is ${found.documentId}: ${exchange.method} ${path}/${found.documentId}${below}`
   }
   const form = /^[a-z0-9]{24}$/.test(id) ? '' : ' (documentIds have 24 letters and digits)'
-  return `No ${type.singularName} has the documentId ${quote(id)}${form}. List them: ${path}?fields=${labelOf(type) ?? 'documentId'}`
+  return `No ${type.singularName} has the documentId ${quote(id)}${form}. List them: ${path}?fields=${getLabel(type) ?? 'documentId'}`
 }

@@ -83,14 +83,14 @@ export function didYouMean(given: string, known: Iterable<string>, write = quote
 export const withArticle = (noun: string): string => `${/^[aeio]/i.test(noun) ? 'an' : 'a'} ${noun}`
 
 /** The name of a type or component. */
-export const nameOf = (shape: Schema): string => (shape.kind === 'contentType' ? shape.singularName : shape.uid)
+export const getTypeName = (shape: Schema): string => (shape.kind === 'contentType' ? shape.singularName : shape.uid)
 
 /** `author and article have no "titel".` */
 export const haveNo = (shapes: readonly Schema[], key: string): string =>
-  `${list(shapes.slice(0, 3).map(nameOf))} ${shapes.length === 1 ? 'has' : 'have'} no "${key}".`
+  `${list(shapes.slice(0, 3).map(getTypeName))} ${shapes.length === 1 ? 'has' : 'have'} no "${key}".`
 
 /** The path of a type. */
-export const pathOf = ({ config }: Pick<Exchange, 'config'>, type: ContentType): string =>
+export const getTypePath = ({ config }: Pick<Exchange, 'config'>, type: ContentType): string =>
   `${config.rest.prefix}/${type.singleType ? type.singularName : type.pluralName}`
 
 /** True if no request may name the attribute. */
@@ -119,7 +119,7 @@ export function describeKind(model: Model, attribute: Attribute): string {
 }
 
 /** The types or components that an attribute leads to. */
-export function targetsOf(model: Model, attribute: Attribute): readonly Schema[] {
+export function getTargets(model: Model, attribute: Attribute): readonly Schema[] {
   const uids =
     attribute.kind === 'dynamiczone'
       ? attribute.components
@@ -160,7 +160,7 @@ export function followPath(model: Model, shapes: readonly Schema[], path: readon
     const named = model.components.get(step) ?? model.types.get(step)
     const attribute = named === undefined ? findAttribute(target.shapes, step) : target.attribute
     if (attribute === undefined) return null
-    target = { shapes: named === undefined ? targetsOf(model, attribute!) : [named], attribute }
+    target = { shapes: named === undefined ? getTargets(model, attribute!) : [named], attribute }
   }
   return target
 }
@@ -168,7 +168,7 @@ export function followPath(model: Model, shapes: readonly Schema[], path: readon
 const usualLabels = ['name', 'title', 'label', 'heading', 'headline', 'displayName', 'username', 'slug']
 
 /** The attribute that names documents of a type for people; null if it has no text. */
-export function labelOf(shape: Schema): string | null {
+export function getLabel(shape: Schema): string | null {
   const texts = [...shape.attributes.values()].flatMap((attribute) =>
     attribute.kind === 'scalar' && !attribute.system && !isUnreadable(attribute) && /^(?:string|text|uid|email)$/.test(attribute.type)
       ? [attribute.name]

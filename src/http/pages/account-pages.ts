@@ -5,10 +5,10 @@ import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { confirmedPath, newPasswordPath, publicPath } from '../../identity/accounts/email.js'
-import { policyOfPage } from '../headers-and-cors.js'
+import { getPagePolicy } from '../headers-and-cors.js'
 import type { Refused } from '../request-context.js'
 import { noteFailure } from '../request-log.js'
-import { assetAddress, assetFolder, escapeHtml, sendAsset } from './assets.js'
+import { assetFolder, escapeHtml, getAssetUrl, sendAsset } from './assets.js'
 
 /** Paths in the pages. */
 interface AccountPageAddresses {
@@ -95,10 +95,10 @@ type AccountPageConfig = Pick<Config, 'publicUrl' | 'rest' | 'responseHeaders' |
 /** Adds the routes of the pages, their script and their style. */
 export function addAccountPages(app: FastifyInstance, config: AccountPageConfig): void {
   const below = publicPath(config.publicUrl)
-  const policy = policyOfPage(config, newPasswordPolicy)
+  const policy = getPagePolicy(config, newPasswordPolicy)
   const action = `${below}${config.rest.prefix}/auth/reset-password`
   app.get(newPasswordPath, async (_request, reply) => {
-    const html = newPasswordPage(await addressesOf(config), below + (await assetAddress(script)), action)
+    const html = newPasswordPage(await getAddresses(config), below + (await getAssetUrl(script)), action)
     return sendPage(reply, policy, html)
   })
   app.get(confirmedPath, (_request, reply) => sendMessage(reply, config, confirmed))
@@ -107,12 +107,12 @@ export function addAccountPages(app: FastifyInstance, config: AccountPageConfig)
 
 /** Sends a page with a message. */
 async function sendMessage(reply: FastifyReply, config: AccountPageConfig, message: PageMessage): Promise<FastifyReply> {
-  return sendPage(reply, policyOfPage(config, messagePolicy), messagePage(await addressesOf(config), message))
+  return sendPage(reply, getPagePolicy(config, messagePolicy), messagePage(await getAddresses(config), message))
 }
 
-async function addressesOf({ publicUrl, startPage }: AccountPageConfig): Promise<AccountPageAddresses> {
+async function getAddresses({ publicUrl, startPage }: AccountPageConfig): Promise<AccountPageAddresses> {
   const below = publicPath(publicUrl)
-  return { style: below + (await assetAddress(style)), picture: startPage ? `${below}/favicon.svg` : null }
+  return { style: below + (await getAssetUrl(style)), picture: startPage ? `${below}/favicon.svg` : null }
 }
 
 const sendPage = (reply: FastifyReply, policy: string, html: string): FastifyReply =>
@@ -129,10 +129,10 @@ export async function refuseConfirmation({ error, request, reply, config, settin
 }
 
 /** True if an `Accept` header prefers HTML to JSON by name; wildcards count for neither. */
-const prefersPages = (accept = ''): boolean => weightOf(accept, 'text/html') > weightOf(accept, 'application/json')
+const prefersPages = (accept = ''): boolean => getWeight(accept, 'text/html') > getWeight(accept, 'application/json')
 
 /** The weight that an `Accept` header gives a media type by its name; 0 if it does not name it. */
-function weightOf(accept: string, type: string): number {
+function getWeight(accept: string, type: string): number {
   for (const range of accept.toLowerCase().split(',')) {
     const [name = '', ...parameters] = range.split(';').map((part) => part.trim())
     if (name !== type) continue

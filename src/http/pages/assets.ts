@@ -34,18 +34,18 @@ async function load(name: string): Promise<PageAsset> {
 }
 
 /** Returns a file of the folder; `name` is never taken from a request. */
-export function assetNamed(name: string): Promise<PageAsset> {
+export function getAsset(name: string): Promise<PageAsset> {
   const asset = loaded.get(name) ?? onceDone(() => load(name))
   loaded.set(name, asset)
   return asset()
 }
 
 /** The URL of a file, with its version. */
-export const assetAddress = async (name: string): Promise<string> => `${assetFolder}/${name}?${(await assetNamed(name)).version}`
+export const getAssetUrl = async (name: string): Promise<string> => `${assetFolder}/${name}?${(await getAsset(name)).version}`
 
 /** Sends a file. Its address contains its version, so browsers may keep it. */
 export async function sendAsset(reply: FastifyReply, name: string): Promise<FastifyReply> {
-  const { bytes, contentType } = await assetNamed(name)
+  const { bytes, contentType } = await getAsset(name)
   return reply.header('cache-control', 'public, max-age=31536000, immutable').type(contentType).send(bytes)
 }
 

@@ -2,10 +2,10 @@
 
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../foundation/config/config.js'
-import { policyOfPage } from '../headers-and-cors.js'
+import { getPagePolicy } from '../headers-and-cors.js'
 import { descriptionPath } from '../rest/description.js'
 import { type Mount, readMethods } from '../rest/mount.js'
-import { assetNamed, escapeHtml, sendAsset } from './assets.js'
+import { escapeHtml, getAsset, sendAsset } from './assets.js'
 
 export const docsPath = '/docs'
 
@@ -82,16 +82,16 @@ export const docsMount = (config: DocsConfig): Mount => ({
 
 function addTo(app: FastifyInstance, config: DocsConfig): void {
   const { prefix } = config.rest
-  const policy = policyOfPage(config, docsPolicy)
+  const policy = getPagePolicy(config, docsPolicy)
   const asset = (name: string): string => `docs-page/${name}`
-  const addressOf = async (name: string): Promise<string> => `${docsPath}/${name}?${(await assetNamed(asset(name))).version}`
+  const getUrl = async (name: string): Promise<string> => `${docsPath}/${name}?${(await getAsset(asset(name))).version}`
   app.get(docsPath, async (_request, reply) => {
     const page = docsPage({
       prefix,
       description: prefix + descriptionPath,
       hasStartPage: config.startPage,
-      script: await addressOf(script),
-      style: await addressOf(style),
+      script: await getUrl(script),
+      style: await getUrl(style),
     })
     return reply.type('text/html; charset=utf-8').headers({ 'content-security-policy': policy, 'cache-control': 'no-cache' }).send(page)
   })

@@ -22,7 +22,7 @@ export interface ReadableTypes {
 }
 
 /** The types whose lists `visitor` may read, with their paths: those with drafts first, as they are usually the main content; single types last. */
-export function openTypes({ model, visitor, leftOut }: ReadableTypes): readonly (readonly [string, ContentType])[] {
+export function listReadableTypes({ model, visitor, leftOut }: ReadableTypes): readonly (readonly [string, ContentType])[] {
   const rank = (type: ContentType) => (type.singleType ? 2 : type.draftAndPublish ? 0 : 1)
   return [...model.paths]
     .filter(([, { uid }]) => visitor.may(`${uid}.find`) && leftOut?.(uid, 'find') !== true)
@@ -30,13 +30,13 @@ export function openTypes({ model, visitor, leftOut }: ReadableTypes): readonly 
 }
 
 /** Returns example requests that `visitor` may send. */
-export const examplesOf = (types: ReadableTypes, prefix: string): readonly Example[] =>
-  openTypes(types)
-    .flatMap(([path, type]) => examplesOfType(type, types.visitor, `${prefix}/${path}`))
+export const getExamples = (types: ReadableTypes, prefix: string): readonly Example[] =>
+  listReadableTypes(types)
+    .flatMap(([path, type]) => getTypeExamples(type, types.visitor, `${prefix}/${path}`))
     .slice(0, maxExamples)
 
 /** Returns example requests for one type, at the path `href`. */
-export function examplesOfType(type: ContentType, visitor: Grants, href: string): readonly Example[] {
+export function getTypeExamples(type: ContentType, visitor: Grants, href: string): readonly Example[] {
   const shown = [...type.attributes.values()].filter((attribute) => !attribute.private)
   const relation = shown.find((attribute) => isShownRelation(attribute, visitor))
   if (type.singleType)
@@ -60,7 +60,7 @@ export function examplesOfType(type: ContentType, visitor: Grants, href: string)
           },
           {
             href: `${href}?filters[${text.name}][$containsi]=a&fields[0]=${text.name}`,
-            what: `${capitalized(many)} whose ${text.name} contains "a"`,
+            what: `${capitalize(many)} whose ${text.name} contains "a"`,
           },
         ]),
     ...(relation === undefined
@@ -74,7 +74,7 @@ export function examplesOfType(type: ContentType, visitor: Grants, href: string)
   ]
 }
 
-const capitalized = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
+const capitalize = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 
 /** A relation whose documents the visitor may find. */
 const isShownRelation = (attribute: Attribute, visitor: Grants): boolean =>

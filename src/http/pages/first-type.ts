@@ -105,7 +105,7 @@ async function preparedChange(
 
 const text = { type: 'string' } as const
 const title = { type: 'string', required: true, maxLength: 120 } as const
-const slugOf = (targetField: string) => ({ type: 'uid', targetField }) as const
+const slugFor = (targetField: string) => ({ type: 'uid', targetField }) as const
 const picture = { type: 'media', multiple: false, allowedTypes: ['images'] } as const
 
 const ready = (singularName: string, draftAndPublish: boolean, attributes: object) => ({
@@ -120,14 +120,14 @@ const ready = (singularName: string, draftAndPublish: boolean, attributes: objec
 const readyTypes = [
   ready('article', true, {
     title,
-    slug: slugOf('title'),
+    slug: slugFor('title'),
     summary: { type: 'text', maxLength: 400 },
     body: { type: 'richtext' },
     cover: picture,
   }),
   ready('product', false, {
     name: title,
-    slug: slugOf('name'),
+    slug: slugFor('name'),
     description: { type: 'text' },
     price: { type: 'decimal', min: 0 },
     inStock: { type: 'boolean', default: true },
@@ -135,7 +135,7 @@ const readyTypes = [
   }),
   ready('event', false, {
     title,
-    slug: slugOf('title'),
+    slug: slugFor('title'),
     starts: { type: 'datetime', required: true },
     ends: { type: 'datetime' },
     place: text,

@@ -11,10 +11,10 @@ import { leftOutRoutes } from '../../model/schema/type-routes.js'
 import { type Attribute, assertNever, type ContentType, type Model } from '../../model/schema/types.js'
 import { holding } from '../../project/installations.js'
 import type { MountContext } from '../backend.js'
-import { policyOfPage } from '../headers-and-cors.js'
-import { assetAddress, assetFolder, escapeHtml, sendAsset } from './assets.js'
+import { getPagePolicy } from '../headers-and-cors.js'
+import { assetFolder, escapeHtml, getAssetUrl, sendAsset } from './assets.js'
 import { docsPath, hasDocsPage } from './docs-page.js'
-import { examplesOfType, openTypes, type ReadableTypes } from './examples.js'
+import { getTypeExamples, listReadableTypes, type ReadableTypes } from './examples.js'
 import { addNewTypeRoute, canCreateTypes, firstTypeHtml } from './first-type.js'
 
 /** The contents of the start page. */
@@ -43,7 +43,7 @@ interface PageLink {
 /** The initial request: the list of the first type, even if it is not public. */
 function firstPath(content: StartPageContent): string {
   const { prefix, showsAll } = content
-  const path = openTypes(content)[0]?.[0] ?? (showsAll ? listedTypes(content)[0]?.[0] : undefined)
+  const path = listReadableTypes(content)[0]?.[0] ?? (showsAll ? listedTypes(content)[0]?.[0] : undefined)
   return path === undefined ? prefix : `${prefix}/${path}`
 }
 
@@ -85,17 +85,17 @@ const listedTypes = ({ model, leftOut }: StartPageContent): readonly (readonly [
 
 function typesHtml(content: StartPageContent): string {
   const { showsAll } = content
-  const open = openTypes(content)
+  const open = listReadableTypes(content)
   const closed = showsAll ? listedTypes(content).filter((entry) => !open.some(([path]) => path === entry[0])) : []
   const collections = open.filter(([, type]) => !type.singleType)
   const singles = open.filter(([, type]) => type.singleType)
   const first = open[0]?.[0]
   const groups: readonly (readonly [string, readonly string[]])[] = [
-    ['Collections', collections.map(([path, type]) => openType(path, type, content, path === first))],
-    ['Single types', singles.map(([path, type]) => openType(path, type, content, path === first))],
+    ['Collections', collections.map(([path, type]) => readableTypeHtml(path, type, content, path === first))],
+    ['Single types', singles.map(([path, type]) => readableTypeHtml(path, type, content, path === first))],
     [
       open.length === 0 ? 'Types' : 'Closed to the public',
-      closed.map(([path, type], index) => closedType(path, type, content, open.length === 0 && index === 0)),
+      closed.map(([path, type], index) => closedTypeHtml(path, type, content, open.length === 0 && index === 0)),
     ],
   ]
   const shown = groups
@@ -127,7 +127,7 @@ const style = 'start-page.css'
 /** Adds the routes of the start page. */
 export function addStartPage(app: FastifyInstance, parts: MountContext): void {
   const { config, backend } = parts
-  const policy = policyOfPage(config, startPagePolicy)
+  const policy = getPagePolicy(config, startPagePolicy)
   const leftOut = leftOutRoutes(config.types)
   let last: { readonly key: string; readonly html: () => Promise<string> } | null = null
 
@@ -145,8 +145,8 @@ export function addStartPage(app: FastifyInstance, parts: MountContext): void {
       version: production ? null : backend.version,
       contract: production || contract !== 'strapi' ? null : contract,
       locales: !production || visitor.may('plugin::i18n.locales.listLocales') ? locales : null,
-      script: await assetAddress(script),
-      style: await assetAddress(style),
+      script: await getAssetUrl(script),
+      style: await getAssetUrl(style),
     })
   }
 
@@ -182,9 +182,9 @@ const commandHtml = (command: string): string =>
   `<p class="command"><code>${escapeHtml(command).replaceAll(',', ',<wbr>')}</code><button type="button" data-copy="${escapeHtml(command)}">Copy</button></p>`
 
 /** A type that the visitor may read; `isOpen`: its requests are unfolded. */
-function openType(path: string, type: ContentType, shown: ShownTypes, isOpen: boolean): string {
+function readableTypeHtml(path: string, type: ContentType, shown: ShownTypes, isOpen: boolean): string {
   const href = `${shown.prefix}/${path}`
-  const requests = examplesOfType(type, shown.visitor, href).map(
+  const requests = getTypeExamples(type, shown.visitor, href).map(
     (example) =>
       `<li><a class="request" data-request href="${escapeHtml(example.href)}">${escapeHtml(example.what)}<code class="query">${queryHtml(example.href)}</code></a></li>`,
   )
@@ -194,7 +194,7 @@ function openType(path: string, type: ContentType, shown: ShownTypes, isOpen: bo
 }
 
 /** A type that the visitor may not read, with the command that lets everybody; `isOpen`: the command is unfolded. */
-function closedType(path: string, type: ContentType, shown: ShownTypes, isOpen: boolean): string {
+function closedTypeHtml(path: string, type: ContentType, shown: ShownTypes, isOpen: boolean): string {
   const actions = (type.singleType ? (['find'] as const) : (['find', 'findOne'] as const)).filter(
     (action) => shown.leftOut?.(type.uid, action) !== true,
   )
@@ -220,7 +220,7 @@ function attributesHtml({ attributes }: ContentType, { model, visitor, showsAll 
     (showsAll || (!attribute.private && !isSecret(attribute) && mayFollow(attribute, visitor)))
   const rows = [...attributes.values()].filter(isShown).map((attribute) => {
     const notes = [...(isAlwaysRequired(attribute) ? ['required'] : []), ...(attribute.private ? ['private'] : [])]
-    return `<dt>${escapeHtml(attribute.name)}</dt><dd>${escapeHtml(kindOf(model, attribute))}${notes.map((note) => ` <i>${note}</i>`).join('')}</dd>`
+    return `<dt>${escapeHtml(attribute.name)}</dt><dd>${escapeHtml(describeKind(model, attribute))}${notes.map((note) => ` <i>${note}</i>`).join('')}</dd>`
   })
   return `<details class="attributes"><summary>${rows.length} attributes</summary><dl>${rows.join('')}</dl></details>`
 }
@@ -230,18 +230,18 @@ const mayFollow = (attribute: Attribute, visitor: Grants): boolean =>
   (attribute.kind !== 'relation' && attribute.kind !== 'morphFrom') || visitor.may(`${attribute.target}.find`)
 
 /** Values of an enumeration that are listed. */
-const mostChoices = 6
+const maxChoices = 6
 
-function choicesOf({ source }: Attribute): string {
+function listChoices({ source }: Attribute): string {
   const choices: readonly unknown[] = Array.isArray(source.enum) ? source.enum : []
-  const more = choices.length > mostChoices ? ', …' : ''
-  return `enumeration: ${choices.slice(0, mostChoices).join(', ')}${more}`
+  const more = choices.length > maxChoices ? ', …' : ''
+  return `enumeration: ${choices.slice(0, maxChoices).join(', ')}${more}`
 }
 
-function kindOf(model: Model, attribute: Attribute): string {
+function describeKind(model: Model, attribute: Attribute): string {
   switch (attribute.kind) {
     case 'scalar':
-      return attribute.type === 'enumeration' ? choicesOf(attribute) : attribute.type
+      return attribute.type === 'enumeration' ? listChoices(attribute) : attribute.type
     case 'relation':
     case 'morphFrom':
       return `${attribute.many ? 'relations' : 'relation'} to ${model.types.get(attribute.target)?.singularName ?? attribute.target}`

@@ -8,13 +8,13 @@ import { endSession, listSessions, refresh, register, signIn, signOut } from '..
 import { refuseUnread } from '../body.js'
 import { readRefreshCookie, refreshCookie, wantsCookie } from '../cookies.js'
 import { refuseConfirmation } from '../pages/account-pages.js'
-import { accountsInTurns, ok, type Reply, type RequestContext, type Route } from '../request-context.js'
+import { ok, type Reply, type RequestContext, type Route, withTurns } from '../request-context.js'
 
 const action = (name: string): string => `plugin::users-permissions.auth.${name}`
 const userType = 'plugin::users-permissions.user'
 
 /** Reads a user without private attributes and relations. */
-function userOf({ documents }: RequestContext, id: number): Promise<unknown> {
+function readUser({ documents }: RequestContext, id: number): Promise<unknown> {
   const type = documents.context.model.types.get(userType)!
   const identity = { attribute: 'id' as const, value: id }
   return documents.findAsService({ type, mode: 'first', paged: false, identity, query: '', envelope: 'bare' })
@@ -34,7 +34,7 @@ async function registeredUser({ documents, caller }: RequestContext, id: number)
 
 /** Creates the reply to a sign-in: tokens and the user. The refresh token goes into a cookie if the client wants that. */
 export async function signedIn(context: RequestContext, issued: Issued): Promise<Reply> {
-  return tokens(context, issued, { user: await userOf(context, issued.userId) })
+  return tokens(context, issued, { user: await readUser(context, issued.userId) })
 }
 
 function tokens(context: RequestContext, { jwt, refresh: token }: Issued, rest: Readonly<Record<string, unknown>>): Reply {
@@ -56,11 +56,11 @@ const inBody =
 const caller: IdentifyAttempt = async (context) => (context.caller.kind === 'user' ? String(context.caller.id) : '')
 
 /** Rate-limits a handler by its route, the caller's IP address, and the account or secret. */
-const limited =
+const withRateLimit =
   (name: string, counted: 'failures' | 'all', identify: IdentifyAttempt, handle: Route['handle']): Route['handle'] =>
   (context) => {
     let read: Promise<unknown> | undefined
-    const once = { ...context, accounts: accountsInTurns(context), body: () => (read ??= context.body()) }
+    const once = { ...context, accounts: withTurns(context), body: () => (read ??= context.body()) }
     const identity = async () => {
       const found = await identify(once)
       return typeof found === 'string' ? found : ''
@@ -92,14 +92,14 @@ export const authenticationRoutes: readonly Route[] = [
   post(
     '/auth/local',
     'callback',
-    limited('local', 'failures', inBody('identifier'), async (context) =>
+    withRateLimit('local', 'failures', inBody('identifier'), async (context) =>
       signedIn(context, await signIn(context.accounts, await context.body(), context.address)),
     ),
   ),
   post(
     '/auth/local/register',
     'register',
-    limited('register', 'all', inBody('email'), async (context) => {
+    withRateLimit('register', 'all', inBody('email'), async (context) => {
       const registered = await register(context.accounts, await context.body())
       const user = await registeredUser(context, registered.userId)
       return 'jwt' in registered ? tokens(context, registered, { user }) : ok({ user })
@@ -108,7 +108,7 @@ export const authenticationRoutes: readonly Route[] = [
   post(
     '/auth/forgot-password',
     'forgotPassword',
-    limited('forgot-password', 'all', inBody('email'), async (context) => {
+    withRateLimit('forgot-password', 'all', inBody('email'), async (context) => {
       forgotPassword(context.accounts, await context.body())
       return ok({ ok: true })
     }),
@@ -116,14 +116,14 @@ export const authenticationRoutes: readonly Route[] = [
   post(
     '/auth/reset-password',
     'resetPassword',
-    limited('reset-password', 'failures', inBody('code'), async (context) =>
+    withRateLimit('reset-password', 'failures', inBody('code'), async (context) =>
       signedIn(context, await resetPassword(context.accounts, await context.body())),
     ),
   ),
   post(
     '/auth/change-password',
     'changePassword',
-    limited('change-password', 'failures', caller, async (context) => {
+    withRateLimit('change-password', 'failures', caller, async (context) => {
       const user = context.caller.kind === 'user' ? context.caller.id : null
       return signedIn(context, await changePassword(context.accounts, user, await context.body()))
     }),
@@ -135,7 +135,7 @@ export const authenticationRoutes: readonly Route[] = [
     isContentless: true,
     changes: true,
     refuse: refuseConfirmation,
-    handle: limited(
+    handle: withRateLimit(
       'email-confirmation',
       'failures',
       async ({ query }) => parameters(query).confirmation,
@@ -148,14 +148,14 @@ export const authenticationRoutes: readonly Route[] = [
   post(
     '/auth/send-email-confirmation',
     'sendEmailConfirmation',
-    limited('send-email-confirmation', 'all', inBody('email'), async (context) =>
+    withRateLimit('send-email-confirmation', 'all', inBody('email'), async (context) =>
       ok(await requestConfirmation(context.accounts, await context.body())),
     ),
   ),
   post(
     '/auth/refresh',
     'refresh',
-    limited('refresh', 'failures', refreshTokenOf, async (context) =>
+    withRateLimit('refresh', 'failures', refreshTokenOf, async (context) =>
       tokens(context, await refresh(context.accounts, await refreshTokenOf(context)), {}),
     ),
   ),

@@ -8,7 +8,7 @@ import type { Model } from '../../model/schema/types.js'
 import type { PrepareChange } from '../../project/model-changes/change.js'
 import type { MountContext } from '../backend.js'
 import { handleRequest } from '../handle-request.js'
-import { agreedTo, refuseLocked, shownChange, withPlan } from '../model-changes.js'
+import { formatChange, readAgreement, refuseLocked, withPlan } from '../model-changes.js'
 import { ok, type Reply, type RequestContext, type Route } from '../request-context.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { describeComponent, describeComponents, describeType, describeTypes } from '../shown-schemas.js'
@@ -69,7 +69,8 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     path: '/content-type-builder/plan',
     action: changeAction,
     isContentless: true,
-    handle: async (context) => ok({ data: withPlan(await context.modelChanges.live.plan(preparation(context, await bodyOf(context)))) }),
+    handle: async (context) =>
+      ok({ data: withPlan(await context.modelChanges.live.plan(prepareChange(context, await readUnlockedBody(context)))) }),
   },
   {
     method: 'POST',
@@ -83,12 +84,12 @@ export const contentTypeBuilderRoutes: readonly Route[] = [
     path: '/content-type-builder/changes',
     action: changeAction,
     isContentless: true,
-    handle: async ({ modelChanges }) => ok({ data: (await modelChanges.live.history()).map(shownChange) }),
+    handle: async ({ modelChanges }) => ok({ data: (await modelChanges.live.history()).map(formatChange) }),
   },
 ]
 
 /** @throws ApiError 403, and as `body` of the context */
-async function bodyOf(context: RequestContext): Promise<unknown> {
+async function readUnlockedBody(context: RequestContext): Promise<unknown> {
   refuseLocked(context.config)
   return context.body()
 }
@@ -97,27 +98,27 @@ async function bodyOf(context: RequestContext): Promise<unknown> {
  * The change that a request asks for, read by code that is loaded for it. What changes the model waits for requests under way, so this one
  * is none from here on.
  */
-function preparation({ config, request, leaveInstallation }: RequestContext, body: unknown): PrepareChange {
+function prepareChange({ config, request, leaveInstallation }: RequestContext, body: unknown): PrepareChange {
   leaveInstallation()
   return async (inForce) => {
     const { readSchemaRequest } = await import('../../project/model-changes/schema-request.js')
-    return readSchemaRequest(config.folder, inForce, body, agreedTo(request))
+    return readSchemaRequest(config.folder, inForce, body, readAgreement(request))
   }
 }
 
 /** Undoes a change: that with the id `data.change`, or the last one. */
 async function undo(context: RequestContext): Promise<Reply> {
-  const body = (await bodyOf(context)) as { readonly data?: { readonly change?: unknown } } | undefined
+  const body = (await readUnlockedBody(context)) as { readonly data?: { readonly change?: unknown } } | undefined
   const change = body?.data?.change ?? null
   if (change !== null && !Number.isSafeInteger(change)) throw validationError('data.change must be the id of a change')
   context.leaveInstallation()
-  return ok({ data: withPlan(await context.modelChanges.live.undo(change as number | null, { agreed: agreedTo(context.request) })) })
+  return ok({ data: withPlan(await context.modelChanges.live.undo(change as number | null, { agreed: readAgreement(context.request) })) })
 }
 
 /** Changes schemas; the response is sent when the change is in force (docs/spec/live-model.md). @throws ApiError 400, 403, 409 */
 async function changeSchemas(context: RequestContext): Promise<Reply> {
-  const body = await bodyOf(context)
-  const result = await context.modelChanges.live.change(preparation(context, body))
+  const body = await readUnlockedBody(context)
+  const result = await context.modelChanges.live.change(prepareChange(context, body))
   return ok({ data: { schemas: Object.keys((body as { readonly data: object }).data), ...withPlan(result) } })
 }
 
@@ -158,7 +159,7 @@ async function updateSchema(context: RequestContext, audit: Audit | null) {
   const { modelChanges, request } = context
   const body = await context.body()
   context.leaveInstallation()
-  const { status, body: value } = await modelChanges.byBuilder(body, agreedTo(request))
+  const { status, body: value } = await modelChanges.byBuilder(body, readAgreement(request))
   audit?.note({ actor: context.asker.caller, action: 'update', type: 'model' })
   return { status, value }
 }

@@ -22,7 +22,7 @@ interface RoutePosition {
 }
 
 /** The parts of a path; names are compared without regard to case, as the router does. */
-const partsOf = (path: string): readonly string[] => path.toLowerCase().split('/').slice(1)
+const splitPath = (path: string): readonly string[] => path.toLowerCase().split('/').slice(1)
 const isParameter = (part: string): boolean => part.startsWith(':')
 
 /** Parameters whose values are ids: a name in their position, such as `featured`, is not an id. */
@@ -40,21 +40,21 @@ function overlaps(own: string, other: string, yieldsNames: boolean): boolean {
 /** True if `own` would receive requests to `other`. */
 function shadows(own: RoutePosition, other: RoutePosition): boolean {
   if (own.method !== other.method || own.base !== other.base) return false
-  const ours = partsOf(own.path)
-  const theirs = partsOf(other.path)
+  const ours = splitPath(own.path)
+  const theirs = splitPath(other.path)
   return ours.length === theirs.length && ours.every((part, index) => overlaps(part, theirs[index]!, other.yieldsNames))
 }
 
 /** True if two routes have the same path apart from the names of parameters. */
 function isSamePath(one: RoutePosition, other: RoutePosition): boolean {
-  const ours = partsOf(one.path)
-  const theirs = partsOf(other.path)
+  const ours = splitPath(one.path)
+  const theirs = splitPath(other.path)
   const same = (part: string, index: number) => part === theirs[index] || (isParameter(part) && isParameter(theirs[index]!))
   return one.method === other.method && one.base === other.base && ours.length === theirs.length && ours.every(same)
 }
 
 /** The routes of a content-type, without those that are left out. */
-function routesOf(name: string, type: ContentType, leftOut: LeftOutRoutes | null): readonly RoutePosition[] {
+function typeRoutes(name: string, type: ContentType, leftOut: LeftOutRoutes | null): readonly RoutePosition[] {
   const { uid, singleType } = type
   const list = `/${name}`
   const one = singleType ? list : `${list}/:documentId`
@@ -71,7 +71,7 @@ function routesOf(name: string, type: ContentType, leftOut: LeftOutRoutes | null
 }
 
 /** The event stream, which has its path for every method. */
-const streamAt = (method: string, path: string): RoutePosition => ({
+const streamRoute = (method: string, path: string): RoutePosition => ({
   method,
   base: 'api',
   path,
@@ -80,7 +80,7 @@ const streamAt = (method: string, path: string): RoutePosition => ({
 })
 
 /** The description of the API, which has its path for every method. */
-const descriptionBy = (method: string): RoutePosition => ({
+const descriptionRoute = (method: string): RoutePosition => ({
   method,
   base: 'api',
   path: descriptionPath,
@@ -126,9 +126,9 @@ export function checkRoutes(routes: readonly CustomRoute[], { model, leftOut, pr
       yieldsNames: true,
       name: `${method} ${path} of the service`,
     })),
-    ...[...model.paths].flatMap(([name, type]) => routesOf(name, type, leftOut)),
-    ...(docs.enabled ? everyMethod.map(descriptionBy) : []),
-    ...(stream === null ? [] : everyMethod.map((method) => streamAt(method, stream.path))),
+    ...[...model.paths].flatMap(([name, type]) => typeRoutes(name, type, leftOut)),
+    ...(docs.enabled ? everyMethod.map(descriptionRoute) : []),
+    ...(stream === null ? [] : everyMethod.map((method) => streamRoute(method, stream.path))),
   ]
   for (const [index, own] of places.entries()) {
     const reserved =
@@ -147,11 +147,11 @@ const invalidConfig = (what: string): ConfigError => new ConfigError(`Invalid co
 export type CustomMethods = (path: string) => readonly string[]
 
 /** Finds the methods of custom routes by paths below their base. */
-export function openCustomMethods(routes: readonly CustomRoute[], base: 'api' | 'root'): CustomMethods {
-  const known = routes.filter((route) => (route.base ?? 'api') === base).map(({ method, path }) => ({ method, parts: partsOf(path) }))
+export function createCustomMethods(routes: readonly CustomRoute[], base: 'api' | 'root'): CustomMethods {
+  const known = routes.filter((route) => (route.base ?? 'api') === base).map(({ method, path }) => ({ method, parts: splitPath(path) }))
   if (known.length === 0) return () => []
   return (path) => {
-    const asked = partsOf(path.replace(/\/$/, ''))
+    const asked = splitPath(path.replace(/\/$/, ''))
     const matches = ({ parts }: { readonly parts: readonly string[] }) =>
       parts.length === asked.length && parts.every((part, index) => part === asked[index] || isParameter(part))
     return known.filter(matches).flatMap(({ method }) => (method === 'GET' ? ['HEAD', 'GET'] : [method]))
@@ -159,4 +159,4 @@ export function openCustomMethods(routes: readonly CustomRoute[], base: 'api' | 
 }
 
 /** The methods of a path, without repetition. */
-export const joinedMethods = (...methods: readonly (readonly string[])[]): readonly string[] => [...new Set(methods.flat())]
+export const joinMethods = (...methods: readonly (readonly string[])[]): readonly string[] => [...new Set(methods.flat())]

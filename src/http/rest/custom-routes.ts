@@ -32,12 +32,12 @@ interface RouteRunOptions {
 }
 
 /** The name of a route in messages. */
-const nameOfRoute = ({ method, path }: CustomRoute): string => `the route ${method} ${path}`
+const getRouteName = ({ method, path }: CustomRoute): string => `the route ${method} ${path}`
 
 /** Runs a route for a request whose caller may call it. @throws ApiError as the response; Error for a fault of its code */
 async function runRoute(route: CustomRoute, context: RequestContext, options: RouteRunOptions): Promise<Reply> {
   const { limits } = context.config
-  const code: RunningCode = { name: nameOfRoute(route), requestId: context.asker.requestId }
+  const code: RunningCode = { name: getRouteName(route), requestId: context.asker.requestId }
   const own = async <Result>(work: (signal: AbortSignal) => Result | Promise<Result>): Promise<Result> => {
     try {
       return await runCode(code, limits.routeTimeout, work)
@@ -46,27 +46,27 @@ async function runRoute(route: CustomRoute, context: RequestContext, options: Ro
     }
   }
   const check = (schema: StandardSchema | undefined, value: unknown, source: InputSource): Promise<unknown> =>
-    schema === undefined ? Promise.resolve(value) : own(() => validated(schema, value, source))
+    schema === undefined ? Promise.resolve(value) : own(() => validate(schema, value, source))
   const params = await check(route.params, { ...context.params }, 'params')
-  const query = await check(route.query, queryOf(context.query), 'query')
+  const query = await check(route.query, parseQuery(context.query), 'query')
   // The time for a body to arrive is not the route's.
-  const given = await bodyOf(route.body, context)
+  const given = await readRouteBody(route.body, context)
   const body = typeof route.body === 'string' ? given : await check(route.body, given, 'body')
   const input = { params, query, body } as Pick<RouteCall, 'params' | 'query' | 'body'>
   const lasting = watchClient(options.response)
   const result = await own(async (timeout) => {
     timeout.addEventListener('abort', () => lasting.abort(timeout.reason))
-    const returned = await route.handle({ ...callOf(context, options, code), ...input, signal: lasting.signal })
+    const returned = await route.handle({ ...createCall(context, options, code), ...input, signal: lasting.signal })
     // The response was sent already.
     if (timeout.aborted) discardResult(returned)
     return returned
   })
-  const reply = replyOf(code.name, result, limits.answerBytes)
+  const reply = toReply(code.name, result, limits.answerBytes)
   return reply.source === undefined ? reply : { ...reply, source: inCode(code, reply.source) }
 }
 
 /** The context of a call, apart from its input. */
-function callOf(context: RequestContext, { services, grants, log, stopping }: RouteRunOptions, code: RunningCode) {
+function createCall(context: RequestContext, { services, grants, log, stopping }: RouteRunOptions, code: RunningCode) {
   const { asker, caller, request, address } = context
   return {
     ...services({ caller: asker.caller, grants, requestId: asker.requestId, depth: 0 }),
@@ -135,10 +135,10 @@ function addRoute(app: FastifyInstance, route: CustomRoute, url: string, parts: 
 const queryBounds = { depth: 20, arrayLimit: 100, parameterLimit: 1000 }
 
 /** Parses a query string into objects and lists of texts. Keys that an object has anyway, such as `constructor`, are dropped. */
-const queryOf = (query: string): Readonly<Record<string, unknown>> => (query === '' ? {} : qs.parse(query, queryBounds))
+const parseQuery = (query: string): Readonly<Record<string, unknown>> => (query === '' ? {} : qs.parse(query, queryBounds))
 
 /** Reads the body in the form that the route declares. @throws ApiError 400, 408, 413, 499, 503 */
-async function bodyOf(kind: RouteBody, { request, beginBody, body, config }: RequestContext): Promise<unknown> {
+async function readRouteBody(kind: RouteBody, { request, beginBody, body, config }: RequestContext): Promise<unknown> {
   switch (kind) {
     case undefined:
       return undefined
@@ -164,7 +164,7 @@ function unreadable({ headers }: IncomingMessage): ApiError {
 type InputSource = 'params' | 'query' | 'body'
 
 /** Returns a value as parsed by the schema. @throws ApiError 400 with its issues as `details.errors` */
-async function validated(schema: StandardSchema, value: unknown, source: InputSource): Promise<unknown> {
+async function validate(schema: StandardSchema, value: unknown, source: InputSource): Promise<unknown> {
   const result = await schema['~standard'].validate(value)
   if (result.issues === undefined) return result.value
   throw invalid(result.issues, source)
@@ -191,12 +191,12 @@ const decodedHeaders = ['content-encoding', 'content-length']
 const bodiless: ReadonlySet<number> = new Set([204, 205, 304])
 
 /** Converts the result of a route: JSON, a `Response`, a stream, bytes, or nothing. @throws Error that names the route */
-function replyOf(name: string, result: unknown, answerBytes: number): Reply {
+function toReply(name: string, result: unknown, answerBytes: number): Reply {
   if (result === undefined) return { status: 204 }
   if (result instanceof Response) return responseReply(name, result)
   if (result instanceof Uint8Array) return bytesReply(result, { 'content-type': octets })
-  if (isAsyncIterable(result)) return { status: 200, headers: { 'content-type': octets }, source: sourceOf(result) }
-  const text = textOf(name, result)
+  if (isAsyncIterable(result)) return { status: 200, headers: { 'content-type': octets }, source: toSource(result) }
+  const text = toJson(name, result)
   if (Buffer.byteLength(text) > answerBytes) throw new Error(`${name} returned more than limits.answerBytes`)
   return bytesReply(Buffer.from(text), {})
 }
@@ -207,9 +207,9 @@ function discardResult(result: unknown): void {
     result instanceof Response
       ? result.body === null || result.bodyUsed
         ? null
-        : sourceOf(result.body)
+        : toSource(result.body)
       : isAsyncIterable(result)
-        ? sourceOf(result)
+        ? toSource(result)
         : null
   source?.cancel()
 }
@@ -234,10 +234,10 @@ function responseReply(name: string, response: Response): Reply {
     discardResult(response)
     return { status, headers }
   }
-  return { status, headers, source: sourceOf(body) }
+  return { status, headers, source: toSource(body) }
 }
 
-function textOf(name: string, value: unknown): string {
+function toJson(name: string, value: unknown): string {
   let text: string | undefined
   try {
     text = JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? String(inner) : (inner as unknown)))
@@ -252,10 +252,10 @@ const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function'
 
 /** The chunks of a stream. */
-function sourceOf(stream: AsyncIterable<unknown>): ByteSource {
+function toSource(stream: AsyncIterable<unknown>): ByteSource {
   if (stream instanceof ReadableStream) {
     const reader = stream.getReader()
-    return sourceFrom(
+    return createSource(
       () => reader.read(),
       () => reader.cancel(),
     )
@@ -263,17 +263,17 @@ function sourceOf(stream: AsyncIterable<unknown>): ByteSource {
   const iterator = stream[Symbol.asyncIterator]()
   const { destroy } = stream as { destroy?: unknown }
   // A stream of Node's ends at once; a generator that waits for something ends when it goes on.
-  return sourceFrom(
+  return createSource(
     () => iterator.next(),
     typeof destroy === 'function' ? () => destroy.call(stream) as unknown : () => iterator.return?.(),
   )
 }
 
 /** A failure of what ends a stream has no consequences, and is not waited for. */
-const sourceFrom = (read: () => Promise<{ readonly done?: boolean; readonly value?: unknown }>, end: () => unknown): ByteSource => ({
+const createSource = (read: () => Promise<{ readonly done?: boolean; readonly value?: unknown }>, end: () => unknown): ByteSource => ({
   next: async () => {
     const { done, value } = await read()
-    return done === true ? null : bytesOf(value)
+    return done === true ? null : toBytes(value)
   },
   cancel: () => {
     Promise.resolve()
@@ -282,7 +282,7 @@ const sourceFrom = (read: () => Promise<{ readonly done?: boolean; readonly valu
   },
 })
 
-function bytesOf(chunk: unknown): Uint8Array {
+function toBytes(chunk: unknown): Uint8Array {
   if (chunk instanceof Uint8Array) return chunk
   if (typeof chunk === 'string') return Buffer.from(chunk)
   throw new TypeError(`a stream yielded a value of the type ${typeof chunk}, which is neither a text nor bytes`)

@@ -3,7 +3,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { holding } from '../../project/installations.js'
 import type { Backend } from '../backend.js'
-import { hasVersion, tagOfUnchanged } from '../caching.js'
+import { getUnchangedTag, hasVersion } from '../caching.js'
 
 /** The path below the prefix of the API. */
 export const descriptionPath = '/openapi.json'
@@ -19,7 +19,7 @@ export async function sendDescription(
     // Scopes restrict documents, not operations.
     const { bytes, tag } = descriptions.of(caller.grants, access.public)
     reply.header('etag', tag).header('cache-control', 'private, no-cache')
-    if (hasVersion(request.headers, tag) === true) return reply.header('etag', tagOfUnchanged(request.headers, tag)).status(304).send()
+    if (hasVersion(request.headers, tag) === true) return reply.header('etag', getUnchangedTag(request.headers, tag)).status(304).send()
     return reply.header('content-type', 'application/json; charset=utf-8').send(request.method === 'HEAD' ? null : bytes)
   })
 }

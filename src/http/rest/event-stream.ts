@@ -15,11 +15,11 @@ import { openWakeUp } from '../../foundation/runtime/wake-up.js'
 import type { Model } from '../../model/schema/types.js'
 import { holding } from '../../project/installations.js'
 import type { Backend } from '../backend.js'
-import { askerOf, nameOf } from '../request-context.js'
+import { getCallerName, toAsker } from '../request-context.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { everyMethod } from './mount.js'
-import { openStreamConnection, openStreams, type StreamConnection, type Streams } from './open-streams.js'
+import { createStreams, type StreamConnection, type Streams, startStream } from './open-streams.js'
 
 const methods = ['HEAD', 'GET']
 
@@ -31,7 +31,7 @@ const headers = {
 }
 
 /** Opens the streams of a project; null if it has none. @throws ConfigError if something else has the path */
-export function openEventStreams(
+export function createEventStreams(
   { events, limits, rest }: Config,
   { installations, streamed }: Backend,
   taken: readonly string[],
@@ -44,14 +44,14 @@ export function openEventStreams(
     throw new ConfigError(
       `events.stream: ${rest.prefix}${path} is ${owner === null ? 'a path of the service' : `the path of ${owner}`}. Choose another one: events: { stream: { path: '/event-stream' } }.`,
     )
-  return openStreams(streamed, limits)
+  return createStreams(streamed, limits)
 }
 
 const typeAt = (model: Model, name: string): string | null => model.paths.get(name.toLowerCase())?.uid ?? null
 
 /** Registers the route. */
 export function addEventStream(app: FastifyInstance, config: Config, backend: Backend, streams: Streams): void {
-  const parts: StreamParts = { backend, streams, ids: openEventIds(config.secrets.jwtSecret) }
+  const parts: StreamParts = { backend, streams, ids: createEventIds(config.secrets.jwtSecret) }
   app.route({
     method: everyMethod,
     url: `${config.rest.prefix}${config.events.stream!.path}`,
@@ -71,8 +71,8 @@ async function stream(parts: StreamParts, maxUnsentBytes: number, request: Fasti
   const header = Array.isArray(lastEventId) ? lastEventId.at(-1) : lastEventId
   const parameters = readStreamParameters(backend.installations.model(), query, header)
   const asking = { parameters, authorization, requestId: request.id }
-  const reader = await readerOf(backend, asking)
-  ;(request as LoggedRequest).callerName = nameOf(reader.asker)
+  const reader = await identifyReader(backend, asking)
+  ;(request as LoggedRequest).callerName = getCallerName(reader.asker)
   await holding(backend.installations.enter(reader.defaultLocale), async ({ documents, model }) => {
     const types = parameters.types === null ? [...model.types.values()] : [...parameters.types].map((uid) => model.types.get(uid)!)
     const allowed = types.filter((type) => mayFollow(documents, reader, type))
@@ -84,7 +84,7 @@ async function stream(parts: StreamParts, maxUnsentBytes: number, request: Fasti
   const { raw } = reply
   reply.hijack()
   raw.writeHead(200, reply.getHeaders() as OutgoingHttpHeaders)
-  const connection = openStreamConnection(raw, maxUnsentBytes)
+  const connection = startStream(raw, maxUnsentBytes)
   streams.enter(request.ip, connection)
   // The status was sent: an error can only end the stream. The client connects again, and gets the error then.
   follow(parts, { connection, ...asking })
@@ -114,12 +114,12 @@ const heartbeatMs = 15_000
 const reconnectAfterMs = 3_000
 
 /** Identifies the caller of a stream. @throws ApiError 401 */
-async function readerOf(
+async function identifyReader(
   { identification, scopes }: StreamParts['backend'],
   { authorization, requestId, parameters: { status } }: Omit<Follower, 'connection'>,
 ): Promise<EventReader & { readonly defaultLocale: string }> {
   const { caller, access } = await identification.identify(authorization)
-  const asker = askerOf(caller, requestId)
+  const asker = toAsker(caller, requestId)
   const grants = scopes === null ? caller.grants : await scopes.apply(asker, caller.grants)
   return { asker, grants, status, defaultLocale: access.defaultLocale }
 }
@@ -135,7 +135,7 @@ async function follow(parts: StreamParts, follower: Follower): Promise<void> {
     let { position, isReset } = await begin(parts, parameters.lastEventId)
     await connection.write(`retry: ${reconnectAfterMs}\n${isReset ? resetBlock(ids.of(position)) : `id: ${ids.of(position)}\n\n`}`)
     while (connection.isOpen()) {
-      const reader = await readerOf(parts.backend, follower)
+      const reader = await identifyReader(parts.backend, follower)
       const { summaries, first, readTo } = await streams.read(position)
       isReset = first !== null && first > position + 1 && (await streams.events.first()) > position + 1
       if (isReset) {
@@ -188,7 +188,7 @@ async function sendBatch(
     return new Set(followed.filter((uid) => parameters.types?.has(uid) ?? true))
   })
   if (wanted.size === 0) return null
-  const caller = nameOf(reader.asker)
+  const caller = getCallerName(reader.asker)
   const key = `${caller} ${reader.status} ${reader.grants.key}`
   for (const summary of summaries) {
     if (!connection.isOpen() || performance.now() - identifiedAt > heartbeatMs) return summary.sequence - 1
@@ -263,7 +263,7 @@ interface EventIds {
 const sequenceBytes = 8
 
 /** Opens the ids. Processes with the same secret understand each other's. */
-function openEventIds(secret: string): EventIds {
+function createEventIds(secret: string): EventIds {
   const { seal, open } = openSealing(createHash('sha256').update(`event stream ${secret}`).digest())
   return {
     of: (sequence) => {

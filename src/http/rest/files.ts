@@ -11,7 +11,7 @@ import type { Schema } from '../../model/schema/types.js'
 import { nestedFields } from '../body.js'
 import { okRead } from '../caching.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
-import { nameInTurns, ok, type Reply, type RequestContext, type Route } from '../request-context.js'
+import { getTurnName, ok, type Reply, type RequestContext, type Route } from '../request-context.js'
 
 function findFiles(
   context: RequestContext,
@@ -25,7 +25,7 @@ function findFiles(
 }
 
 /** Reads a file for the response to a write, independent of the caller's read permissions. */
-const fileOf = ({ documents, signsAddresses }: RequestContext, id: number): Promise<unknown> =>
+const readFile = ({ documents, signsAddresses }: RequestContext, id: number): Promise<unknown> =>
   readStoredFile(documents, id, signsAddresses)
 
 /** The routes of the media library. */
@@ -59,7 +59,7 @@ export const fileRoutes: readonly Route[] = [
     action: 'plugin::upload.content-api.destroy',
     handle: async (context) => {
       const id = rowId(context.params.id!)
-      const file = await fileOf(context, id)
+      const file = await readFile(context, id)
       if (file === null) throw notFound('file.notFound')
       await context.library.remove(id, context.installation)
       return ok(file)
@@ -73,9 +73,9 @@ export function rowId(text: string): number {
   return /^\d{1,15}$/.test(text) ? Number(text) : -1
 }
 
-const scopeOf = (context: RequestContext): LibraryScope => {
+const toLibraryScope = (context: RequestContext): LibraryScope => {
   const { model, watch } = context.installation
-  return { model, watch, caller: nameInTurns(context) }
+  return { model, watch, caller: getTurnName(context) }
 }
 
 /** Stores new files, or with `?id=` changes the information or content of one. */
@@ -88,9 +88,9 @@ async function upload(context: RequestContext): Promise<Reply> {
     const isEmpty = files.length === 0 || (files.length === 1 && files[0]!.bytes === 0)
     if (id !== null) return await change(context, rowId(id), isEmpty ? { fields, files: [] } : form)
     if (isEmpty) throw validationError('Files are empty').about({ kind: 'files', fields: form.otherFiles })
-    const infos = readFileInfos(fileInfoOf(fields), files.length)
-    const ids = await library.add(files, infos, await linkOf(context, fields), scopeOf(context))
-    return { status: 201, value: await Promise.all(ids.map((one) => fileOf(context, one))), changed: ids }
+    const infos = readFileInfos(parseFileInfo(fields), files.length)
+    const ids = await library.add(files, infos, await parseLink(context, fields), toLibraryScope(context))
+    return { status: 201, value: await Promise.all(ids.map((one) => readFile(context, one))), changed: ids }
   } finally {
     await library.discard(form.files)
   }
@@ -99,14 +99,14 @@ async function upload(context: RequestContext): Promise<Reply> {
 async function change(context: RequestContext, id: number, { files, fields }: Omit<MultipartBody, 'otherFiles'>): Promise<Reply> {
   if (files.length > 1) throw validationError('Cannot replace a file with multiple ones')
   const [file] = files
-  const [info] = readFileInfos(fileInfoOf(fields), 1)
-  if (file === undefined) await context.library.change(id, info!, scopeOf(context))
-  else await context.library.replace(id, file, info!, scopeOf(context))
-  return { ...ok(await fileOf(context, id)), changed: [id] }
+  const [info] = readFileInfos(parseFileInfo(fields), 1)
+  if (file === undefined) await context.library.change(id, info!, toLibraryScope(context))
+  else await context.library.replace(id, file, info!, toLibraryScope(context))
+  return { ...ok(await readFile(context, id)), changed: [id] }
 }
 
 /** The information about files: the field `fileInfo`, or fields such as `fileInfo[name]` and `fileInfo[0][name]`. */
-function fileInfoOf(fields: MultipartBody['fields']): unknown {
+function parseFileInfo(fields: MultipartBody['fields']): unknown {
   const named = [...fields].filter(([name]) => name === 'fileInfo' || name.startsWith('fileInfo['))
   if (named.every(([name]) => name === 'fileInfo')) return fields.get('fileInfo')
   return nestedFields(named.flatMap(([name, sent]) => [sent].flat().map((text) => [name, text] as const))).fileInfo
@@ -127,7 +127,7 @@ async function withoutFiles(context: RequestContext): Promise<MultipartBody> {
  * Returns the media attribute that the files are linked to, or null.
  * @throws ApiError 403 if the caller may not write it; 400 if there is no such attribute.
  */
-async function linkOf(context: RequestContext, fields: MultipartBody['fields']): Promise<MediaLink | null> {
+async function parseLink(context: RequestContext, fields: MultipartBody['fields']): Promise<MediaLink | null> {
   const { documents, caller } = context
   const ref = fields.get('ref')
   const refId = fields.get('refId')

@@ -22,7 +22,7 @@ export const readMethods: readonly string[] = ['HEAD', 'GET']
 export const everyMethod = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /** Returns the mount of a path or URL, of those that are in this order. The last one has the prefix ''. */
-export function mountOf(mounts: readonly Mount[], url: string): Mount {
+export function findMount(mounts: readonly Mount[], url: string): Mount {
   for (const mount of mounts) if (url.startsWith(`${mount.prefix}/`)) return mount
   return mounts.at(-1)!
 }

@@ -1,6 +1,6 @@
 // Sign-in through OAuth providers: redirect to the provider, return from it, and exchange of the code.
 import { exchangeCode, finishOAuth, startOAuth, stateLifespan } from '../../identity/accounts/oauth.js'
-import { type CookieForm, cookieOf, setCookie } from '../cookies.js'
+import { type CookieForm, readCookie, setCookie } from '../cookies.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
 import { signedIn } from './authentication.js'
 
@@ -16,7 +16,7 @@ const stateCookie = ({ config }: RequestContext): CookieForm => ({
 })
 
 /** Rate-limits attempts by the IP address, and by the code that they try; null: they try none. */
-const limited = (
+const withRateLimit = (
   { accounts, address }: RequestContext,
   route: string,
   counted: 'failures' | 'all',
@@ -36,7 +36,7 @@ export const oauthRoutes: readonly Route[] = [
     isContentless: true,
     changes: true,
     handle: (context) =>
-      limited(context, 'connect', 'all', null, async () => {
+      withRateLimit(context, 'connect', 'all', null, async () => {
         const { callback = null } = parameters(context)
         const started = await startOAuth(context.accounts, context.params.provider!, callback)
         return {
@@ -52,7 +52,7 @@ export const oauthRoutes: readonly Route[] = [
     isContentless: true,
     changes: true,
     handle: async (context) => {
-      const state = cookieOf(context.request, stateCookie(context).name)
+      const state = readCookie(context.request, stateCookie(context).name)
       const location = await finishOAuth(context.accounts, context.params.provider!, parameters(context), state)
       return { status: 302, headers: { location, 'set-cookie': setCookie(stateCookie(context), '', 0) } }
     },
@@ -64,7 +64,7 @@ export const oauthRoutes: readonly Route[] = [
     isContentless: true,
     changes: true,
     handle: (context) =>
-      limited(context, 'callback', 'failures', parameters(context).access_token ?? '', async () =>
+      withRateLimit(context, 'callback', 'failures', parameters(context).access_token ?? '', async () =>
         signedIn(context, await exchangeCode(context.accounts, context.params.provider!, parameters(context).access_token)),
       ),
   },

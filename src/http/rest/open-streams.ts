@@ -28,10 +28,10 @@ export interface Streams {
   close(): void
 }
 
-export function openStreams(events: StreamedEvents, limits: StreamLimits): Streams {
+export function createStreams(events: StreamedEvents, limits: StreamLimits): Streams {
   const open = new Map<StreamConnection, string>()
-  const batches = openShared<EventBatch>()
-  const rendered = openShared<string | null>()
+  const batches = createSharedResults<EventBatch>()
+  const rendered = createSharedResults<string | null>()
   let isClosed = false
 
   function check(address: string): void {
@@ -70,7 +70,7 @@ interface Computation<Result> {
 }
 
 /** Shares results by key. Each caller gets a result that was started after its call. */
-function openShared<Result>(): SharedReads<Result> {
+function createSharedResults<Result>(): SharedReads<Result> {
   const making = new Map<string, Computation<Result>>()
   return {
     get: (key, make) => {
@@ -106,7 +106,7 @@ export interface StreamConnection {
 const drainTimeoutMs = 30_000
 
 /** Starts the response. The connection is closed beyond `maxUnsentBytes`. */
-export function openStreamConnection(raw: ServerResponse, maxUnsentBytes: number): StreamConnection {
+export function startStream(raw: ServerResponse, maxUnsentBytes: number): StreamConnection {
   const { socket } = raw.req
   const isOpen = (): boolean => !raw.destroyed && !raw.writableEnded && !isClosed(raw)
   return {
@@ -115,7 +115,7 @@ export function openStreamConnection(raw: ServerResponse, maxUnsentBytes: number
       if (!isOpen()) return
       const isTaken = raw.write(block)
       if (raw.writableLength > maxUnsentBytes) socket.destroy()
-      else if (!isTaken) await drained(raw)
+      else if (!isTaken) await waitForDrain(raw)
     },
     onEnd: (left) => {
       onceClosed(raw, left)
@@ -126,7 +126,7 @@ export function openStreamConnection(raw: ServerResponse, maxUnsentBytes: number
   }
 }
 
-function drained(raw: ServerResponse): Promise<void> {
+function waitForDrain(raw: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => raw.req.socket.destroy(), drainTimeoutMs)
     const end = () => {

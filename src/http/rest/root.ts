@@ -7,7 +7,7 @@ import type { MountContext } from '../backend.js'
 import { addAccountPages } from '../pages/account-pages.js'
 import { addStartPage } from '../pages/start-page.js'
 import { respondExpectedError } from '../respond.js'
-import { openCustomMethods } from './custom-paths.js'
+import { createCustomMethods } from './custom-paths.js'
 import { addCustomRoutes } from './custom-routes.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
 
@@ -18,7 +18,7 @@ const favicon = '/favicon.ico'
 
 /** The start page, the pages for users and the health check. */
 export function rootMount(parts: MountContext): Mount {
-  const custom = openCustomMethods(parts.config.routes, 'root')
+  const custom = createCustomMethods(parts.config.routes, 'root')
   return {
     prefix: '',
     secret: [],

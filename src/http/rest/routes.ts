@@ -3,7 +3,7 @@ import { readLocales } from '../../content/documents/read/locales.js'
 import { readEmail } from '../../identity/accounts/email.js'
 import { typeWithRoute } from '../../model/schema/type-routes.js'
 import type { Model } from '../../model/schema/types.js'
-import { nameInTurns, ok, type Route } from '../request-context.js'
+import { getTurnName, ok, type Route } from '../request-context.js'
 import { authenticationRoutes } from './authentication.js'
 import { contentTypeBuilderRoutes } from './content-type-builder.js'
 import { fileRoutes } from './files.js'
@@ -19,7 +19,7 @@ const emailRoutes: readonly Route[] = [
     isContentless: true,
     handle: async (context) => {
       const { accounts, body, config } = context
-      await accounts.mail.send(readEmail(await body(), config.limits.mailRecipients), nameInTurns(context))
+      await accounts.mail.send(readEmail(await body(), config.limits.mailRecipients), getTurnName(context))
       return ok({})
     },
   },

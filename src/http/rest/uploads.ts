@@ -9,11 +9,11 @@ import mime from 'mime'
 import { isSafeInBrowsers } from '../../content/media/media-types.js'
 import type { CheckAddress } from '../../content/media/signing.js'
 import { forbidden, notFound } from '../../foundation/errors/errors.js'
-import { isUnchanged, rangeApplies, tagOfUnchanged } from '../caching.js'
-import { isCompressible, minCompressedBytes, openCodings } from '../compression.js'
+import { getUnchangedTag, isUnchanged, rangeApplies } from '../caching.js'
+import { createCodingChoice, isCompressible, minCompressedBytes } from '../compression.js'
 import { onceClosed } from '../connections.js'
 import { variesBy } from '../headers-and-cors.js'
-import type { UnsentResponses } from '../memory-budgets.js'
+import type { ResponseBudget } from '../memory-budgets.js'
 import { type Mount, readMethods } from './mount.js'
 
 /** Nothing runs or is loaded from elsewhere; inline styles allow the browser's viewers. */
@@ -35,7 +35,7 @@ interface Serving {
   /** The Content-Security-Policy of files by how browsers show them. */
   readonly policies: { readonly sandbox: string; readonly viewer: string }
   /** Counts files that are in memory until they are sent. */
-  readonly unsent: UnsentResponses
+  readonly unsent: ResponseBudget
 }
 
 /** The files of a folder. */
@@ -54,7 +54,7 @@ function addTo(app: FastifyInstance, folder: string, { check, compressedBytes, p
     method: ['GET', 'HEAD'],
     url: '/uploads/*',
     handler: async (request, reply) => {
-      const path = pathOf((request.params as { '*': string })['*'])
+      const path = toSafePath((request.params as { '*': string })['*'])
       const cacheable = check === null || path === null ? 'public, max-age=0' : privateCaching(check, path, request)
       const handle = path === null ? null : await openFile(folder, path)
       if (handle === null) throw notFound()
@@ -77,7 +77,7 @@ function privateCaching(check: CheckAddress, path: string, request: FastifyReque
 }
 
 /** Returns the path below the folder; null for hidden files, empty segments and other separators. */
-function pathOf(requested: string): string | null {
+function toSafePath(requested: string): string | null {
   const parts = requested.split('/')
   return parts.every((part) => part !== '' && !part.startsWith('.') && !/[\\\0]/.test(part)) ? join(...parts) : null
 }
@@ -91,7 +91,7 @@ async function openFile(folder: string, path: string): Promise<FileHandle | null
   let handle: FileHandle | null = null
   try {
     handle = await open(join(folder, path), flags)
-    if (!/[/\\]/.test(path) || (await realPathOf(handle, join(folder, path))) === join(await realpath(folder), path)) return handle
+    if (!/[/\\]/.test(path) || (await getRealPath(handle, join(folder, path))) === join(await realpath(folder), path)) return handle
     await handle.close()
     return null
   } catch (error) {
@@ -102,7 +102,7 @@ async function openFile(folder: string, path: string): Promise<FileHandle | null
 }
 
 /** Returns the real path of an open file: on Linux from its descriptor, elsewhere by resolving the path again. */
-const realPathOf = (handle: FileHandle, path: string): Promise<string> =>
+const getRealPath = (handle: FileHandle, path: string): Promise<string> =>
   process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`).catch(() => realpath(path)) : realpath(path)
 
 interface OpenFile extends Pick<Serving, 'compressedBytes' | 'policies' | 'unsent'> {
@@ -131,11 +131,11 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, file: Open
   if (!isShown && !isSvg) reply.header('content-disposition', 'attachment')
   if (isUnchanged(request.headers, { tag, changed })) {
     await handle.close()
-    return reply.removeHeader('content-type').header('etag', tagOfUnchanged(request.headers, tag)).status(304).send()
+    return reply.removeHeader('content-type').header('etag', getUnchangedTag(request.headers, tag)).status(304).send()
   }
   // Only GET has ranges (RFC 9110, section 14.2).
   const isRanged = request.method === 'GET' && rangeApplies(request.headers, { tag, changed })
-  const range = isRanged ? rangeOf(request.headers.range, stats.size) : 'whole'
+  const range = isRanged ? parseRange(request.headers.range, stats.size) : 'whole'
   if (range === 'none') {
     await handle.close()
     return reply.removeHeader('content-type').status(416).header('content-range', `bytes */${stats.size}`).send()
@@ -158,17 +158,17 @@ async function sendFile(request: FastifyRequest, reply: FastifyReply, file: Open
   return reply.send(stream)
 }
 
-const codingOf = openCodings()
+const chooseCoding = createCodingChoice()
 
 /** True for a whole file that may be compressed, and is therefore read as a whole. Ranges are those of the file itself. */
 function isCompressed({ method, headers }: FastifyRequest, type: string, size: number, compressedBytes: number): boolean {
   const accepted = headers['accept-encoding']
   if (accepted === undefined || (method === 'GET' && headers.range !== undefined) || size > compressedBytes) return false
-  return size >= minCompressedBytes && isCompressible(type) && codingOf(String(accepted)) !== null
+  return size >= minCompressedBytes && isCompressible(type) && chooseCoding(String(accepted)) !== null
 }
 
 /** Parses one byte range. A request for several ranges gets the whole file, which the standard allows. */
-function rangeOf(header: string | undefined, size: number): 'whole' | 'none' | { readonly start: number; readonly end: number } {
+function parseRange(header: string | undefined, size: number): 'whole' | 'none' | { readonly start: number; readonly end: number } {
   const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header ?? '') ?? []
   if (first === undefined || last === undefined || (first === '' && last === '')) return 'whole'
   const start = first === '' ? Math.max(0, size - Number(last)) : Number(first)

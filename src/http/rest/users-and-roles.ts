@@ -10,7 +10,7 @@ import { createUser, deleteUser, updateUser } from '../../identity/accounts/user
 import type { Model } from '../../model/schema/types.js'
 import { refuseUnread } from '../body.js'
 import { okRead } from '../caching.js'
-import { accountsInTurns, created, noContent, ok, okBytes, type Reply, type RequestContext, type Route } from '../request-context.js'
+import { created, noContent, ok, okBytes, type Reply, type RequestContext, type Route, withTurns } from '../request-context.js'
 import { rowId } from './files.js'
 
 const userType = 'plugin::users-permissions.user'
@@ -35,7 +35,7 @@ function writtenUser(context: RequestContext, action: string, id: number): Promi
 }
 
 /** The tree of all actions, with those enabled that `grants` allow. */
-const treeOf = ({ documents, config }: RequestContext, grants: Grants | null) => permissionTree(documents.context.model, config, grants)
+const createTree = ({ documents, config }: RequestContext, grants: Grants | null) => permissionTree(documents.context.model, config, grants)
 
 const orNoContent = (user: ReadBytes | null): Reply => (user === null ? noContent : okBytes(user))
 
@@ -80,7 +80,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
     handle: async (context) => {
       const body = await context.body()
       await checkAuthority(context.accounts, context.caller, null, body)
-      const id = await createUser(accountsInTurns(context), context.caller, body)
+      const id = await createUser(withTurns(context), context.caller, body)
       return { ...created((await writtenUser(context, 'create', id))!), changed: [id] }
     },
   },
@@ -93,7 +93,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
       const body = await context.body()
       refuseUnread(context.request, body)
       await checkAuthority(context.accounts, context.caller, id, body)
-      await updateUser(accountsInTurns(context), context.caller, id, body)
+      await updateUser(withTurns(context), context.caller, id, body)
       return orNoContent(await writtenUser(context, 'update', id))
     },
   },
@@ -123,7 +123,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
       const [role] = await readRoles(context, `filters[id]=${id}`)
       if (role === undefined) throw notFound('Role not found')
       const { nb_users: _users, ...rest } = role
-      return ok({ role: { ...rest, permissions: treeOf(context, context.access.roles.get(id) ?? null) } })
+      return ok({ role: { ...rest, permissions: createTree(context, context.access.roles.get(id) ?? null) } })
     },
   },
   {
@@ -163,7 +163,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
     method: 'GET',
     path: '/users-permissions/permissions',
     action: 'plugin::users-permissions.permissions.getPermissions',
-    handle: async (context) => ok({ permissions: treeOf(context, null) }),
+    handle: async (context) => ok({ permissions: createTree(context, null) }),
   },
 ]
 

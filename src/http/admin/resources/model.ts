@@ -6,7 +6,7 @@ import { ApiError } from '../../../foundation/errors/errors.js'
 import type { NoteChange, PrepareChange } from '../../../project/model-changes/change.js'
 import type { Gain } from '../../../project/model-changes/described-plan.js'
 import { readSchemaRequest, schemaRequest } from '../../../project/model-changes/schema-request.js'
-import { refuseLocked, shownChange, withPlan } from '../../model-changes.js'
+import { formatChange, refuseLocked, withPlan } from '../../model-changes.js'
 import { describeComponents, describeTypes } from '../../shown-schemas.js'
 import { idOfCursor, pageOf } from '../cursors.js'
 import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
@@ -140,7 +140,7 @@ export const modelResources: readonly Resource[] = [
       const before = idOfCursor(after, 'model') ?? Number.POSITIVE_INFINITY
       const rows = (await parts.backend.modelChanges.live.history()).filter(({ id }) => id < before).toReversed()
       const page = pageOf(rows.slice(0, limit + 1), limit, 'model', ({ id }) => id)
-      return answer({ data: page.shown.map(shownChange), meta: page.meta })
+      return answer({ data: page.shown.map(formatChange), meta: page.meta })
     },
   }),
   ...changes,

@@ -47,9 +47,9 @@ function branch(key: string | null, value: object, level: number, pathOf: PathOf
   const summary = element('summary')
   summary.append(
     ...named(key),
-    ...(isList ? [] : thumbnailOf(value)),
+    ...(isList ? [] : createThumbnail(value)),
     element('span', 'mark', begin),
-    element('span', 'closed', ` ${what} ${end} ${isList ? '' : labelOf(value)}`),
+    element('span', 'closed', ` ${what} ${end} ${isList ? '' : getLabel(value)}`),
   )
   const details = element('details', 'branch')
   details.append(summary)
@@ -66,7 +66,7 @@ function branch(key: string | null, value: object, level: number, pathOf: PathOf
 }
 
 /** The small picture of a file, if this service has it: the page loads nothing from elsewhere. */
-function thumbnailOf(value: object): readonly (HTMLElement | string)[] {
+function createThumbnail(value: object): readonly (HTMLElement | string)[] {
   const { mime, formats, alternativeText } = value as Readonly<Record<string, unknown>>
   const { thumbnail } = (formats ?? {}) as { readonly thumbnail?: { readonly url?: unknown } }
   const url = thumbnail?.url
@@ -79,7 +79,7 @@ function thumbnailOf(value: object): readonly (HTMLElement | string)[] {
 }
 
 /** The label of a collapsed object. */
-function labelOf(value: object): string {
+function getLabel(value: object): string {
   const known = value as Readonly<Record<string, unknown>>
   const label = ['title', 'name', 'label', 'heading', '__component', 'documentId', 'url'].find((name) => typeof known[name] === 'string')
   return label === undefined ? '' : String(known[label]).slice(0, 60)

@@ -8,7 +8,7 @@ const repeated = find<HTMLInputElement>('#repeated')
 const result = find('#result')
 
 /** Milliseconds to wait for a response. */
-const longestWait = 30_000
+const maxWaitMs = 30_000
 
 let code: string | null = null
 let isSending = false
@@ -66,7 +66,7 @@ async function explain(response: Response): Promise<void> {
 async function send(): Promise<void> {
   say('Setting the password …', false)
   const body = JSON.stringify({ code, password: password.value, passwordConfirmation: repeated.value })
-  const asked = { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal: AbortSignal.timeout(longestWait) }
+  const asked = { method: 'POST', headers: { 'content-type': 'application/json' }, body, signal: AbortSignal.timeout(maxWaitMs) }
   const response = await fetch(form.dataset.action!, asked).catch(() => null)
   if (response === null)
     return say('The service does not respond. Nothing you have typed is lost: check your connection, then try again.', true)

@@ -1,6 +1,6 @@
 // The script of the start page: sends its requests and shows the responses. Without it the page is a list of links.
 import { jsonTree } from './json-tree.js'
-import { bareToken, keepToken, keptToken } from './token.js'
+import { readToken, storeToken, stripBearer } from './token.js'
 
 const find = <Kind extends HTMLElement>(selector: string): Kind => document.querySelector<Kind>(selector)!
 
@@ -18,7 +18,7 @@ let latest = 0
 /** Sends a GET and shows its response. */
 async function send(path: string): Promise<void> {
   const number = ++latest
-  address.value = readable(path)
+  address.value = withBrackets(path)
   for (const link of document.querySelectorAll('a[data-request]')) {
     const isSent = link.getAttribute('href') === path
     if (isSent) link.setAttribute('aria-current', 'true')
@@ -35,13 +35,13 @@ async function send(path: string): Promise<void> {
   }
 }
 
-const headers = (): Record<string, string> => (hasToken() ? { authorization: `Bearer ${bareToken(token!.value)}` } : {})
+const headers = (): Record<string, string> => (hasToken() ? { authorization: `Bearer ${stripBearer(token!.value)}` } : {})
 
 function show(path: string, response: Response, text: string, milliseconds: number): void {
   const bytes = new Blob([text]).size
-  status.replaceChildren(badge(response), ` ${timesOf(response, milliseconds)} · ${sizeOf(bytes)}${sentAs(response, bytes)}`)
-  const value = parsed(text)
-  showHint(response.headers.get('octavo-hint') ?? hintOf(value))
+  status.replaceChildren(badge(response), ` ${formatTimes(response, milliseconds)} · ${formatSize(bytes)}${formatCoding(response, bytes)}`)
+  const value = parseJson(text)
+  showHint(response.headers.get('octavo-hint') ?? getHint(value))
   body.replaceChildren(value === undefined ? plainText(text) : jsonTree(value, (documentId) => pathOfDocument(path, documentId)))
 }
 
@@ -59,7 +59,7 @@ function badge({ status: code, statusText }: Response): HTMLElement {
 }
 
 /** The time until the response was here, and the part of it that the service took. */
-function timesOf(response: Response, milliseconds: number): string {
+function formatTimes(response: Response, milliseconds: number): string {
   const durations = [...(response.headers.get('server-timing') ?? '').matchAll(/;dur=([\d.]{1,12})/g)].map(([, duration]) =>
     Number(duration),
   )
@@ -70,15 +70,15 @@ function timesOf(response: Response, milliseconds: number): string {
 }
 
 /** The size of a compressed response. */
-function sentAs(response: Response, bytes: number): string {
+function formatCoding(response: Response, bytes: number): string {
   const sent = Number(response.headers.get('content-length'))
   const coding = response.headers.get('content-encoding')
-  return coding === null || sent === 0 || sent === bytes ? '' : `, sent as ${sizeOf(sent)} (${coding})`
+  return coding === null || sent === 0 || sent === bytes ? '' : `, sent as ${formatSize(sent)} (${coding})`
 }
 
-const sizeOf = (bytes: number): string => (bytes < 1_000 ? `${bytes} B` : `${(bytes / 1_000).toFixed(bytes < 10_000 ? 1 : 0)} kB`)
+const formatSize = (bytes: number): string => (bytes < 1_000 ? `${bytes} B` : `${(bytes / 1_000).toFixed(bytes < 10_000 ? 1 : 0)} kB`)
 
-function parsed(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown
   } catch {
@@ -92,7 +92,7 @@ function plainText(text: string): HTMLElement {
   return element
 }
 
-function hintOf(value: unknown): string | null {
+function getHint(value: unknown): string | null {
   const { error } = (value ?? {}) as { readonly error?: { readonly details?: { readonly hint?: string } } | null }
   return error?.details?.hint ?? null
 }
@@ -111,7 +111,7 @@ function pathOfDocument(path: string, documentId: string): string | null {
 }
 
 /** A path with its brackets as they are, which is how people write it. */
-const readable = (path: string): string => path.replaceAll('%5B', '[').replaceAll('%5D', ']')
+const withBrackets = (path: string): string => path.replaceAll('%5B', '[').replaceAll('%5D', ']')
 
 /** The request as a line of a shell, or of a script. */
 const forms: Readonly<Record<string, (url: string) => string>> = {
@@ -120,7 +120,7 @@ const forms: Readonly<Record<string, (url: string) => string>> = {
     `const response = await fetch(${JSON.stringify(url)}${hasToken() ? ', { headers: { authorization: `Bearer ${token}` } }' : ''})\nconst { data, meta, error } = await response.json()`,
 }
 
-const hasToken = (): boolean => token !== null && bareToken(token.value) !== ''
+const hasToken = (): boolean => token !== null && stripBearer(token.value) !== ''
 
 /** Copies text; without permission to, or on a page without HTTPS, by selecting it. */
 async function copy(text: string, button: HTMLElement): Promise<void> {
@@ -165,11 +165,11 @@ form.addEventListener('submit', (event) => {
 })
 
 if (token !== null) {
-  token.value = keptToken()
-  token.addEventListener('input', () => keepToken(bareToken(token.value)))
+  token.value = readToken()
+  token.addEventListener('input', () => storeToken(stripBearer(token.value)))
   // The page may come back from the history, after another one changed the token.
   addEventListener('pageshow', (event) => {
-    if (event.persisted) token.value = keptToken()
+    if (event.persisted) token.value = readToken()
   })
 }
 /** In development the list of types follows the model: it is read again when the window gets the focus. */

@@ -3,13 +3,13 @@
 const key = 'octavo-token'
 
 /** The token; empty: none. */
-export const keptToken = (): string => sessionStorage.getItem(key) ?? ''
+export const readToken = (): string => sessionStorage.getItem(key) ?? ''
 
 /** Keeps a token; the empty text forgets it. */
-export function keepToken(token: string): void {
+export function storeToken(token: string): void {
   if (token === '') sessionStorage.removeItem(key)
   else sessionStorage.setItem(key, token)
 }
 
 /** A token as people paste it, without the word before it. */
-export const bareToken = (text: string): string => text.trim().replace(/^Bearer\s+/i, '')
+export const stripBearer = (text: string): string => text.trim().replace(/^Bearer\s+/i, '')

@@ -2,19 +2,19 @@
 import type { ApiDescription, SchemaObject } from './description.js'
 
 /** Members beyond this are left out of an example, unless they are needed. */
-const mostMembers = 8
+const maxMembers = 8
 
 /** A valid value for a schema; `depth`: levels with more than the required properties. */
-export function exampleOf(description: ApiDescription, given: SchemaObject, name = 'text', depth = 3): unknown {
+export function createExample(description: ApiDescription, given: SchemaObject, name = 'text', depth = 3): unknown {
   const schema = description.resolve(given)
   const { default: fallback, const: only, enum: choices, examples, minimum, maximum } = schema
   if (fallback !== undefined) return fallback
   if (only !== undefined) return only
   if (Array.isArray(choices)) return choices[0]
   if (Array.isArray(examples)) return examples[0]
-  if (Array.isArray(schema.allOf)) return Object.assign({}, ...schema.allOf.map((one) => exampleOf(description, one, name, depth)))
+  if (Array.isArray(schema.allOf)) return Object.assign({}, ...schema.allOf.map((one) => createExample(description, one, name, depth)))
   const [first] = (schema.anyOf ?? schema.oneOf ?? []) as readonly SchemaObject[]
-  if (first !== undefined) return exampleOf(description, first, name, depth)
+  if (first !== undefined) return createExample(description, first, name, depth)
   const type = Array.isArray(schema.type) ? schema.type[0] : schema.type
   if (type === 'object') return objectExample(description, schema, depth - 1)
   if (type === 'array') return listExample(description, schema, name, depth - 1)
@@ -42,7 +42,7 @@ function numberExample(minimum: unknown, maximum: unknown, unique: boolean): num
 /** The minimum number of entries, or one if its required properties are sufficient. */
 function listExample(description: ApiDescription, { items = {}, minItems = 0, maxItems }: SchemaObject, name: string, depth: number) {
   const length = Math.min(Math.max(Number(minItems), 1), isNumber(maxItems) ? maxItems : 1_000)
-  return Array.from({ length }, () => exampleOf(description, items as SchemaObject, name, depth))
+  return Array.from({ length }, () => createExample(description, items as SchemaObject, name, depth))
 }
 
 const forms: Readonly<Record<string, string>> = {
@@ -87,12 +87,12 @@ function objectExample(
 ): Readonly<Record<string, unknown>> {
   const needed = new Set([...(Array.isArray(required) ? required : []), ...(/: (.+)\.$/.exec(String(says ?? ''))?.[1]?.split(', ') ?? [])])
   const entries = Object.entries(properties as Record<string, SchemaObject>).filter(([name]) => name !== 'id' || needed.has(name))
-  const most = depth < 0 ? 0 : mostMembers
+  const most = depth < 0 ? 0 : maxMembers
   const chosen = entries
     .filter(([name, schema]) => needed.has(name) || isPlain(description.resolve(schema)))
     .sort(([a], [b]) => Number(needed.has(b)) - Number(needed.has(a)))
     .slice(0, Math.max(most, needed.size))
-  return Object.fromEntries(chosen.map(([name, schema]) => [name, exampleOf(description, schema, name, depth)]))
+  return Object.fromEntries(chosen.map(([name, schema]) => [name, createExample(description, schema, name, depth)]))
 }
 
 /** True for plain values. */

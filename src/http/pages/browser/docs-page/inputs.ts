@@ -1,7 +1,7 @@
 // The inputs for the parameters of an operation, by their schema, and a view of schemas.
 import type { ApiDescription, SchemaObject, ShownOperation, ShownParameter } from './description.js'
 import { h, prose } from './elements.js'
-import { encoded } from './request.js'
+import { encode } from './request.js'
 
 /** An input and its `name=value` pairs. */
 interface ParameterInput {
@@ -12,17 +12,17 @@ interface ParameterInput {
 
 /** The inputs of an operation's query string. `changed` is called when one changes. */
 export function queryInputs(description: ApiDescription, { parameters }: ShownOperation, changed: () => void): readonly ParameterInput[] {
-  return parameters.filter((one) => one.in === 'query').map((parameter) => inputOf(description, parameter, changed))
+  return parameters.filter((one) => one.in === 'query').map((parameter) => createInput(description, parameter, changed))
 }
 
 /** Pairs as a query string. */
 export const queryString = (inputs: readonly ParameterInput[]): string =>
   inputs
     .flatMap((input) => input.pairs())
-    .map(([name, value]) => `${encoded(name)}=${encoded(value)}`)
+    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
     .join('&')
 
-function inputOf(description: ApiDescription, parameter: ShownParameter, changed: () => void): ParameterInput {
+function createInput(description: ApiDescription, parameter: ShownParameter, changed: () => void): ParameterInput {
   const schema = description.resolve(parameter.schema)
   const { name } = parameter
   if (name === 'filters') return filterInput(description, parameter, schema, changed)
@@ -57,7 +57,7 @@ function choiceInput(parameter: ShownParameter, schema: SchemaObject, changed: (
 /** `pagination`: one input for each member. */
 function groupInput(description: ApiDescription, parameter: ShownParameter, schema: SchemaObject, changed: () => void): ParameterInput {
   const members = Object.entries(schema.properties as Record<string, SchemaObject>).map(([key, member]) =>
-    inputOf(description, { ...parameter, name: `${parameter.name}[${key}]`, description: '', schema: member }, changed),
+    createInput(description, { ...parameter, name: `${parameter.name}[${key}]`, description: '', schema: member }, changed),
   )
   const rest = members.map(({ element }) => element)
   return { element: h('div', {}, h('div', { class: 'group' }, rest), hint(parameter)), pairs: () => members.flatMap((one) => one.pairs()) }

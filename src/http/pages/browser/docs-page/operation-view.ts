@@ -1,9 +1,9 @@
 // One operation: its description and inputs, the request as a command, and the response.
 import type { ApiDescription, ShownOperation } from './description.js'
 import { fill, h, prose } from './elements.js'
-import { exampleOf } from './example.js'
+import { createExample } from './example.js'
 import { membersView, queryInputs, queryString, typeText } from './inputs.js'
-import { asCurl, asFetch, encoded, type Request } from './request.js'
+import { asCurl, asFetch, encode, type Request } from './request.js'
 
 /** The context of the page. */
 interface Surroundings {
@@ -111,7 +111,7 @@ function pairOf(pair: string): string {
     }
   }
   const [name = '', ...value] = pair.split('=')
-  return value.length === 0 ? encoded(plain(name)) : `${encoded(plain(name))}=${encoded(plain(value.join('=')))}`
+  return value.length === 0 ? encode(plain(name)) : `${encode(plain(name))}=${encode(plain(value.join('=')))}`
 }
 
 /** The input of the body: JSON to edit, or files to choose. */
@@ -129,7 +129,7 @@ function bodyOf(description: ApiDescription, { body }: ShownOperation, changed: 
     }
   }
   if (json === undefined) return null
-  const text = JSON.stringify(exampleOf(description, json), null, 2)
+  const text = JSON.stringify(createExample(description, json), null, 2)
   const area = h('textarea', { rows: Math.min(18, text.split('\n').length + 1), spellcheck: 'false', input: () => check() }, text)
   const problem = h('p', { class: 'problem', role: 'status' })
   const check = (): void => {
@@ -309,10 +309,10 @@ function textView(text: string, isJson: boolean): HTMLElement {
   const shown = text.slice(0, maxCharacters)
   const rest = text.length - shown.length
   const note = rest === 0 ? null : h('p', { class: 'soft' }, `${rest.toLocaleString('en')} more characters are not shown.`)
-  return h('div', {}, h('pre', { class: 'code', tabindex: 0 }, isJson ? coloured(shown) : shown), note)
+  return h('div', {}, h('pre', { class: 'code', tabindex: 0 }, isJson ? highlight(shown) : shown), note)
 }
 
-function coloured(text: string): Node[] {
+function highlight(text: string): Node[] {
   const parts: Node[] = []
   let end = 0
   for (const match of text.matchAll(token)) {

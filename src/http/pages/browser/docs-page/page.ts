@@ -1,5 +1,5 @@
 // The page at /docs: reads the description of the API as the visitor may see it, shows it, and sends requests.
-import { bareToken, keepToken, keptToken as token } from '../token.js'
+import { storeToken, stripBearer, readToken as token } from '../token.js'
 import { type ApiDescription, readDescription, type SchemaObject, type ShownOperation } from './description.js'
 import { byId, fill, h, prose } from './elements.js'
 import { methodMark, operationView } from './operation-view.js'
@@ -70,7 +70,7 @@ function overview({ groups, about }: ApiDescription): HTMLElement {
     h(
       'li',
       {},
-      h('a', { href: hrefOf(operations[0]!) }, title),
+      h('a', { href: getHref(operations[0]!) }, title),
       h('small', {}, ` ${operations.length} operation${operations.length === 1 ? '' : 's'}`),
     )
   return h(
@@ -86,14 +86,14 @@ function overview({ groups, about }: ApiDescription): HTMLElement {
 }
 
 function useToken(value: string): void {
-  keepToken(value)
+  storeToken(value)
   tokenInput.value = ''
   void load()
 }
 
 tokenForm.addEventListener('submit', (event) => {
   event.preventDefault()
-  useToken(bareToken(tokenInput.value))
+  useToken(stripBearer(tokenInput.value))
 })
 byId('forget').addEventListener('click', () => useToken(''))
 search.addEventListener('input', () => {
@@ -127,10 +127,10 @@ addEventListener('keydown', (event) => {
 void load()
 
 /** The address of an operation on this page. */
-const hrefOf = ({ id }: ShownOperation): string => `#${encodeURIComponent(id)}`
+const getHref = ({ id }: ShownOperation): string => `#${encodeURIComponent(id)}`
 
 /** The operations whose names contain every word. */
-function matching(operations: readonly ShownOperation[], words: readonly string[]): readonly ShownOperation[] {
+function filterOperations(operations: readonly ShownOperation[], words: readonly string[]): readonly ShownOperation[] {
   return operations.filter(({ method, path, summary, tags }) => {
     const text = `${method} ${path} ${summary} ${tags.join(' ')}`.toLowerCase()
     return words.every((word) => text.includes(word))
@@ -144,7 +144,7 @@ function showNavigation(list: HTMLElement, { groups }: ApiDescription, search: s
     .split(/\s+/)
     .filter((word) => word !== '')
   const shown = groups
-    .map((group) => ({ ...group, operations: matching(group.operations, words) }))
+    .map((group) => ({ ...group, operations: filterOperations(group.operations, words) }))
     .filter(({ operations }) => operations.length > 0)
   const link = (operation: ShownOperation): HTMLElement =>
     h(
@@ -152,7 +152,7 @@ function showNavigation(list: HTMLElement, { groups }: ApiDescription, search: s
       {},
       h(
         'a',
-        { href: hrefOf(operation), 'aria-current': operation.id === current ? 'page' : undefined, title: operation.summary },
+        { href: getHref(operation), 'aria-current': operation.id === current ? 'page' : undefined, title: operation.summary },
         methodMark(operation.method),
         ' ',
         // Long paths break before a slash.

@@ -10,7 +10,7 @@ export interface Request {
 }
 
 /** Encodes a value; brackets, commas and the like stay readable. */
-export const encoded = (text: string): string =>
+export const encode = (text: string): string =>
   encodeURIComponent(text).replaceAll(/%(24|2C|3A|2A|5B|5D|2F)/g, (found) => decodeURIComponent(found))
 
 const inShell = (text: string): string => `'${text.replaceAll("'", String.raw`'\''`)}'`
