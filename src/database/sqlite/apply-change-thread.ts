@@ -64,7 +64,8 @@ function resultOf(data: ModelWorkData): ModelWorkResult {
   }
 }
 
-parentPort!.postMessage(resultOf(workerData as ModelWorkData))
+// Null where tests import `runModelSteps`.
+parentPort?.postMessage(resultOf(workerData as ModelWorkData))
 
 /** Runs steps in their order, inside the caller's transaction; `foreign_keys` has to be off. `model` is the new model. */
 export function runModelSteps(database: Database, steps: readonly PlanStep[], model: Model): void {
