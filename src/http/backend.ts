@@ -1,5 +1,4 @@
 // The dependencies of the HTTP server: parts of the service, and its own that all mounts share.
-
 import type { LateAdministration } from '../admin/open.js'
 import type { ProjectScopes } from '../content/documents/scopes.js'
 import type { StreamedEvents } from '../content/events/open.js'
@@ -35,11 +34,9 @@ export interface Backend {
   readonly installations: Installations
   readonly administration: LateAdministration
   readonly modelChanges: ModelChanges
-  /** Content for custom routes. */
   readonly services: ContentServices
   /** The scopes of the project; null if it has none. */
   readonly scopes: ProjectScopes | null
-  /** The recorded events, for streams of them. */
   readonly streamed: StreamedEvents
   /** Null: nothing is measured. */
   readonly metrics: Metrics | null
@@ -47,7 +44,6 @@ export interface Backend {
   readonly tracing: Tracing | null
   /** Null: there is no audit log. */
   readonly audit: Audit | null
-  /** The version of this build. */
   readonly version: string
 }
 

@@ -1,5 +1,4 @@
 // Reads the body of a request, with limits for size and time. Called only after the caller's permission was checked.
-
 import type { IncomingMessage } from 'node:http'
 import type { BusboyInstance } from '@fastify/busboy'
 import qs from 'qs'
@@ -8,14 +7,12 @@ import { nextTurn } from '../foundation/runtime/event-loop.js'
 import { checkStructure, type JsonLimits } from '../foundation/runtime/json-structure.js'
 import type { BodyBudget, IncomingBody } from './memory-budgets.js'
 
-/** The limits of a request body. */
 interface BodyLimits extends JsonLimits {
   readonly bodyBytes: number
   /** Milliseconds for the whole body. */
   readonly requestTimeout: number
 }
 
-/** Reads a multipart form as a body. */
 type ReadForm<Limits extends BodyLimits> = (request: IncomingMessage, incoming: IncomingBody, limits: Limits) => Promise<unknown>
 
 /**

@@ -1,5 +1,4 @@
 // Headers for caches: conditional requests (RFC 9110, section 13), Cache-Control, and surrogate keys for purging shared caches.
-
 import type { IncomingHttpHeaders } from 'node:http'
 import type { ReadBytes } from '../content/documents/read/find.js'
 import type { Config } from '../foundation/config/config.js'

@@ -1,6 +1,5 @@
 // Compresses responses on Node's thread pool, a few at a time. Responses that would wait too long are not compressed, and neither are those
 // with secrets, because their length would leak parts of the contents (BREACH).
-
 import { promisify } from 'node:util'
 import { type BrotliOptions, brotliCompress, brotliCompressSync, constants, gzip, gzipSync, type ZlibOptions } from 'node:zlib'
 import type { FastifyReply } from 'fastify'
@@ -83,7 +82,6 @@ function markCompressed(reply: FastifyReply, coding: Coding, length: number): vo
 /** The ETag of the same document in other bytes: a strong one would promise the same bytes. */
 const toWeakTag = (tag: string): string => (tag.startsWith('W/') ? tag : `W/${tag}`)
 
-/** Limits of compression. */
 interface CompressionLimits {
   /** Responses that are compressed concurrently. */
   readonly compressionConcurrency: number
@@ -91,7 +89,6 @@ interface CompressionLimits {
   readonly compressionBytes: number
 }
 
-/** Bytes to compress. */
 interface Uncompressed {
   readonly bytes: Uint8Array
   /** Called once the bytes are no longer needed; not called if they are sent uncompressed. */

@@ -1,6 +1,5 @@
 // Tracks the connections of a server and closes them during a shutdown: every request sent before is answered, the last response of a
 // connection has `Connection: close`, and only stalled connections are reset.
-
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -92,7 +91,6 @@ export function watchConnections(server: Server, { drainTimeout, drainBodies }: 
   }
 }
 
-/** The open connections of a server. */
 interface OpenConnections {
   /** The requests of each connection that are not answered yet. */
   readonly requests: ReadonlyMap<Socket, ReadonlySet<IncomingMessage>>

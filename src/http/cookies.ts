@@ -1,5 +1,4 @@
 // Cookies of the service, inaccessible to scripts and sent only to its paths; the refresh token as a cookie.
-
 import type { IncomingMessage } from 'node:http'
 import { parseCookie, stringifySetCookie } from 'cookie'
 import { ApiError } from '../foundation/errors/errors.js'

@@ -1,5 +1,4 @@
 // Handles a request of a route: identifies its caller, checks the permission, applies scopes, and sends the reply.
-
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Asker } from '../content/documents/read/around.js'
 import type { ProjectScopes } from '../content/documents/scopes.js'
@@ -83,7 +82,6 @@ async function applyScopes(scopes: ProjectScopes, caller: Caller, admission: Adm
   return { ...caller, grants: admission.scopes === 'hidden' ? scopes.hideAll(caller.grants) : await scopes.apply(asker, caller.grants) }
 }
 
-/** Returns the raw query string. */
 function rawQuery(request: FastifyRequest): string {
   const [, query = ''] = /\?(.*)$/s.exec(request.raw.url ?? '') ?? []
   return query
@@ -91,7 +89,6 @@ function rawQuery(request: FastifyRequest): string {
 
 type Handled = readonly [FastifyRequest, FastifyReply]
 
-/** The caller and its access. */
 type CallerContext = Pick<RequestContext, 'caller' | 'access' | 'asker' | 'leaveInstallation' | 'since'>
 
 function createContext(
@@ -132,7 +129,6 @@ function createContext(
   } satisfies RequestContext
 }
 
-/** Adds `Server-Timing`. */
 function addTiming(reply: FastifyReply, started: number, identified: number): void {
   const ended = performance.now()
   reply.header('server-timing', `auth;dur=${(identified - started).toFixed(2)}, read;dur=${(ended - identified).toFixed(2)}`)

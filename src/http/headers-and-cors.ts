@@ -1,5 +1,4 @@
 // Headers of every response and checks of every request: CORS, security headers, request ids.
-
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -7,7 +6,6 @@ import type { Once } from '../content/documents/operation.js'
 import type { Config } from '../foundation/config/config.js'
 import { validationError } from '../foundation/errors/errors.js'
 
-/** The allowed origins: any, or a list. */
 type CorsOrigins = '*' | readonly string[]
 
 /** The request headers that every response depends on; with compression, what shrinks depends on `Accept-Encoding` too. */
@@ -28,7 +26,7 @@ const policy = "default-src 'none'; frame-ancestors 'self'"
 type HeaderConfig = Pick<Config, 'compression' | 'corsOrigins' | 'responseHeaders'>
 
 /**
- * Returns a function that adds the headers of every response: the service's, and those of the configuration, which take the place of the
+ * Returns a function that adds the headers of every response: the service's, and those of the configuration, which replace the
  * same name; and those that allow its origin. Pages and files set their own policy.
  */
 export function createHeaders({ compression, corsOrigins, responseHeaders }: HeaderConfig) {

@@ -1,6 +1,5 @@
 // Memory budgets of incomplete request bodies and unsent responses. When one is exhausted, the address that uses most of it loses memory.
 // This runs for every chunk of a body, so addresses are in a heap instead of being searched.
-
 import type { ServerResponse } from 'node:http'
 import { ApiError } from '../foundation/errors/errors.js'
 import { onceClosed } from './connections.js'
@@ -13,9 +12,7 @@ interface Lease {
   end(): void
 }
 
-/** The memory used for all clients. */
 interface ClientMemory {
-  /** Bytes of all leases. */
   total(): number
   /** Starts a lease for a client address; `revoked` is called if it is revoked. */
   lease(address: string, revoked: () => void): Lease
@@ -165,7 +162,6 @@ export interface IncomingBody {
 
 /** Budget of incomplete request bodies; slow clients are refused first. */
 export interface BodyBudget {
-  /** Starts to count a body. */
   begin(address: string): IncomingBody
 }
 
@@ -198,7 +194,6 @@ export function createBodyBudget(unreadBytes: number): BodyBudget {
 
 const tooManyBodies = (): ApiError => new ApiError('ServiceUnavailableError', 'Too many incomplete request bodies')
 
-/** The limits for unsent responses. */
 interface ResponseBudgetLimits {
   /** Total bytes; from half of that on, slow clients are disconnected. */
   readonly maxBufferedResponseBytes: number

@@ -1,6 +1,5 @@
 // Reads a multipart form. Files are streamed to the media library, fields are held in memory within limits. A failed or aborted form leaves
 // no files.
-
 import type { IncomingMessage } from 'node:http'
 import type { Writable } from 'node:stream'
 import type { BusboyFileStream, BusboyInstance } from '@fastify/busboy'

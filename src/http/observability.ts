@@ -1,5 +1,4 @@
 // Reports requests to metrics, traces and the audit log. No label or attribute is a part of a URL, a header or a body.
-
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -149,5 +148,4 @@ const knownRoute = (request: FastifyRequest): string => getLoggedPath(request) ?
 /** The status of a request whose connection was closed before the response was sent. */
 const closedByClient = 499
 
-/** The status of a closed response. */
 const finalStatus = ({ raw }: FastifyReply): number => (raw.writableFinished ? raw.statusCode : closedByClient)

@@ -27,7 +27,6 @@ export interface RequestContext {
   readonly leaveInstallation: () => void
   readonly documents: DocumentReads
   readonly writes: DocumentWrites
-  /** The context of account operations. */
   readonly accounts: AccountContext
   readonly config: Config
   readonly modelChanges: ModelChanges
@@ -85,7 +84,6 @@ export interface Refused {
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly config: Config
-  /** The settings for users. */
   settings(): Promise<AccountSettings>
 }
 
@@ -96,7 +94,7 @@ export interface Route {
   readonly path: string
   /** The action that the caller must be granted. */
   readonly action: string
-  /** True: it reaches no content, so scopes are not asked. No document of a type with a scope exists for it. */
+  /** It does not use content, so scopes are not applied, and documents of types with a scope do not exist for it. */
   readonly isContentless?: boolean
   /** True: a GET changes something. HEAD does not handle it. */
   readonly changes?: boolean

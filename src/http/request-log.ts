@@ -9,14 +9,12 @@ import type { Model } from '../model/schema/types.js'
 export type LoggedRequest = FastifyRequest & {
   /** Kind and id of the caller, never a token. */
   callerName?: string
-  /** The content-type of the request. */
   uid?: string
   /** The route, if the HTTP library has one route for several. */
   routeName?: string
   model?: Model
   /** Its trace, if traces are collected. */
   trace?: TraceIds
-  /** The error of the response. */
   failure?: Failure
 }
 

@@ -1,5 +1,4 @@
 // Sends replies and errors; the only code that writes response bodies of the API.
-
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { FastifyReply } from 'fastify'
@@ -78,7 +77,7 @@ function respondBytes(reply: FastifyReply, { bytes, release }: ReadBytes): Fasti
 }
 
 /**
- * Sends an error in Strapi's format. An error that is not an ApiError is a bug: 500 without details; the request id leads to the log entry.
+ * Sends an error in Strapi's format. An error that is not an ApiError is a bug: 500 without details; the request id identifies the log entry.
  */
 export function respondError(reply: FastifyReply, error: unknown): FastifyReply {
   const known = asApiError(error) ?? new ApiError('InternalServerError', 'Internal Server Error', null)
@@ -149,7 +148,6 @@ export function allowedMethods(reply: FastifyReply, methods: readonly string[]):
 const beginningMs = 20
 const beginningBytes = 16_384
 
-/** The first pieces of a stream. */
 interface Beginning {
   readonly chunks: readonly Uint8Array[]
   /** The requested piece that has not arrived; null: the stream is complete. */

@@ -1,5 +1,4 @@
 // The HTTP server: receives requests, checks them, calls routes, and logs each request once. Contains no SQL and no rule about content.
-
 import type { AddressInfo, Socket } from 'node:net'
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyReply, type FastifyRequest, fastify, LogController } from 'fastify'
 import type { Config } from '../foundation/config/config.js'
@@ -36,7 +35,6 @@ import { sandboxPolicy, uploadsMount, viewerPolicy } from './rest/uploads.js'
 
 /** The HTTP server of a service. */
 export interface HttpServer {
-  /** Starts to listen and returns the URL. */
   listen(): Promise<string>
   state(): 'starting' | 'serving' | 'draining'
   /** Another process listens on the same port: `close` stops listening first, and `/_health` stays as it is. */
@@ -45,7 +43,6 @@ export interface HttpServer {
   close(delay: number): Promise<void>
 }
 
-/** Adds the headers of every response. */
 type AddHeaders = ReturnType<typeof createHeaders>
 
 const withoutSchemas = () => () => {

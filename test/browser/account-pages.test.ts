@@ -75,7 +75,7 @@ describeWith(['Chromium'], 'in a browser', () => {
     const statuses = await Promise.all(['erin-Secret1', 'erin-Secret2'].map((password) => logIn(served, 'erin', password)))
     expect(statuses.map(({ status }) => status)).toEqual([400, 200])
     await page.reload()
-    await page.getByText('This page needs the link of the letter').waitFor()
+    await page.getByText('This page needs the link from the e-mail').waitFor()
     expect(await page.locator('form').isVisible()).toBe(false)
   })
 

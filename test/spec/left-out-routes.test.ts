@@ -121,7 +121,7 @@ rule('endpoints.17', 'a custom route may replace only routes that are left out',
   expect((await own.ask('/api/orders', { method: 'PUT', token: 'reader' })).headers.get('allow')).toBe('HEAD, GET, POST')
   await own.close()
   const taken = { types, routes: [route('GET', '/orders', `${order}.find`)] }
-  await expect(serveProject(files, { code: taken })).rejects.toThrow(`takes the place of GET /orders of ${order}`)
+  await expect(serveProject(files, { code: taken })).rejects.toThrow(`shadows GET /orders of ${order}`)
 })
 
 rule('endpoints.18', 'commands refuse useless grants and explain why', () => {

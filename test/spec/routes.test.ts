@@ -226,22 +226,22 @@ describe('at the start', () => {
 
   rule('routes.2', 'a route that shadows another one is refused, naming both', async () => {
     const refused: readonly (readonly [string, string])[] = [
-      [one('GET', '/orders'), 'routes[0] (GET /api/orders) takes the place of GET /orders of api::order.order'],
-      [one('PUT', '/Orders/:id'), 'takes the place of PUT /orders/:documentId of api::order.order'],
-      [one('GET', '/orders/abcdefghijklmnopqrstuvwx'), 'takes the place of GET /orders/:documentId'],
-      [one('POST', '/orders/:id/actions/:what'), 'takes the place of POST /orders/:documentId/actions/publish'],
-      [one('GET', '/users/me'), 'takes the place of GET /users/me of the service'],
-      [one('GET', '/users/:name'), 'takes the place of GET /users'],
-      [one('GET', '/users/7'), 'takes the place of GET /users/:id of the service'],
-      [one('GET', '/auth/github/callback'), 'takes the place of GET /auth/:provider/callback'],
-      [`${one('POST', '/a/:b')}, ${one('POST', '/A/:c')}`, 'routes[1] (POST /api/A/:c) takes the place of routes[0] (POST /api/a/:b)'],
+      [one('GET', '/orders'), 'routes[0] (GET /api/orders) shadows GET /orders of api::order.order'],
+      [one('PUT', '/Orders/:id'), 'shadows PUT /orders/:documentId of api::order.order'],
+      [one('GET', '/orders/abcdefghijklmnopqrstuvwx'), 'shadows GET /orders/:documentId'],
+      [one('POST', '/orders/:id/actions/:what'), 'shadows POST /orders/:documentId/actions/publish'],
+      [one('GET', '/users/me'), 'shadows GET /users/me of the service'],
+      [one('GET', '/users/:name'), 'shadows GET /users'],
+      [one('GET', '/users/7'), 'shadows GET /users/:id of the service'],
+      [one('GET', '/auth/github/callback'), 'shadows GET /auth/:provider/callback'],
+      [`${one('POST', '/a/:b')}, ${one('POST', '/A/:c')}`, 'routes[1] (POST /api/A/:c) shadows routes[0] (POST /api/a/:b)'],
       [one('GET', '/api/open', `base: 'root'`), 'is below /api, which belongs to the service'],
       [one('GET', '/uploads/x', `base: 'root'`), 'is below /uploads'],
       [one('GET', '/_health', `base: 'root'`), 'is below /_health'],
     ]
     const streaming = `export default { events: { stream: true }, routes: [${one('POST', '/Events')}] }`
     await expect(serveProject({ ...files, 'octavo.config.mjs': streaming })).rejects.toThrow(
-      'routes[0] (POST /api/Events) takes the place of the event stream (/events)',
+      'routes[0] (POST /api/Events) shadows the event stream (/events)',
     )
     for (const [definition, message] of refused) await expect(start(definition), definition).rejects.toThrow(message)
     const fine = [

@@ -266,7 +266,7 @@ rule('projects.6', 'routes and schedules that are changed are served and run as 
   await ticked('two', (await ticks('two')) + 2)
   expect(await ticks('one')).toBe(former)
   dev.save('octavo.config.ts', config('/notes'))
-  await dev.prints(/takes the place of GET \/notes of api::note\.note/)
+  await dev.prints(/shadows GET \/notes of api::note\.note/)
   await dev.prints(/change not applied/)
   expect(await ask('/api/word')).toBe('two')
   dev.save('octavo.config.ts', config('/words'))

@@ -28,7 +28,6 @@ const maxLevels = 12
 
 export type Zone = Extract<Attribute, { kind: 'dynamiczone' }>
 
-/** An attribute that a request populates. */
 interface Populated {
   readonly path: readonly string[]
   readonly attribute: Attribute

@@ -26,7 +26,6 @@ import {
 const maxLevels = 12
 const maxConditions = 200
 
-/** One condition of a filter. */
 interface Condition {
   /** `filters[author][$eq]`. */
   readonly written: string

@@ -23,7 +23,6 @@ export interface Exchange {
   readonly details: Readonly<Record<string, unknown>>
   readonly config: Config
   readonly model: Model
-  /** The content-type of the route. */
   readonly type: ContentType | null
   /** The document or row in the path. */
   readonly documentId: string | null

@@ -1,6 +1,5 @@
 // The built-in pages for users: one for a new password, and those for confirmation links. E-mails link to them unless the settings name
 // others. They do not show data of a request or the name of the service: users know the site that wrote to them.
-
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError } from '../../foundation/errors/errors.js'
@@ -10,7 +9,6 @@ import type { Refused } from '../request-context.js'
 import { noteFailure } from '../request-log.js'
 import { assetFolder, escapeHtml, getAssetUrl, sendAsset } from './assets.js'
 
-/** Paths in the pages. */
 interface AccountPageAddresses {
   readonly style: string
   /** The picture of the service; null: it has none. */
@@ -22,7 +20,6 @@ const policyWith = (more: string): string =>
 
 /** The policy of the page for a new password: its own script, and requests to this origin. */
 const newPasswordPolicy = policyWith("script-src 'self'; connect-src 'self'; ")
-/** The policy of pages without a script. */
 const messagePolicy = policyWith('')
 
 const page = (title: string, { style, picture }: AccountPageAddresses, head: string, main: string): string => `<!doctype html>
@@ -50,7 +47,7 @@ const newPasswordPage = (addresses: AccountPageAddresses, script: string, action
     addresses,
     `<script type="module" src="${escapeHtml(script)}"></script>\n`,
     `<p id="unscripted">This page needs JavaScript, which does not run here.</p>
-<p id="incomplete" hidden>This page needs the link of the letter: open it once more. It works until the password is set or the link expires.</p>
+<p id="incomplete" hidden>This page needs the link from the e-mail: open it again. It works until the password is set or the link expires.</p>
 <form data-action="${escapeHtml(action)}" hidden>
 <label for="password">New password</label>
 <input id="password" type="password" autocomplete="new-password" aria-describedby="result" required>
@@ -78,12 +75,11 @@ function refusedWith(status: number): PageMessage {
   if (status === 400)
     return {
       title: 'This link confirms no address',
-      text: 'It is not complete, it has expired, or a newer letter has replaced it. Open the link of the last letter. If that does not help, ask for another letter where you signed up.',
+      text: 'It is not complete, it has expired, or a newer e-mail has replaced it. Open the link in the last e-mail. If that does not help, request another e-mail where you signed up.',
     }
   return { title: 'This link cannot be used here', text: 'The service does not confirm addresses this way. Ask the people who run it.' }
 }
 
-/** A page with a message. */
 const messagePage = (addresses: AccountPageAddresses, { title, text }: PageMessage): string => page(title, addresses, '', `<p>${text}</p>`)
 
 const script = 'new-password.js'
@@ -105,7 +101,6 @@ export function addAccountPages(app: FastifyInstance, config: AccountPageConfig)
   for (const name of [script, style]) app.get(`${assetFolder}/${name}`, (_request, reply) => sendAsset(reply, name))
 }
 
-/** Sends a page with a message. */
 async function sendMessage(reply: FastifyReply, config: AccountPageConfig, message: PageMessage): Promise<FastifyReply> {
   return sendPage(reply, getPagePolicy(config, messagePolicy), messagePage(await getAddresses(config), message))
 }

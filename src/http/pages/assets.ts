@@ -1,11 +1,9 @@
 // Scripts, styles and pictures for the pages of the service, built from src/http/pages/browser and read with their first request.
-
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { FastifyReply } from 'fastify'
 import { onceDone } from '../../foundation/runtime/once-done.js'
 
-/** A file for browsers. */
 interface PageAsset {
   readonly bytes: Buffer
   readonly contentType: string

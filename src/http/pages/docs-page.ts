@@ -1,5 +1,4 @@
 // The page at /docs: an empty frame, which its script fills from the description of the API.
-
 import type { FastifyInstance } from 'fastify'
 import type { Config } from '../../foundation/config/config.js'
 import { getPagePolicy } from '../headers-and-cors.js'
@@ -13,11 +12,9 @@ export const docsPath = '/docs'
 export const hasDocsPage = ({ docs, rest }: Pick<Config, 'docs' | 'rest'>): boolean =>
   docs.enabled && rest.prefix !== docsPath && !rest.prefix.startsWith(`${docsPath}/`)
 
-/** Paths in the page. */
 interface DocsPageAddresses {
   /** Of the API. */
   readonly prefix: string
-  /** The description of the API. */
   readonly description: string
   readonly script: string
   readonly style: string
@@ -29,7 +26,6 @@ interface DocsPageAddresses {
 const docsPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-/** The page. */
 const docsPage = ({ prefix, description, script, style, hasStartPage }: DocsPageAddresses): string => `<!doctype html>
 <html lang="en">
 <head>

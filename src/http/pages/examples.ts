@@ -1,5 +1,4 @@
 // Example requests for a content-type, from its model: for the start page and the output of `octavo start`.
-
 import type { Grants } from '../../foundation/grants.js'
 import type { LeftOutRoutes } from '../../model/schema/type-routes.js'
 import type { Attribute, ContentType, Model } from '../../model/schema/types.js'

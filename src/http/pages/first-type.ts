@@ -1,6 +1,5 @@
 // The start page of a project without content-types offers a first one. In development, browsers of this machine may create it without
 // credentials.
-
 import { lstat } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
@@ -25,7 +24,6 @@ ${choices.join('')}<details class="paste"><summary>Paste a schema</summary><text
 <p id="problem" class="bad" role="alert"></p></section>`
 }
 
-/** The path of the route. */
 const newTypePath = '/_octavo/content-types'
 
 /** The route exists only in development, and only if the model may be changed while serving. */
@@ -74,13 +72,12 @@ function nameIn(schema: unknown): string {
   const { info } = (schema ?? {}) as { readonly info?: { readonly singularName?: unknown } | null }
   const name = info?.singularName
   if (typeof name === 'string' && typeName.test(name)) return name
-  throw validationError('info.singularName must be a name of small letters, digits and single hyphens, such as "article"')
+  throw validationError('info.singularName must be a name of lower-case letters, digits and single hyphens, such as "article"')
 }
 
 interface NewType {
   readonly schema: unknown
   readonly name: string
-  /** The place of its schema. */
   readonly file: string
 }
 
@@ -116,7 +113,6 @@ const ready = (singularName: string, draftAndPublish: boolean, attributes: objec
   attributes,
 })
 
-/** The schemas. */
 const readyTypes = [
   ready('article', true, {
     title,

@@ -1,5 +1,4 @@
-// The start page at /: the content-types, requests to try, and their responses. A list of links; its script shows the responses in place.
-
+// The start page at /: the content-types, requests to try, and their responses. Without its script it is a list of links.
 import type { FastifyInstance } from 'fastify'
 import { localeCodes } from '../../content/documents/read/locales.js'
 import type { Grants } from '../../foundation/grants.js'
@@ -17,7 +16,6 @@ import { docsPath, hasDocsPage } from './docs-page.js'
 import { getTypeExamples, listReadableTypes, type ReadableTypes } from './examples.js'
 import { addNewTypeRoute, canCreateTypes, firstTypeHtml } from './first-type.js'
 
-/** The contents of the start page. */
 interface StartPageContent extends ShownTypes {
   /** Null: not shown. */
   readonly version: string | null
@@ -25,16 +23,13 @@ interface StartPageContent extends ShownTypes {
   readonly contract: string | null
   /** Codes, the default one first; null: not shown. */
   readonly locales: readonly string[] | null
-  /** The page may create content-types. */
   readonly creates: boolean
-  /** Further pages of the service. */
   readonly links: readonly PageLink[]
   /** Addresses of the script and the style, with their versions. */
   readonly script: string
   readonly style: string
 }
 
-/** Another page of the service. */
 interface PageLink {
   readonly href: string
   readonly text: string
@@ -167,7 +162,6 @@ export function addStartPage(app: FastifyInstance, parts: MountContext): void {
   app.get('/favicon.svg', (_request, reply) => sendAsset(reply, 'favicon.svg'))
 }
 
-/** The types on the start page. */
 interface ShownTypes extends ReadableTypes {
   /** Of the API. */
   readonly prefix: string

@@ -1,5 +1,4 @@
 // The mount of the REST API: its routes and those of content-types.
-
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { notFound } from '../../foundation/errors/errors.js'
 import { leftOutRoutes, typeWithRoute } from '../../model/schema/type-routes.js'
@@ -35,7 +34,6 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
   }
 }
 
-/** A path with routes of the service. */
 interface OwnPath {
   readonly path: string
   readonly routes: readonly Route[]
@@ -76,7 +74,6 @@ function addPath(app: FastifyInstance, { path, routes, parts, paths }: OwnPath):
 /** HEAD of a GET with effects, such as a link in an e-mail that a scanner opens. */
 const doNothing = async (): Promise<Reply> => noContent
 
-/** Registers the description of the API. */
 function addDescription(app: FastifyInstance, { config, backend }: MountContext): void {
   app.route({
     method: everyMethod,

@@ -46,7 +46,6 @@ function tokens(context: RequestContext, { jwt, refresh: token }: Issued, rest: 
 /** Returns the account or secret that an attempt tries. */
 type IdentifyAttempt = (context: RequestContext) => Promise<unknown>
 
-/** A member of the body. */
 const inBody =
   (name: string): IdentifyAttempt =>
   async ({ body }) =>

@@ -1,6 +1,5 @@
 // The model in the format of schema.json: read routes of Strapi's content-type builder, which clients such as gatsby-source-strapi use, and
 // routes that change it.
-
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { notFound, validationError } from '../../foundation/errors/errors.js'
 import type { Audit } from '../../foundation/runtime/audit.js'
@@ -16,7 +15,6 @@ import { everyMethod, type Mount, readMethods } from './mount.js'
 
 const model = ({ documents }: RequestContext): Model => documents.context.model
 
-/** The action for changing the model. */
 const changeAction = 'plugin::content-type-builder.schemas.update'
 
 /** The routes of /api/content-type-builder. */
@@ -154,7 +152,6 @@ function addRoute(
   })
 }
 
-/** @throws what `LiveModel.change` throws */
 async function updateSchema(context: RequestContext, audit: Audit | null) {
   const { modelChanges, request } = context
   const body = await context.body()

@@ -31,7 +31,6 @@ export const createContentPaths = (custom: CustomMethods, leftOut: LeftOutRoutes
   methodsOf: createContentMethods(leftOut),
 })
 
-/** Responds to a request to a content-type. */
 async function serveContent(
   parts: MountContext,
   { custom, leftOut, methodsOf }: ContentPaths,
@@ -157,7 +156,6 @@ function createContentMethods(leftOut: LeftOutRoutes | null): ContentMethods {
   }
 }
 
-/** Handles a request to a content-type's endpoint. */
 async function handleContent(type: ContentType, method: string, context: RequestContext): Promise<Reply> {
   if (method !== 'GET' && method !== 'HEAD') return write(type, method, context)
   const { caller, documents, params, query, format, isGone, since, config, request } = context

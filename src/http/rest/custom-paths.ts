@@ -27,7 +27,6 @@ const isParameter = (part: string): boolean => part.startsWith(':')
 
 /** Parameters whose values are ids: a name in their position, such as `featured`, is not an id. */
 const idParameters: ReadonlySet<string> = new Set([':id', ':documentid'])
-/** The form of row ids and documentIds. */
 const idForm = /^(?:\d+|[a-z0-9]{24})$/
 
 /** True if a part of a route also matches the same part of another route. */
@@ -97,12 +96,10 @@ const isBelow = (path: string, beginning: string): boolean => {
   return lower === start || lower.startsWith(`${start}/`)
 }
 
-/** Other owners of paths below the prefix. */
 interface TakenPaths {
   readonly model: Model
   /** The routes of content-types that do not exist; null: all do. */
   readonly leftOut: LeftOutRoutes | null
-  /** The prefix of the API. */
   readonly prefix: string
   /** The event stream; null: there is none. */
   readonly stream: { readonly path: string } | null
@@ -111,7 +108,7 @@ interface TakenPaths {
 
 /** Checks that custom routes do not shadow other routes. @throws ConfigError that names both */
 export function checkRoutes(routes: readonly CustomRoute[], { model, leftOut, prefix, stream, docs }: TakenPaths): void {
-  const places = routes.map(({ method, path, base = 'api' }, index) => ({
+  const positions = routes.map(({ method, path, base = 'api' }, index) => ({
     method,
     path,
     base,
@@ -130,14 +127,14 @@ export function checkRoutes(routes: readonly CustomRoute[], { model, leftOut, pr
     ...(docs.enabled ? everyMethod.map(descriptionRoute) : []),
     ...(stream === null ? [] : everyMethod.map((method) => streamRoute(method, stream.path))),
   ]
-  for (const [index, own] of places.entries()) {
+  for (const [index, own] of positions.entries()) {
     const reserved =
       own.base === 'root'
         ? [prefix, ...reservedPaths, ...(docs.enabled ? [docsPath] : [])].find((beginning) => isBelow(own.path, beginning))
         : undefined
     if (reserved !== undefined) throw invalidConfig(`${own.name} is below ${reserved}, which belongs to the service`)
-    const other = others.find((one) => shadows(own, one)) ?? places.slice(0, index).find((one) => isSamePath(own, one))
-    if (other !== undefined) throw invalidConfig(`${own.name} takes the place of ${other.name}`)
+    const other = others.find((one) => shadows(own, one)) ?? positions.slice(0, index).find((one) => isSamePath(own, one))
+    if (other !== undefined) throw invalidConfig(`${own.name} shadows ${other.name}`)
   }
 }
 
@@ -151,9 +148,9 @@ export function createCustomMethods(routes: readonly CustomRoute[], base: 'api' 
   const known = routes.filter((route) => (route.base ?? 'api') === base).map(({ method, path }) => ({ method, parts: splitPath(path) }))
   if (known.length === 0) return () => []
   return (path) => {
-    const asked = splitPath(path.replace(/\/$/, ''))
+    const requested = splitPath(path.replace(/\/$/, ''))
     const matches = ({ parts }: { readonly parts: readonly string[] }) =>
-      parts.length === asked.length && parts.every((part, index) => part === asked[index] || isParameter(part))
+      parts.length === requested.length && parts.every((part, index) => part === requested[index] || isParameter(part))
     return known.filter(matches).flatMap(({ method }) => (method === 'GET' ? ['HEAD', 'GET'] : [method]))
   }
 }

@@ -1,5 +1,4 @@
 // Custom routes: validates the input, calls the project's code for a limited time, and converts its result.
-
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import qs from 'qs'
@@ -24,14 +23,12 @@ interface RouteRunOptions {
   readonly services: ContentServices
   /** Resolves to the caller's grants within its scopes. */
   readonly grants: () => Promise<Grants>
-  /** The log of the request. */
   readonly log: FastifyBaseLogger
   readonly response: ServerResponse
   /** Aborted when the service stops. */
   readonly stopping: AbortSignal
 }
 
-/** The name of a route in messages. */
 const getRouteName = ({ method, path }: CustomRoute): string => `the route ${method} ${path}`
 
 /** Runs a route for a request whose caller may call it. @throws ApiError as the response; Error for a fault of its code */
@@ -107,10 +104,10 @@ function addRoute(app: FastifyInstance, route: CustomRoute, url: string, parts: 
 
   /** The caller's grants within its scopes, which are evaluated once, and only if the route reads or writes content for the caller. */
   function scopedGrants({ asker, caller }: RequestContext): () => Promise<Grants> {
-    let asked: Promise<Grants> | null = null
+    let scoped: Promise<Grants> | null = null
     return () => {
-      asked ??= scopes === null ? Promise.resolve(caller.grants) : scopes.apply(asker, caller.grants)
-      return asked
+      scoped ??= scopes === null ? Promise.resolve(caller.grants) : scopes.apply(asker, caller.grants)
+      return scoped
     }
   }
 
@@ -160,7 +157,6 @@ function unreadable({ headers }: IncomingMessage): ApiError {
   return validationError(`The body was not read: its Content-Type ${is}; application/json is needed`)
 }
 
-/** The source of an input in errors. */
 type InputSource = 'params' | 'query' | 'body'
 
 /** Returns a value as parsed by the schema. @throws ApiError 400 with its issues as `details.errors` */
@@ -251,7 +247,6 @@ function toJson(name: string, value: unknown): string {
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && typeof (value as Partial<AsyncIterable<unknown>>)[Symbol.asyncIterator] === 'function'
 
-/** The chunks of a stream. */
 function toSource(stream: AsyncIterable<unknown>): ByteSource {
   if (stream instanceof ReadableStream) {
     const reader = stream.getReader()

@@ -1,5 +1,4 @@
 // GET /api/openapi.json: the operations of the caller as OpenAPI. It needs no permission, because callers see only what they may do.
-
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { holding } from '../../project/installations.js'
 import type { Backend } from '../backend.js'

@@ -1,5 +1,4 @@
 // The route of the event stream: `GET /api/events`, where the project has it.
-
 import { createHash } from 'node:crypto'
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -95,7 +94,6 @@ async function stream(parts: StreamParts, maxUnsentBytes: number, request: Fasti
   return reply
 }
 
-/** A client and its parameters. */
 interface Follower {
   readonly connection: StreamConnection
   readonly parameters: StreamParameters
@@ -211,7 +209,6 @@ interface StreamParameters {
 
 const names = ['types', 'events', 'status', 'lastEventId']
 
-/** An input in a message. */
 const shown = (text: string): string => boundedText(text, 100)
 
 /** Reads the parameters. `header`: `Last-Event-ID`, which wins. @throws ApiError 400 */
@@ -252,9 +249,7 @@ function readStreamParameters(model: Model, query: string, header: string | unde
   }
 }
 
-/** Ids of events. */
 interface EventIds {
-  /** The id of a sequence. */
   of(sequence: number): string
   /** The sequence of an id; null if this installation has not issued it. */
   read(id: string): number | null

@@ -1,6 +1,5 @@
 // The mount of all other paths: the start page, pages for users, the health check, custom routes at the root path, and 404 or 405 for the
 // rest.
-
 import type { FastifyInstance } from 'fastify'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { MountContext } from '../backend.js'
@@ -11,7 +10,6 @@ import { createCustomMethods } from './custom-paths.js'
 import { addCustomRoutes } from './custom-routes.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
 
-/** The path of the health check. */
 const health = '/_health'
 /** The icon that browsers request automatically. */
 const favicon = '/favicon.ico'

@@ -10,7 +10,6 @@ import { fileRoutes } from './files.js'
 import { oauthRoutes } from './oauth.js'
 import { usersAndRolesRoutes } from './users-and-roles.js'
 
-/** The route of e-mails. */
 const emailRoutes: readonly Route[] = [
   {
     method: 'POST',
@@ -25,7 +24,6 @@ const emailRoutes: readonly Route[] = [
   },
 ]
 
-/** The routes of /api/i18n. */
 const localeRoutes: readonly Route[] = [
   {
     method: 'GET',

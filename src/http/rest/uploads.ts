@@ -1,6 +1,5 @@
 // The mount of the uploaded files on the local disk. A file is opened once, so its length, ETag and bytes match even while it is
 // being replaced. Files never run as a page of this origin.
-
 import { constants } from 'node:fs'
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +25,6 @@ export const sandboxPolicy = `${inert}; sandbox`
 export const viewerPolicy = `${inert}; object-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'`
 const withViewer = /^(?:application\/pdf|video\/.+|audio\/.+)$/
 
-/** Settings for serving files. */
 interface Serving {
   /** Refuses URLs that are not signed; null if the files are public. */
   readonly check: CheckAddress | null

@@ -23,7 +23,7 @@ export function jsonTree(value: unknown, pathOf: PathOf): HTMLElement {
 /** True for objects and lists that have something in them. */
 const isBranch = (value: unknown): value is object => typeof value === 'object' && value !== null && Object.keys(value).length > 0
 
-/** Adds entries, the first ones at once and the others when they are asked for. */
+/** Adds entries, the first ones immediately and the others on request. */
 function addEntries(to: HTMLElement, entries: readonly TreeEntry[], level: number, pathOf: PathOf): void {
   for (const [key, value] of entries.slice(0, shownEntries))
     to.append(isBranch(value) ? branch(key, value, level, pathOf) : leaf(key, value, pathOf))

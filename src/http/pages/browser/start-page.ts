@@ -4,7 +4,7 @@ import { readToken, storeToken, stripBearer } from './token.js'
 
 const find = <Kind extends HTMLElement>(selector: string): Kind => document.querySelector<Kind>(selector)!
 
-const answer = find('#answer')
+const responsePanel = find('#answer')
 const form = find<HTMLFormElement>('#request')
 const address = find<HTMLInputElement>('#address')
 const token = document.querySelector<HTMLInputElement>('#token')
@@ -15,7 +15,6 @@ const body = find('#body')
 /** The number of the last request: a slow response must not replace a later one. */
 let latest = 0
 
-/** Sends a GET and shows its response. */
 async function send(path: string): Promise<void> {
   const number = ++latest
   address.value = withBrackets(path)
@@ -69,7 +68,6 @@ function formatTimes(response: Response, milliseconds: number): string {
   return `${whole} (service: ${served < 10 ? served.toFixed(1) : Math.round(served)} ms)`
 }
 
-/** The size of a compressed response. */
 function formatCoding(response: Response, bytes: number): string {
   const sent = Number(response.headers.get('content-length'))
   const coding = response.headers.get('content-encoding')
@@ -147,7 +145,7 @@ document.addEventListener('click', (event) => {
   if (link !== null && !event.ctrlKey && !event.metaKey && !event.shiftKey) {
     event.preventDefault()
     send(link.getAttribute('href')!)
-    if (getComputedStyle(answer).position === 'static') answer.scrollIntoView({ behavior: 'smooth' })
+    if (getComputedStyle(responsePanel).position === 'static') responsePanel.scrollIntoView({ behavior: 'smooth' })
   }
   const creating = target.closest<HTMLButtonElement>('.first button')
   if (creating !== null) void createByButton(creating, showNewType)
@@ -183,8 +181,8 @@ async function followModel(): Promise<void> {
   served = types
   find('nav').replaceChildren(...page.querySelector('nav')!.childNodes)
   document.body.dataset.path = path
-  if (answer.hidden) address.value = path ?? '/'
-  answer.hidden = page.querySelector<HTMLElement>('#answer')?.hidden ?? false
+  if (responsePanel.hidden) address.value = path ?? '/'
+  responsePanel.hidden = page.querySelector<HTMLElement>('#answer')?.hidden ?? false
   void countDocuments(document.querySelectorAll<HTMLElement>('[data-list]'))
 }
 /** The id of the operation that writes the first document of a type, whose list or document is at a path. */
@@ -236,13 +234,13 @@ async function countDocuments(lists: Iterable<HTMLElement>): Promise<void> {
 }
 
 async function countOne(list: HTMLElement): Promise<void> {
-  const place = list.querySelector('.count')
+  const count = list.querySelector('.count')
   const response = await fetch(`${list.dataset.list}?pagination[pageSize]=1&fields[0]=id`).catch(() => null)
-  if (place === null || response === null || !response.ok) return
+  if (count === null || response === null || !response.ok) return
   const { meta } = (await response.json()) as { readonly meta?: { readonly pagination?: { readonly total?: number } } }
   const total = meta?.pagination?.total
   if (total === undefined) return
-  place.textContent = `${total.toLocaleString('en')} ${list.dataset.count}`
+  count.textContent = `${total.toLocaleString('en')} ${list.dataset.count}`
 }
 
 /** Sends a schema. Resolves to the path of the written file; throws an error with the refusal. */

@@ -72,7 +72,7 @@ export function readDescription(document: SchemaObject): ApiDescription {
 }
 
 function readOperation(
-  place: Pick<ShownOperation, 'path' | 'method' | 'isAtRoot'>,
+  position: Pick<ShownOperation, 'path' | 'method' | 'isAtRoot'>,
   raw: SchemaObject,
   resolve: ApiDescription['resolve'],
 ): ShownOperation {
@@ -86,8 +86,8 @@ function readOperation(
   })
   return {
     id: String(raw.operationId),
-    ...place,
-    method: place.method.toUpperCase(),
+    ...position,
+    method: position.method.toUpperCase(),
     tags: raw.tags as readonly string[],
     summary: String(raw.summary),
     description: String(raw.description ?? ''),

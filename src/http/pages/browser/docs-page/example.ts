@@ -26,7 +26,6 @@ export function createExample(description: ApiDescription, given: SchemaObject, 
 
 const isNumber = (value: unknown): value is number => typeof value === 'number'
 
-/** True for a unique attribute. */
 const isUnique = ({ description }: SchemaObject): boolean => description === 'Unique.'
 
 function numberExample(minimum: unknown, maximum: unknown, unique: boolean): number {
@@ -95,7 +94,6 @@ function objectExample(
   return Object.fromEntries(chosen.map(([name, schema]) => [name, createExample(description, schema, name, depth)]))
 }
 
-/** True for plain values. */
 function isPlain({ type, pattern, default: fallback }: SchemaObject): boolean {
   const [first] = Array.isArray(type) ? type : [type]
   return first !== undefined && first !== 'array' && (pattern === undefined || fallback !== undefined)

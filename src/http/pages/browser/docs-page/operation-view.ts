@@ -5,7 +5,6 @@ import { createExample } from './example.js'
 import { membersView, queryInputs, queryString, typeText } from './inputs.js'
 import { asCurl, asFetch, encode, type Request } from './request.js'
 
-/** The context of the page. */
 interface Surroundings {
   /** Path of the API on this origin. */
   readonly prefix: string
@@ -41,7 +40,6 @@ export function operationView(
   return { element, send }
 }
 
-/** The base path of an operation. */
 const startOf = ({ isAtRoot }: ShownOperation, { prefix }: Surroundings): string => (isAtRoot ? '' : prefix)
 
 export const methodMark = (method: string): HTMLElement => h('span', { class: `method ${method}` }, method)
@@ -268,7 +266,7 @@ function signInButton(text: string, useToken: (token: string) => void): HTMLElem
 /** Characters that are shown; older ones go. */
 const most = 50_000
 
-/** Shows a stream. It is closed once something else takes its place on the page, or on a click. */
+/** Shows a stream. It is closed when something else replaces it on the page, or on a click. */
 function streamView(response: Response): HTMLElement {
   const text = h('pre', { class: 'code', tabindex: 0 })
   const stop = h('button', { type: 'button', click: () => end() }, 'Close the stream')
