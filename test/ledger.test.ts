@@ -18,8 +18,8 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   operations: { files: 88, lines: 8012, prose: 24.8 },
   admin: { files: 69, lines: 7391, prose: 31.3 },
   http: { files: 98, lines: 12928, prose: 5.2 },
-  service: { files: 100, lines: 6915, prose: 17.5 },
-  packages: { files: 56, lines: 5356, prose: 21.3 },
+  service: { files: 57, lines: 6770, prose: 1.5 },
+  packages: { files: 28, lines: 5032, prose: 3.9 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

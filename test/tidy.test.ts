@@ -307,8 +307,6 @@ const wallClock = new Set([
   'service/cli/tokens.ts',
   'service/cli/admins.ts',
   'service/cli/users.ts',
-  'packages/compare/proxy.ts',
-  'service/cli/webhook-deliveries.ts',
   'service/cli/webhooks.ts',
   'project/installation.ts',
   'operations/metrics/scraped-metrics.ts',

@@ -1,9 +1,9 @@
-// The callers as whom requests are made, and how their credentials are kept out of everything that is printed or recorded.
+// The callers of requests, and the credentials that nothing prints.
 import { readFileSync } from 'node:fs'
 import { ConfigError } from '../../src/foundation/errors/errors.js'
-import { decoded } from './request.js'
+import { decodeEscapes } from './requests.js'
 
-/** Which of the two services. */
+/** One of the two services. */
 export type ServiceName = 'strapi' | 'octavo'
 
 /** A caller with the headers that it sends to each service. */
@@ -22,8 +22,8 @@ export interface CallerOptions {
 }
 
 /** Reads the callers from options. Without any, there is one without a token, named public. @throws ConfigError */
-export function callersOf({ as = [], header = [], strapiToken, octavoToken }: CallerOptions): readonly ComparedCaller[] {
-  const shared = Object.fromEntries(header.map(headerOf))
+export function parseCallers({ as = [], header = [], strapiToken, octavoToken }: CallerOptions): readonly ComparedCaller[] {
+  const shared = Object.fromEntries(header.map(parseHeader))
   const caller = (name: string, strapi: string, octavo: string): ComparedCaller => ({
     name,
     headers: { strapi: { ...shared, ...bearer(strapi) }, octavo: { ...shared, ...bearer(octavo) } },
@@ -31,26 +31,26 @@ export function callersOf({ as = [], header = [], strapiToken, octavoToken }: Ca
   const named = as.map((text) => {
     const [, name, token] = /^([\w-]+)=(.*)$/s.exec(text) ?? []
     if (name === undefined || token === undefined) throw new ConfigError('--as must be name=token, name=@file, or name= without a token.')
-    const key = tokenOf(token)
+    const key = readToken(token)
     return caller(name, key, key)
   })
   const twice = named.find(({ name }, index) => named.findIndex((other) => other.name === name) !== index)
   if (twice !== undefined) throw new ConfigError(`--as names "${twice.name}" twice.`)
-  const [strapi, octavo] = [strapiToken ?? octavoToken, octavoToken ?? strapiToken].map((token) => tokenOf(token ?? ''))
+  const [strapi, octavo] = [strapiToken ?? octavoToken, octavoToken ?? strapiToken].map((token) => readToken(token ?? ''))
   if (strapi !== '' || octavo !== '') return [caller('token', strapi!, octavo!), ...named]
   return named.length > 0 ? named : [caller(Object.hasOwn(shared, 'authorization') ? 'header' : 'public', '', '')]
 }
 
 const bearer = (token: string): Readonly<Record<string, string>> => (token === '' ? {} : { authorization: `Bearer ${token}` })
 
-function headerOf(text: string): readonly [string, string] {
+function parseHeader(text: string): readonly [string, string] {
   const [, name, value] = /^([\w-]+):\s*(.*)$/s.exec(text) ?? []
   if (name === undefined || value === undefined) throw new ConfigError(`--header "${text.split(':')[0]}" must be "Name: value".`)
   return [name.toLowerCase(), value]
 }
 
 /** The token itself, or with @ the file that contains it, which keeps it out of the list of processes. */
-function tokenOf(text: string): string {
+function readToken(text: string): string {
   if (!text.startsWith('@')) return text.replace(/^Bearer\s+/i, '')
   try {
     return readFileSync(text.slice(1), 'utf8').trim()
@@ -64,16 +64,15 @@ export const credentialHeaders: ReadonlySet<string> = new Set(['authorization', 
 
 /** Keys of responses and of bodies whose values are credentials. */
 const secretKey = /^(?:jwt|secret|api[-_]?key|accessKey|\w*password\w*|\w*[Tt]oken)$/i
-/** Parameters of a URL that grant something to whoever knows them. */
+/** URL parameters that grant access. */
 const secretParameter = /^(?:code|key|confirmation|signature|x-amz-(?:signature|credential|security-token)|oauth_\w+)$/i
 
-/** Whether the value of a key must not be shown. */
 export const isSecretKey = (name: string): boolean => secretKey.test(name)
 
-/** A path in which the values of secret parameters are left out. */
+/** The path with the values of secret parameters replaced by "…". */
 export const withoutSecrets = (path: string): string =>
   path.replace(/([?&])([^=&#]+)=([^&#]*)/g, (whole, sign: string, name: string) => {
-    const parts = decoded(name)
+    const parts = decodeEscapes(name)
       .split(/[[\]]+/)
       .filter((part) => part !== '')
     const isSecret = isSecretKey(parts.at(-1) ?? '') || (parts.length === 1 && secretParameter.test(parts[0]!))
@@ -81,7 +80,7 @@ export const withoutSecrets = (path: string): string =>
   })
 
 /** Returns a function that removes the credentials of the callers from texts. */
-export function hider(callers: readonly ComparedCaller[]): (text: string) => string {
+export function createRedactor(callers: readonly ComparedCaller[]): (text: string) => string {
   const secrets = callers.flatMap(({ headers }) =>
     Object.values(headers).flatMap((each) =>
       Object.entries(each).flatMap(([name, value]) => (credentialHeaders.has(name) ? [value, value.replace(/^\w+\s+/, '')] : [])),
@@ -89,4 +88,27 @@ export function hider(callers: readonly ComparedCaller[]): (text: string) => str
   )
   const known = [...new Set(secrets)].filter((secret) => secret.length >= 8).sort((one, other) => other.length - one.length)
   return (text) => known.reduce((now, secret) => now.replaceAll(secret, '…'), text)
+}
+
+/** The most characters of a value, and of a path. */
+const [longestValue, longestPath] = [160, 300]
+
+/** A value on one line; values of secret keys are left out. */
+export function shownValue(value: unknown, name?: string | number): string {
+  if (value === undefined) return 'missing'
+  if (typeof name === 'string' && isSecretKey(name) && value !== null) return '…'
+  return short(
+    JSON.stringify(value, (key, below: unknown) => (isSecretKey(key) && typeof below === 'string' ? '…' : below)),
+    longestValue,
+  )
+}
+
+/** A path with its escapes decoded where that is readable; values of secret parameters are left out. */
+export function shownPath(path: string): string {
+  const safe = withoutSecrets(path).replace(/%(?:5B|5D|24|2C|3A|2A)/gi, decodeURIComponent)
+  return short(safe, longestPath)
+}
+
+function short(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, most - 1)}…`
 }

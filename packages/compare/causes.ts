@@ -1,18 +1,25 @@
-// The likely causes of differences, in the order in which they are tried, and what to do about each.
+// Likely causes of differences with advice, in order of precedence.
 import type { ServiceName } from './callers.js'
-import { type Difference, isRecord } from './difference.js'
-import { isPopulatable, type KnownModel, type KnownShape } from './known-model.js'
-import { ownOrderOf } from './list-order.js'
-import { documentsOf, type Half, messageOf, type ResponsePair } from './pair.js'
+import { type Difference, isRecord, type JsonPath } from './differences.js'
+import { type DocumentedRow, documentedRow } from './documented.js'
+import { derivePopulate, isPopulatable, type KnownModel, type KnownShape, type PopulateTree } from './model.js'
+import {
+  compareResponses,
+  findStrapiOrder,
+  getDocuments,
+  getErrorMessage,
+  type ResponsePair,
+  type ServiceResponse,
+} from './response-pair.js'
 
 /** A likely cause. */
 export interface Cause {
   readonly name: string
-  /** What was seen, as the heading of its group. */
+  /** Heading of the group. */
   readonly title: string
-  /** What it means and what to do. `{uid}` stands for the content-type, `{action}` for the action of the request. */
+  /** Meaning and remedy. `{uid}` is the content-type, `{action}` the action of the request. */
   readonly advice: string
-  /** The same for what belongs to no content-type: octavo.config has no settings for users, files and the rest. */
+  /** The advice for requests without a content-type: octavo.config has no settings for users, files and others. */
   readonly elsewhere?: string
   /** Octavo shows or allows more than Strapi does. */
   readonly exposes?: boolean
@@ -30,13 +37,13 @@ const statuses =
 /** A document of a list with `data`, or of a list of users or files. */
 const isDocument: Match = ({ path }) =>
   (path.length === 2 && path[0] === 'data' && typeof path[1] === 'number') || (path.length === 1 && typeof path[0] === 'number')
-/** An attribute of the documents that were asked for, not of what they contain. */
+/** An attribute of the requested documents themselves, not of nested ones. */
 const isOwnAttribute: Match = ({ path }) =>
   typeof path.at(-1) === 'string' && [...path].filter((key) => key !== 'data' && typeof key === 'string').length === 1 && path[0] !== 'meta'
 const isTotal: Match = ({ pattern }) => /^meta\.pagination\.(?:total|pageCount)$/.test(pattern)
 const hasPopulate = ({ parameters }: ResponsePair): boolean => parameters.populate !== undefined
 
-/** Whether a key that only one response has is a relation, component, zone or file: as the model says, else as its value looks. */
+/** Whether a key is a relation, component, zone or file: by the model, otherwise by its value. */
 const isContent: Match = ({ path, strapi, octavo }, pair, model) => {
   const shape = shapeAt(path, pair, model)
   if (shape === null) return looksLikeContent(strapi ?? octavo)
@@ -44,7 +51,7 @@ const isContent: Match = ({ path, strapi, octavo }, pair, model) => {
   return name === 'localizations' || name === 'createdBy' || name === 'updatedBy' || isPopulatable(shape.attributes[name])
 }
 
-/** The type or component that the last key of a path belongs to; null if the model does not tell. */
+/** The type or component of the last key of a path; null if the model does not have it. */
 function shapeAt(path: Difference['path'], { addressed }: ResponsePair, { shapes }: KnownModel): KnownShape | null {
   const names = path.filter((key): key is string => typeof key === 'string' && key !== 'data').slice(0, -1)
   let shape: KnownShape | null = addressed?.type ?? shapes.get(builtIn.get(addressed?.segment ?? '') ?? '') ?? null
@@ -69,14 +76,14 @@ const builtIn = new Map([
   ['upload', 'plugin::upload.file'],
 ])
 
-/** Whether a value may be what populate adds: an entry with an id, a list of these, or nothing. */
+/** Whether populate may have added the value: null, an entry with an id, or a list of entries. */
 function looksLikeContent(value: unknown): boolean {
   if (value === null || value === undefined) return true
   if (Array.isArray(value)) return value.every((entry) => isRecord(entry) && 'id' in entry)
   return isRecord(value) && ('id' in value || 'count' in value)
 }
 
-/** Whether only one of the two has a document or component in a place that both have. */
+/** Whether only one response has a document or component at a path that exists in both. */
 function isTarget({ kind, path, strapi, octavo }: Difference, side: ServiceName): boolean {
   const [has, lacks] = side === 'octavo' ? [octavo, strapi] : [strapi, octavo]
   if (!isRecord(has) || !('id' in has)) return false
@@ -84,41 +91,41 @@ function isTarget({ kind, path, strapi, octavo }: Difference, side: ServiceName)
 }
 
 /** `meta.pagination` of a list; empty if there is none. */
-function paginationOf({ content }: Half): Readonly<Record<string, unknown>> {
+function getPagination({ content }: ServiceResponse): Readonly<Record<string, unknown>> {
   const meta = content.kind === 'json' && isRecord(content.value) ? content.value.meta : null
   return isRecord(meta) && isRecord(meta.pagination) ? meta.pagination : {}
 }
 
-/** A value of another type, of an attribute that is a custom field; where the model does not tell, a text that is the JSON of the other value. */
+/** A value of another type for a custom field. Without a model: a text that is the JSON of the other value. */
 const isOfOtherType: Match = ({ kind, path, strapi, octavo }, { addressed }) => {
   if (kind !== 'value' || typeof strapi === typeof octavo || strapi === null || octavo === null) return false
   const attribute = addressed?.type?.attributes[String(path.at(-1))]
   return typeof attribute?.customField === 'string' || (typeof octavo === 'string' && octavo === JSON.stringify(strapi))
 }
 
-const pageSizeOf = (half: Half): unknown => paginationOf(half).pageSize ?? paginationOf(half).limit
+const getPageSize = (half: ServiceResponse): unknown => getPagination(half).pageSize ?? getPagination(half).limit
 const isPagination = ({ pattern }: Difference): boolean => /^meta\.pagination\.(?!total$)/.test(pattern)
 
-/** How many more documents Octavo has than Strapi: by the totals, else by what is in the lists. */
+/** Number of documents that Octavo has in excess of Strapi: by the totals, otherwise by the lists. */
 function surplus({ strapi, octavo }: ResponsePair): number {
-  const countOf = (half: Half): number => {
-    const { total } = paginationOf(half)
-    return typeof total === 'number' ? total : documentsOf(half).length
+  const countOf = (half: ServiceResponse): number => {
+    const { total } = getPagination(half)
+    return typeof total === 'number' ? total : getDocuments(half).length
   }
   return countOf(octavo) - countOf(strapi)
 }
 
-/** Whether a document of the responses has different times of its last change. */
+/** Whether a document has different values of `updatedAt`. */
 function isOtherContent({ strapi, octavo }: ResponsePair): boolean {
   const keyOf = ({ documentId, id, locale }: Readonly<Record<string, unknown>>): string => `${documentId ?? id} ${locale}`
-  const times = new Map(documentsOf(strapi).map((entry) => [keyOf(entry), entry.updatedAt]))
-  return documentsOf(octavo).some((entry) => {
+  const times = new Map(getDocuments(strapi).map((entry) => [keyOf(entry), entry.updatedAt]))
+  return getDocuments(octavo).some((entry) => {
     const time = times.get(keyOf(entry))
     return time !== undefined && entry.updatedAt !== undefined && time !== entry.updatedAt
   })
 }
 
-const ofPlugins = 'Octavo does not run extensions of plugins: serve what clients need from a route of octavo.config under another path.'
+const pluginAdvice = 'Octavo does not run extensions of plugins: serve what clients need from a route of octavo.config under another path.'
 
 /** The causes; the first that matches a difference is taken. */
 export const causes: readonly Cause[] = [
@@ -134,7 +141,7 @@ export const causes: readonly Cause[] = [
     advice: 'npx octavo doctor names what is missing in the database, and the log has the name that the request needed. Please report it.',
     matches: (difference, pair, model) =>
       statuses((strapi, octavo) => octavo === 503 && strapi < 500)(difference, pair, model) &&
-      messageOf(pair.octavo).includes('(schema drift)'),
+      getErrorMessage(pair.octavo).includes('(schema drift)'),
   },
   {
     name: 'octavo fails',
@@ -240,7 +247,7 @@ export const causes: readonly Cause[] = [
     advice:
       'Set types["{uid}"].defaults.pageSize in octavo.config if code of the project sets it, or api.rest.defaultLimit and maxLimit for all types.',
     matches: (difference, pair, model) =>
-      (isDocument(difference, pair, model) || isPagination(difference)) && pageSizeOf(pair.strapi) !== pageSizeOf(pair.octavo),
+      (isDocument(difference, pair, model) || isPagination(difference)) && getPageSize(pair.strapi) !== getPageSize(pair.octavo),
   },
   {
     name: 'default order',
@@ -249,7 +256,7 @@ export const causes: readonly Cause[] = [
     matches: (difference, pair, model) =>
       (isDocument(difference, pair, model) || (difference.kind === 'order' && difference.pattern === 'data')) &&
       surplus(pair) === 0 &&
-      ownOrderOf(pair) !== null,
+      findStrapiOrder(pair) !== null,
   },
   {
     name: 'documents shown',
@@ -293,7 +300,7 @@ export const causes: readonly Cause[] = [
     name: 'populate',
     title: 'Octavo leaves out relations that the request does not ask for',
     advice: 'Code of the project sets populate. Write it into octavo.config:',
-    elsewhere: `Code of the project adds them. ${ofPlugins}`,
+    elsewhere: `Code of the project adds them. ${pluginAdvice}`,
     matches: (difference, pair, model) =>
       difference.kind === 'missing' && !hasPopulate(pair) && isOwnAttribute(difference, pair, model) && isContent(difference, pair, model),
   },
@@ -310,7 +317,7 @@ export const causes: readonly Cause[] = [
     title: 'Octavo shows attributes that Strapi leaves out',
     advice:
       'Code of the project removes them, or it sets fields. Make them private in the schema, or remove them with types["{uid}"].reads.after, before others can reach Octavo.',
-    elsewhere: `Code of the project removes them. Make them private in the schema before others can reach Octavo. ${ofPlugins}`,
+    elsewhere: `Code of the project removes them. Make them private in the schema before others can reach Octavo. ${pluginAdvice}`,
     exposes: true,
     matches: ({ kind, pattern }) => kind === 'added' && !pattern.startsWith('error.'),
   },
@@ -318,7 +325,7 @@ export const causes: readonly Cause[] = [
     name: 'attributes missing',
     title: 'Octavo leaves out attributes that Strapi shows',
     advice: 'Code of the project adds them: types["{uid}"].reads.after of octavo.config takes its place.',
-    elsewhere: `Code of the project adds them. ${ofPlugins}`,
+    elsewhere: `Code of the project adds them. ${pluginAdvice}`,
     matches: ({ kind, pattern }) => kind === 'missing' && !pattern.startsWith('error.'),
   },
   {
@@ -344,7 +351,7 @@ export const causes: readonly Cause[] = [
     name: 'message',
     title: 'The error differs',
     advice: 'Both refuse the request, with other words.',
-    matches: (_, { strapi, octavo }) => strapi.status >= 400 && messageOf(strapi) !== messageOf(octavo),
+    matches: (_, { strapi, octavo }) => strapi.status >= 400 && getErrorMessage(strapi) !== getErrorMessage(octavo),
   },
   {
     name: 'value',
@@ -353,3 +360,39 @@ export const causes: readonly Cause[] = [
     matches: () => true,
   },
 ]
+
+/** A difference with what explains it. */
+export type Explained =
+  | { readonly kind: 'documented'; readonly difference: Difference; readonly row: DocumentedRow }
+  | { readonly kind: 'cause'; readonly difference: Difference; readonly cause: Cause }
+
+/** The result for one pair. */
+export interface Judgement {
+  readonly pair: ResponsePair
+  readonly explained: readonly Explained[]
+  /** The populate that adds the missing parts to Octavo's response; null if nothing is missing. */
+  readonly populate: PopulateTree | null
+}
+
+export interface JudgeOptions {
+  readonly model: KnownModel
+  readonly isIgnored: (path: JsonPath) => boolean
+}
+
+/** Compares the responses of a pair. */
+export function judge(pair: ResponsePair, { model, isIgnored }: JudgeOptions): Judgement {
+  const explained = compareResponses(pair, isIgnored).map((difference): Explained => {
+    const row = documentedRow(difference, pair)
+    if (row !== null) return { kind: 'documented', difference, row }
+    return { kind: 'cause', difference, cause: causes.find(({ matches }) => matches(difference, pair, model))! }
+  })
+  const names = explained.flatMap((one) =>
+    one.kind === 'cause' && one.cause.name === 'populate' ? [String(one.difference.path.at(-1))] : [],
+  )
+  const populate =
+    names.length === 0 ? null : derivePopulate(getDocuments(pair.strapi), [...new Set(names)], pair.addressed?.type ?? null, model)
+  return { pair, explained, populate }
+}
+
+/** Whether all differences are documented. */
+export const isAccepted = ({ explained }: Judgement): boolean => explained.every(({ kind }) => kind === 'documented')

@@ -1,7 +1,6 @@
 // Differences that docs/differences.md names, by the section and the beginning of the row. They are listed apart and are no findings.
-import type { Difference } from './difference.js'
-import { isFreeOrder } from './list-order.js'
-import { messageOf, type ResponsePair } from './pair.js'
+import type { Difference } from './differences.js'
+import { getErrorMessage, isFreeOrder, type ResponsePair } from './response-pair.js'
 
 /** A row of docs/differences.md. */
 export interface DocumentedRow {
@@ -22,7 +21,7 @@ const statuses = (strapi: number | readonly number[], octavo: number): Rule['mat
 /** Octavo refuses with a message of this form what Strapi accepts. */
 const refuses = (message: RegExp, path = /^/): Rule['matches'] => {
   const isRefusal = statuses([200, 404], 400)
-  return (difference, pair) => isRefusal(difference, pair) && message.test(messageOf(pair.octavo)) && path.test(decodedUrl(pair))
+  return (difference, pair) => isRefusal(difference, pair) && message.test(getErrorMessage(pair.octavo)) && path.test(decodedUrl(pair))
 }
 
 const decodedUrl = ({ path, parameters }: ResponsePair): string => `${path}?${JSON.stringify(parameters)}`
@@ -64,7 +63,7 @@ export const documentedRows: readonly Rule[] = [
     section: 'Repaired',
     row: 'a list whose only entry is the star',
     matches: ({ kind }, { strapi, octavo }) =>
-      kind === 'status' && strapi.status === 400 && octavo.status === 200 && messageOf(strapi).startsWith('Invalid key *'),
+      kind === 'status' && strapi.status === 400 && octavo.status === 200 && getErrorMessage(strapi).startsWith('Invalid key *'),
   },
   {
     section: 'Repaired',
@@ -73,7 +72,7 @@ export const documentedRows: readonly Rule[] = [
   },
   {
     section: 'Repaired',
-    row: 'a request with several mistakes',
+    row: 'a request with several errors',
     matches: ({ kind, pattern }, { strapi }) => kind === 'value' && strapi.status === 400 && pattern.startsWith('error.'),
   },
   { section: 'Repaired', row: 'order where nothing is asked for', matches: (difference, pair) => isFreeOrder(difference, pair) },

@@ -1,4 +1,4 @@
-// Sends requests to one of the two services: bounded in time, bytes and connections, tried again where that is safe.
+// Sends requests to one of the two services: bounded in time, bytes and connections, with retries where they are safe.
 import { Agent as HttpAgent, type IncomingHttpHeaders, type IncomingMessage, request as overHttp } from 'node:http'
 import { Agent as HttpsAgent, request as overHttps } from 'node:https'
 import { pause } from '../../src/foundation/runtime/clock.js'
@@ -47,15 +47,15 @@ export interface ServerOptions {
   /** Further attempts of a read. */
   readonly retries: number
   /** Bytes of a body that is compared. */
-  readonly answerBytes: number
+  readonly maxResponseBytes: number
 }
 
 /** Statuses of a service that is overloaded, restarting or limits the rate. */
 const temporary = new Set([429, 502, 503, 504])
 /** Milliseconds before the second attempt; doubled for each further one. */
-const firstPause = 250
+const firstPauseMs = 250
 /** The longest pause that a service may ask for by Retry-After; milliseconds. */
-const longestPause = 10_000
+const maxPauseMs = 10_000
 
 /** Opens a service at a URL. */
 export function openServer(url: URL, options: ServerOptions): Server {
@@ -66,20 +66,26 @@ export function openServer(url: URL, options: ServerOptions): Server {
   const send = (request: SentRequest): Promise<ServiceOutcome> => {
     const started = performance.now()
     return new Promise((resolve) => {
-      const fail = (error: Error): void => resolve({ kind: 'failure', message: reasonOf(error, options.timeout) })
+      const fail = (error: Error): void => resolve({ kind: 'failure', message: describeFailure(error, options.timeout) })
       const signal = AbortSignal.any([AbortSignal.timeout(options.timeout), closed.signal])
       const { method, path, headers, body } = request
       const length = body === null ? {} : { 'content-length': String(Buffer.byteLength(body)) }
       const sent = (isSecure ? overHttps : overHttp)(url, {
-        ...{ agent, signal, method, path: base + path },
+        agent,
+        signal,
+        method,
+        path: base + path,
         headers: { accept: 'application/json', 'accept-encoding': 'identity', ...headers, ...length },
       })
       sent.once('error', fail)
       sent.once('response', (response) => {
-        collect(response, options.answerBytes).then(
+        collect(response, options.maxResponseBytes).then(
           (collected) =>
             resolve({
-              ...{ kind: 'answer', status: response.statusCode!, headers: response.headers, body: collected },
+              kind: 'answer',
+              status: response.statusCode!,
+              headers: response.headers,
+              body: collected,
               milliseconds: performance.now() - started,
             }),
           fail,
@@ -108,17 +114,17 @@ async function withRetries(
     const outcome = await send(request)
     const isFinal = outcome.kind === 'answer' && !temporary.has(outcome.status)
     if (isFinal || !isRepeatable || attempt >= retries()) return outcome
-    await pause(pauseOf(outcome, attempt))
+    await pause(getPauseMs(outcome, attempt))
   }
 }
 
-function pauseOf(outcome: ServiceOutcome, attempt: number): number {
+function getPauseMs(outcome: ServiceOutcome, attempt: number): number {
   const wanted = outcome.kind === 'answer' ? Number(outcome.headers['retry-after']) * 1_000 : Number.NaN
-  return Math.min(longestPause, Number.isFinite(wanted) && wanted >= 0 ? wanted : firstPause * 2 ** attempt)
+  return Math.min(maxPauseMs, Number.isFinite(wanted) && wanted >= 0 ? wanted : firstPauseMs * 2 ** attempt)
 }
 
 /** Reads a body to its end; null, with the rest read and dropped, if it is larger than that many bytes. */
-export async function collect(stream: IncomingMessage, most: number): Promise<Buffer | null> {
+async function collect(stream: IncomingMessage, most: number): Promise<Buffer | null> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of stream as AsyncIterable<Buffer>) {
@@ -129,7 +135,7 @@ export async function collect(stream: IncomingMessage, most: number): Promise<Bu
   return bytes <= most ? Buffer.concat(chunks) : null
 }
 
-function reasonOf(error: Error, timeout: number): string {
+function describeFailure(error: Error, timeout: number): string {
   const { name, code } = error as NodeJS.ErrnoException
   if (name === 'AbortError' || name === 'TimeoutError') return `no response within ${timeout} ms`
   return code === undefined ? error.message : code === 'ECONNREFUSED' ? 'the connection was refused' : `${code}: ${error.message}`

@@ -1,8 +1,7 @@
-// Finds the files of a Strapi project that contain code, by what they are.
+// Finds and classifies the files of a Strapi project that contain code.
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, posix } from 'node:path'
 
-/** What a file of code is. */
 export type CodeKind =
   | 'policy'
   | 'middleware'
@@ -25,7 +24,7 @@ export interface CodeFile {
 }
 
 /** More files than this are not looked at. */
-const mostFiles = 5_000
+const maxFiles = 5_000
 
 const folders: readonly (readonly [string, CodeKind])[] = [
   ['policies', 'policy'],
@@ -44,11 +43,10 @@ const others: readonly (readonly [string, CodeKind])[] = [
   ['config/server', 'cron'],
 ]
 
-/** Whether a file is JavaScript or TypeScript with code in it, by its name. */
 export const isCode = (name: string): boolean => /\.[cm]?[jt]s$/.test(name) && !name.endsWith('.d.ts')
 
 /** Lists the files of code of a project. */
-export function codeFilesOf(folder: string): readonly CodeFile[] {
+export function findCodeFiles(folder: string): readonly CodeFile[] {
   const apis = entries(folder, 'src/api')
   const below = (root: string, api: string | null): readonly CodeFile[] =>
     folders.flatMap(([name, kind]) => filesAt(folder, `${root}/${name}`).map((path) => ({ path, kind, api })))
@@ -56,7 +54,7 @@ export function codeFilesOf(folder: string): readonly CodeFile[] {
     ...below('src', null),
     ...apis.flatMap((api) => below(`src/api/${api}`, api)),
     ...others.flatMap(([place, kind]) => filesAt(folder, place).map((path) => ({ path, kind, api: null }))),
-  ].slice(0, mostFiles)
+  ].slice(0, maxFiles)
 }
 
 /** Files with code below a folder, or with this name. */

@@ -4,13 +4,13 @@ import type { FoundChange, FoundCode, FoundRoute } from './found-code.js'
 /** One line for the log. */
 export interface CodeLine {
   readonly path: string
-  /** Where it runs in Strapi, such as `find of api::page.page`. */
+  /** Routes in Strapi, such as `find of api::page.page`. */
   readonly on?: readonly string[]
-  /** What it does there, as far as its text shows. */
+  /** Effects that the text shows. */
   readonly does?: readonly string[]
   /** The part of octavo.config that takes its place, if the text shows all that it needs. */
   readonly types?: Readonly<Record<string, object>>
-  /** What it is, and what takes its place. */
+  /** The kind of code and its replacement. */
   readonly message: string
   /** It has no effect in Strapi either, or octavo.config already has what takes its place. */
   readonly isSettled: boolean
@@ -23,7 +23,7 @@ export interface SuggestedDefaults {
   readonly paths: readonly string[]
 }
 
-/** What octavo.config has. */
+/** Settings of octavo.config. */
 export interface Configured {
   /** The names of defaults, by uid. */
   readonly defaults: Readonly<Record<string, readonly string[]>>
@@ -52,9 +52,9 @@ const messages: Readonly<Record<FoundCode['kind'], string>> = {
 }
 
 /** Lines in the order of the files; pieces of one file that do the same are one line. */
-export function linesOf(found: readonly FoundCode[], configured: Configured): readonly CodeLine[] {
+export function toLines(found: readonly FoundCode[], configured: Configured): readonly CodeLine[] {
   const lines = new Map<string, CodeLine>()
-  for (const line of found.flatMap((code) => linesOfCode(code, configured))) {
+  for (const line of found.flatMap((code) => toCodeLines(code, configured))) {
     const key = JSON.stringify([line.path, line.message, line.does])
     const known = lines.get(key)
     lines.set(
@@ -67,30 +67,30 @@ export function linesOf(found: readonly FoundCode[], configured: Configured): re
   return [...lines.values()]
 }
 
-function linesOfCode(code: FoundCode, configured: Configured): readonly CodeLine[] {
+function toCodeLines(code: FoundCode, configured: Configured): readonly CodeLine[] {
   const { path, routes } = code
-  if (routes === undefined) return [lineOf(code, configured)]
-  const isContent = ({ name }: FoundRoute): boolean => configured.contentRoutes[keyOf(name)] !== undefined
+  if (routes === undefined) return [toLine(code, configured)]
+  const isContent = ({ name }: FoundRoute): boolean => configured.contentRoutes[toRouteKey(name)] !== undefined
   const others = routes.filter((route) => !isContent(route))
   return [
-    ...routes.filter(isContent).map((route) => lineInPlace(path, route, configured)),
-    ...(others.length === 0 ? [] : [lineOfRoutes(path, others, configured)]),
+    ...routes.filter(isContent).map((route) => toReplacedRouteLine(path, route, configured)),
+    ...(others.length === 0 ? [] : [toRoutesLine(path, others, configured)]),
   ]
 }
 
 /** A custom route at a path of a content-type: Octavo serves the content-type there, also where the code refuses requests. */
-function lineInPlace(path: string, { name, isOpen }: FoundRoute, { contentRoutes }: Configured): CodeLine {
+function toReplacedRouteLine(path: string, { name, isOpen }: FoundRoute, { contentRoutes }: Configured): CodeLine {
   return {
     path,
     does: [`has ${name}${isOpen ? ' (auth: false)' : ''}`],
-    message: `custom route in the place of one of ${contentRoutes[keyOf(name)]}, which Octavo serves there, without the code, the policies and the middlewares of the custom one: types.<uid>.routes of octavo.config leaves the route out, policies and scope protect it`,
+    message: `custom route in the place of one of ${contentRoutes[toRouteKey(name)]}, which Octavo serves there, without the code, the policies and the middlewares of the custom one: types.<uid>.routes of octavo.config leaves the route out, policies and scope protect it`,
     isSettled: false,
   }
 }
 
-function lineOf(code: FoundCode, configured: Configured): CodeLine {
+function toLine(code: FoundCode, configured: Configured): CodeLine {
   const { path, kind, places, selected } = code
-  const does = phrasesOf(code)
+  const does = describeEffects(code)
   const isUnused = places !== null && places.length === 0
   return {
     path,
@@ -103,7 +103,7 @@ function lineOf(code: FoundCode, configured: Configured): CodeLine {
 }
 
 /** Custom routes that octavo.config does not have; all of them, if it has each. */
-function lineOfRoutes(path: string, routes: readonly FoundRoute[], configured: Configured): CodeLine {
+function toRoutesLine(path: string, routes: readonly FoundRoute[], configured: Configured): CodeLine {
   const has = new Set(configured.routes.map(withoutNames))
   const missing = routes.filter(({ name }) => !has.has(withoutNames(name)))
   const isSettled = missing.length === 0
@@ -120,12 +120,12 @@ function lineOfRoutes(path: string, routes: readonly FoundRoute[], configured: C
 const withoutNames = (route: string): string => route.replace(/:\w+/g, ':')
 
 /** The same, as the routes of content-types are called. */
-const keyOf = (route: string): string => {
+const toRouteKey = (route: string): string => {
   const [method = '', path = ''] = withoutNames(route).split(' ')
   return `${method} ${path.toLowerCase().replace(/\/$/, '')}`
 }
 
-/** Whether all that the code does is changes of queries that octavo.config has as defaults, or routes that it selects. */
+/** Whether octavo.config already has all effects of the code as defaults or route selections. */
 function isReplaced({ selected, changes, response, notes, places }: FoundCode, configured: Configured): boolean {
   if (selected !== undefined) return configured.selections.includes(selected.uid)
   const { removes, adds, refuses, responds } = response
@@ -137,7 +137,7 @@ function isReplaced({ selected, changes, response, notes, places }: FoundCode, c
 
 const hows: Readonly<Record<FoundChange['how'], string>> = { sets: 'sets', default: 'sets', adds: 'adds to', removes: 'removes' }
 
-function phrasesOf({ changes, response, notes }: FoundCode): readonly string[] {
+function describeEffects({ changes, response, notes }: FoundCode): readonly string[] {
   const { removes, adds, refuses, looksAtUser, responds } = response
   const phrases = changes.map(({ parameter, how, value, isConditional }) => {
     const computed = how !== 'removes' && value === undefined ? ', computed' : ''
@@ -158,7 +158,7 @@ function phrasesOf({ changes, response, notes }: FoundCode): readonly string[] {
 const defaultable = new Set(['populate', 'filters', 'fields', 'sort', 'locale', 'status'])
 
 /** The defaults that take the place of constant values, of reads of types; those that octavo.config has are left out. */
-export function suggestionsOf(found: readonly FoundCode[], configured: Configured): readonly SuggestedDefaults[] {
+export function suggestDefaults(found: readonly FoundCode[], configured: Configured): readonly SuggestedDefaults[] {
   const values = new Map<string, Map<string, { readonly value: unknown; readonly path: string; readonly isClear: boolean }>>()
   for (const { path, places, changes } of found) {
     for (const { uid, action } of places ?? []) {

@@ -2,29 +2,27 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { withoutMark } from '../../src/foundation/runtime/byte-order-mark.js'
-import { codeFilesOf } from './code-files.js'
-import { evaluate, type Location, propertyOf, resolve, unknown } from './constants.js'
-import { openModules } from './module-reader.js'
-import { calleeName, type Module } from './modules.js'
-import { type SyntaxNode, walk } from './parse.js'
-import { nameOf } from './scope.js'
+import { findCodeFiles } from './code-files.js'
+import { evaluate, findProperty, type Location, resolve, unknown } from './constants.js'
+import { calleeName, createModuleReader, type Module } from './modules.js'
+import { getName, type SyntaxNode, walk } from './syntax.js'
 
 /** The types of the fields that the code of a project registers, by uid. */
 export function registeredFields(folder: string): ReadonlyMap<string, string> {
-  const modules = openModules(folder)
+  const modules = createModuleReader(folder)
   const found = new Map<string, string>()
-  for (const { path, kind } of codeFilesOf(folder)) {
+  for (const { path, kind } of findCodeFiles(folder)) {
     const module = kind === 'start' || kind === 'plugin' || kind === 'extension' ? modules.read(path) : null
     if (module === null) continue
-    const plugin = kind === 'plugin' ? pluginOf(folder, path) : null
-    for (const { uid, type } of registeredIn(module, { scope: module.scope, module, findModule: modules.find, depth: 0 }, plugin))
+    const plugin = kind === 'plugin' ? getPluginName(folder, path) : null
+    for (const { uid, type } of findRegistrations(module, { scope: module.scope, module, findModule: modules.find, depth: 0 }, plugin))
       found.set(uid, type)
   }
   return found
 }
 
 /** The name of the plugin that a file belongs to: that of its package for Strapi, else that of its folder. */
-function pluginOf(folder: string, path: string): string {
+function getPluginName(folder: string, path: string): string {
   const [name = ''] = path.slice('src/plugins/'.length).split('/')
   try {
     const file = join(folder, 'src', 'plugins', name, 'package.json')
@@ -37,13 +35,13 @@ function pluginOf(folder: string, path: string): string {
   }
 }
 
-interface Registered {
+interface RegisteredField {
   readonly uid: string
   readonly type: string
 }
 
-function registeredIn({ program }: Module, location: Location, plugin: string | null): readonly Registered[] {
-  const found: Registered[] = []
+function findRegistrations({ program }: Module, location: Location, plugin: string | null): readonly RegisteredField[] {
+  const found: RegisteredField[] = []
   walk(program as unknown as SyntaxNode, (node) => {
     if (node.type !== 'CallExpression' || !isRegister(node.callee as SyntaxNode)) return
     const [given] = node.arguments
@@ -51,24 +49,24 @@ function registeredIn({ program }: Module, location: Location, plugin: string | 
     if (whole === null) return
     const { node: fields, ...place } = whole
     const each = fields.type === 'ArrayExpression' ? (fields.elements as readonly SyntaxNode[]) : [fields]
-    for (const field of each) found.push(...fieldOf(field, place, plugin))
+    for (const field of each) found.push(...readField(field, place, plugin))
   })
   return found
 }
 
 /** `strapi.customFields.register` and `strapi.get('custom-fields').add`, by the last two names. */
 function isRegister(callee: SyntaxNode): boolean {
-  if (callee.type !== 'MemberExpression' || nameOf(callee.property) !== 'register') return false
+  if (callee.type !== 'MemberExpression' || getName(callee.property) !== 'register') return false
   return calleeName(callee.object as SyntaxNode) === 'customFields'
 }
 
 /** A field whose name or plugin is computed, as from its package.json, has the plugin's name. */
-function fieldOf(given: SyntaxNode, location: Location, plugin: string | null): readonly Registered[] {
+function readField(given: SyntaxNode, location: Location, plugin: string | null): readonly RegisteredField[] {
   const field = resolve(given, location)
   if (field?.node.type !== 'ObjectExpression') return []
   const { node, ...place } = field
   const valueAt = (key: string): unknown => {
-    const value = propertyOf(node, key)
+    const value = findProperty(node, key)
     return value === null ? undefined : evaluate(value, place)
   }
   const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : value === unknown ? plugin : null)

@@ -1,15 +1,12 @@
-// What Octavo does not run of a project: each file with where it runs in Strapi and what it does to requests and responses there.
-import type { Attachments, CodePlace } from './attachments.js'
-import { attachmentsOf } from './attachments.js'
-import { type CodeFile, type CodeKind, codeFilesOf } from './code-files.js'
+// Code that Octavo does not run: each file with its routes in Strapi and its effect on requests and responses.
+
+import { type CodeFile, type CodeKind, findCodeFiles } from './code-files.js'
 import { evaluate, unknown } from './constants.js'
-import { inlineTasksOf, isServerConfig } from './cron-tasks.js'
-import { type ModuleReader, openModules } from './module-reader.js'
-import { calleeName, exportOf } from './modules.js'
-import { childrenOf, type SyntaxNode, walk } from './parse.js'
-import { type QueryChange, queryChangesOf } from './query-changes.js'
-import { type ResponseChanges, responseChangesOf } from './response-changes.js'
-import { type FunctionNode, isFunction, nameOf } from './scope.js'
+import { calleeName, createModuleReader, findExport, type ModuleReader } from './modules.js'
+import { findQueryChanges, type QueryChange } from './query-changes.js'
+import { findResponseChanges, type ResponseChanges } from './response-changes.js'
+import { type Attachments, type CodePlace, findAttachments } from './routes.js'
+import { type FunctionNode, getChildren, getName, isFunction, type SyntaxNode, walk } from './syntax.js'
 
 /** A change of the query, as plain data. */
 export type FoundChange = Omit<QueryChange, 'value'> & {
@@ -21,7 +18,7 @@ export type FoundChange = Omit<QueryChange, 'value'> & {
 export interface FoundCode {
   readonly path: string
   readonly kind: CodeKind | 'custom routes' | 'left-out routes'
-  /** Where it runs; empty if no route names it, null if it is not for routes to name. */
+  /** The routes of the code; empty if no route names it, null if routes cannot name it. */
   readonly places: readonly CodePlace[] | null
   readonly changes: readonly FoundChange[]
   readonly response: ResponseChanges
@@ -41,10 +38,10 @@ export interface FoundRoute {
 
 /** Reads the code of the project in `folder`. `attributes`: the names of all attributes of its model. */
 export function readCode(folder: string, attributes: ReadonlySet<string>): readonly FoundCode[] {
-  const files = codeFilesOf(folder)
-  const modules = openModules(folder)
-  const reading: Reading = { modules, attachments: attachmentsOf(files, modules), isAttribute: (name) => attributes.has(name) }
-  return [...files.flatMap((file) => codeOf(file, reading)), ...inlineCode(reading)]
+  const files = findCodeFiles(folder)
+  const modules = createModuleReader(folder)
+  const reading: Reading = { modules, attachments: findAttachments(files, modules), isAttribute: (name) => attributes.has(name) }
+  return [...files.flatMap((file) => readCodeFile(file, reading)), ...inlineCode(reading)]
 }
 
 interface Reading {
@@ -55,7 +52,7 @@ interface Reading {
 
 const nothing: ResponseChanges = { removes: [], adds: [], refuses: false, looksAtUser: false, responds: false }
 
-function codeOf(file: CodeFile, reading: Reading): readonly FoundCode[] {
+function readCodeFile(file: CodeFile, reading: Reading): readonly FoundCode[] {
   const { path, kind } = file
   const module = reading.modules.read(path)
   const plain: FoundCode = { path, kind, places: null, changes: [], response: nothing, notes: [] }
@@ -64,41 +61,43 @@ function codeOf(file: CodeFile, reading: Reading): readonly FoundCode[] {
   switch (kind) {
     case 'policy':
     case 'middleware':
-      return [{ ...plain, places: reading.attachments.places.get(path.replace(/\.\w+$/, '')) ?? [], ...changesOf(program, file, reading) }]
+      return [
+        { ...plain, places: reading.attachments.places.get(path.replace(/\.\w+$/, '')) ?? [], ...findChanges(program, file, reading) },
+      ]
     case 'routes':
       return routeSettings(plain, reading)
     case 'controller':
       return controllerCode(plain, reading)
     case 'service':
-      return isGenerated(program) ? [] : [{ ...plain, notes: namesOf('overrides', methodsOf(program)) }]
+      return isGenerated(program) ? [] : [{ ...plain, notes: describeNames('overrides', findMethods(program)) }]
     case 'lifecycle': {
-      const hooks = lifecyclesOf(program)
-      return hooks.length === 0 ? [] : [{ ...plain, notes: namesOf('runs at', hooks) }]
+      const hooks = findLifecycleHooks(program)
+      return hooks.length === 0 ? [] : [{ ...plain, notes: describeNames('runs at', hooks) }]
     }
     case 'start': {
-      const functions = methodsOf(program).filter((name) => ['register', 'bootstrap', 'destroy'].includes(name))
+      const functions = findMethods(program).filter((name) => ['register', 'bootstrap', 'destroy'].includes(name))
       return functions.length === 0
         ? []
-        : [{ ...plain, ...changesOf(program, file, reading), notes: namesOf('does something in', functions) }]
+        : [{ ...plain, ...findChanges(program, file, reading), notes: describeNames('does something in', functions) }]
     }
     case 'extension':
     case 'plugin':
       return [plain]
     case 'cron': {
       if (!isServerConfig(path)) return [plain]
-      const tasks = inlineTasksOf(program)
-      return tasks.length === 0 ? [] : [{ ...plain, notes: namesOf('has', tasks) }]
+      const tasks = findInlineTasks(program)
+      return tasks.length === 0 ? [] : [{ ...plain, notes: describeNames('has', tasks) }]
     }
   }
 }
 
-const namesOf = (phrase: string, names: readonly string[]): readonly string[] =>
+const describeNames = (phrase: string, names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`${phrase} ${names.join(', ')}`]
 
-function changesOf(node: SyntaxNode, { path }: Pick<CodeFile, 'path'>, { modules, isAttribute }: Reading, uid: string | null = null) {
+function findChanges(node: SyntaxNode, { path }: Pick<CodeFile, 'path'>, { modules, isAttribute }: Reading, uid: string | null = null) {
   const module = modules.read(path)!
-  const changes = queryChangesOf(node, module.scope, { module, findModule: modules.find }, uid)
-  return { changes: changes.map(plainChange), response: responseChangesOf(node, module.scope, isAttribute) }
+  const changes = findQueryChanges(node, module.scope, { module, findModule: modules.find }, uid)
+  return { changes: changes.map(plainChange), response: findResponseChanges(node, module.scope, isAttribute) }
 }
 
 const plainChange = ({ value, ...change }: QueryChange): FoundChange =>
@@ -109,9 +108,9 @@ function routeSettings(plain: FoundCode, { attachments }: Reading): readonly Fou
   const file = attachments.routes.find(({ path }) => path === plain.path)
   if (file === undefined) return [{ ...plain, notes: ['cannot be read'] }]
   const { prefix, ...selection } = file.options
-  const options = optionsOf(prefix === undefined ? {} : { prefix })
+  const options = describeOptions(prefix === undefined ? {} : { prefix })
   const open = file.routes.filter(({ isOpen, uid }) => isOpen && uid !== null).map(({ action }) => action)
-  const notes = [...options, ...namesOf('needs no permission in Strapi:', open)]
+  const notes = [...options, ...describeNames('needs no permission in Strapi:', open)]
   const custom = file.routes.filter(({ uid }) => uid === null)
   return [
     ...(Object.keys(selection).length === 0 ? [] : [leftOut(plain, file.uid, selection)]),
@@ -128,14 +127,14 @@ function routeSettings(plain: FoundCode, { attachments }: Reading): readonly Fou
   ]
 }
 
-const optionsOf = (options: Readonly<Record<string, unknown>>): readonly string[] =>
+const describeOptions = (options: Readonly<Record<string, unknown>>): readonly string[] =>
   Object.entries(options).map(([name, value]) => `${name}: ${value === unknown ? 'computed' : JSON.stringify(value)}`)
 
 /** `only` and `except` of a router. Its constant lists of the actions that all types have are settings of octavo.config as well. */
 function leftOut(plain: FoundCode, uid: string | null, selection: Readonly<Record<string, unknown>>): FoundCode {
   const lists = Object.values(selection)
   const isPlain = lists.length === 1 && Array.isArray(lists[0]) && lists[0].every((name) => coreActions.has(name as string))
-  const found: FoundCode = { ...plain, kind: 'left-out routes', notes: optionsOf(selection) }
+  const found: FoundCode = { ...plain, kind: 'left-out routes', notes: describeOptions(selection) }
   return uid === null || !isPlain ? found : { ...found, selected: { uid, routes: selection } }
 }
 
@@ -147,13 +146,13 @@ function controllerCode(plain: FoundCode, reading: Reading): readonly FoundCode[
   const module = reading.modules.read(plain.path)!
   const program = module.program as unknown as SyntaxNode
   if (isGenerated(program)) return []
-  const uid = uidOf(program, reading, plain.path)
-  const methods = functionsOf(program)
+  const uid = findUid(program, reading, plain.path)
+  const methods = findFunctions(program)
   if (methods.length === 0) return [{ ...plain, notes: ['methods cannot be read'] }]
-  return methods.map(([action, node]) => ({ ...plain, places: [{ uid, action }], ...changesOf(node, plain, reading, uid) }))
+  return methods.map(([action, node]) => ({ ...plain, places: [{ uid, action }], ...findChanges(node, plain, reading, uid) }))
 }
 
-function uidOf(program: SyntaxNode, { modules }: Reading, path: string): string | null {
+function findUid(program: SyntaxNode, { modules }: Reading, path: string): string | null {
   let found: string | null = null
   const module = modules.read(path)!
   walk(program, (node) => {
@@ -166,7 +165,7 @@ function uidOf(program: SyntaxNode, { modules }: Reading, path: string): string 
   return found
 }
 
-/** Whether a file only creates a controller or service without anything of its own. */
+/** Whether a file creates a controller or service without additions. */
 function isGenerated(program: SyntaxNode): boolean {
   let calls = 0
   let own = 0
@@ -176,11 +175,11 @@ function isGenerated(program: SyntaxNode): boolean {
       own += node.arguments.length - 1
     }
   })
-  return calls === 1 && own === 0 && functionsOf(program).length === 0
+  return calls === 1 && own === 0 && findFunctions(program).length === 0
 }
 
 /** Methods of objects and classes that are exported, by name. */
-function functionsOf(program: SyntaxNode): readonly (readonly [string, FunctionNode])[] {
+function findFunctions(program: SyntaxNode): readonly (readonly [string, FunctionNode])[] {
   const found: (readonly [string, FunctionNode])[] = []
   const visit = (node: SyntaxNode, inside: boolean): void => {
     if (
@@ -189,35 +188,35 @@ function functionsOf(program: SyntaxNode): readonly (readonly [string, FunctionN
       node.value != null &&
       isFunction(node.value as SyntaxNode)
     ) {
-      found.push([nameOf(node.key as SyntaxNode), node.value as FunctionNode])
+      found.push([getName(node.key as SyntaxNode), node.value as FunctionNode])
       return
     }
-    // Objects inside functions of others are not what is exported, but for the one that the factory's function returns.
+    // Objects inside of nested functions are not exported, except for the one that the factory's function returns.
     if (isFunction(node) && inside) return
-    for (const child of childrenOf(node)) visit(child, inside || isFunction(node))
+    for (const child of getChildren(node)) visit(child, inside || isFunction(node))
   }
   visit(program, false)
   if (found.length > 0) return found
-  const whole = exportOf(program as never, 'default')
+  const whole = findExport(program as never, 'default')
   return whole !== null && isFunction(whole) ? [['default', whole]] : []
 }
 
 /** The names of methods that have a body. */
-const methodsOf = (program: SyntaxNode): readonly string[] =>
-  functionsOf(program).flatMap(([name, { body }]) => (body.type === 'BlockStatement' && body.body.length === 0 ? [] : [name]))
+const findMethods = (program: SyntaxNode): readonly string[] =>
+  findFunctions(program).flatMap(([name, { body }]) => (body.type === 'BlockStatement' && body.body.length === 0 ? [] : [name]))
 
 const hook = /^(?:before|after)(?:Create|Update|Delete|Find|Count)\w*$/
 
-function lifecyclesOf(program: SyntaxNode): readonly string[] {
+function findLifecycleHooks(program: SyntaxNode): readonly string[] {
   const found = new Set<string>()
   walk(program, (node) => {
     const name =
       node.type === 'Property' || node.type === 'MethodDefinition'
-        ? nameOf(node.key as SyntaxNode)
+        ? getName(node.key as SyntaxNode)
         : node.type === 'FunctionDeclaration'
           ? (node.id?.name ?? '')
           : node.type === 'MemberExpression'
-            ? nameOf(node.property)
+            ? getName(node.property)
             : ''
     if (hook.test(name)) found.add(name)
   })
@@ -227,7 +226,31 @@ function lifecyclesOf(program: SyntaxNode): readonly string[] {
 /** Middlewares and policies that are written in route files. */
 function inlineCode(reading: Reading): readonly FoundCode[] {
   return reading.attachments.inline.map(({ attached, place }) => ({
-    ...{ path: attached.module.path, kind: attached.kind, places: [place], notes: [] },
-    ...changesOf(attached.inline as SyntaxNode, attached.module, reading),
+    path: attached.module.path,
+    kind: attached.kind,
+    places: [place],
+    notes: [],
+    ...findChanges(attached.inline as SyntaxNode, attached.module, reading),
   }))
 }
+
+/** True for the file of settings that may have tasks inside. */
+export const isServerConfig = (path: string): boolean => /^config\/server\.\w+$/.test(path)
+
+/** The names of the tasks that are written in the settings: `cron: { tasks: { name: … } }`. */
+export function findInlineTasks(program: SyntaxNode): readonly string[] {
+  const found: string[] = []
+  walk(program, (node) => {
+    if (node.type !== 'Property' || getName(node.key as SyntaxNode) !== 'cron') return
+    for (const [name, value] of getMembers(node.value as SyntaxNode))
+      if (name === 'tasks') found.push(...getMembers(value).map(([task]) => task))
+  })
+  return found
+}
+
+const getMembers = (node: SyntaxNode): readonly (readonly [string, SyntaxNode])[] =>
+  node.type !== 'ObjectExpression'
+    ? []
+    : node.properties.flatMap((member) =>
+        member.type === 'Property' ? [[getName(member.key as SyntaxNode), member.value as SyntaxNode] as const] : [],
+      )

@@ -1,7 +1,10 @@
-// A parsed file with its names, and what it exports in either form: ES modules and `module.exports`.
+// Files of a project: parsed once, with their exports as ES modules or CommonJS.
+
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { join, posix } from 'node:path'
 import type { Program } from 'acorn'
-import { type SyntaxNode, walk } from './parse.js'
-import { nameOf, type Scope, scopeOfProgram } from './scope.js'
+import { isCode } from './code-files.js'
+import { getName, parse, type Scope, type SyntaxNode, scopeOfProgram, walk } from './syntax.js'
 
 /** A file with its names. */
 export interface Module {
@@ -23,7 +26,7 @@ export function requiredBy(node: SyntaxNode): string | null {
 }
 
 /** The expression that a file exports by a name; without a name what `module.exports` is, or the whole file. */
-export function exportOf(program: Program, name: string | null): SyntaxNode | null {
+export function findExport(program: Program, name: string | null): SyntaxNode | null {
   const statements = program.body as readonly SyntaxNode[]
   for (const statement of statements) {
     const assigned = assignedExport(statement)
@@ -47,7 +50,7 @@ function namedExport({ declaration, specifiers }: NamedExport, name: string): Sy
     if (found?.init != null) return found.init
   }
   if (declaration?.type === 'FunctionDeclaration' && declaration.id?.name === name) return declaration
-  const specifier = specifiers.find(({ exported }) => nameOf(exported) === name)
+  const specifier = specifiers.find(({ exported }) => getName(exported) === name)
   return specifier?.local.type === 'Identifier' ? specifier.local : null
 }
 
@@ -57,7 +60,7 @@ function assignedExport(statement: SyntaxNode): { readonly name: string | null; 
   const { left, right } = statement.expression
   if (left.type !== 'MemberExpression') return null
   const text = (node: SyntaxNode): string =>
-    node.type === 'MemberExpression' ? `${text(node.object as SyntaxNode)}.${nameOf(node.property)}` : nameOf(node)
+    node.type === 'MemberExpression' ? `${text(node.object as SyntaxNode)}.${getName(node.property)}` : getName(node)
   const path = text(left)
   if (path === 'module.exports') return { name: null, value: right }
   const [, name] = /^(?:module\.)?exports\.(\w+)$/.exec(path) ?? []
@@ -65,7 +68,7 @@ function assignedExport(statement: SyntaxNode): { readonly name: string | null; 
 }
 
 /** Wraps a parsed file. */
-export const moduleOf = (path: string, program: Program): Module => ({
+export const createModule = (path: string, program: Program): Module => ({
   path,
   program,
   scope: scopeOfProgram(program),
@@ -89,7 +92,7 @@ function changedIn(program: Program): ReadonlySet<string> {
       node.arguments[0]
     )
       note(
-        node.callee.type === 'MemberExpression' && nameOf(node.callee.property) === 'push'
+        node.callee.type === 'MemberExpression' && getName(node.callee.property) === 'push'
           ? (node.callee.object as SyntaxNode)
           : (node.arguments[0] as SyntaxNode),
       )
@@ -99,5 +102,53 @@ function changedIn(program: Program): ReadonlySet<string> {
   return found
 }
 
-/** The last name of what is called. */
-export const calleeName = (callee: SyntaxNode): string => (callee.type === 'MemberExpression' ? nameOf(callee.property) : nameOf(callee))
+/** The last name of a callee. */
+export const calleeName = (callee: SyntaxNode): string => (callee.type === 'MemberExpression' ? getName(callee.property) : getName(callee))
+
+/** Files beyond this size are bundles, and are not read; bytes. */
+const maxFileBytes = 1_000_000
+
+/** Reads and parses files of a project, each once; null for a file that cannot be read or is not valid. */
+export interface ModuleReader {
+  readonly read: (path: string) => Module | null
+  readonly find: FindModule
+}
+
+/** Opens a reader. */
+export function createModuleReader(folder: string): ModuleReader {
+  const known = new Map<string, Module | null>()
+  const read = (path: string): Module | null => {
+    const found = known.get(path)
+    if (found !== undefined) return found
+    const program = parseFile(join(folder, path), path)
+    const module = program === null ? null : createModule(path, program)
+    known.set(path, module)
+    return module
+  }
+  return {
+    read,
+    find(from, source) {
+      if (!source.startsWith('.')) return null
+      const place = posix.join(posix.dirname(from.path), source)
+      if (place.startsWith('..')) return null
+      // Imports of TypeScript may name the file that it is compiled to.
+      const candidates = [
+        place,
+        place.replace(/\.js$/, '.ts'),
+        ...extensions.flatMap((each) => [`${place}.${each}`, `${place}/index.${each}`]),
+      ]
+      const file = candidates.find((path) => isCode(path) && existsSync(join(folder, path)))
+      return file === undefined ? null : read(file)
+    },
+  }
+}
+
+const extensions = ['js', 'ts', 'cjs', 'mjs', 'cts', 'mts']
+
+function parseFile(file: string, path: string) {
+  try {
+    return statSync(file).size > maxFileBytes ? null : parse(path, readFileSync(file, 'utf8'))
+  } catch {
+    return null
+  }
+}

@@ -1,15 +1,60 @@
-// What code does to the query of a request: which parameters it sets, to which values, and whether the request's own ones are kept.
+// Changes of the query of a request: parameters, values, and whether the values of the request remain.
+
 import type { AssignmentExpression, CallExpression, IfStatement, ObjectExpression } from 'acorn'
 import { evaluate, unknown } from './constants.js'
 import { calleeName, type FindModule, type Module } from './modules.js'
-import { childrenOf, type SyntaxNode } from './parse.js'
-import { queryPath, requestPath } from './query-path.js'
-import { isFunction, nameOf, type Scope, scopeOfFunction } from './scope.js'
+import { type Binding, getChildren, getName, isFunction, type Scope, type SyntaxNode, scopeOfFunction } from './syntax.js'
+
+/** The keys of a place in the query of a request: `ctx.query.populate` is ['populate']; null for anything else. */
+export function queryPath(node: SyntaxNode, scope: Scope): readonly string[] | null {
+  const path = requestPath(node, scope)
+  if (path === null) return null
+  const [first, second] = path
+  // Middlewares of documents have the parameters of a call in `params`.
+  if (first === 'query' || first === 'params') return path.slice(1)
+  return first === 'request' && second === 'query' ? path.slice(2) : null
+}
+
+/** The keys from the first parameter of a function to a value; null for what does not come from there. */
+export function requestPath(node: SyntaxNode, scope: Scope): readonly string[] | null {
+  if (node.type === 'Identifier') {
+    const binding = scope.find(node.name)
+    return binding === null ? null : pathOfBinding(binding)
+  }
+  if (node.type === 'LogicalExpression' && node.operator !== '&&') return requestPath(node.left, scope)
+  if (node.type === 'AwaitExpression') return requestPath(node.argument, scope)
+  // Strapi's methods that return the query without forbidden parts.
+  if (node.type === 'CallExpression' && /^(?:sanitize|validate)Query$/.test(calleeName(node.callee as SyntaxNode))) {
+    const [request] = node.arguments
+    return request !== undefined && requestPath(request as SyntaxNode, scope)?.length === 0 ? ['query'] : null
+  }
+  if (node.type !== 'MemberExpression') return null
+  const literal = node.property.type === 'Literal' ? String(node.property.value) : null
+  const key = node.computed ? literal : getName(node.property)
+  const object = requestPath(node.object as SyntaxNode, scope)
+  return object === null || key === null ? null : [...object, key]
+}
+
+function pathOfBinding(binding: Binding): readonly string[] | null {
+  switch (binding.kind) {
+    case 'parameter':
+      return binding.index === 0 ? [] : null
+    case 'value':
+      return requestPath(binding.node, binding.scope)
+    case 'member': {
+      const whole = pathOfBinding(binding.of)
+      return whole === null || binding.key === null ? null : [...whole, binding.key]
+    }
+    case 'import':
+    case 'function':
+      return null
+  }
+}
 
 /** A change of one parameter. */
 export interface QueryChange {
   readonly parameter: string
-  /** `sets`: whatever the request says; `default`: only if the request says nothing; `adds`: to what the request says; `removes`. */
+  /** `sets` overrides the request, `default` applies without a value in the request, `adds` extends the value of the request; `removes`. */
   readonly how: 'sets' | 'default' | 'adds' | 'removes'
   /** The value; `unknown` if it is computed. */
   readonly value: unknown
@@ -33,7 +78,7 @@ interface WrittenPlace {
 interface QuerySearch {
   /** The value of an expression. */
   valueOf(node: SyntaxNode, scope: Scope): unknown
-  /** Whether a name gets another value after it was declared. */
+  /** Whether a name is assigned to after its declaration. */
   isChanged(name: string): boolean
   /** Reads of this type in code count as changes of the request's query; null: none do. */
   readonly uid: string | null
@@ -41,19 +86,19 @@ interface QuerySearch {
 }
 
 /** The file that code is in. */
-export interface In {
+export interface ModuleContext {
   readonly module: Module
   readonly findModule: FindModule
 }
 
 /**
- * Finds the changes that a function or a file makes, those in functions inside it included. `uid`: for a controller of this type, what it passes on
- * to reads of the type is a change too.
+ * Finds the changes of a function or file, nested functions included. `uid`: for a controller of this type, arguments of reads of the type
+ * are changes too.
  */
-export function queryChangesOf(
+export function findQueryChanges(
   node: SyntaxNode,
   outer: Scope,
-  { module, findModule }: In,
+  { module, findModule }: ModuleContext,
   uid: string | null = null,
 ): readonly QueryChange[] {
   const found: QueryChange[] = []
@@ -83,7 +128,7 @@ function visit(node: SyntaxNode, place: WrittenPlace, search: QuerySearch): void
       if (path?.length === 1) search.add(path[0]!, 'removes', undefined, place)
     }
     const isBranch = ['ConditionalExpression', 'SwitchStatement', 'LogicalExpression'].includes(node.type)
-    for (const child of childrenOf(node)) visit(child, isBranch ? { ...place, condition: 'other' } : place, search)
+    for (const child of getChildren(node)) visit(child, isBranch ? { ...place, condition: 'other' } : place, search)
   }
 }
 
@@ -103,7 +148,7 @@ function visitBody(body: SyntaxNode, place: WrittenPlace, search: QuerySearch): 
   let { condition } = place
   for (const statement of body.body as readonly SyntaxNode[]) {
     visit(statement, { ...place, condition }, search)
-    // After `if (…) return`, what follows depends on the opposite.
+    // After `if (…) return`, the condition is inverted.
     if (statement.type === 'IfStatement' && leaves(statement.consequent) && condition !== 'other')
       condition = testedBy(statement.test, place.scope) === 'present' ? 'absent' : 'other'
   }
@@ -114,9 +159,9 @@ const leaves = (node: SyntaxNode): boolean =>
   node.type === 'ThrowStatement' ||
   (node.type === 'BlockStatement' && node.body.length > 0 && leaves(node.body.at(-1) as SyntaxNode))
 
-/** Whether a test is about the query alone: that it has something, or lacks it. */
+/** Whether a test depends on the query alone: on the presence or absence of a value. */
 function testedBy(test: SyntaxNode, scope: Scope): 'absent' | 'present' | 'other' {
-  const isQuery = (node: SyntaxNode): boolean => queryPath(measured(node), scope) !== null
+  const isQuery = (node: SyntaxNode): boolean => queryPath(unwrapMeasure(node), scope) !== null
   if (test.type === 'UnaryExpression' && test.operator === '!') return isQuery(test.argument) ? 'absent' : 'other'
   if (isQuery(test)) return 'present'
   if (test.type !== 'BinaryExpression' || !/^===?$/.test(test.operator)) return 'other'
@@ -128,8 +173,8 @@ const isNothing = (node: SyntaxNode): boolean =>
   (node.type === 'Literal' && (node.value === 0 || node.value === null)) || (node.type === 'Identifier' && node.name === 'undefined')
 
 /** `Object.keys(x).length` is about x. */
-function measured(node: SyntaxNode): SyntaxNode {
-  if (node.type === 'MemberExpression' && nameOf(node.property) === 'length') return measured(node.object as SyntaxNode)
+function unwrapMeasure(node: SyntaxNode): SyntaxNode {
+  if (node.type === 'MemberExpression' && getName(node.property) === 'length') return unwrapMeasure(node.object as SyntaxNode)
   const isKeys = node.type === 'CallExpression' && calleeName(node.callee as SyntaxNode) === 'keys' && node.arguments.length === 1
   return isKeys ? (node.arguments[0] as SyntaxNode) : node
 }
@@ -140,7 +185,7 @@ function assign({ left, operator, right }: AssignmentExpression, place: WrittenP
   const [parameter, ...below] = path
   const value = () => search.valueOf(right, place.scope)
   if (parameter === undefined) setQuery(right, place, search)
-  else if (below.length > 0) search.add(parameter, 'adds', nested(below, value()), place)
+  else if (below.length > 0) search.add(parameter, 'adds', nestValue(below, value()), place)
   else if (operator === '||=' || operator === '??=') search.add(parameter, 'default', value(), place)
   else addValue(parameter, right, place, search, 'sets')
 }
@@ -148,12 +193,12 @@ function assign({ left, operator, right }: AssignmentExpression, place: WrittenP
 /** Adds a value of a parameter: it is a default if the request's own comes first, an addition if that is inside it. */
 function addValue(parameter: string, given: SyntaxNode, place: WrittenPlace, search: QuerySearch, how: 'sets' | 'default'): void {
   const { valueOf: value, add } = search
-  const { node, scope } = declared(given, place.scope, search)
+  const { node, scope } = resolveDeclaration(given, place.scope, search)
   const isOwn = (each: SyntaxNode): boolean => {
     const path = queryPath(each, scope)
     return path?.length === 1 && path[0] === parameter && each.type !== 'LogicalExpression'
   }
-  const has = (each: SyntaxNode): boolean => isOwn(each) || childrenOf(each).some(has)
+  const has = (each: SyntaxNode): boolean => isOwn(each) || getChildren(each).some(has)
   if (isOwn(node)) return
   if (node.type === 'LogicalExpression' && node.operator !== '&&' && isOwn(node.left))
     add(parameter, 'default', value(node.right, scope), place)
@@ -167,7 +212,11 @@ function addValue(parameter: string, given: SyntaxNode, place: WrittenPlace, sea
 }
 
 /** The expression that a name of the function was declared with, if it may have the request's own value in it. */
-function declared(node: SyntaxNode, scope: Scope, { isChanged }: QuerySearch): { readonly node: SyntaxNode; readonly scope: Scope } {
+function resolveDeclaration(
+  node: SyntaxNode,
+  scope: Scope,
+  { isChanged }: QuerySearch,
+): { readonly node: SyntaxNode; readonly scope: Scope } {
   const binding = node.type === 'Identifier' && !isChanged(node.name) ? scope.find(node.name) : null
   const isComposed =
     binding?.kind === 'value' && ['ObjectExpression', 'LogicalExpression', 'ConditionalExpression'].includes(binding.node.type)
@@ -200,7 +249,7 @@ function addObject({ properties }: ObjectExpression, place: WrittenPlace, search
     const how = index < own ? 'default' : 'sets'
     if (index === own) continue
     if (property.type === 'SpreadElement') addEach(property.argument, how, place, search)
-    else if (!property.computed) addValue(nameOf(property.key), property.value, place, search, how)
+    else if (!property.computed) addValue(getName(property.key), property.value, place, search, how)
   }
 }
 
@@ -230,14 +279,14 @@ function addRead(callee: SyntaxNode, given: readonly SyntaxNode[], place: Writte
   if (named !== undefined && named !== search.uid) return
   for (const each of given) {
     if (each.type !== 'ObjectExpression') continue
-    const query = each.properties.find((property) => property.type === 'Property' && nameOf(property.key) === 'query')
+    const query = each.properties.find((property) => property.type === 'Property' && getName(property.key) === 'query')
     if (query?.type === 'Property') setQuery(query.value, place, search)
     else addObject(each, place, search)
   }
 }
 
 const textsIn = (node: SyntaxNode): readonly string[] =>
-  node.type === 'Literal' ? [String(node.value)] : isFunction(node) ? [] : childrenOf(node).flatMap(textsIn)
+  node.type === 'Literal' ? [String(node.value)] : isFunction(node) ? [] : getChildren(node).flatMap(textsIn)
 
 /** `_.set(ctx, 'query.populate', …)` */
 function setByPath(object: SyntaxNode, at: SyntaxNode, node: SyntaxNode, place: WrittenPlace, { valueOf: value, add }: QuerySearch): void {
@@ -248,8 +297,8 @@ function setByPath(object: SyntaxNode, at: SyntaxNode, node: SyntaxNode, place: 
   if (root !== 'query' || parameter === undefined) return
   const set = value(node, place.scope)
   if (below.length === 0) add(parameter, 'sets', set, place)
-  else add(parameter, 'adds', nested(below, set), place)
+  else add(parameter, 'adds', nestValue(below, set), place)
 }
 
-const nested = (keys: readonly string[], value: unknown): unknown =>
+const nestValue = (keys: readonly string[], value: unknown): unknown =>
   value === unknown ? unknown : keys.reduceRight<unknown>((below, key) => ({ [key]: below }), value)

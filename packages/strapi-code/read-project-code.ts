@@ -1,9 +1,8 @@
-// Starts the thread that reads the code of a project, and waits for what it found.
+// Starts the thread that reads the code of a project, and waits for the result.
 import { Worker } from 'node:worker_threads'
 import type { CodeLine, SuggestedDefaults } from './code-report.js'
 import type { ProjectCodeInput } from './project-code-thread.js'
 
-/** What was read. */
 export interface ProjectCode {
   readonly lines: readonly CodeLine[]
   readonly suggestions: readonly SuggestedDefaults[]

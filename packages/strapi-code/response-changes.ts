@@ -1,10 +1,8 @@
-// What code does to responses, as far as its text shows: which attributes it removes or adds, whether it refuses, looks at the user, or
-// writes the response itself.
+// Effects of code on responses, as its text shows them: removed and added attributes, refusals, use of the user, responses of its own.
 import type { CallExpression, ObjectPattern, VariableDeclarator } from 'acorn'
 import { calleeName } from './modules.js'
-import { childrenOf, type SyntaxNode, walk } from './parse.js'
-import { requestPath } from './query-path.js'
-import { isFunction, nameOf, type Scope, scopeOfFunction } from './scope.js'
+import { requestPath } from './query-changes.js'
+import { getChildren, getName, isFunction, type Scope, type SyntaxNode, scopeOfFunction, walk } from './syntax.js'
 
 /** The changes. */
 export interface ResponseChanges {
@@ -28,31 +26,43 @@ const refusals = new Set([
   'throw',
 ])
 /** Names of what surrounds documents in responses. */
-const around = new Set(['data', 'meta', 'attributes', 'pagination', 'results', 'body', 'query', 'status', 'error', 'message', 'length'])
+const envelopeNames = new Set([
+  'data',
+  'meta',
+  'attributes',
+  'pagination',
+  'results',
+  'body',
+  'query',
+  'status',
+  'error',
+  'message',
+  'length',
+])
 
-/** Finds the changes that a function or a file makes, those in functions inside it included. `isAttribute` tells which names may be removed. */
-export function responseChangesOf(node: SyntaxNode, outer: Scope, isAttribute: (name: string) => boolean): ResponseChanges {
+/** Finds the changes of a function or file, nested functions included. Only names that `isAttribute` accepts count as removed. */
+export function findResponseChanges(node: SyntaxNode, outer: Scope, isAttribute: (name: string) => boolean): ResponseChanges {
   const [removes, adds] = [new Set<string>(), new Set<string>()]
   const found = { refuses: false, looksAtUser: false, responds: false }
   const visit = (each: SyntaxNode, scope: Scope): void => {
     const inside = isFunction(each) ? scopeOfFunction(each, scope) : scope
-    for (const name of removedBy(each, inside)) if (isAttribute(name)) removes.add(name)
-    for (const name of addedBy(each, inside)) if (!isAttribute(name) && !around.has(name)) adds.add(name)
+    for (const name of findRemoved(each, inside)) if (isAttribute(name)) removes.add(name)
+    for (const name of findAdded(each, inside)) if (!isAttribute(name) && !envelopeNames.has(name)) adds.add(name)
     found.refuses ||= refusesBy(each)
     found.looksAtUser ||= isUser(each, inside)
     found.responds ||= isResponse(each, inside)
-    for (const child of childrenOf(each)) visit(child, inside)
+    for (const child of getChildren(each)) visit(child, inside)
   }
   visit(node, outer)
   return { removes: [...removes], adds: [...adds].filter((name) => !removes.has(name)), ...found }
 }
 
 /** `delete entry.a`, `({ a, ...rest }) => rest`, `omit(entry, ['a'])`, `unset(entry, 'a')` */
-function removedBy(node: SyntaxNode, scope: Scope): readonly string[] {
+function findRemoved(node: SyntaxNode, scope: Scope): readonly string[] {
   if (node.type === 'UnaryExpression' && node.operator === 'delete' && node.argument.type === 'MemberExpression')
     return isInRequest(node.argument, scope) ? [] : memberNames(node.argument)
   if (node.type === 'CallExpression' && /^(?:omit|unset)$/.test(calleeName(node.callee as SyntaxNode)))
-    return textsOf(node).map((text) => text.split('.').at(-1)!)
+    return getTexts(node).map((text) => text.split('.').at(-1)!)
   if (isFunction(node)) return node.params.flatMap((parameter) => (parameter.type === 'ObjectPattern' ? leftOut(parameter) : []))
   return node.type === 'VariableDeclarator' && node.id.type === 'ObjectPattern' && !isOfRequest(node, scope) ? leftOut(node.id) : []
 }
@@ -61,17 +71,17 @@ const isInRequest = (node: SyntaxNode, scope: Scope): boolean => requestPath(nod
 const isOfRequest = ({ init }: VariableDeclarator, scope: Scope): boolean => init != null && requestPath(init, scope) !== null
 
 const memberNames = (node: Extract<SyntaxNode, { type: 'MemberExpression' }>): readonly string[] => {
-  if (!node.computed) return [nameOf(node.property)]
+  if (!node.computed) return [getName(node.property)]
   return node.property.type === 'Literal' ? [String(node.property.value)] : []
 }
 
 /** The names that a pattern with a rest takes out of it. */
 function leftOut({ properties }: ObjectPattern): readonly string[] {
   if (!properties.some(({ type }) => type === 'RestElement')) return []
-  return properties.flatMap((property) => (property.type === 'Property' && !property.computed ? [nameOf(property.key)] : []))
+  return properties.flatMap((property) => (property.type === 'Property' && !property.computed ? [getName(property.key)] : []))
 }
 
-function textsOf({ arguments: given }: CallExpression): readonly string[] {
+function getTexts({ arguments: given }: CallExpression): readonly string[] {
   const texts: string[] = []
   for (const each of given.slice(1)) {
     walk(each as SyntaxNode, (node) => {
@@ -82,9 +92,9 @@ function textsOf({ arguments: given }: CallExpression): readonly string[] {
 }
 
 /** `entry.a = …` and `({ ...entry, a: … })` */
-function addedBy(node: SyntaxNode, scope: Scope): readonly string[] {
+function findAdded(node: SyntaxNode, scope: Scope): readonly string[] {
   if (node.type === 'AssignmentExpression' && node.left.type === 'MemberExpression') {
-    const base = baseOf(node.left)
+    const base = getBase(node.left)
     const isOfModule = base.type === 'Identifier' && (base.name === 'module' || base.name === 'exports')
     return isOfModule || requestPath(node.left, scope) !== null ? [] : memberNames(node.left)
   }
@@ -92,10 +102,10 @@ function addedBy(node: SyntaxNode, scope: Scope): readonly string[] {
   const spread = node.properties.find((property) => property.type === 'SpreadElement')
   // Of constants and of the query no document comes.
   if (spread?.type !== 'SpreadElement' || spread.argument.type !== 'Identifier' || !isEntry(spread.argument.name, scope)) return []
-  return node.properties.flatMap((property) => (property.type === 'Property' && !property.computed ? [nameOf(property.key)] : []))
+  return node.properties.flatMap((property) => (property.type === 'Property' && !property.computed ? [getName(property.key)] : []))
 }
 
-/** Whether a name may be a document: a parameter of a function inside, but for the first of the outermost one, or the result of a call. */
+/** Whether a name may be a document: a parameter, but not the first of the outermost function, or the result of a call. */
 function isEntry(name: string, scope: Scope): boolean {
   const binding = scope.find(name)
   if (binding === null || binding.kind === 'import' || binding.kind === 'function') return false
@@ -103,8 +113,8 @@ function isEntry(name: string, scope: Scope): boolean {
   return true
 }
 
-function baseOf(node: SyntaxNode): SyntaxNode {
-  return node.type === 'MemberExpression' ? baseOf(node.object as SyntaxNode) : node
+function getBase(node: SyntaxNode): SyntaxNode {
+  return node.type === 'MemberExpression' ? getBase(node.object as SyntaxNode) : node
 }
 
 function refusesBy(node: SyntaxNode): boolean {

@@ -6,23 +6,11 @@ import { Command } from 'commander'
 import { didYouMean } from '../foundation/errors/did-you-mean.js'
 import { describeNativeModule } from '../foundation/errors/native-module.js'
 import { limitYoungGeneration } from '../foundation/runtime/gc.js'
-import { noteCalled } from './cli/called-command.js'
-import { endAsFirstProcess } from './cli/first-process.js'
-import { addAdminCommands } from './cli/program/admins.js'
-import { addArchiveCommands } from './cli/program/archives.js'
-import { addBackupCommands } from './cli/program/backups.js'
-import { addCompareCommand } from './cli/program/compare.js'
-import { addDescriptionCommands } from './cli/program/descriptions.js'
-import { addDevelopmentCommands } from './cli/program/development.js'
-import { addLocaleCommands } from './cli/program/locales.js'
-import { addModelCommands } from './cli/program/model.js'
-import { addRoleCommands } from './cli/program/roles.js'
-import { addServiceCommands } from './cli/program/service.js'
-import { addSettingCommands } from './cli/program/settings.js'
-import { addTokenCommands } from './cli/program/tokens.js'
-import { addUserCommands } from './cli/program/users.js'
-import { addWebhookCommands } from './cli/program/webhooks.js'
-import { explainWords } from './cli/wrong-words.js'
+import { explainWords, noteCalled } from './cli/called-command.js'
+import { addAdministrationCommands } from './cli/program/administration.js'
+import { addProjectCommands } from './cli/program/project.js'
+import { addTransferCommands } from './cli/program/transfer.js'
+import { endAsFirstProcess } from './cli/signals.js'
 
 endAsFirstProcess()
 limitYoungGeneration()
@@ -31,23 +19,9 @@ const { version } = createRequire(import.meta.url)('../package.json') as { reado
 const program = new Command('octavo').description("A headless content service that speaks Strapi 5's content API").version(version)
 program.configureOutput({ outputError: (text, write) => write(explainWords(program, process.argv.slice(2), text)) })
 
-const topics = [
-  addDevelopmentCommands,
-  addServiceCommands,
-  addDescriptionCommands,
-  addModelCommands,
-  addArchiveCommands,
-  addBackupCommands,
-  addCompareCommand,
-  addTokenCommands,
-  addUserCommands,
-  addAdminCommands,
-  addRoleCommands,
-  addSettingCommands,
-  addLocaleCommands,
-  addWebhookCommands,
-]
-for (const add of topics) add(program)
+addProjectCommands(program)
+addTransferCommands(program)
+addAdministrationCommands(program)
 program.hook('preAction', (_program, command) => noteCalled(command))
 
 // A single word may also be a folder to serve, so commander does not detect unknown commands.
@@ -61,7 +35,7 @@ if (word !== undefined && /^[\w-]+$/.test(word) && !word.startsWith('-') && !com
 try {
   await program.parseAsync()
 } catch (error) {
-  // A command's code cannot be loaded without its libraries.
+  // A native module of a command is missing.
   const problem = describeNativeModule(error)
   if (problem === null) throw error
   program.error(`octavo: ${problem}`)

@@ -1,4 +1,4 @@
-// What a service consists of below its installations: the management port, the database, and what reads and writes it by itself.
+// The parts of a service below its installations: management port, database, events, identification, uploads and accounts.
 import type { Logger } from 'pino'
 import { type Events, openEvents } from '../content/events/open.js'
 import { openUploads } from '../content/media/open.js'
@@ -29,29 +29,29 @@ import { prepareManagement } from '../operations/management/prepare.js'
 import type { Measuring } from '../operations/metrics/measuring.js'
 import { tracedDatabase } from '../operations/tracing/open.js'
 import { prepareTracing } from '../operations/tracing/prepare.js'
-import { openInForce } from './project-model.js'
+import { openCurrentModel } from './project-model.js'
 
 /** Opens what a service consists of below its installations: the management port, the database, and what reads and writes it by itself. */
 export async function openParts(config: Config, logger: Logger, version: string, opened: Closers) {
   const management = await prepareManagement(config, version, logger, opened)
   const { measuring } = management
   const tracing = await prepareTracing(config, version, logger)
-  const watching = (all: Database, purpose?: DatabasePurpose) => measuring.database(tracedOf(config, all, tracing, purpose), purpose)
+  const watching = (all: Database, purpose?: DatabasePurpose) => measuring.database(traceDatabase(config, all, tracing, purpose), purpose)
   const mail = openMailer(config.mail, config.logsEmails, logger, config.limits)
   opened.add(mail.close)
   const signing = signingOf(config)
-  const audit = await auditOf(config, logger, opened)
-  const { database: own, liveModel } = await openInForce(config, logger, signing, opened)
+  const audit = await openAudit(config, logger, opened)
+  const { database: own, liveModel } = await openCurrentModel(config, logger, signing, opened)
   const database = audit === null ? own : auditedDatabase(own, audit)
   const jwts = openJwts(config.secrets.jwtSecret)
-  const events = await eventsOf(config, watching(database, 'outbox'), logger, { metrics: measuring.metrics, tracing })
+  const events = await openServiceEvents(config, watching(database, 'outbox'), logger, { metrics: measuring.metrics, tracing })
   opened.add(events.close)
   const watched = [events.watched, liveModel.watched]
   const identification = tracedIdentification(
-    await identificationOf(config, watching(database, 'auth'), { jwts, logger, watched }),
+    await openServiceIdentification(config, watching(database, 'auth'), { jwts, logger, watched }),
     tracing,
   )
-  const uploads = await uploadsOf(config, watching(database, 'uploads'), logger, measuring.metrics)
+  const uploads = await openServiceUploads(config, watching(database, 'uploads'), logger, measuring.metrics)
   opened.add(uploads.close)
   const accounts = accountContext(config, watching(database, 'accounts'), { identification, jwts, mail, log: logger, measuring, audit })
   for (const warning of await unusableServices(database.main, config.auth)) logger.warn(warning)
@@ -59,8 +59,8 @@ export async function openParts(config: Config, logger: Logger, version: string,
   const counts = measuring.metrics === null ? null : openCacheCounts()
   return {
     management,
-    database: cached(config, watching(database), signing, counts),
-    /** What the cache of answers does; null: there is none, or nobody watches it. */
+    database: cacheDatabase(config, watching(database), signing, counts),
+    /** Activity of the response cache; null without a cache or an observer. */
     cacheActivity: () => (database.commits === null ? null : (counts?.activity() ?? null)),
     liveModel,
     signing,
@@ -77,26 +77,26 @@ export async function openParts(config: Config, logger: Logger, version: string,
 }
 
 /** The same database with a cache of its answers, where it knows of all commits in time. */
-function cached({ limits }: Config, database: Database, signing: Signing | null, counts: CacheCounts | null): Database {
+function cacheDatabase({ limits }: Config, database: Database, signing: Signing | null, counts: CacheCounts | null): Database {
   const { reads, commits } = database
   return commits === null ? database : { ...database, reads: cacheReads(reads, commits, signing, limits, counts) }
 }
 
-/** Who is told of what happens; null: nobody. */
+/** Observers, if any. */
 interface Observers {
   readonly metrics: Metrics | null
   readonly tracing: Tracing | null
 }
 
 /** Opens the audit log of the project, if it has one. */
-async function auditOf({ auditLog, limits }: Config, logger: Logger, opened: Closers): Promise<Audit | null> {
+async function openAudit({ auditLog, limits }: Config, logger: Logger, opened: Closers): Promise<Audit | null> {
   if (auditLog === null) return null
   const { audit, close } = await openAuditOutput(auditLog, limits.logBytes, logger)
   opened.add(close)
   return audit
 }
 
-/** The same database, whose transactions write what they have noted to the audit log once they are committed. */
+/** The same database with audited transactions, which write their notes to the audit log after the commit. */
 const auditedDatabase = (database: Database, audit: Audit): Database => ({
   ...database,
   writes: {
@@ -126,7 +126,7 @@ function auditedLimiter(limiter: Limiter, audit: Audit | null): Limiter {
 }
 
 /** The same database, traced where traces are collected. */
-function tracedOf({ database }: Config, all: Database, tracing: Tracing | null, purpose: DatabasePurpose | null = null): Database {
+function traceDatabase({ database }: Config, all: Database, tracing: Tracing | null, purpose: DatabasePurpose | null = null): Database {
   if (tracing === null) return all
   return tracedDatabase(all, tracing, { system: database.client === 'postgres' ? 'postgresql' : database.client, purpose })
 }
@@ -146,7 +146,7 @@ const tracedIdentification = (identification: Identification, tracing: Tracing |
       }
 
 /** The events of the service; what fails there is logged, without the headers of webhooks. */
-const eventsOf = (config: Config, { main, writes }: Database, logger: Logger, { metrics, tracing }: Observers): Promise<Events> =>
+const openServiceEvents = (config: Config, { main, writes }: Database, logger: Logger, { metrics, tracing }: Observers): Promise<Events> =>
   openEvents({
     database: main,
     writer: writes,
@@ -166,8 +166,8 @@ const eventsOf = (config: Config, { main, writes }: Database, logger: Logger, { 
       ),
   })
 
-/** What several parts of the service watch, as one. */
-const together = (all: readonly Watched[]): Watched => ({
+/** Combines several watched parts. */
+const combineWatched = (all: readonly Watched[]): Watched => ({
   tables: Object.assign({}, ...all.map(({ tables }) => tables)),
   reload: async () => {
     for (const { reload } of all) await reload()
@@ -175,7 +175,7 @@ const together = (all: readonly Watched[]): Watched => ({
 })
 
 /** Identifies callers by the database's users and tokens. */
-const identificationOf = (
+const openServiceIdentification = (
   config: Config,
   { main, writes }: Database,
   { jwts, logger, watched }: { readonly jwts: Jwts; readonly logger: Logger; readonly watched: readonly Watched[] },
@@ -183,7 +183,7 @@ const identificationOf = (
   openIdentification(main, {
     secrets: config.secrets,
     jwts,
-    watched: together(watched),
+    watched: combineWatched(watched),
     jwtManagement: config.auth.jwtManagement,
     cachedCallers: config.limits.cachedCallers,
     tokenUsed: (id, now) =>
@@ -191,14 +191,18 @@ const identificationOf = (
   })
 
 /** Opens the media library; its failures are logged. */
-const uploadsOf = (config: Config, { main, writes }: Database, logger: Logger, metrics: Metrics | null): ReturnType<typeof openUploads> =>
+const openServiceUploads = (
+  config: Config,
+  { main, writes }: Database,
+  logger: Logger,
+  metrics: Metrics | null,
+): ReturnType<typeof openUploads> =>
   openUploads(config, main, writes, newDocumentId, {
     cleanupFailed: (error) => logger.error({ err: error }, 'cleanup of leftover upload files failed; will retry'),
     storageFailed: (error) => logger.error({ err: error }, 'a request to the file storage failed'),
     imageProcessed: (seconds) => metrics?.imageProcessed(seconds),
   })
 
-/** What accounts share with the rest of the service. */
 interface AccountSources {
   readonly identification: Identification
   readonly jwts: Jwts

@@ -19,11 +19,11 @@ import type { LiveModelOptions, StartDecisions, StartOfModel } from '../project/
 import { openLiveModel } from '../project/model-changes/live-model.js'
 import { explained, readStart, type StartingProject, undecided } from '../project/model-changes/start.js'
 
-/** How often a start begins again because other processes change the model meanwhile. */
-const mostTries = 5
+/** Maximum tries of a start while other processes change the model. */
+const maxTries = 5
 
 /** Opens the database with the model in force: after changes of the files, and those that an earlier process began. */
-export async function openInForce(config: Config, logger: Logger, signing: Signing | null, opened: Closers) {
+export async function openCurrentModel(config: Config, logger: Logger, signing: Signing | null, opened: Closers) {
   for (let tries = 1; ; tries++) {
     const tried = openClosers()
     try {
@@ -34,13 +34,12 @@ export async function openInForce(config: Config, logger: Logger, signing: Signi
     } catch (error) {
       await tried.close(0).catch(() => {})
       if (!isOutrun(error)) throw error
-      if (tries === mostTries) throw explained(error, config.folder)
+      if (tries === maxTries) throw explained(error, config.folder)
       logger.info('another process has changed the model meanwhile; this start reads it again')
     }
   }
 }
 
-/** What the model of a project is opened for. */
 interface OpenedFor {
   readonly logger: Logger
   readonly signing: Signing | null
@@ -57,7 +56,7 @@ async function openContent(
 ): Promise<LiveModelOptions> {
   const driver = await driverOf(config)
   const findFields = openFields(config)
-  const start = await startOf({ config, findFields, isCommand }, driver)
+  const start = await readModelStart({ config, findFields, isCommand }, driver)
   const { model } = start
   await checkCode(config, model)
   for (const warning of [...config.warnings, ...model.warnings, ...sharedPaths(model, config.rest.prefix)]) logger.warn(warning)
@@ -87,7 +86,7 @@ export async function openModelForCommand(config: Config, decisions: StartDecisi
 }
 
 /** Reads the model of the files, and that of the database, before anything is added to it. */
-async function startOf(project: StartingProject, driver: Driver): Promise<StartOfModel> {
+async function readModelStart(project: StartingProject, driver: Driver): Promise<StartOfModel> {
   if (!driver.exists(project.config)) return readStart(project, null)
   const view = await driver.lookInto(project.config)
   try {

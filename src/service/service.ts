@@ -49,7 +49,7 @@ export interface Service extends ContentService {
   /**
    * Waits for requests in flight, then closes everything. Before that, requests are served for another `delay` milliseconds while
    * `/_health` reports 503, so that load balancers stop sending traffic. `isReplaced`: another process listens on the same port, so that
-   * only connections that are open are served meanwhile, and `/_health` stays as it is.
+   * only open connections are served until then, and `/_health` does not change.
    */
   close(options?: { readonly delay?: number; readonly isReplaced?: boolean }): Promise<void>
 }
@@ -78,7 +78,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   const defaultLocale = async () => (await identification.access()).defaultLocale
   const withInstallation: WithInstallation = async (work) => holding(installations.enter(await defaultLocale(), true), work)
   const services = openContentServices(config, parts.sendMail, { withInstallation, library, signsAddresses: signing !== null })
-  const { scopes, ...code } = codeOf(config, services, logger)
+  const { scopes, ...code } = openProjectCode(config, services, logger)
   const installations = openInstallations({
     config,
     model: liveModel.model(),
@@ -89,8 +89,12 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     ...code,
     reportDropped: reportDroppedTo(logger),
     recording: events.recording,
-    ...{ planCounts, tracing, audit },
-    ...{ accounts, metrics, slow: openSlowLog(logger, config.limits.slowQuery) },
+    planCounts,
+    tracing,
+    audit,
+    accounts,
+    metrics,
+    slow: openSlowLog(logger, config.limits.slowQuery),
   })
   opened.add(installations.close)
   liveModel.serve(installations)
@@ -105,13 +109,17 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     markSources: openSourceMaps(config.limits),
     version,
     health: database.trouble,
-    ...{ library, checkAddress: uploads.checkAddress, metrics, tracing, audit },
+    library,
+    checkAddress: uploads.checkAddress,
+    metrics,
+    tracing,
+    audit,
     signsAddresses: signing !== null,
   }
   const server = management.beside(
     await openServing(config, database, backend, logger),
     database.trouble,
-    sourcesOf(parts, planCounts, installations.model),
+    getMetricSources(parts, planCounts, installations.model),
   )
   opened.add(server.close)
   return {
@@ -129,8 +137,8 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
   }
 }
 
-/** What is asked for when metrics are scraped. */
-const sourcesOf = (
+/** Sources of scraped metrics. */
+const getMetricSources = (
   { database, cacheActivity, liveModel, events, identification }: Awaited<ReturnType<typeof openParts>>,
   planCounts: PlanCounts,
   model: () => Model,
@@ -156,7 +164,7 @@ async function exampleRequests(config: Config, model: Model, { access }: Identif
 }
 
 /** Opens the project's code around requests. */
-function codeOf({ hooks, types, limits }: Config, services: ContentServices, logger: Logger) {
+function openProjectCode({ hooks, types, limits }: Config, services: ContentServices, logger: Logger) {
   const failed = (hook: string, error: unknown, requestId: string | null) =>
     logger.error({ err: error, hook, ...(requestId === null ? {} : { requestId }) }, 'a hook failed')
   const log = (hook: string, requestId: string | null) => codeLog(logger, hook, requestId)
@@ -189,8 +197,12 @@ async function openServing(config: Config, { main, writes, reads }: Database, ba
   const { openSchedules } = await import('../project/schedules/schedules.js')
   const services = backend.services(theProject(0, null))
   const schedules = openSchedules(config.schedules, {
-    ...{ database: main, writer: writes, dialect: reads.dialect },
-    ...{ services, log, limits: config.limits },
+    database: main,
+    writer: writes,
+    dialect: reads.dialect,
+    services,
+    log,
+    limits: config.limits,
   })
   return {
     listen: async () => {

@@ -10,7 +10,7 @@ const madeLater: Readonly<Record<string, { readonly example: string | null; read
     example: null,
     why: 'compiled only, to see whether it is a pattern',
   },
-  "packages/compare/ignored.ts: new RegExp(`^${source.join('')}$`)": {
+  "packages/compare/differences.ts: new RegExp(`^${source.join('')}$`)": {
     example: '^(?:[^\\0]+\\0)*data\\0[^\\0]+\\0$',
     why: 'the parts are names that the operator gives, and * and **',
   },
@@ -36,12 +36,11 @@ const ownTexts: Readonly<Record<string, string>> = {
   'operations/archive/exported-values.ts': 'valid JSON, in which every string ends',
   'http/pages/browser/docs-page/example.ts': 'in the browser: a sentence of the description',
   'http/pages/browser/docs-page/json-view.ts': 'in the browser: valid JSON, in which every string ends',
-  'service/cli/dev/imports.ts': 'source files of the project',
-  'service/cli/init/project-text.ts': 'the name of a new folder',
+  'service/cli/dev/watch.ts': 'source files of the project',
+  'service/cli/init/project-files.ts': 'the name of a new folder',
   'packages/client/client.ts': 'the URL in the options of the client',
   'packages/compare/callers.ts': 'requests of the log that the operator replays',
   'packages/compare/documented.ts': 'the same',
-  'packages/compare/proxy.ts': 'the address that the operator gives',
   'packages/compare/server.ts': 'the same',
   'database/cache/named-tables.ts': 'statements, which contain no text from outside',
   'project/description/typescript/standalone.ts': 'declarations of this package',

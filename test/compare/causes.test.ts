@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { causes } from '../../packages/compare/causes.js'
 import { documentedRows } from '../../packages/compare/documented.js'
-import type { KnownShape } from '../../packages/compare/known-model.js'
+import type { KnownShape } from '../../packages/compare/model.js'
 import { root } from '../start/command.js'
 import { compare, fileOf, type Report, report, type Stand, stand } from './compared.js'
 
@@ -120,7 +120,7 @@ const table: readonly (readonly [string, Response, Response, string])[] = [
     '/api/d8?foo=1&bar=2',
     error(400, 'ValidationError', 'Invalid key foo'),
     error(400, 'ValidationError', 'Invalid key bar'),
-    'Repaired: a request with several mistakes',
+    'Repaired: a request with several errors',
   ],
   ['/admin/init', ok({}), error(404, 'NotFoundError', 'Not Found'), 'Around the answer: `/admin`'],
 ]

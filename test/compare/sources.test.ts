@@ -1,5 +1,5 @@
 // `octavo compare`: where its requests come from, as whom they are made, what is left out, and what never reaches the report or a recording.
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
@@ -122,29 +122,6 @@ test('two tokens, and headers for both', async () => {
   expect(await report(theirs.origin, ours.origin, ['/api/articles'], ...words)).toMatchObject({ same: 1 })
   expect([theirs, ours].map(({ got }) => got[0]!.headers.authorization)).toEqual(['Bearer token-of-strapi', 'Bearer token-of-octavo'])
   expect(ours.got[0]!.headers['strapi-response-format']).toBe('v4')
-})
-
-test('a recording has each request once, callers by name and no credentials; it is a file for --requests', async () => {
-  const record = join(project({}), 'recorded.jsonl')
-  const requests = [
-    '/api/articles',
-    '/api/articles',
-    { path: '/api/pages', headers: { cookie: 'a=b', 'Accept-Language': 'de' } },
-    '/api/x?token=abc',
-  ]
-  await report(theirs.origin, ours.origin, requests, '--as', 'editor=tops3cret-token', '--record', record, '--concurrency', '1')
-  expect(
-    readFileSync(record, 'utf8')
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line)),
-  ).toEqual([
-    { method: 'GET', path: '/api/articles', as: 'editor' },
-    { method: 'GET', path: '/api/pages', as: 'editor', headers: { 'accept-language': 'de' } },
-  ])
-  expect(statSync(record).mode & 0o077).toBe(0)
-  const { out } = await compare(theirs.origin, ours.origin, '--json', '--requests', record, '--as', 'editor=tops3cret-token')
-  expect(JSON.parse(out)).toMatchObject({ same: 2 })
 })
 
 test('what is ignored: names at any depth and paths with stars; signatures of addresses are', async () => {

@@ -304,15 +304,8 @@ export const limitSettings = () =>
 
 /** Bounds of `octavo compare`, which are not part of the configuration. */
 export const compareLimits = {
-  /** Distinct requests of a log, or of a recording. */
+  /** Lines of a file and distinct requests of a log. */
   requests: 100_000,
-  /** Bytes of one response that is compared. */
-  answerBytes: 20_000_000,
-  /** Responses that wait behind the proxy, and their total bytes. */
-  queue: 500,
-  queuedBytes: 64_000_000,
-  /** Callers with a name of their own. */
-  callers: 1_000,
-  /** Milliseconds for what waits behind the proxy when it ends. */
-  drain: 5_000,
+  /** Bytes of a compared response. */
+  maxResponseBytes: 20_000_000,
 } as const

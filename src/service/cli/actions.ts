@@ -1,4 +1,4 @@
-// Actions as commands take them: names separated by commas, where `*` stands for all actions of a type or controller.
+// Actions in arguments of commands: names separated by commas, with `*` for all actions of a type or controller.
 
 import type { Config } from '../../foundation/config/config.js'
 import { didYouMean } from '../../foundation/errors/did-you-mean.js'
@@ -7,23 +7,23 @@ import { actionsOf, isUseless } from '../../identity/access/actions.js'
 import type { Model } from '../../model/schema/types.js'
 
 /** The names of a list, without spaces and duplicates. */
-export const namesOf = (list: string): readonly string[] =>
+export const parseNames = (list: string): readonly string[] =>
   [...new Set(list.split(',').map((name) => name.trim()))].filter((name) => name !== '')
 
-/** Whether a name, such as `api::tag.tag.find` or `api::tag.tag.*`, stands for an action. */
+/** Whether a name, such as `api::tag.tag.find` or `api::tag.tag.*`, matches an action. */
 export const standsFor = (name: string, action: string): boolean =>
-  name === action || (isWildcard(name) && controllerOf(name) === controllerOf(action))
+  name === action || (isWildcard(name) && getController(name) === getController(action))
 
 const isWildcard = (name: string): boolean => name.endsWith('.*')
 
 /** The part of an action before its last dot. */
-const controllerOf = (action: string): string => action.slice(0, Math.max(0, action.lastIndexOf('.')))
+const getController = (action: string): string => action.slice(0, Math.max(0, action.lastIndexOf('.')))
 
 /** The actions of a list. @throws ConfigError that names an unknown action and those that its type has, or one that nothing needs */
 export function readActions(model: Model, config: Pick<Config, 'routes' | 'types'>, list: string | undefined): readonly string[] {
   const known = [...actionsOf(model, config.routes)]
   const useless = isUseless(config)
-  const found = namesOf(list ?? '').flatMap((name) => {
+  const found = parseNames(list ?? '').flatMap((name) => {
     const actions = known.filter((action) => standsFor(name, action))
     if (actions.length === 0) throw new ConfigError(`Unknown action ${name}${whatThereIs(name, known)}`)
     const useful = actions.filter((action) => !useless(action))
@@ -35,15 +35,15 @@ export function readActions(model: Model, config: Pick<Config, 'routes' | 'types
 
 /** The sentence about an action whose route is left out. */
 const uselessAction = (name: string): string =>
-  `${name} cannot be granted, because octavo.config leaves out its route: types['${controllerOf(name)}'].routes.`
+  `${name} cannot be granted, because octavo.config leaves out its route: types['${getController(name)}'].routes.`
 
 /** The end of a sentence about an unknown action. */
 function whatThereIs(name: string, known: readonly string[]): string {
-  const controller = controllerOf(name)
-  const last = (action: string): string => action.slice(controllerOf(action).length + 1)
-  const siblings = known.filter((action) => controllerOf(action) === controller).map(last)
-  if (siblings.length > 0) return `${ended(didYouMean(last(name), siblings))} ${controller} has ${siblings.join(', ')}.`
-  return `${ended(didYouMean(name, known))} An action looks like ${known[0] ?? 'api::article.article.find'}.`
+  const controller = getController(name)
+  const last = (action: string): string => action.slice(getController(action).length + 1)
+  const siblings = known.filter((action) => getController(action) === controller).map(last)
+  if (siblings.length > 0) return `${endSentence(didYouMean(last(name), siblings))} ${controller} has ${siblings.join(', ')}.`
+  return `${endSentence(didYouMean(name, known))} An action looks like ${known[0] ?? 'api::article.article.find'}.`
 }
 
-const ended = (sentence: string): string => (sentence.endsWith('?') ? sentence : `${sentence}.`)
+const endSentence = (sentence: string): string => (sentence.endsWith('?') ? sentence : `${sentence}.`)

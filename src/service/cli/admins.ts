@@ -10,8 +10,9 @@ import { ConfigError } from '../../foundation/errors/errors.js'
 import { isEmailAddress } from '../../identity/accounts/input.js'
 import { hashPassword } from '../../identity/accounts/passwords.js'
 import { orExplain } from './explain-error.js'
-import { readPassword } from './given-password.js'
-import { type ListOptions, lookIntoProject, type Project, print, printJson, printTable, withProject } from './project.js'
+import { type ListOptions, print, printJson, printTable } from './output.js'
+import { lookIntoProject, type Project, withProject } from './project.js'
+import { readPassword } from './prompt.js'
 
 /** Options of `octavo admins create`. */
 export interface AdminOptions {
@@ -50,8 +51,13 @@ export const listAdminsCommand = orExplain(async (folder: string, { json = false
   if (json)
     return printJson(
       all.map(({ row, roles }) => ({
-        ...{ id: row.id, email: row.email, firstname: row.firstname, lastname: row.lastname },
-        ...{ isActive: row.is_active === 1, isBlocked: row.blocked === 1, roles: roles.map(({ code }) => code) },
+        id: row.id,
+        email: row.email,
+        firstname: row.firstname,
+        lastname: row.lastname,
+        isActive: row.is_active === 1,
+        isBlocked: row.blocked === 1,
+        roles: roles.map(({ code }) => code),
       })),
     )
   const state = ({ blocked, is_active }: AdministratorRow) => (blocked === 1 ? 'blocked' : is_active === 1 ? 'active' : 'invited')

@@ -8,14 +8,11 @@ import type { BackupManifest } from '../../operations/backup/manifest.js'
 import { verifyBackup } from '../../operations/backup/verify.js'
 import type { CheckResult } from '../../operations/doctor/checks.js'
 import { reportOf, verdictOf } from '../../operations/doctor/examine.js'
-import { counted } from './counted.js'
+import { formatFinding } from './doctor.js'
 import { onDatabase, orExplain } from './explain-error.js'
-import { linesOfFinding } from './finding-lines.js'
-import { watchInterruption } from './interruption.js'
-import { printList } from './print-list.js'
-import { openProgress } from './progress.js'
-import { checkDatabase, checkPrepared, print, printJson } from './project.js'
-import { loadWithoutSecrets, readProjectFolder } from './project-folder.js'
+import { createProgress, pluralize, print, printJson, printList } from './output.js'
+import { checkDatabase, checkPrepared, loadWithoutSecrets, readProjectFolder } from './project.js'
+import { watchInterruption } from './signals.js'
 
 interface Options {
   readonly to?: string
@@ -45,19 +42,25 @@ async function make(config: Config, to: string, allowsMissing: boolean): Promise
   const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
   const interruption = watchInterruption()
   try {
-    return await makeBackup(config, { to, version, allowsMissing, report: openProgress(lineOf('backing up')), begun: interruption.undoes })
+    return await makeBackup(config, {
+      to,
+      version,
+      allowsMissing,
+      report: createProgress(formatProgress('backing up')),
+      begun: interruption.undoes,
+    })
   } finally {
     interruption.end()
   }
 }
 
 async function check(config: Config, path: string, json: boolean): Promise<void> {
-  const { folder, manifest, findings } = await verifyBackup(config, path, openProgress(lineOf('verifying')))
+  const { folder, manifest, findings } = await verifyBackup(config, path, createProgress(formatProgress('verifying')))
   show({ path: folder, manifest, findings }, 'The backup is complete:', json)
 }
 
 /** The line about what a command is doing. */
-export const lineOf =
+export const formatProgress =
   (verb: string) =>
   ({ what, done, total }: BackupReport): string =>
     `${verb} ${what}: ${done} of ${total}`
@@ -75,36 +78,38 @@ function show({ path, manifest, findings }: MadeBackup, verb: string, json: bool
   }
   printList(
     named,
-    `The backup does not have ${counted(missing.length, 'file')} of the media library, because ${missing.length === 1 ? 'it is not where its row says' : 'they are not where their rows say'}:`,
+    `The backup does not have ${pluralize(missing.length, 'file')} of the media library, because ${missing.length === 1 ? 'it is not where its row says' : 'they are not where their rows say'}:`,
     missing,
   )
   printList(
     named,
-    `${counted(uncertain.length, 'file')} may be newer than the rows of the backup, because they were replaced while it was made:`,
+    `${pluralize(uncertain.length, 'file')} may be newer than the rows of the backup, because they were replaced while it was made:`,
     uncertain,
   )
   printList(named, 'Not in the backup, because Octavo does not know these tables or columns (pg_dump or mariadb-dump saves them):', left)
   printFindings(findings)
-  print(`${verb} ${contentsOf(manifest)} as of ${manifest.snapshotAt} ${verb.endsWith(':') ? 'in' : 'to'} ${path} (${sizeOf(bytes)}).`)
+  print(
+    `${verb} ${describeContents(manifest)} as of ${manifest.snapshotAt} ${verb.endsWith(':') ? 'in' : 'to'} ${path} (${formatSize(bytes)}).`,
+  )
 }
 
 function printFindings(findings: readonly CheckResult[]): void {
   const wrong = findings.filter((result) => verdictOf(result) === 'wrong')
-  for (const line of wrong.flatMap(linesOfFinding)) print(line)
+  for (const line of wrong.flatMap(formatFinding)) print(line)
   if (wrong.length > 0)
     print(`The backup is as the database is: ${wrong.length} of ${findings.length} checks of octavo doctor found problems.`)
 }
 
-function contentsOf({ rows, files }: BackupManifest): string {
+function describeContents({ rows, files }: BackupManifest): string {
   const schemas = files.filter(({ path }) => path.startsWith('project/')).length
   return [
-    `${counted(
+    `${pluralize(
       rows.reduce((sum, [, count]) => sum + count, 0),
       'row',
-    )} of ${counted(rows.length, 'table')}`,
-    counted(files.length - schemas - 1, 'file'),
-    counted(schemas, 'schema'),
+    )} of ${pluralize(rows.length, 'table')}`,
+    pluralize(files.length - schemas - 1, 'file'),
+    pluralize(schemas, 'schema'),
   ].join(', ')
 }
 
-const sizeOf = (bytes: number): string => (bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`)
+const formatSize = (bytes: number): string => (bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`)

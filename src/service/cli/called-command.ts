@@ -1,4 +1,4 @@
-// The command that this process runs, for sentences that say how to call it.
+// The command as typed, and explanations of invalid words.
 import type { Command } from 'commander'
 
 let called = 'start <folder>'
@@ -13,3 +13,28 @@ export function noteCalled(command: Command): void {
 
 /** The words of that command, such as `roles list <folder>`; `start <folder>` in a process that was given no command. */
 export const calledCommand = (): string => called
+
+/** A complaint of the command line as one line that names the remedy; other errors as they are. */
+export function explainWords(program: Command, words: readonly string[], text: string): string {
+  if (!text.startsWith('error: ')) return text
+  const complaint = text.slice('error: '.length).trim().replace(/\n\(/, ' (')
+  return `octavo: ${complaint}${getRemedy(findCommand(program, words), complaint)}\n`
+}
+
+/** The innermost command that the words name. */
+function findCommand(program: Command, words: readonly string[]): Command {
+  const [word, ...rest] = words
+  const next = program.commands.find((command) => command.name() === word || command.aliases().includes(word ?? ''))
+  return next === undefined ? program : findCommand(next, rest)
+}
+
+function getRemedy(command: Command, complaint: string): string {
+  const names: string[] = []
+  for (let at: Command | null = command; at !== null; at = at.parent) names.unshift(at.name())
+  const name = names.join(' ')
+  if (/^unknown option '(?:-p|--port)'/.test(complaint)) return `. The variable PORT sets the port: PORT=1400 npx ${name}`
+  if (/^unknown option '(?:-h|--host)'/.test(complaint)) return `. The variable HOST sets the address: HOST=127.0.0.1 npx ${name}`
+  if (complaint.endsWith('?)')) return ''
+  if (complaint.startsWith('missing required argument')) return `. Usage: npx ${name} ${command.usage()}`
+  return `. See npx ${name} --help`
+}

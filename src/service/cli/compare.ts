@@ -1,31 +1,45 @@
-// `octavo compare`: sends the same requests to Strapi and to Octavo, or compares what passes a proxy in front of Strapi, and lists what
-// differs. The exit status is that of diff: 0 nothing, 1 something, 2 not compared.
-import { once } from 'node:events'
-import type { AddressInfo } from 'node:net'
-import { type CallerOptions, callersOf } from '../../../packages/compare/callers.js'
-import { ignoredPaths } from '../../../packages/compare/ignored.js'
-import { paceOf } from '../../../packages/compare/pace.js'
-import { createProxy } from '../../../packages/compare/proxy.js'
-import { namesOf, openRecorder } from '../../../packages/compare/record.js'
-import { type CompareReport, jsonOf, linesOf, statusOf } from '../../../packages/compare/report.js'
-import { get, isBelow, isRead } from '../../../packages/compare/request.js'
-import { type Asked, runAll, sentBy } from '../../../packages/compare/run.js'
-import { openServer } from '../../../packages/compare/server.js'
-import { type CompareSession, openSession } from '../../../packages/compare/session.js'
-import { openShadow } from '../../../packages/compare/shadow.js'
-import { runWrites, sharingOf } from '../../../packages/compare/writes.js'
+// `octavo compare`: sends the same requests to Strapi and to Octavo and lists the differences. The exit status is that of diff: 0 no
+// difference, 1 differences, 2 not compared.
+
+import { createReadStream } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { createGunzip } from 'node:zlib'
+import { type CallerOptions, type ComparedCaller, parseCallers } from '../../../packages/compare/callers.js'
+import { parseIgnoredPaths } from '../../../packages/compare/differences.js'
+import { type KnownModel, modelFromProject, modelFromResponses, noModel } from '../../../packages/compare/model.js'
+import {
+  type CompareReport,
+  type CompareSession,
+  createSession,
+  exitStatus,
+  type Group,
+  toJson,
+  toLines,
+} from '../../../packages/compare/report.js'
+import { type ComparedRequest, createLogReader, generateRequests, get, isRead, parseRequests } from '../../../packages/compare/requests.js'
+import {
+  assignCallers,
+  type CallerRequest,
+  createPace,
+  detectSharing,
+  runAll,
+  runWrites,
+  type Servers,
+  toSentRequest,
+} from '../../../packages/compare/run.js'
+import { openServer, type Server, type ServiceOutcome } from '../../../packages/compare/server.js'
+import { findCodeFiles } from '../../../packages/strapi-code/code-files.js'
+import type { CodeLine } from '../../../packages/strapi-code/code-report.js'
+import { type ProjectCode, readProjectCode } from '../../../packages/strapi-code/read-project-code.js'
 import { compareLimits } from '../../foundation/config/limits.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { filesFor } from './compare-code.js'
-import { findModel, givenRequests, madeRequests, type SourceOptions } from './compare-requests.js'
+import { loadModel } from '../../model/schema/load.js'
 import { orExplain } from './explain-error.js'
-import { print } from './project.js'
+import { print } from './output.js'
+import { checkProject } from './project.js'
 
 /** Options of `octavo compare`. */
 export interface CompareOptions extends CallerOptions, SourceOptions {
-  readonly proxy?: string
-  readonly host: string
-  readonly record?: string
   readonly project: string
   readonly ignore?: readonly string[]
   readonly limit: string
@@ -38,35 +52,32 @@ export interface CompareOptions extends CallerOptions, SourceOptions {
 }
 
 /** Exit status if there is nothing to judge by. */
-const notCompared = 2
+const notComparedStatus = 2
 
 /** Compares the services at two URLs. */
 export const compareCommand = orExplain(async (strapi: string, octavo: string, options: CompareOptions) => {
-  const urls = { strapi: urlOf(strapi), octavo: urlOf(octavo) }
+  const urls = { strapi: parseUrl(strapi), octavo: parseUrl(octavo) }
   checkTogether(options)
   const session = await open(urls, options)
   try {
-    const compared =
-      options.proxy === undefined ? await compareRequests(session, options) : await compareTraffic(urls.strapi, session, options)
+    const compared = await compareRequests(session, options)
     const comparison = { ...compared, files: await filesFor(compared.findings.groups, session.run.model, options.project) }
-    if (options.json === true) print(JSON.stringify(jsonOf(comparison), null, 2))
-    else for (const line of linesOf(comparison)) print(line)
-    process.exitCode = statusOf(comparison)
+    if (options.json === true) print(JSON.stringify(toJson(comparison), null, 2))
+    else for (const line of toLines(comparison)) print(line)
+    process.exitCode = exitStatus(comparison)
   } finally {
-    session.recorder?.close()
     session.servers.strapi.close()
     session.servers.octavo.close()
   }
-}, notCompared)
+}, notComparedStatus)
 
 /** @throws ConfigError for options that contradict each other */
-function checkTogether({ requests, log, proxy, writes }: CompareOptions): void {
-  const sources = Object.entries({ requests, log, proxy }).flatMap(([name, value]) => (value === undefined ? [] : [`--${name}`]))
-  if (sources.length > 1) throw new ConfigError(`${sources.join(' and ')} exclude each other.`)
+function checkTogether({ requests, log, writes }: CompareOptions): void {
+  if (requests !== undefined && log !== undefined) throw new ConfigError('--requests and --log exclude each other.')
   if (writes === true && requests === undefined) throw new ConfigError('--writes needs --requests: only what a file names is written.')
 }
 
-function urlOf(text: string): URL {
+function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol)) throw new ConfigError(`"${text}" is not a URL like http://localhost:1337.`)
   if (url.username !== '' || url.search !== '')
@@ -74,7 +85,7 @@ function urlOf(text: string): URL {
   return url
 }
 
-function integerOf(name: string, text: string, least: number, most: number): number {
+function parseInteger(name: string, text: string, least: number, most: number): number {
   const value = Number(text)
   if (!Number.isInteger(value) || value < least || value > most)
     throw new ConfigError(`--${name} is "${text}"; it must be a whole number from ${least} to ${most}.`)
@@ -82,46 +93,51 @@ function integerOf(name: string, text: string, least: number, most: number): num
 }
 
 async function open(urls: Readonly<Record<'strapi' | 'octavo', URL>>, options: CompareOptions): Promise<CompareSession> {
-  const callers = callersOf(options)
-  const { answerBytes } = compareLimits
-  const timeout = integerOf('timeout', options.timeout, 1, 600_000)
-  const retries = integerOf('retries', options.retries, 0, 10)
-  const server = (url: URL) => openServer(url, { timeout, retries, answerBytes })
+  const callers = parseCallers(options)
+  const { maxResponseBytes } = compareLimits
+  const timeout = parseInteger('timeout', options.timeout, 1, 600_000)
+  const retries = parseInteger('retries', options.retries, 0, 10)
+  const server = (url: URL) => openServer(url, { timeout, retries, maxResponseBytes })
   const servers = { strapi: server(urls.strapi), octavo: server(urls.octavo) }
-  const pace = paceOf(integerOf('rate', options.rate, 1, 10_000))
-  const concurrency = integerOf('concurrency', options.concurrency, 1, 100)
-  const show = integerOf('show', options.show, 1, 1_000)
-  const isIgnored = ignoredPaths(options.ignore ?? [])
+  const pace = createPace(parseInteger('rate', options.rate, 1, 10_000))
+  const concurrency = parseInteger('concurrency', options.concurrency, 1, 100)
+  const show = parseInteger('show', options.show, 1, 1_000)
+  const isIgnored = parseIgnoredPaths(options.ignore ?? [])
   await checkReachable(servers)
   const { prefix } = options
   const model = await findModel(servers, callers, prefix, options.project)
-  return openSession({
-    ...{ servers, callers, show },
-    run: { ...{ model, prefix, answerBytes, isIgnored, pace, concurrency } },
-    recorder: options.record === undefined ? null : openRecorder(options.record, compareLimits.requests),
-    announce: options.proxy === undefined ? () => {} : (line) => process.stderr.write(`${line}\n`),
+  return createSession({
+    servers,
+    callers,
+    show,
+    run: { model, prefix, maxResponseBytes, isIgnored, pace, concurrency },
   })
 }
 
 /** @throws ConfigError if one of the services cannot be reached */
 async function checkReachable(servers: CompareSession['servers']): Promise<void> {
   for (const side of ['strapi', 'octavo'] as const) {
-    const outcome = await servers[side].ask({ ...sentBy(get('/_health'), { name: '', headers: { strapi: {}, octavo: {} } }, side) })
+    const outcome = await servers[side].ask({ ...toSentRequest(get('/_health'), { name: '', headers: { strapi: {}, octavo: {} } }, side) })
     const name = side === 'strapi' ? 'Strapi' : 'Octavo'
     if (outcome.kind === 'failure') throw new ConfigError(`${name} cannot be reached at ${servers[side].origin}: ${outcome.message}.`)
   }
 }
 
-/** Compares requests of a file, of a log or made from the model. SIGINT ends the run; the report then is about what was compared. */
+/** Compares requests of a file, a log or the model. SIGINT ends the run with a report of the results so far. */
 async function compareRequests(session: CompareSession, options: CompareOptions): Promise<CompareReport> {
-  const most = integerOf('limit', options.limit, 1, compareLimits.requests)
-  const given = await givenRequests(options, session)
-  const stop = stopped()
+  const most = parseInteger('limit', options.limit, 1, compareLimits.requests)
+  const given = await readRequests(options, session)
+  const stop = stopSignal()
   const progress = showProgress(session)
   try {
     if (options.writes === true) await compareWrites(given ?? [], session)
     else
-      await runAll(limited(given ?? madeRequests(session, options.prefix), most, stop, session), session.servers, session.run, session.add)
+      await runAll(
+        limitRequests(given ?? requestsFromModel(session, options.prefix), most, stop, session),
+        session.servers,
+        session.run,
+        session.add,
+      )
   } finally {
     clearInterval(progress)
   }
@@ -129,16 +145,16 @@ async function compareRequests(session: CompareSession, options: CompareOptions)
 }
 
 /** The first requests, until the run is interrupted. */
-async function* limited(
-  requests: readonly Asked[] | AsyncIterable<Asked>,
+async function* limitRequests(
+  requests: readonly CallerRequest[] | AsyncIterable<CallerRequest>,
   most: number,
   stop: AbortSignal,
   session: CompareSession,
-): AsyncGenerator<Asked> {
+): AsyncGenerator<CallerRequest> {
   const isList = Array.isArray(requests)
   if (isList && requests.length > most) session.leave(`beyond --limit ${most}`, requests.length - most)
   let count = 0
-  for await (const request of isList ? (requests.slice(0, most) as readonly Asked[]) : requests) {
+  for await (const request of isList ? (requests.slice(0, most) as readonly CallerRequest[]) : requests) {
     if (stop.aborted || count === most)
       return session.leave(stop.aborted ? 'the rest, as the run was interrupted' : `the rest, beyond --limit ${most}`, 0)
     count += 1
@@ -146,8 +162,8 @@ async function* limited(
   }
 }
 
-async function compareWrites(requests: readonly Asked[], session: CompareSession): Promise<void> {
-  const { sharing, left } = await sharingOf(requests, session.servers)
+async function compareWrites(requests: readonly CallerRequest[], session: CompareSession): Promise<void> {
+  const { sharing, left } = await detectSharing(requests, session.servers)
   if (left !== null)
     process.stderr.write(`octavo: the draft ${left} was created in Octavo to find out about the databases, and could not be deleted.\n`)
   if (sharing === 'shared') throw new ConfigError('Both services have the same database: with --writes each needs a copy of its own.')
@@ -155,41 +171,8 @@ async function compareWrites(requests: readonly Asked[], session: CompareSession
   await runWrites(requests, session.servers, session.run, session.add)
 }
 
-/** Serves as a proxy in front of Strapi until a signal, and compares in the background. */
-async function compareTraffic(strapi: URL, session: CompareSession, options: CompareOptions): Promise<CompareReport> {
-  const known = session.callers.flatMap(({ name, headers }) =>
-    headers.strapi.authorization === undefined ? [] : [[headers.strapi.authorization, name] as const],
-  )
-  const { queue, queuedBytes, answerBytes } = compareLimits
-  const nameOf = namesOf(new Map(known), compareLimits.callers)
-  const shadow = openShadow(session.servers.octavo, { ...session.run, queue, queuedBytes, nameOf }, session.add)
-  const prefixes = [options.prefix, '/uploads']
-  const server = createProxy(strapi, {
-    answerBytes,
-    wants: (request) => isRead(request) && prefixes.some((prefix) => isBelow(request.path, prefix)),
-    completed: shadow.add,
-  })
-  server.listen({ port: integerOf('proxy', options.proxy!, 0, 65_535), host: options.host })
-  await once(server, 'listening').catch((error: Error) => {
-    throw new ConfigError(`The proxy cannot listen on ${options.host}:${options.proxy} (${error.message}).`)
-  })
-  const { address, port } = server.address() as AddressInfo
-  process.stderr.write(
-    `Forwards to Strapi at ${session.servers.strapi.origin} from http://${address}:${port}, and compares reads with Octavo. Ctrl+C prints the report.\n`,
-  )
-  const progress = showProgress(session)
-  await once(stopped(), 'abort')
-  clearInterval(progress)
-  server.close()
-  server.closeIdleConnections()
-  await shadow.idle(compareLimits.drain)
-  server.closeAllConnections()
-  for (const [reason, count] of shadow.leftOut) session.leave(reason, count)
-  return session.end(false)
-}
-
 /** Aborted by the first SIGINT or SIGTERM; a second one ends the process. */
-function stopped(): AbortSignal {
+function stopSignal(): AbortSignal {
   const controller = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort())
   return controller.signal
@@ -205,4 +188,129 @@ function showProgress(session: CompareSession): NodeJS.Timeout {
     shown = session.count
   }
   return setInterval(show, progressInterval).unref()
+}
+
+/** Finds the model: from Octavo or Strapi if a caller may read it there, else from the schemas of the project, else none. */
+export async function findModel(servers: Servers, callers: readonly ComparedCaller[], prefix: string, folder: string): Promise<KnownModel> {
+  for (const side of ['octavo', 'strapi'] as const) {
+    for (const caller of callers) {
+      const read = (path: string) => jsonFrom(servers[side], get(`${prefix}/content-type-builder/${path}`), caller, side)
+      const types = await read('content-types')
+      const model = types === null ? null : modelFromResponses(types, await read('components'))
+      if (model !== null && model.types.size > 0) return model
+    }
+  }
+  try {
+    checkProject(folder)
+    return modelFromProject(await loadModel({ folder }))
+  } catch {
+    return noModel
+  }
+}
+
+async function jsonFrom(server: Server, request: ComparedRequest, caller: ComparedCaller, side: 'strapi' | 'octavo'): Promise<unknown> {
+  return parseBody(await server.ask(toSentRequest(request, caller, side)))
+}
+
+function parseBody(outcome: ServiceOutcome): unknown {
+  if (outcome.kind === 'failure' || outcome.status !== 200 || outcome.body === null) return null
+  try {
+    return JSON.parse(outcome.body.toString('utf8'))
+  } catch {
+    return null
+  }
+}
+
+/** Options that say where requests come from. */
+export interface SourceOptions {
+  readonly requests?: string
+  readonly log?: string
+  readonly writes?: boolean
+  readonly prefix: string
+}
+
+/** Requests of a file or log with their callers; null without either. The session counts omitted requests. */
+export async function readRequests(options: SourceOptions, session: CompareSession): Promise<readonly CallerRequest[] | null> {
+  if (options.requests !== undefined) {
+    const all = parseRequests(await readRequestLines(options.requests), options.requests)
+    const requests = options.writes === true ? all : all.filter(isRead)
+    if (requests.length < all.length) session.leave('requests that are not reads', all.length - requests.length)
+    return withCallers(requests, session)
+  }
+  if (options.log === undefined) return null
+  const log = createLogReader([options.prefix, '/uploads'], compareLimits.requests)
+  for await (const line of readLines(options.log)) log.add(line)
+  const { requests, leftOut } = log.end()
+  for (const [reason, count] of leftOut) session.leave(`${reason} (lines of the log)`, count)
+  return withCallers(requests, session)
+}
+
+function withCallers(requests: readonly ComparedRequest[], session: CompareSession): readonly CallerRequest[] {
+  const names = new Set(session.callers.map(({ name }) => name))
+  for (const { as } of requests) if (as !== null && !names.has(as)) session.leave(`requests of ${as}: --as ${as}=<token> asks them`)
+  return assignCallers(requests, session.callers)
+}
+
+/** Requests made from the model. @throws ConfigError if the model is not known */
+export async function* requestsFromModel(session: CompareSession, prefix: string): AsyncGenerator<CallerRequest> {
+  const { callers, servers, run } = session
+  if (run.model.types.size === 0) {
+    throw new ConfigError(
+      'There are no requests: --requests or --log names a file of them. To make them from the content model, run the command in the project (--project), or name a caller who may read the model, such as a token with full access.',
+    )
+  }
+  const byName = new Map(callers.map((caller) => [caller.name, caller]))
+  const look = async (path: string, caller: string): Promise<unknown> => {
+    await run.pace()
+    return jsonFrom(servers.strapi, get(path), byName.get(caller)!, 'strapi')
+  }
+  for await (const request of generateRequests(run.model, prefix, [...byName.keys()], look))
+    yield { request, caller: byName.get(request.as!)! }
+}
+
+const readRequestLines = async (file: string): Promise<readonly string[]> => {
+  const lines: string[] = []
+  for await (const line of readLines(file)) {
+    lines.push(line)
+    if (lines.length > compareLimits.requests) throw new ConfigError(`${file} has more than ${compareLimits.requests} lines.`)
+  }
+  return lines
+}
+
+/** @throws ConfigError if the file cannot be read */
+async function* readLines(file: string): AsyncGenerator<string> {
+  const source = file === '-' ? process.stdin : createReadStream(file)
+  try {
+    yield* createInterface({ input: file.endsWith('.gz') ? source.pipe(createGunzip()) : source, crlfDelay: Number.POSITIVE_INFINITY })
+  } catch (error) {
+    throw new ConfigError(`${file} cannot be read (${(error as Error).message}).`)
+  }
+}
+
+/** Files with their effects, by group; empty if the folder has no code or cannot be read. */
+export async function filesFor(
+  groups: readonly Group[],
+  { shapes }: KnownModel,
+  folder: string,
+): Promise<ReadonlyMap<Group, readonly string[]>> {
+  if (groups.length === 0 || findCodeFiles(folder).length === 0) return new Map()
+  const attributes = [...new Set([...shapes.values()].flatMap((shape) => Object.keys(shape.attributes)))]
+  const { lines } = await readProjectCode({
+    folder,
+    attributes,
+    configured: { defaults: {}, selections: [], routes: [], contentRoutes: {} },
+  }).catch((): ProjectCode => ({ lines: [], suggestions: [] }))
+  // Code that runs on every request is the less likely cause.
+  const inOrder = [...lines].sort((one, other) => Number(isOnAll(one)) - Number(isOnAll(other)))
+  return new Map(groups.map((group) => [group, inOrder.flatMap((line) => describeLine(line, group.subject))]))
+}
+
+const isOnAll = ({ on = [] }: CodeLine): boolean => on.includes('every request')
+
+/** The line of a file that runs on routes of a type or on every request, and does something there. */
+function describeLine({ path, on = [], does = [], isSettled }: CodeLine, uid: string): readonly string[] {
+  const places = on.flatMap((place) =>
+    place === 'every request' ? [place] : place.endsWith(` of ${uid}`) ? [place.slice(0, -` of ${uid}`.length)] : [],
+  )
+  return isSettled || places.length === 0 || does.length === 0 ? [] : [`${path} (${places.join(', ')}): ${does.join(', ')}`]
 }

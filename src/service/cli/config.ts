@@ -1,8 +1,8 @@
 // `octavo config [folder]`: prints the settings in force, with the source of each.
 import { effectiveSettings } from '../../foundation/config/effective.js'
 import { orExplain } from './explain-error.js'
-import { type ListOptions, printJson, printTable } from './project.js'
-import { checkProject } from './project-folder.js'
+import { type ListOptions, printJson, printTable } from './output.js'
+import { checkProject } from './project.js'
 
 interface Options extends ListOptions {
   /** Only settings that are not the default. */

@@ -6,9 +6,8 @@ import { clientOfUrl } from '../../foundation/config/database-client.js'
 import { serverOf } from '../../foundation/config/database-server.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { orExplain } from './explain-error.js'
-import { openProgress } from './progress.js'
-import { print } from './project.js'
-import { anyDatabase, readProjectFolder } from './project-folder.js'
+import { createProgress, print } from './output.js'
+import { anyDatabase, readProjectFolder } from './project.js'
 
 interface Options {
   readonly from: string
@@ -29,7 +28,7 @@ export const copyCommand = orExplain(async (folder: string, { from, to, adapt = 
   try {
     const target = await openRowTarget(to, model, options)
     try {
-      show(await copyDatabase(source, target, { adapted: adapt ? adapted : null, overwrite, report: openProgress(lineOf) }))
+      show(await copyDatabase(source, target, { adapted: adapt ? adapted : null, overwrite, report: createProgress(formatProgress) }))
       const client = clientOfUrl(to)
       const variable = client === undefined ? 'DATABASE_FILENAME' : 'DATABASE_URL'
       print(`Next, to serve the copy, set in .env: DATABASE_CLIENT=${client ?? 'sqlite'} and ${variable}, which names it.`)
@@ -43,7 +42,7 @@ export const copyCommand = orExplain(async (folder: string, { from, to, adapt = 
 
 const verbs: Readonly<Record<CopyReport['phase'], string>> = { check: 'checking', copy: 'copying', verify: 'verifying' }
 
-const lineOf = ({ phase, table, done, total }: CopyReport): string => `${verbs[phase]} ${table}: ${done} of ${total} rows`
+const formatProgress = ({ phase, table, done, total }: CopyReport): string => `${verbs[phase]} ${table}: ${done} of ${total} rows`
 
 function show({ tables, rows, adapted, left, resumed }: Copied): void {
   if (adapted > 0) print(`Changed ${adapted} values that the copy cannot hold.`)

@@ -3,16 +3,16 @@ import { resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { commandLine } from '../../foundation/runtime/command-line.js'
-import { openReadableLog } from './dev/readable-log.js'
-import { openServices, type StartOutcome } from './dev/services.js'
+import { createReadableLog } from './dev/readable-log.js'
+import { createServices, type StartOutcome } from './dev/services.js'
 import { watchProject } from './dev/watch.js'
-import { endWithParent } from './end-with-parent.js'
 import { orExplain } from './explain-error.js'
-import { checkProject } from './project-folder.js'
+import { checkProject } from './project.js'
+import { endWithParent } from './signals.js'
 
 /** Options of `octavo dev`. */
 export interface DevOptions {
-  /** Look at the files every so many milliseconds instead of waiting for events; true: at the default interval. */
+  /** Poll interval in milliseconds, instead of file system events; true: the default interval. */
   readonly poll?: string | true
 }
 
@@ -23,10 +23,10 @@ const [shortestInterval, longestInterval] = [20, 60_000]
 /** Serves the project in `folder` until a signal arrives. A project that cannot be served yet is served once a saved change allows it. */
 export const dev = orExplain(async (folder: string, options: DevOptions) => {
   const root = resolve(folder)
-  const poll = intervalOf(options.poll)
+  const poll = parseInterval(options.poll)
   checkProject(root)
-  const { log, receive } = openOutput()
-  const services = openServices(root, {
+  const { log, receive } = createOutput()
+  const services = createServices(root, {
     output: receive,
     ended: (status) => log('warn', 'the service ended; it starts again when a change is saved', { status }),
   })
@@ -36,7 +36,7 @@ export const dev = orExplain(async (folder: string, options: DevOptions) => {
     if (changed.length > 0) log('info', `changed: ${changed.join(', ')}`)
     // Another version of this package may have been installed.
     const outcome = await services.start(changed.includes('package.json'))
-    const report = isStopping() ? null : reportOf(outcome, changed.length > 0)
+    const report = isStopping() ? null : describeOutcome(outcome, changed.length > 0)
     if (report !== null) log(...report)
   }
   watchProject(root, {
@@ -51,9 +51,9 @@ const levels = { info: 30, warn: 40 } as const
 type LogLevel = keyof typeof levels
 
 /** The output of this command and of the services: readable on a terminal, otherwise as the services write it. */
-function openOutput() {
+function createOutput() {
   const isTerminal = process.stdout.isTTY === true
-  const readable = isTerminal ? openReadableLog((process.env.NO_COLOR ?? '') === '') : (line: string) => line
+  const readable = isTerminal ? createReadableLog((process.env.NO_COLOR ?? '') === '') : (line: string) => line
   const print = (line: string): void => {
     const text = readable(line)
     if (text !== null) process.stdout.write(`${text}\n`)
@@ -79,7 +79,7 @@ function stopOnSignals(stop: () => Promise<void>): () => boolean {
   return () => isStopping
 }
 
-function reportOf(outcome: StartOutcome, isChange: boolean): readonly [LogLevel, string] | null {
+function describeOutcome(outcome: StartOutcome, isChange: boolean): readonly [LogLevel, string] | null {
   switch (outcome.kind) {
     case 'serving':
       return isChange ? ['info', `serving the change at ${outcome.address} after ${Math.round(outcome.milliseconds)} ms`] : null
@@ -92,7 +92,7 @@ function reportOf(outcome: StartOutcome, isChange: boolean): readonly [LogLevel,
   }
 }
 
-function intervalOf(poll: DevOptions['poll']): number | null {
+function parseInterval(poll: DevOptions['poll']): number | null {
   if (poll === undefined) return null
   if (poll === true) return pollInterval
   const interval = Number(poll)

@@ -5,13 +5,12 @@ import type { Config } from '../../foundation/config/config.js'
 import type { Model } from '../../model/schema/types.js'
 import type { CheckResult } from '../../operations/doctor/checks.js'
 import { type PendingLink, pendingLinks } from '../../operations/doctor/checks.js'
-import { examine, reportOf, verdictOf } from '../../operations/doctor/examine.js'
+import { examine, remedies, reportOf, verdictOf } from '../../operations/doctor/examine.js'
 import type { ExaminedProject } from '../../operations/doctor/searches.js'
 import { foreignIn } from '../../project/model-changes/follow.js'
 import { onDatabase, orExplain } from './explain-error.js'
-import { linesOfFinding } from './finding-lines.js'
-import { checkDatabase, checkPrepared, print } from './project.js'
-import { loadWithoutSecrets, readProjectFolder } from './project-folder.js'
+import { print } from './output.js'
+import { checkDatabase, checkPrepared, loadWithoutSecrets, readProjectFolder } from './project.js'
 
 /** Options of `octavo doctor`. */
 export interface DoctorOptions {
@@ -36,9 +35,9 @@ async function diagnose(config: Config, model: Model, folder: string, options: D
     const project = { database: view, model }
     const found = [...belonging(foreign), ...(await examine(project, config.uploadsFolder))]
     const wrong = found.filter((result) => verdictOf(result) === 'wrong').length
-    if (options.json === true) print(JSON.stringify(await jsonOf(found, options.links === true ? project : null), null, 2))
+    if (options.json === true) print(JSON.stringify(await toJson(found, options.links === true ? project : null), null, 2))
     else {
-      for (const line of found.flatMap(linesOfFinding)) print(line)
+      for (const line of found.flatMap(formatFinding)) print(line)
       if (options.links === true) for (const line of await pendingLinkReport(project)) print(line)
       print(wrong === 0 ? 'No problems found.' : `${wrong} of ${found.length} checks found problems.`)
     }
@@ -54,8 +53,10 @@ const belonging = (foreign: readonly string[]): readonly CheckResult[] =>
     ? []
     : [
         {
-          ...{ name: 'tables with names of the content model belong to the project', warning: false },
-          ...{ count: foreign.length, examples: foreign.slice(0, 5) },
+          name: 'tables with names of the content model belong to the project',
+          warning: false,
+          count: foreign.length,
+          examples: foreign.slice(0, 5),
         },
       ]
 
@@ -68,7 +69,7 @@ async function pendingLinkReport(project: ExaminedProject): Promise<readonly str
 }
 
 /** The findings as JSON; `project`: with its pending links. */
-async function jsonOf(found: readonly CheckResult[], project: ExaminedProject | null): Promise<unknown> {
+async function toJson(found: readonly CheckResult[], project: ExaminedProject | null): Promise<unknown> {
   const links = project === null ? {} : { pendingLinks: await pendingLinks(project).catch(() => null) }
   return { ...reportOf(found), ...links }
 }
@@ -78,5 +79,19 @@ function linesOfLinks(links: readonly PendingLink[]): readonly string[] {
   return [
     'Pending links (they take effect when their target is published):',
     ...links.map(({ owner, table, target }) => `  ${owner}: ${table} → ${target}`),
+  ]
+}
+
+/** One line, and more for examples and what to do about them. */
+export function formatFinding(result: CheckResult): readonly string[] {
+  const { name, count, examples } = result
+  const verdict = verdictOf(result)
+  const more = count > examples.length ? [`               … and ${count - examples.length} more`] : []
+  const remedy = count > 0 && Object.hasOwn(remedies, name) ? [`               → ${remedies[name]}`] : []
+  return [
+    `${(verdict === 'wrong' ? 'WRONG' : verdict).padEnd(5)} ${String(count).padStart(7)}  ${name}`,
+    ...examples.map((example) => `               ${example}`),
+    ...more,
+    ...remedy,
   ]
 }

@@ -4,7 +4,8 @@ import { openEventLog } from '../../content/events/event-log.js'
 import { readWebhooks } from '../../content/events/webhooks/webhook.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { orExplain } from './explain-error.js'
-import { lookIntoStarted, print } from './project.js'
+import { print } from './output.js'
+import { lookIntoStarted } from './project.js'
 
 /** Events read by one statement. */
 const batchSize = 500

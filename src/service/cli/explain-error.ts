@@ -1,12 +1,11 @@
-// How every command reports an error: one sentence for an invalid configuration and for a file or database that cannot be used, a line for
-// each of several mistakes of an input, a stack trace for anything else.
-
+// Error messages of commands: one sentence for a problem of configuration, files or database, a line for each validation error, otherwise a
+// stack trace.
 import { driverOf } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { describeNativeModule } from '../../foundation/errors/native-module.js'
+import { describePortProblem } from '../../foundation/errors/port-problem.js'
 import { terminalLines } from '../../foundation/runtime/terminal-text.js'
-import { errorText } from './error-text.js'
 
 /** Wraps a command: an error is written to standard error and sets the exit status. */
 export function orExplain<Arguments extends unknown[]>(
@@ -52,4 +51,41 @@ function ignoreClosedPipe(status: number): void {
     if (error.code !== 'EPIPE' && !reported) explain(`The output cannot be written (${error.message}).`, status)
     reported = true
   })
+}
+
+/** Most mistakes that are printed, and characters of each. */
+const [mostMistakes, longest] = [20, 500]
+
+/** The message of an error. Several validation errors follow on lines with their paths. */
+export function errorText(error: Error): string {
+  const mistakes = getValidationErrors(error)
+  if (mistakes.length < 2) return error.message
+  const left = mistakes.length - mostMistakes
+  const lines = mistakes.slice(0, mostMistakes).map(formatError)
+  return [error.message, ...lines, ...(left > 0 ? [`… and ${left} more`] : [])].join('\n  ')
+}
+
+/** A mistake as details have it; those of a project's own code may have any path, or none. */
+interface ReportedError {
+  readonly message: string
+  readonly path?: unknown
+}
+
+function formatError({ path, message }: ReportedError): string {
+  const line = Array.isArray(path) && path.length > 0 ? `${path.join('.')}: ${message}` : message
+  return line.length > longest ? `${line.slice(0, longest)}…` : line
+}
+
+const isValidationError = (entry: unknown): entry is ReportedError =>
+  typeof entry === 'object' && entry !== null && 'message' in entry && typeof entry.message === 'string'
+
+function getValidationErrors(error: Error): readonly ReportedError[] {
+  const errors = error instanceof ApiError ? error.details?.errors : undefined
+  return Array.isArray(errors) ? errors.filter(isValidationError) : []
+}
+
+/** Turns any failure of a start into one sentence; at log level debug, its stack is printed before. */
+export function startFailure(error: unknown): ConfigError {
+  if (process.env.LOG_LEVEL === 'debug') process.stderr.write(`${(error as Error).stack ?? String(error)}\n`)
+  return new ConfigError(describeNativeModule(error) ?? describePortProblem(error as NodeJS.ErrnoException, { port: 'PORT', host: 'HOST' }))
 }

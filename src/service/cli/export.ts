@@ -9,13 +9,11 @@ import type { Model } from '../../model/schema/types.js'
 import type { ContainerOptions } from '../../operations/archive/archive-writer.js'
 import { type ExportedArchive, type ExportReport, exportArchive } from '../../operations/archive/export.js'
 import { type PartOptions, scopeOf } from '../../operations/archive/format.js'
-import { newArchiveKey } from './archive-key.js'
-import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
-import { watchInterruption } from './interruption.js'
-import { openProgress } from './progress.js'
-import { checkDatabase, checkPrepared, print } from './project.js'
-import { readProjectFolder } from './project-folder.js'
+import { createProgress, pluralize, print } from './output.js'
+import { checkDatabase, checkPrepared, readProjectFolder } from './project.js'
+import { newArchiveKey } from './prompt.js'
+import { watchInterruption } from './signals.js'
 
 interface Options extends PartOptions {
   readonly file?: string
@@ -30,12 +28,12 @@ interface Options extends PartOptions {
 export const exportCommand = orExplain(async (folder: string, options: Options) => {
   const { config, model } = await readProjectFolder(folder, checkDatabase)
   const scope = scopeOf(options, model.types.keys())
-  const container = await containerOf(options)
+  const container = await getContainer(options)
   await onDatabase(config, async () => {
     const driver = await driverOf(config)
     const view = await driver.lookInto(config)
     await checkPrepared(view, config, folder).finally(() => view.close())
-    const base = resolve(options.file ?? `export_${timeOf(new Date())}`)
+    const base = resolve(options.file ?? `export_${formatFileTime(new Date())}`)
     show(await exportProject(config, model, { scope, container, base }))
   })
 })
@@ -54,7 +52,7 @@ async function exportProject(config: Config, model: Model, place: ArchivePlace):
       files,
       version,
       now: new Date(),
-      report: openProgress(lineOf),
+      report: createProgress(formatProgress),
       begun: (abandon) =>
         interruption.undoes(async () => {
           await abandon()
@@ -68,7 +66,7 @@ async function exportProject(config: Config, model: Model, place: ArchivePlace):
   }
 }
 
-async function containerOf({ encrypt, compress, key, format, overwrite = false }: Options): Promise<ContainerOptions> {
+async function getContainer({ encrypt, compress, key, format, overwrite = false }: Options): Promise<ContainerOptions> {
   if (format !== 'tar' && format !== 'dir') throw new ConfigError(`--format is "${format}"; it is tar or dir`)
   if (format === 'dir') {
     if (key !== undefined) throw new ConfigError('A folder is not encrypted: leave out -k, or use --format tar')
@@ -78,9 +76,9 @@ async function containerOf({ encrypt, compress, key, format, overwrite = false }
 }
 
 /** `20261123081500`, as in the names of Strapi's archives. */
-const timeOf = (now: Date): string => now.toISOString().replace(/\D/g, '').slice(0, 14)
+const formatFileTime = (now: Date): string => now.toISOString().replace(/\D/g, '').slice(0, 14)
 
-const lineOf = ({ what, done, total }: ExportReport): string => `exporting ${what}: ${done}${total === null ? '' : ` of ${total}`}`
+const formatProgress = ({ what, done, total }: ExportReport): string => `exporting ${what}: ${done}${total === null ? '' : ` of ${total}`}`
 
 /** Files of a kind that are named one by one. */
 const named = 10
@@ -88,7 +86,7 @@ const named = 10
 function showMissing(missing: ExportedArchive['missing']): void {
   const list = (names: readonly string[], why: string): void => {
     if (names.length === 0) return
-    print(`The archive does not have ${counted(names.length, 'file')}, because ${why}:`)
+    print(`The archive does not have ${pluralize(names.length, 'file')}, because ${why}:`)
     for (const name of names.slice(0, named)) print(`  ${name}`)
     if (names.length > named) print(`  … and ${names.length - named} more`)
   }
@@ -98,27 +96,27 @@ function showMissing(missing: ExportedArchive['missing']): void {
     'they are not where their rows say',
   )
   list(
-    of('elsewhere').map(({ name, url }) => `${name} (${hostOf(url)})`),
+    of('elsewhere').map(({ name, url }) => `${name} (${getHost(url)})`),
     "they are not in the project's storage, and files are not fetched from other addresses",
   )
 }
 
-const hostOf = (url: string): string => (URL.canParse(url) && new URL(url).host) || 'no address'
+const getHost = (url: string): string => (URL.canParse(url) && new URL(url).host) || 'no address'
 
 function show({ path, bytes, entities, assets, links, configuration, missing, dangling, unknown }: ExportedArchive): void {
   showMissing(missing)
-  if (dangling > 0) print(`Left out: ${counted(dangling, 'relation')} of rows that do not exist, or belong to nothing.`)
+  if (dangling > 0) print(`Left out: ${pluralize(dangling, 'relation')} of rows that do not exist, or belong to nothing.`)
   if (unknown.length > 0) {
     print('Not exported, because the project has no such type:')
     for (const table of unknown) print(`  ${table}`)
   }
   const what = [
-    counted(entities, 'entity', 'entities'),
-    counted(assets, 'file'),
-    counted(links, 'relation'),
-    counted(configuration, 'setting'),
+    pluralize(entities, 'entity', 'entities'),
+    pluralize(assets, 'file'),
+    pluralize(links, 'relation'),
+    pluralize(configuration, 'setting'),
   ]
-  print(`Exported ${what.join(', ')} to ${path} (${sizeOf(bytes)}).`)
+  print(`Exported ${what.join(', ')} to ${path} (${formatSize(bytes)}).`)
 }
 
-const sizeOf = (bytes: number): string => (bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`)
+const formatSize = (bytes: number): string => (bytes < 1_000_000 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`)

@@ -10,14 +10,10 @@ import { carryOutImport, type ImportPreview, previewImport } from '../../operati
 import type { ImportReport } from '../../operations/archive/import-check.js'
 import { formOf, type UnpackedArchive, unpackArchive } from '../../operations/archive/unpack.js'
 import { seedLoader } from '../../operations/seed/loader.js'
-import { archiveKey } from './archive-key.js'
-import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
-import { printList } from './print-list.js'
-import { openProgress } from './progress.js'
-import { print, printTable, refuseLost } from './project.js'
-import { readProjectFolder } from './project-folder.js'
-import { confirm, isInteractive } from './prompt.js'
+import { createProgress, pluralize, print, printList, printTable } from './output.js'
+import { readProjectFolder, refuseLost } from './project.js'
+import { archiveKey, confirm, isInteractive } from './prompt.js'
 
 interface Options extends PartOptions {
   readonly file: string
@@ -35,7 +31,7 @@ export const importCommand = orExplain(async (folder: string, options: Options) 
   const path = resolve(options.file)
   const form = await formOf(path)
   const password = form.isEncrypted ? await archiveKey(options.key) : null
-  const report = interruptible(openProgress(lineOf))
+  const report = interruptible(createProgress(formatProgress))
   const library = await openLibrarySwaps(config)
   try {
     const archive = await unpackArchive(path, form, password, {
@@ -51,7 +47,7 @@ export const importCommand = orExplain(async (folder: string, options: Options) 
 
 type Report = (progress: ImportReport) => void
 
-/** Ends the work when the process is told to end: whatever was begun is taken back on the way out. */
+/** Cancels the import when the process is told to end; everything it began is rolled back. */
 function interruptible(report: Report): Report {
   let isInterrupted = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
@@ -114,7 +110,7 @@ const verbs: Readonly<Record<ImportReport['phase'], string>> = {
 /** Lines of one list. */
 const shown = 30
 
-const lineOf = ({ phase, what, done, total }: ImportReport): string =>
+const formatProgress = ({ phase, what, done, total }: ImportReport): string =>
   `${verbs[phase]} ${what}: ${done}${total === null ? '' : ` of ${total}`}`
 
 /** Prints what an import would do. */
@@ -132,9 +128,9 @@ function show({ context, checked, removed }: ImportPreview, name: string): void 
     names.map((each) => [each, String(removed.get(each) ?? 0), String(imported.get(each) ?? 0)]),
   )
   printList(shown, 'The schemas of the archive and the project differ:', differences)
-  if (unowned > 0) print(`Not imported: ${counted(unowned, 'relation')} that belong to no entity, as Strapi leaves them behind.`)
-  if (outside > 0) print(`Not imported: ${counted(outside, 'relation')} from or to content-types that are left out.`)
-  printList(shown, `The archive has the rows of ${counted(missing.length, 'file')}, but not their bytes:`, missing)
+  if (unowned > 0) print(`Not imported: ${pluralize(unowned, 'relation')} that belong to no entity, as Strapi leaves them behind.`)
+  if (outside > 0) print(`Not imported: ${pluralize(outside, 'relation')} from or to content-types that are left out.`)
+  printList(shown, `The archive has the rows of ${pluralize(missing.length, 'file')}, but not their bytes:`, missing)
   printList(
     shown,
     'The project cannot hold:',
@@ -154,16 +150,16 @@ async function consent({ checked, removed }: ImportPreview, isNew: boolean, { fo
   }
   const rows = [...removed.values()].reduce((sum, count) => sum + count, 0)
   if (isNew || rows === 0 || force === true || yes === true) return
-  if (!isInteractive()) throw new ConfigError(`The import deletes ${counted(rows, 'row')}. To agree: --force. Nothing was changed`)
-  if (!(await confirm(`Delete ${counted(rows, 'row')}?`))) throw new ConfigError('Nothing was changed')
+  if (!isInteractive()) throw new ConfigError(`The import deletes ${pluralize(rows, 'row')}. To agree: --force. Nothing was changed`)
+  if (!(await confirm(`Delete ${pluralize(rows, 'row')}?`))) throw new ConfigError('Nothing was changed')
 }
 
 function sentenceOf({ context: { archive, scope }, checked }: ImportPreview): string {
   const entities = [...checked.entities.values()].reduce((sum, count) => sum + count, 0)
   const files = [...archive.uploads.keys()].filter((name) => checked.named.has(name)).length
   return [
-    ...(scope.content ? [counted(entities, 'entity', 'entities'), counted(checked.links, 'relation')] : []),
-    ...(scope.files ? [counted(files, 'file')] : []),
-    ...(scope.configuration ? [counted(checked.settings, 'setting')] : []),
+    ...(scope.content ? [pluralize(entities, 'entity', 'entities'), pluralize(checked.links, 'relation')] : []),
+    ...(scope.files ? [pluralize(files, 'file')] : []),
+    ...(scope.configuration ? [pluralize(checked.settings, 'setting')] : []),
   ].join(', ')
 }

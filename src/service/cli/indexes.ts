@@ -4,8 +4,8 @@ import { driverOf } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import type { Model } from '../../model/schema/types.js'
 import { onDatabase, orExplain } from './explain-error.js'
-import { checkDatabase, checkPrepared, print } from './project.js'
-import { loadWithoutSecrets, readProjectFolder } from './project-folder.js'
+import { print } from './output.js'
+import { checkDatabase, checkPrepared, loadWithoutSecrets, readProjectFolder } from './project.js'
 
 /** Creates the missing indexes of the project in `folder`. */
 export const indexes = orExplain(async (folder: string) => {

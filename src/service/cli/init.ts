@@ -1,27 +1,24 @@
 // `octavo init [folder]`: creates a project from a template. Asks in a terminal; elsewhere flags and defaults decide.
-import { relative, resolve } from 'node:path'
+
+import { mkdirSync, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { orExplain } from './explain-error.js'
-import type { Choices, InitFlags } from './init/choices.js'
-import { databases } from './init/choices.js'
-import { type GivenChoices, readFlags, withDefaults } from './init/flags.js'
-import { compilerDependencies, dependencyFor } from './init/package-source.js'
-import { projectTexts } from './init/project-text.js'
-import { copiedFiles, templateFolder } from './init/template-files.js'
+import { type Choices, databases, type GivenChoices, type InitFlags, readFlags, withDefaults } from './init/choices.js'
+import { compilerDependencies, copiedFiles, dependencyFor, projectTexts, templateFolder } from './init/project-files.js'
 import { createRepository, installDependencies, packageManager } from './init/tools.js'
-import { folderProblem, writeProject } from './init/write-project.js'
-import { print } from './project.js'
-import { typesFile, typesOfTemplate } from './types.js'
+import { print } from './output.js'
+import { generateTemplateTypes, typesFile } from './types.js'
 
 /** Creates a project in `folder`. */
 export const init = orExplain(async (folder: string | undefined, flags: InitFlags) => {
   const given = readFlags(folder, flags)
   if (given.folder !== undefined) checkFolder(given.folder)
-  const choices = await choicesOf(given, flags.yes === true)
+  const choices = await getChoices(given, flags.yes === true)
   const root = resolve(choices.folder)
   checkFolder(choices.folder)
   const facts = { dependency: dependencyFor(root), compiler: compilerDependencies(), manager: packageManager() }
-  const types = choices.typescript ? [{ path: typesFile, text: await typesOfTemplate(templateFolder(choices.template)) }] : []
+  const types = choices.typescript ? [{ path: typesFile, text: await generateTemplateTypes(templateFolder(choices.template)) }] : []
   writeProject(root, [
     ...[...projectTexts(choices, facts), ...types].map(({ text, ...file }) => ({ ...file, content: text })),
     ...copiedFiles(choices).map(({ path, bytes }) => ({ path, content: bytes })),
@@ -35,7 +32,7 @@ function checkFolder(folder: string): void {
   if (problem !== null) throw new ConfigError(problem)
 }
 
-async function choicesOf(given: GivenChoices, acceptsDefaults: boolean): Promise<Choices> {
+async function getChoices(given: GivenChoices, acceptsDefaults: boolean): Promise<Choices> {
   if (acceptsDefaults || !process.stdin.isTTY || !process.stdout.isTTY) return withDefaults(given)
   // Only a terminal needs the code for questions.
   const { askFor } = await import('./init/questions.js')
@@ -43,7 +40,7 @@ async function choicesOf(given: GivenChoices, acceptsDefaults: boolean): Promise
 }
 
 /**
- * Installs, makes the repository, and prints what comes next. The project stays if one of them fails.
+ * Installs, creates the repository, and prints the next steps. The project stays if one of them fails.
  * @throws ConfigError with the steps that are left if the dependencies cannot be installed
  */
 async function finish({ folder, install, git, database, connection }: Choices, root: string): Promise<void> {
@@ -63,4 +60,69 @@ async function finish({ folder, install, git, database, connection }: Choices, r
     throw new ConfigError(`${problem} Once the cause is removed:\n${lines}`)
   }
   print(`Next:\n${lines}`)
+}
+
+/** Entries that a project folder may contain. */
+const harmless = new Set(['.git', '.DS_Store'])
+/** The most entries that a message names. */
+const maxNamedEntries = 5
+
+/** Says why a project cannot be created in a folder; null if it can. */
+export function folderProblem(folder: string): string | null {
+  const stats = statSync(folder, { throwIfNoEntry: false })
+  if (stats === undefined) return null
+  if (!stats.isDirectory()) return `${folder} is a file.`
+  const others = readdirSync(folder)
+    .filter((name) => !harmless.has(name))
+    .sort()
+  if (others.length === 0) return null
+  const more = others.length > maxNamedEntries ? ` and ${others.length - maxNamedEntries} more` : ''
+  return `${folder} is not empty: it has ${others.slice(0, maxNamedEntries).join(', ')}${more}. A new project needs an empty folder.`
+}
+
+/** A file of the project. */
+export interface ProjectFile {
+  readonly path: string
+  readonly content: string | Uint8Array
+  readonly isSecret?: boolean
+}
+
+const privateFile = 0o600
+
+/**
+ * Writes the files; none replaces another one. If one cannot be written, everything that was made is removed again.
+ * @throws ConfigError that names the file
+ */
+export function writeProject(folder: string, files: readonly ProjectFile[]): void {
+  const made: string[] = []
+  for (const { path, content, isSecret } of files) {
+    const file = join(folder, path)
+    try {
+      makeFolder(dirname(file), made)
+      writeFileSync(file, content, { flag: 'wx', ...(isSecret === true ? { mode: privateFile } : {}) })
+      made.push(file)
+    } catch (error) {
+      const { code, message } = error as NodeJS.ErrnoException
+      // An existing file stays; a partially written one is removed.
+      for (const one of [...made, ...(code === 'EEXIST' ? [] : [file])].reverse()) remove(one)
+      throw new ConfigError(`${file} cannot be written (${message}). Nothing was created.`)
+    }
+  }
+}
+
+function makeFolder(folder: string, made: string[]): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return
+  makeFolder(dirname(folder), made)
+  mkdirSync(folder)
+  made.push(folder)
+}
+
+/** Removes a file, or a folder that is empty. */
+function remove(path: string): void {
+  try {
+    if (statSync(path).isDirectory()) rmdirSync(path)
+    else rmSync(path)
+  } catch {
+    // The folder is not empty, or already removed.
+  }
 }

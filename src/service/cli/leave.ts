@@ -8,11 +8,9 @@ import type { Config } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { actionsOfOctavo } from '../../identity/access/actions.js'
 import type { Model } from '../../model/schema/types.js'
-import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
-import { openProgress } from './progress.js'
-import { checkDatabase, print } from './project.js'
-import { readProjectFolder } from './project-folder.js'
+import { createProgress, pluralize, print } from './output.js'
+import { checkDatabase, readProjectFolder } from './project.js'
 import { confirm, isInteractive } from './prompt.js'
 
 interface Options {
@@ -20,7 +18,7 @@ interface Options {
   readonly yes?: boolean
 }
 
-/** Takes Octavo out of the project in `folder`. @throws ConfigError while the database is in use, or nobody agrees */
+/** Removes Octavo from the project in `folder`. @throws ConfigError while the database is in use, or without consent */
 export const leaveCommand = orExplain(async (folder: string, options: Options) => {
   const { config, model } = await readProjectFolder(folder, checkDatabase)
   if (await hasRunningOwner(config.uploadsFolder))
@@ -58,7 +56,7 @@ async function leave(config: Config, model: Model, { leaving, undelivered, optio
     if (!(await confirm('Remove all this?'))) throw new ConfigError('Nothing was changed')
   }
   if (found.tables.has('octavo_file_swaps')) await finishFiles(config, model)
-  await leaving.remove(openProgress((each: string) => `removing ${each}`))
+  await leaving.remove(createProgress((each: string) => `removing ${each}`))
   await removeStaging(config.uploadsFolder)
   print(`Removed. ${name} has the content as before, and only what Strapi makes. Octavo adds its tables again when it is started.`)
 }
@@ -66,7 +64,7 @@ async function leave(config: Config, model: Model, { leaving, undelivered, optio
 const isEmpty = ({ tables, indexes, permissions, others }: Additions): boolean =>
   tables.size + indexes.length + permissions + others.length === 0
 
-/** Finishes what stopped processes have left among the files. Only the database tells which files are to stay. */
+/** Finishes the file cleanup of stopped processes. The database decides which files stay. */
 async function finishFiles(config: Config, model: Model): Promise<void> {
   if (!(await hasAbandoned(config.uploadsFolder))) return
   const driver = await driverOf(config)
@@ -80,7 +78,7 @@ async function finishFiles(config: Config, model: Model): Promise<void> {
   }
 }
 
-/** What is lost with the rows of a table. */
+/** Content lost with the rows of a table. */
 const lost: Readonly<Record<string, string>> = {
   octavo_pending_links: 'relations of published entries that wait for their targets to be published',
   octavo_modified_drafts: 'notes on changed drafts; the drafts stay',
@@ -98,10 +96,10 @@ const lost: Readonly<Record<string, string>> = {
 
 function show({ tables, indexes, permissions, others }: Additions, undelivered: number, name: string): void {
   print(`Octavo has added to ${name}:`)
-  for (const [table, rows] of tables) print(`  the table ${table}${rows === 0 ? '' : ` (${counted(rows, 'row')})`}`)
-  if (indexes.length > 0) print(`  ${counted(indexes.length, 'index', 'indexes')} (octavo_*)`)
+  for (const [table, rows] of tables) print(`  the table ${table}${rows === 0 ? '' : ` (${pluralize(rows, 'row')})`}`)
+  if (indexes.length > 0) print(`  ${pluralize(indexes.length, 'index', 'indexes')} (octavo_*)`)
   if (permissions > 0)
-    print(`  ${counted(permissions, 'permission')} for actions that Strapi does not have (publish, unpublish, discard, findDraft)`)
+    print(`  ${pluralize(permissions, 'permission')} for actions that Strapi does not have (publish, unpublish, discard, findDraft)`)
   for (const other of others) print(`  ${other}`)
   const lines = [
     ...[...tables].flatMap(([table, rows]) => (rows > 0 && Object.hasOwn(lost, table) ? [[rows, lost[table]!] as const] : [])),

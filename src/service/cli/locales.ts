@@ -1,7 +1,8 @@
 // `octavo locales`: lists, adds and removes locales, and sets the default one.
 import { addLocale, listLocales, removeLocale, setDefaultLocale } from '../../content/locales.js'
 import { orExplain } from './explain-error.js'
-import { type ListOptions, lookIntoProject, print, printJson, printTable, withProject } from './project.js'
+import { type ListOptions, print, printJson, printTable } from './output.js'
+import { lookIntoProject, withProject } from './project.js'
 
 /** Prints the locales of a project. */
 export const listLocalesCommand = orExplain(async (folder: string, { json = false }: ListOptions) => {

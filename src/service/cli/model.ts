@@ -1,4 +1,4 @@
-// `octavo model plan|apply|undo|history`: changes of the content model that lie in the schema files, and those that were made.
+// `octavo model plan|apply|undo|history`: changes of the content model in the schema files, and the history of changes.
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { commandLine } from '../../foundation/runtime/command-line.js'
@@ -10,10 +10,9 @@ import type { DescribedPlan } from '../../project/model-changes/described-plan.j
 import { openLiveModel, planOfFiles } from '../../project/model-changes/live-model.js'
 import { named, renameText } from '../../project/model-changes/refusals.js'
 import { openModelForCommand } from '../project-model.js'
-import { counted } from './counted.js'
 import { onDatabase, orExplain } from './explain-error.js'
-import { checkDatabase, type ListOptions, lookIntoStarted, moment, print, printJson, printTable } from './project.js'
-import { loadWithoutSecrets, readProjectFolder } from './project-folder.js'
+import { formatTime, type ListOptions, pluralize, print, printJson, printTable } from './output.js'
+import { checkDatabase, loadWithoutSecrets, lookIntoStarted, readProjectFolder } from './project.js'
 
 interface DecisionOptions extends ListOptions {
   readonly rename?: string
@@ -30,7 +29,7 @@ const list = (text = ''): readonly string[] =>
     .filter((part) => part !== '')
 
 /** `api::note.note.body=text`, `api::note.note=api::memo.memo`, `shared.seo=shared.meta`. @throws ConfigError */
-function renameOf(text: string): Rename {
+function parseRename(text: string): Rename {
   const [, from = '', to = ''] = /^([^=]+)=([^=]+)$/.exec(text) ?? []
   const isUid = (uid: string) => /^(?:[a-z]+::)?[\w-]+\.[\w-]+$/.test(uid)
   if (isUid(from) && isUid(to)) return { kind: from.includes('::') ? 'type' : 'component', from, to }
@@ -41,13 +40,13 @@ function renameOf(text: string): Rename {
   return { kind: 'attribute', schema, from: from.slice(dot + 1), to }
 }
 
-const decisionsOf = ({ rename, publishDrafts = false, agree }: DecisionOptions): StartDecisions => ({
+const parseDecisions = ({ rename, publishDrafts = false, agree }: DecisionOptions): StartDecisions => ({
   agreed: new Set(list(agree)),
-  renames: list(rename).map(renameOf),
+  renames: list(rename).map(parseRename),
   choices: { neverPublished: publishDrafts ? 'publish' : 'keepAside' },
 })
 
-/** Does something with the model of a project. What is refused is explained. */
+/** Runs an operation on the model of a project and explains refusals. */
 async function withModel<Result>(
   folder: string,
   decisions: StartDecisions,
@@ -62,14 +61,14 @@ async function opened<Result>(config: Config, decisions: StartDecisions, work: (
   try {
     return await work(options)
   } catch (error) {
-    throw error instanceof ApiError ? new ConfigError(refusalOf(error)) : error
+    throw error instanceof ApiError ? new ConfigError(describeRefusal(error)) : error
   } finally {
     await close()
   }
 }
 
 /** The message of a refusal, with the names to agree to. */
-function refusalOf({ message, details }: ApiError): string {
+function describeRefusal({ message, details }: ApiError): string {
   const losses = (details?.losses ?? []) as readonly CountedContent[]
   if (losses.length === 0) return `${message}.`
   const names = losses.map(({ name }) => name)
@@ -80,7 +79,7 @@ const sameModel = 'The database has the model of the schema files.'
 
 /** Shows what the files would do. */
 export const planCommand = orExplain(async (folder: string, options: DecisionOptions) => {
-  const plan = await withModel(folder, decisionsOf(options), async (open) => {
+  const plan = await withModel(folder, parseDecisions(options), async (open) => {
     const unfinished = await unfinishedChange(open.database.main)
     if (unfinished !== null)
       throw new ConfigError(
@@ -95,7 +94,7 @@ export const planCommand = orExplain(async (folder: string, options: DecisionOpt
 
 /** Makes the change of the files, and finishes one that was begun, or takes it back. */
 export const applyCommand = orExplain(async (folder: string, options: DecisionOptions) => {
-  const change = await withModel(folder, decisionsOf(options), async (open) => {
+  const change = await withModel(folder, parseDecisions(options), async (open) => {
     const isUnfinished = (await unfinishedChange(open.database.main)) !== null
     if (!isUnfinished && (await planOfFiles(open)) === null) return null
     const { length } = await listChanges(open.database.main)
@@ -109,7 +108,7 @@ export const applyCommand = orExplain(async (folder: string, options: DecisionOp
 export const undoCommand = orExplain(async (folder: string, options: DecisionOptions & { readonly change?: string }) => {
   const change = options.change === undefined ? null : Number(options.change)
   if (change !== null && !Number.isSafeInteger(change)) throw new ConfigError('--change: expected the number of a change.')
-  const { agreed } = decisionsOf(options)
+  const { agreed } = parseDecisions(options)
   const undone = await withModel(folder, { agreed: new Set() }, async (open) => {
     if (open.start.former !== null)
       throw new ConfigError(
@@ -132,14 +131,14 @@ export const historyCommand = orExplain(async (folder: string, { json }: ListOpt
   const undone = new Set(changes.map(({ undoes }) => undoes))
   if (json === true)
     printJson([
-      ...changes.map(({ madeAt, ...change }) => ({ ...change, madeAt: moment(madeAt) })),
+      ...changes.map(({ madeAt, ...change }) => ({ ...change, madeAt: formatTime(madeAt) })),
       ...(unfinished === null ? [] : [unfinishedOf(unfinished)]),
     ])
   else
     printTable(
       ['change', 'made', 'what', ''],
       [
-        ...changes.map(({ id, madeAt, summary }) => [String(id), moment(madeAt), summary, undone.has(id) ? 'undone' : '']),
+        ...changes.map(({ id, madeAt, summary }) => [String(id), formatTime(madeAt), summary, undone.has(id) ? 'undone' : '']),
         ...(unfinished === null ? [] : [[String(unfinished.id), '', unfinished.summary, stateOf(unfinished)]]),
       ],
     )
@@ -155,7 +154,7 @@ const unfinishedOf = (change: UnfinishedChange) => {
 
 function printPlan(plan: DescribedPlan, folder: string): void {
   const { changes, responses, losses, conditions, steps, gains, possibleRenames } = plan
-  print(`${counted(changes.length, 'change')} of the model:`)
+  print(`${pluralize(changes.length, 'change')} of the model:`)
   for (const change of changes) print(`  ${Object.values(change).map(String).join(' ')}`)
   for (const sentence of responses) print(`  ${sentence}`)
   printCounted('Content that would no longer be shown, and is kept aside:', losses)
@@ -166,7 +165,7 @@ function printPlan(plan: DescribedPlan, folder: string): void {
   }
   print('Steps:')
   for (const { kind, risk, rows, sql } of steps) {
-    print(`  ${kind} (${risk}${rows === null ? '' : `, ${counted(rows, 'row')}`})`)
+    print(`  ${kind} (${risk}${rows === null ? '' : `, ${pluralize(rows, 'row')}`})`)
     for (const statement of sql) print(`    ${statement}`)
   }
   for (const rename of possibleRenames) print(`If it was renamed: ${commandLine(`model apply --rename ${renameText(rename)}`, folder)}`)

@@ -8,9 +8,8 @@ import type { Model } from '../../model/schema/types.js'
 import { describe, describedOf } from '../../project/description/openapi/description.js'
 import type { DescriptionReader } from '../../project/description/openapi/operation.js'
 import { orExplain } from './explain-error.js'
-import { type GeneratedFileOptions, writeOutput } from './output-file.js'
-import { lookIntoProject } from './project.js'
-import { anyDatabase, readProjectFolder } from './project-folder.js'
+import { type GeneratedFileOptions, writeOutput } from './output.js'
+import { anyDatabase, lookIntoProject, readProjectFolder } from './project.js'
 import { findRole } from './roles.js'
 
 interface OpenapiOptions extends GeneratedFileOptions {

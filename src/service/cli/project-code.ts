@@ -1,7 +1,7 @@
-// Names the code of a Strapi project that Octavo does not run, after the service listens: what each file does to requests as far as its text
-// shows, and the defaults for octavo.config that take the place of constant ones.
+// Logs the code of a Strapi project that Octavo does not run, after the service listens: the effects of each file, and defaults for
+// octavo.config that replace constant ones.
 import type { Logger } from 'pino'
-import { codeFilesOf } from '../../../packages/strapi-code/code-files.js'
+import { findCodeFiles } from '../../../packages/strapi-code/code-files.js'
 import type { Configured, SuggestedDefaults } from '../../../packages/strapi-code/code-report.js'
 import { readProjectCode } from '../../../packages/strapi-code/read-project-code.js'
 import type { Config } from '../../foundation/config/config.js'
@@ -10,11 +10,11 @@ import { actionsAt, type LeftOutRoutes, leftOutRoutes } from '../../model/schema
 import type { Model } from '../../model/schema/types.js'
 import type { Service } from '../service.js'
 
-/** Files that get a line of their own. */
-const mostLines = 200
+/** Maximum number of files with a separate line. */
+const maxLines = 200
 
-/** Whether a project has code, so that a thread to read it is worth its while. */
-const hasCode = (folder: string): boolean => signOfStrapi(folder) !== null || codeFilesOf(folder).length > 0
+/** Whether a project has code, which needs a thread to be read. */
+const hasCode = (folder: string): boolean => signOfStrapi(folder) !== null || findCodeFiles(folder).length > 0
 
 /** Logs the code of a project: one line per file, then the defaults that the service accepts. */
 export async function reportProjectCode(
@@ -30,11 +30,11 @@ export async function reportProjectCode(
     return null
   })
   if (found === null || found.lines.length === 0) return
-  for (const { message, isSettled, ...line } of found.lines.slice(0, mostLines)) logger[isSettled ? 'info' : 'warn'](line, message)
-  const more = found.lines.length - mostLines
+  for (const { message, isSettled, ...line } of found.lines.slice(0, maxLines)) logger[isSettled ? 'info' : 'warn'](line, message)
+  const more = found.lines.length - maxLines
   if (more > 0) logger.warn({ more }, 'more files with code that is not run')
   for (const { uid, defaults, paths } of found.suggestions) {
-    const problem = await problemOf(documents(uid), defaults)
+    const problem = await getProblem(documents(uid), defaults)
     if (problem === null) logger.warn({ paths, types: { [uid]: { defaults } } }, adviceFor(defaults))
     else logger.warn({ paths, uid, problem }, 'what the code sets cannot be defaults of octavo.config')
   }
@@ -47,7 +47,7 @@ const adviceFor = (defaults: SuggestedDefaults['defaults']): string =>
     : 'defaults for octavo.config that take the place of this code'
 
 /** Reads one document with these defaults; the message of the error if that is not possible. */
-async function problemOf(documents: ReturnType<Service['documents']>, defaults: SuggestedDefaults['defaults']): Promise<string | null> {
+async function getProblem(documents: ReturnType<Service['documents']>, defaults: SuggestedDefaults['defaults']): Promise<string | null> {
   try {
     await documents.findFirst(defaults)
     return null
@@ -61,14 +61,14 @@ const attributesOf = ({ types, components }: Model): readonly string[] => [
 ]
 
 const configuredIn = ({ types, routes }: Pick<Config, 'types' | 'routes'>, model: Model): Configured => ({
-  contentRoutes: contentRoutesOf(model, leftOutRoutes(types)),
+  contentRoutes: listContentRoutes(model, leftOutRoutes(types)),
   defaults: Object.fromEntries(Object.entries(types).map(([uid, { defaults = {} }]) => [uid, Object.keys(defaults)])),
   selections: Object.entries(types).flatMap(([uid, type]) => (type.routes === undefined ? [] : [uid])),
   routes: routes.map(({ method, path }) => `${method} ${path}`),
 })
 
 /** The routes of content-types that exist, by method and path. */
-const contentRoutesOf = ({ paths }: Model, leftOut: LeftOutRoutes | null): Readonly<Record<string, string>> =>
+const listContentRoutes = ({ paths }: Model, leftOut: LeftOutRoutes | null): Readonly<Record<string, string>> =>
   Object.fromEntries(
     [...paths].flatMap(([name, type]) =>
       (type.singleType ? [false] : [false, true]).flatMap((hasId) =>

@@ -1,16 +1,79 @@
-// Opens a project for a command that reads or writes a few rows, possibly while a service runs on the same database.
+// Opens a project for a command, possibly while a service is running on the same database.
+import { randomBytes } from 'node:crypto'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { refuseUnfinishedRestore } from '../../content/media/unfinished-restore.js'
 import { type DatabaseView, hasColumns, type MainConnection, type WriteDatabase } from '../../database/database.js'
 import { driverOf } from '../../database/open.js'
-import type { Config } from '../../foundation/config/config.js'
+import { type Config, loadConfig } from '../../foundation/config/config.js'
 import { signOfStrapi } from '../../foundation/config/files.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { commandLine } from '../../foundation/runtime/command-line.js'
-import { terminalLines, terminalText } from '../../foundation/runtime/terminal-text.js'
+import { loadModel } from '../../model/schema/load.js'
+import { filesOnDisk } from '../../model/schema/schema-files.js'
 import type { Model } from '../../model/schema/types.js'
 import { seedLoader } from '../../operations/seed/loader.js'
+import { withContractOfDatabase } from '../../project/contract.js'
+import { openFields } from '../../project/fields.js'
+import { calledCommand } from './called-command.js'
 import { onDatabase } from './explain-error.js'
-import { readProjectFolder } from './project-folder.js'
 import { ensureSecrets, reportCreated } from './secrets.js'
+
+const projectMarkers = [
+  'src/api',
+  'src/components',
+  'octavo.config.json',
+  'octavo.config.js',
+  'octavo.config.mjs',
+  'octavo.config.cjs',
+  'octavo.config.ts',
+]
+
+/** Refuses a folder that is not a project, before any file is created in it. @throws ConfigError */
+export function checkProject(folder: string): void {
+  if (isProject(folder)) return
+  // A word of another command, such as the role in `octavo roles list public`, is taken for a folder.
+  const advice = isProject(process.cwd())
+    ? `The current folder is one: leave out "${relative(process.cwd(), folder)}".`
+    : `Pass the project's folder: ${commandLine(calledCommand(), null)}`
+  throw new ConfigError(
+    `${folder} is not a content project: it has none of ${projectMarkers.join(', ')}, and no package.json that depends on @strapi/strapi. ${advice}`,
+  )
+}
+
+function isProject(folder: string): boolean {
+  if (projectMarkers.some((path) => existsSync(join(folder, path)))) return true
+  const packageFile = join(folder, 'package.json')
+  return existsSync(packageFile) && readFileSync(packageFile, 'utf8').includes('"@strapi/strapi"')
+}
+
+export interface ProjectFiles {
+  readonly config: Config
+  readonly model: Model
+}
+
+/**
+ * Reads the configuration and the model of the project in `folder`. `check`: refuses its database, before the model is read.
+ * @throws ConfigError if the folder is not a project, its files are not right, or its database is refused
+ */
+export async function readProjectFolder(
+  folder: string,
+  check: (config: Config, folder: string) => void | Promise<void>,
+  load: (folder: string) => Promise<Config> = loadConfig,
+): Promise<ProjectFiles> {
+  const config = await withContractOfDatabase(await load(folder))
+  checkProject(config.folder)
+  refuseUnfinishedRestore(config)
+  await check(config, folder)
+  const fields = openFields(config, { isOptional: check === anyDatabase })
+  return { config, model: await onDatabase(config, () => loadModel(config, filesOnDisk, fields)) }
+}
+
+/** Loads the configuration for a command that uses no secrets; those that are missing are made up. */
+export const loadWithoutSecrets = (folder: string): Promise<Config> => loadConfig(folder, null, () => randomBytes(24).toString('base64url'))
+
+/** For commands that do not use the project's database. */
+export const anyDatabase = (): void => {}
 
 /** A project opened for a command. */
 export interface Project {
@@ -35,7 +98,7 @@ async function withDatabase<Result>(given: Config, model: Model, work: (project:
   const isNew = !driver.exists(given)
   const saved = await ensureSecrets(given)
   const { config } = saved
-  // Standard output belongs to the command, so what is created on the way is reported on standard error.
+  // Standard output belongs to the command, so side effects are reported on standard error.
   process.stderr.write(reportCreated(saved))
   const { main, writes, close } = await driver.openForCommand(config, model, seedLoader(config, model, driver.nameOf(config)))
   if (isNew) process.stderr.write(`Created the database ${driver.nameOf(config)}.\n`)
@@ -85,7 +148,7 @@ export async function checkDatabase(config: Config, folder: string): Promise<voi
     throw new ConfigError(`There is no database at ${driver.nameOf(config)} yet. Start the service once: ${commandLine('start', folder)}`)
 }
 
-/** @throws ConfigError if the project had a database that is not there any more */
+/** @throws ConfigError if the project has lost its database */
 export const refuseLost = async (config: Config): Promise<void> => (await driverOf(config)).refuseLost(config, strapiEvidence(config))
 
 /** @throws ConfigError if the database has no tables: its first start did not finish, or it lost its content */
@@ -106,32 +169,3 @@ function strapiEvidence({ folder, database }: Config): string | null {
   if (sign === null) return null
   return `${sign}, so the project has one${database.problem === null ? '' : ` (${database.problem})`}`
 }
-
-/** Prints a line to standard output, or several. */
-export const print = (line: string): void => void process.stdout.write(`${terminalLines(line)}\n`)
-
-/** Options of commands that list something. */
-export interface ListOptions {
-  /** Prints JSON, for scripts. */
-  readonly json?: boolean
-}
-
-/** Prints a value as JSON. */
-export const printJson = (value: unknown): void => print(JSON.stringify(value, null, 2))
-
-/** Prints a plain-text table with columns as wide as their longest entry. */
-export function printTable(head: readonly string[], rows: readonly (readonly string[])[]): void {
-  const shown = rows.map((row) => row.map(terminalText))
-  const widths = head.map((title, index) => Math.max(title.length, ...shown.map((row) => row[index]!.length)))
-  for (const row of [head, ...shown])
-    print(
-      row
-        .map((cell, index) => cell.padEnd(widths[index]!))
-        .join('  ')
-        .trimEnd(),
-    )
-}
-
-/** Formats a time to the minute; a dash for null. */
-export const moment = (milliseconds: number | null): string =>
-  milliseconds === null ? '-' : new Date(Number(milliseconds)).toISOString().slice(0, 16).replace('T', ' ')

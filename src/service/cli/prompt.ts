@@ -1,8 +1,9 @@
-// Questions to the person at the terminal. Secrets are not shown while they are typed.
+// Questions at the terminal, and secrets: typed, from standard input or the environment, or generated.
+
+import { randomBytes } from 'node:crypto'
 import { createInterface } from 'node:readline/promises'
 import { ConfigError } from '../../foundation/errors/errors.js'
 
-/** Whether there is someone to ask. */
 export const isInteractive = (): boolean => process.stdin.isTTY === true && process.stderr.isTTY === true
 
 /** Asks a question on standard error; anything but `yes` or `y` means no. @throws ConfigError if the person breaks off */
@@ -50,4 +51,36 @@ export function askSecret(question: string): Promise<string> {
     }
     stdin.on('data', take)
   })
+}
+
+/** The variable with the key, which, unlike -k, no list of processes shows. */
+const variable = 'OCTAVO_ARCHIVE_KEY'
+
+/** Returns the key of a new archive, asked for twice. @throws ConfigError without one */
+export async function newArchiveKey(given: string | undefined): Promise<string> {
+  const key = given ?? process.env[variable]
+  if (key !== undefined && key !== '') return key
+  if (!isInteractive())
+    throw new ConfigError(`An encrypted archive needs a key: set ${variable}, or pass -k <key>; --no-encrypt writes a plain one`)
+  const typed = await askSecret('Key of the archive: ')
+  if (typed === '') throw new ConfigError('The key is empty')
+  if ((await askSecret('The same again: ')) !== typed) throw new ConfigError('The keys differ')
+  return typed
+}
+
+/** Returns the key of an archive. @throws ConfigError without one */
+export async function archiveKey(given: string | undefined): Promise<string> {
+  const key = given ?? process.env[variable]
+  if (key !== undefined && key !== '') return key
+  if (!isInteractive()) throw new ConfigError(`The archive is encrypted: set ${variable} to its key, or pass -k <key>`)
+  return askSecret('Key of the archive: ')
+}
+
+/** Returns the given password, the first line of standard input for `-`, or a generated one. */
+export async function readPassword(given: string | undefined): Promise<{ readonly password: string; readonly made: boolean }> {
+  if (given === undefined) return { password: randomBytes(15).toString('base64url'), made: true }
+  if (given !== '-') return { password: given, made: false }
+  let text = ''
+  for await (const chunk of process.stdin) text += String(chunk)
+  return { password: text.split(/\r?\n/)[0]!, made: false }
 }

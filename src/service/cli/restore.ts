@@ -2,13 +2,11 @@
 
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { type Restored, restoreBackup } from '../../operations/backup/restore.js'
-import { lineOf } from './backup.js'
-import { counted } from './counted.js'
+import { formatProgress } from './backup.js'
 import { onDatabase, orExplain } from './explain-error.js'
-import { watchInterruption } from './interruption.js'
-import { openProgress } from './progress.js'
-import { print } from './project.js'
-import { checkProject, loadWithoutSecrets } from './project-folder.js'
+import { createProgress, pluralize, print } from './output.js'
+import { checkProject, loadWithoutSecrets } from './project.js'
+import { watchInterruption } from './signals.js'
 
 interface Options {
   readonly replace?: boolean
@@ -26,9 +24,11 @@ export const restoreCommand = orExplain(async (from: string, folder: string, opt
   try {
     await onDatabase(config, async () => {
       const restored = await restoreBackup(config, {
-        ...{ from, replace, now: new Date() },
+        from,
+        replace,
+        now: new Date(),
         schemas: schemas ? 'backup' : keepSchemas ? 'project' : null,
-        report: openProgress(lineOf('restoring')),
+        report: createProgress(formatProgress('restoring')),
         begun: interruption.undoes,
         changing: interruption.end,
       })
@@ -47,9 +47,9 @@ function show({ note, isContinued, aside, left }: Restored): void {
   }
   const changed = schemas.written.length + schemas.removed.length
   const what = [
-    counted(backup.rows, 'row'),
-    counted(backup.files, 'file'),
-    ...(changed > 0 ? [counted(changed, 'changed schema')] : []),
+    pluralize(backup.rows, 'row'),
+    pluralize(backup.files, 'file'),
+    ...(changed > 0 ? [pluralize(changed, 'changed schema')] : []),
   ].join(', ')
   print(
     `${isContinued ? 'Finished the restore that was interrupted' : 'Restored'}: ${what} as of ${backup.snapshotAt}, from ${backup.path}.`,

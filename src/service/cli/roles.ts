@@ -2,9 +2,10 @@
 
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { addActions, createRole, deleteRole, listRoles, type Role, typeOf, updateRole } from '../../identity/access/roles.js'
-import { namesOf, readActions, standsFor } from './actions.js'
+import { parseNames, readActions, standsFor } from './actions.js'
 import { orExplain } from './explain-error.js'
-import { type ListOptions, lookIntoProject, type Project, print, printJson, printTable, withProject } from './project.js'
+import { type ListOptions, print, printJson, printTable } from './output.js'
+import { lookIntoProject, type Project, withProject } from './project.js'
 
 /** Prints the roles of a project. */
 export const listRolesCommand = orExplain(
@@ -61,7 +62,7 @@ export const grantCommand = orExplain(async (nameOrId: string, list: string, fol
 export const revokeCommand = orExplain(async (nameOrId: string, list: string, folder: string) => {
   const taken = await withProject(folder, async (project) => {
     const role = await findRole(project, nameOrId)
-    const unwanted = namesOf(list)
+    const unwanted = parseNames(list)
     const isUnwanted = (action: string): boolean => unwanted.some((name) => standsFor(name, action))
     const actions = role.actions.filter((action) => !isUnwanted(action))
     if (actions.length < role.actions.length) await updateRole(project.writer, project.model, role.id, { actions }, Date.now())

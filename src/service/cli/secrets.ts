@@ -1,4 +1,4 @@
-// Generates missing secrets of a project once, by whichever of its processes comes first, and saves them in its .env.
+// Generates missing secrets of a project once, in the first of its processes, and saves them in its .env.
 import { randomBytes } from 'node:crypto'
 import {
   chmodSync,
@@ -111,8 +111,8 @@ function removeTemporaryFiles(path: string): void {
 }
 
 /**
- * Gives a file that replaces another one the rights of that one, without those of everybody. Where root makes it, it belongs to whom the
- * former one belonged to; a new one, or one that everybody could read, belongs to the owner of the folder, who has to read it.
+ * Copies the permissions of a replaced file, without those for others. A file that root writes belongs to the former owner; a new file, or
+ * one that others could read, belongs to the owner of the folder, who must be able to read it.
  */
 function keepRights(file: string, former: Stats | null): void {
   if (former !== null) chmodSync(file, former.mode & ownerAndGroup)

@@ -10,16 +10,13 @@ import { loadModel } from '../../model/schema/load.js'
 import type { Model } from '../../model/schema/types.js'
 import { withContractOfDatabase } from '../../project/contract.js'
 import { createService, type Service } from '../service.js'
-import { endWithParent } from './end-with-parent.js'
-import { orExplain } from './explain-error.js'
-import type { Hangup } from './hangup.js'
+import { orExplain, startFailure } from './explain-error.js'
 import { checkPorts } from './port-check.js'
-import { refuseLost } from './project.js'
+import { checkProject, refuseLost } from './project.js'
 import { reportProjectCode } from './project-code.js'
-import { checkProject } from './project-folder.js'
 import { ensureSecrets, reportCreated } from './secrets.js'
 import { type Shutdown, watchShutdown } from './shutdown.js'
-import { startFailure } from './start-failure.js'
+import { endWithParent, type Hangup } from './signals.js'
 
 /** Options of a process that serves. */
 export interface ServeOptions {
@@ -127,7 +124,7 @@ function say(production: boolean, text: string, fields: Readonly<Record<string, 
   process.stdout.write(production ? logLine(30, text, fields) : `${text}\n`)
 }
 
-/** Generates missing secrets only after the schemas were loaded, so that a start that fails leaves no files behind. */
+/** Generates missing secrets after loading the schemas, so that a failed start leaves no files. */
 async function open(given: Config, logger: Logger): Promise<{ readonly config: Config; readonly service: Service }> {
   const config = await withContractOfDatabase(given)
   if (Object.keys(config.missingSecrets).length > 0) await loadModel(config)

@@ -11,7 +11,8 @@ import {
 } from '../../identity/access/account-settings.js'
 import { roleByType } from '../../identity/accounts/users.js'
 import { orExplain } from './explain-error.js'
-import { type ListOptions, lookIntoProject, print, printJson, printTable, withProject } from './project.js'
+import { type ListOptions, print, printJson, printTable } from './output.js'
+import { lookIntoProject, withProject } from './project.js'
 
 interface Setting {
   readonly about: string

@@ -38,7 +38,7 @@ const interrupted = { SIGTERM: 143, SIGINT: 130 }
  * an operator sends it.
  */
 export function watchShutdown({ logger, flush }: Log, level: 'info' | 'debug' = 'info'): Shutdown {
-  const leave = openLeave(flush)
+  const leave = createLeave(flush)
   let service: { readonly close: Close; readonly times: Times } | null = null
   let stopping = false
   /** The main process has asked for the end, and no signal has come: one that was sent to all processes may be late. */
@@ -94,7 +94,7 @@ export function watchShutdown({ logger, flush }: Log, level: 'info' | 'debug' = 
 }
 
 /** Returns what ends the process with a status once the log is written, or its output is blocked. */
-function openLeave(flush: Log['flush']): Shutdown['leave'] {
+function createLeave(flush: Log['flush']): Shutdown['leave'] {
   const endThreads = trackThreads()
   return async (status) => {
     const [log, free] = await Promise.all([flush(exitTimeout), within(exitTimeout, endThreads())])
@@ -104,25 +104,25 @@ function openLeave(flush: Log['flush']): Shutdown['leave'] {
   }
 }
 
-/** Logs what code of the project did not catch. `uncaught`: called after an error, since which nobody knows what was interrupted. */
+/** Logs uncaught errors of project code. `uncaught`: called after an exception, whose consequences are unknown. */
 function watchFailures(logger: Log['logger'], uncaught: () => void): void {
   const { report } = openFailureLog(logger)
   // A hook or listener did not await a promise; its failure does not affect the service.
   process.on('unhandledRejection', (reason) => {
     const code = runningCode()
-    report(reason, `unhandled promise rejection${inCode(code)}`, code?.requestId ?? undefined)
+    report(reason, `unhandled promise rejection${describeCode(code)}`, code?.requestId ?? undefined)
   })
-  // What was interrupted is not known, so the service does not go on: it responds to what was sent before, and ends.
+  // The interrupted work is unknown, so the service finishes open requests and ends.
   process.on('uncaughtException', (error) => {
     const code = runningCode()
     const requestId = code?.requestId ?? undefined
-    logger.fatal({ err: error, requestId }, `uncaught exception${inCode(code)}; the service stops`)
+    logger.fatal({ err: error, requestId }, `uncaught exception${describeCode(code)}; the service stops`)
     uncaught()
   })
 }
 
-/** Names the code of the project that something came from, as far as Node knows. */
-const inCode = (code: RunningCode | null): string => (code === null ? '' : ` in ${code.name}`)
+/** Names the project code that an error came from, if Node knows it. */
+const describeCode = (code: RunningCode | null): string => (code === null ? '' : ` in ${code.name}`)
 
 /** Tracks the threads of this process; returns a function that ends them. */
 function trackThreads(): () => Promise<unknown> {

@@ -1,15 +1,14 @@
 // `octavo start [folder]`: serves a project, in this process or in several others.
 import { loadConfig } from '../../foundation/config/config.js'
 import { processOption } from '../../foundation/config/processes.js'
-import { orExplain } from './explain-error.js'
-import { type Hangup, watchHangup } from './hangup.js'
-import { startFailure } from './start-failure.js'
+import { orExplain, startFailure } from './explain-error.js'
+import { type Hangup, watchHangup } from './signals.js'
 
 /** Options of `octavo start`. */
 export interface StartOptions {
   /** Start with an empty database although the project had one. */
   readonly new?: boolean
-  /** How many processes serve; takes precedence over the configuration. */
+  /** Number of service processes; takes precedence over the configuration. */
   readonly processes?: string
 }
 
@@ -17,7 +16,7 @@ export interface StartOptions {
 export async function start(folder: string, options: StartOptions = {}): Promise<void> {
   const hangup = watchHangup()
   await orExplain(begin)(folder, options, hangup)
-  // What the configuration of the project has opened may keep the process alive.
+  // Open handles of the project's configuration may keep the process alive.
   if (process.exitCode !== undefined) process.exit()
 }
 

@@ -13,7 +13,8 @@ import {
 } from '../../identity/access/tokens.js'
 import { readActions } from './actions.js'
 import { orExplain } from './explain-error.js'
-import { type ListOptions, lookIntoProject, moment, print, printJson, printTable, withProject } from './project.js'
+import { formatTime, type ListOptions, print, printJson, printTable } from './output.js'
+import { lookIntoProject, withProject } from './project.js'
 
 /** Options of `octavo tokens create`. */
 export interface TokenOptions {
@@ -26,7 +27,7 @@ export interface TokenOptions {
 }
 
 const types: readonly TokenType[] = ['read-only', 'full-access', 'custom']
-const shortestKey = 32
+const minKeyCharacters = 32
 
 /** Creates an API token and prints its key. */
 export const createTokenCommand = orExplain(async (folder: string, options: TokenOptions) => {
@@ -56,15 +57,19 @@ export const listTokensCommand = orExplain(async (folder: string, { json = false
   if (json)
     return printJson(
       tokens.map(({ id, name, type, expires_at, last_used_at }) => ({
-        ...{ id, name, type, expiresAt: isoTime(expires_at), lastUsedAt: isoTime(last_used_at) },
+        id,
+        name,
+        type,
+        expiresAt: isoTime(expires_at),
+        lastUsedAt: isoTime(last_used_at),
       })),
     )
   const rows = tokens.map(({ id, name, type, expires_at, last_used_at }) => [
     String(id),
     name,
     type,
-    moment(expires_at),
-    moment(last_used_at),
+    formatTime(expires_at),
+    formatTime(last_used_at),
   ])
   printTable(['id', 'name', 'type', 'expires', 'last used'], rows)
 })
@@ -95,8 +100,8 @@ const isoTime = (milliseconds: number | null): string | null =>
   milliseconds === null ? null : new Date(Number(milliseconds)).toISOString()
 
 function checkKey(key: string): void {
-  if (key.length < shortestKey || /\s/.test(key))
-    throw new ConfigError(`--key needs at least ${shortestKey} characters and must not contain spaces.`)
+  if (key.length < minKeyCharacters || /\s/.test(key))
+    throw new ConfigError(`--key needs at least ${minKeyCharacters} characters and must not contain spaces.`)
 }
 
 function readLifespan(expires: string): number | null {

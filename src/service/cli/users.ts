@@ -20,8 +20,9 @@ import {
 } from '../../identity/accounts/users.js'
 import type { Model } from '../../model/schema/types.js'
 import { orExplain } from './explain-error.js'
-import { readPassword } from './given-password.js'
-import { type ListOptions, lookIntoProject, print, printJson, printTable, withProject } from './project.js'
+import { type ListOptions, print, printJson, printTable } from './output.js'
+import { lookIntoProject, withProject } from './project.js'
+import { readPassword } from './prompt.js'
 import { findRole } from './roles.js'
 
 /** Options of `octavo users create`. */
@@ -63,7 +64,12 @@ export const listUsersCommand = orExplain(async (folder: string, { json = false 
   if (json)
     return printJson(
       users.map(({ id, username, email, role, confirmed, blocked }) => ({
-        ...{ id, username, email, role, confirmed: confirmed === 1, blocked: blocked === 1 },
+        id,
+        username,
+        email,
+        role,
+        confirmed: confirmed === 1,
+        blocked: blocked === 1,
       })),
     )
   const state = (user: User) => (user.blocked === 1 ? 'blocked' : user.confirmed === 1 ? 'confirmed' : 'not confirmed')

@@ -25,18 +25,18 @@ interface LogEntry {
 /** Messages that each start of a service repeats; the line that says where the project is served has the address. */
 const oncePerRun = /^There is no administrator yet/
 const superfluous = /^Server listening at /
-/** The longest fields that stand behind their message. */
+/** Maximum characters of fields on the line of their message. */
 const shortFields = 160
 
 /**
  * Returns a function that makes a line of the log readable, or null for a line to leave out. `colours`: with the escape sequences of a
  * terminal.
  */
-export function openReadableLog(colours: boolean): (line: string) => string | null {
+export function createReadableLog(colours: boolean): (line: string) => string | null {
   const printed = new Set<string>()
   const paint = (style: Style, text: string): string => (colours ? styleText(style, text) : text)
   return (line) => {
-    const entry = entryOf(line)
+    const entry = parseEntry(line)
     if (entry === null) return line
     const { level, time, msg = '', ...fields } = entry
     if (superfluous.test(msg) || (oncePerRun.test(msg) && printed.has(msg))) return null
@@ -54,7 +54,7 @@ export function openReadableLog(colours: boolean): (line: string) => string | nu
   }
 }
 
-function entryOf(line: string): LogEntry | null {
+function parseEntry(line: string): LogEntry | null {
   if (!line.startsWith('{"level":')) return null
   try {
     return JSON.parse(line, (_key, value) => (typeof value === 'string' ? terminalLines(value) : value)) as LogEntry

@@ -1,17 +1,23 @@
-// The process of a service that `octavo dev` starts: `octavo start`, on a port that it shares with the process that it replaces. It loads
-// its code before it is told to begin.
+// A service process of `octavo dev`: `octavo start`, on a port shared with the process that it replaces. It loads its code first and waits
+// for the message to begin.
 import { limitYoungGeneration } from '../../../foundation/runtime/gc.js'
-import { leaveHangupToStarter } from '../hangup.js'
-import { tellStarter } from '../processes/cluster-messages.js'
+import { tellStarter } from '../processes/messages.js'
 import { serve } from '../serve.js'
-import type { Begin } from './messages.js'
+import { leaveHangupToStarter } from '../signals.js'
+
+/** From `octavo dev`: serve the project. */
+export interface BeginMessage {
+  readonly kind: 'begin'
+  /** The process to be replaced still listens on the same port. */
+  readonly replaces: boolean
+}
 
 limitYoungGeneration()
 leaveHangupToStarter()
 
 const [folder = '.'] = process.argv.slice(2)
 
-process.once('message', ({ replaces }: Begin) => {
+process.once('message', ({ replaces }: BeginMessage) => {
   const serving = (address: string): void => {
     tellStarter({ kind: 'serving', address })
     void followSchemas()
@@ -23,7 +29,7 @@ process.once('message', ({ replaces }: Begin) => {
 async function followSchemas(): Promise<void> {
   const log = (level: number, msg: string): void => void process.stdout.write(`${JSON.stringify({ level, time: Date.now(), msg })}\n`)
   try {
-    const { refreshTypes } = await import('./written-types.js')
+    const { refreshTypes } = await import('../types.js')
     const file = await refreshTypes(folder)
     if (file !== null) log(30, `wrote ${file} again: the schemas have changed`)
   } catch (error) {

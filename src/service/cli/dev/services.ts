@@ -1,10 +1,10 @@
 // The processes of `octavo dev`: one serves, and another one that is starting takes its place as soon as it listens. Both share the port.
 import cluster, { type Worker } from 'node:cluster'
 import type { Readable } from 'node:stream'
-import { killAfter, type LoadingWorker, messageOf, shareConnections, startWorker, workerEnded } from '../processes/service-workers.js'
-import type { Begin } from './messages.js'
+import { killAfter, type LoadingWorker, shareConnections, startWorker, waitForExit, waitForMessage } from '../processes/workers.js'
+import type { BeginMessage } from './service-process.js'
 
-/** How the start of a service ended; `superseded`: another start followed before it did. */
+/** Result of a start; `superseded`: the next start began first. */
 export type StartOutcome =
   | { readonly kind: 'serving'; readonly address: string; readonly milliseconds: number }
   | { readonly kind: 'failed'; readonly isServed: boolean }
@@ -37,7 +37,7 @@ const [interruptTime, stopTime] = [300, 1_000]
 const standbyDelay = 300
 
 /** Prepares to serve the project in `root`. */
-export function openServices(root: string, { output, ended }: ServiceOptions): Services {
+export function createServices(root: string, { output, ended }: ServiceOptions): Services {
   shareConnections()
   let serving: Worker | null = null
   let starting: Worker | null = null
@@ -52,7 +52,7 @@ export function openServices(root: string, { output, ended }: ServiceOptions): S
     if (starting === null && !isStopped) standby ??= fork()
   }
 
-  /** Returns the process that stands by, or a new one. */
+  /** Returns the standby process, or a new one. */
   function takeProcess(fresh: boolean): LoadingWorker {
     const ready = standby
     standby = null
@@ -65,8 +65,8 @@ export function openServices(root: string, { output, ended }: ServiceOptions): S
     if (starting !== null) end(starting, stopTime)
     const { worker, loaded } = takeProcess(fresh)
     starting = worker
-    const listening = messageOf(worker, 'serving')
-    if ((await loaded) !== null && starting === worker) worker.send({ kind: 'begin', replaces: serving !== null } satisfies Begin)
+    const listening = waitForMessage(worker, 'serving')
+    if ((await loaded) !== null && starting === worker) worker.send({ kind: 'begin', replaces: serving !== null } satisfies BeginMessage)
     const listens = await listening
     if (starting !== worker) return { kind: 'superseded' }
     starting = null
@@ -88,7 +88,7 @@ export function openServices(root: string, { output, ended }: ServiceOptions): S
     // A terminal interrupts all processes at once; a second signal would end them in the middle of their last requests.
     const asking = setTimeout(() => workers.map((worker) => worker.process.kill('SIGTERM')), interruptTime)
     const killing = setTimeout(() => workers.map((worker) => worker.process.kill('SIGKILL')), stopTime)
-    await Promise.all(workers.map(workerEnded))
+    await Promise.all(workers.map(waitForExit))
     clearTimeout(asking)
     clearTimeout(killing)
   }
@@ -96,7 +96,7 @@ export function openServices(root: string, { output, ended }: ServiceOptions): S
   return { start, stop }
 }
 
-/** Starts a process for a service of the project in `root`. It waits until it is told to begin. */
+/** Starts a process for a service of the project in `root`, which waits for the message to begin. */
 function forkService(root: string, output: ServiceOptions['output']): LoadingWorker {
   const stdio = output === null ? 'inherit' : 'pipe'
   const file = new URL('./service-process.js', import.meta.url)

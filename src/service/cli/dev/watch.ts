@@ -1,7 +1,132 @@
-// Watches the inputs of a project, with events of the file system or by polling, and reports which of them changed.
-import { basename, dirname, join, sep } from 'node:path'
+// Watches the inputs of a project: schemas, configuration, the code that it imports, and .env.
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join, relative, resolve, sep } from 'node:path'
+import { parseEnv } from 'node:util'
 import { watch as watchFiles } from 'chokidar'
-import { changedInputs, inputFolders, mayBeInput, type ProjectInputs, readInputs } from './project-inputs.js'
+import { withoutMark } from '../../../foundation/runtime/byte-order-mark.js'
+
+/** The relative paths in imports, exports, dynamic imports and calls of require; those in comments too. */
+const specifiers = /(?:\bfrom|\bimport|\brequire)\s*\(?\s*(['"`])(\.{1,2}(?:\/[^'"`\n$]*)?)\1/g
+
+const extensions = ['.ts', '.mts', '.cts', '.js', '.mjs', '.cjs', '.json']
+
+/** The most files that are followed. */
+const maxFiles = 1_000
+
+/** The files that a project's code imports, and those that it names but which do not exist. */
+export interface Imports {
+  /** Existing files, including the given ones, by absolute path with their text. */
+  readonly files: ReadonlyMap<string, string>
+  /** Paths without a file, as the code names them. */
+  readonly missing: ReadonlySet<string>
+}
+
+/** Follows the relative imports of `entries`, except into `node_modules`. */
+export function followImports(entries: readonly string[]): Imports {
+  const files = new Map<string, string>()
+  const missing = new Set<string>()
+  const waiting = [...entries]
+  for (let path = waiting.pop(); path !== undefined && files.size < maxFiles; path = waiting.pop()) {
+    const text = files.has(path) || /[\\/]node_modules[\\/]/.test(path) ? null : readText(path)
+    if (text === null) continue
+    files.set(path, text)
+    if (path.endsWith('.json')) continue
+    for (const [, , named] of text.matchAll(specifiers)) {
+      const place = resolve(dirname(path), named!)
+      const found = fileAt(place)
+      if (found === null) missing.add(place)
+      else waiting.push(found)
+    }
+  }
+  return { files, missing }
+}
+
+/** Returns the file that an import of `place` means: the extension may be missing, or be `.js` for a TypeScript file. */
+function fileAt(place: string): string | null {
+  const written = /\.([cm]?)js$/.exec(place)
+  const candidates = [
+    place,
+    ...(written === null ? [] : [`${place.slice(0, written.index)}.${written[1]}ts`]),
+    ...extensions.map((extension) => place + extension),
+    ...extensions.map((extension) => resolve(place, `index${extension}`)),
+  ]
+  return candidates.find((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true) ?? null
+}
+
+/** One state of the inputs of a project. */
+export interface ProjectInputs {
+  /** The text of each file by its path, relative to the project; .env is not among them. */
+  readonly files: ReadonlyMap<string, string>
+  /** The variables in .env. */
+  readonly variables: Readonly<Record<string, string | undefined>>
+  /** Folders outside the fixed ones that have, or would have, imported files; absolute. */
+  readonly importFolders: ReadonlySet<string>
+}
+
+/** Folders whose schema files are inputs, and those of Strapi's configuration. */
+const schemaFolders = ['src/api', 'src/components', 'src/extensions']
+export const inputFolders: readonly string[] = [...schemaFolders, 'config']
+
+const configuration = /^(?:octavo\.config|config[/\\](?:env[/\\]development[/\\])?(?:api|database))\.(?:json|[cm]?js|ts)$/
+
+/** True for the name of a file that could be an input. */
+export const mayBeInput = (name: string): boolean => name === '.env' || /\.(?:json|[cm]?[jt]s)$/.test(name)
+
+/** Reads the inputs of the project in `root`. Files that cannot be read count as absent. */
+export function readInputs(root: string): ProjectInputs {
+  const path = (file: string): string => relative(root, file)
+  const schemas = schemaFolders.flatMap((folder) => filesBelow(join(root, folder))).filter((file) => file.endsWith('.json'))
+  const own = [...filesIn(root), ...filesBelow(join(root, 'config'))].filter((file) => configuration.test(path(file)))
+  const { files, missing } = followImports(own)
+  const texts = [...[...schemas, join(root, 'package.json')].map((file) => [file, readText(file)] as const), ...files]
+  return {
+    files: new Map(texts.flatMap(([file, text]) => (text === null ? [] : [[path(file), text]]))),
+    variables: parseEnv(withoutMark(readText(join(root, '.env')) ?? '')),
+    importFolders: new Set([...files.keys(), ...missing].map((file) => dirname(file))),
+  }
+}
+
+/** Secrets that the service itself adds to .env at its first start. */
+const generatedSecrets = ['API_TOKEN_SALT', 'JWT_SECRET']
+
+/** Returns the paths that differ between two states, or an empty list. Secrets that .env did not have before are no difference. */
+export function changedInputs(before: ProjectInputs, after: ProjectInputs): readonly string[] {
+  const paths = new Set([...before.files.keys(), ...after.files.keys()])
+  const changed = [...paths].filter((path) => before.files.get(path) !== after.files.get(path))
+  const names = new Set([...Object.keys(before.variables), ...Object.keys(after.variables)])
+  const differs = [...names].some(
+    (name) =>
+      before.variables[name] !== after.variables[name] && !(generatedSecrets.includes(name) && before.variables[name] === undefined),
+  )
+  return [...changed.map((path) => path.split(sep).join('/')).sort(), ...(differs ? ['.env'] : [])]
+}
+
+function filesBelow(folder: string): readonly string[] {
+  return readEntries(folder).flatMap((entry) => {
+    if (entry.name === 'node_modules' || entry.name.startsWith('.')) return []
+    const path = join(folder, entry.name)
+    return entry.isDirectory() ? filesBelow(path) : [path]
+  })
+}
+
+const filesIn = (folder: string): readonly string[] =>
+  readEntries(folder).flatMap((entry) => (entry.isDirectory() ? [] : [join(folder, entry.name)]))
+
+function readEntries(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch {
+    return []
+  }
+}
+
+function readText(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return null
+  }
+}
 
 /** Options of the watcher. */
 export interface WatchOptions {
@@ -15,7 +140,7 @@ export interface WatchOptions {
 
 /** Milliseconds without a further event after which changes are reported: editors write a file in several steps. */
 const quietTime = 60
-/** Milliseconds until the files are looked at once more: what is created in a new folder before it is watched causes no event. */
+/** Delay of a second scan: files created in a new folder before it is watched cause no event. */
 const secondLook = 1_000
 
 /** Starts to watch the project in `root`. Files that are written without a change, and files that the service writes, are not reported. */
@@ -46,11 +171,11 @@ export function watchProject(root: string, { poll, changed, failed }: WatchOptio
     }, quietTime)
   })
   watcher.on('error', (error) => failed(error as NodeJS.ErrnoException))
-  // The first scan reports nothing, so what changed meanwhile is found by looking.
+  // The first scan reports nothing, so a second one finds concurrent changes.
   watcher.once('ready', compare)
 }
 
-/** True for what has to be watched: the folders of inputs, the folders above them, and the files beside the imported ones. */
+/** True for watched paths: input folders, their parents, and the folders of imported files. */
 function isWatched(root: string, { importFolders }: ProjectInputs, path: string, isFolder: boolean | undefined): boolean {
   const folders = inputFolders.map((folder) => join(root, folder))
   if (folders.some((folder) => isBelow(folder, path))) return basename(path) !== 'node_modules' && !basename(path).startsWith('.')

@@ -1,6 +1,8 @@
-// What a new project is to be: the answers to the questions of `octavo init`, from its flags, from a terminal, or by default.
+// The choices of `octavo init`, their defaults, and the flags that make them.
+import { didYouMean } from '../../../foundation/errors/did-you-mean.js'
+import { ConfigError } from '../../../foundation/errors/errors.js'
+import { commandLine } from '../../../foundation/runtime/command-line.js'
 
-/** The templates, with what they are. */
 export const templates = {
   blank: 'an empty project',
   blog: 'posts with authors and categories, and some content',
@@ -16,7 +18,7 @@ export const databases = {
 } as const
 export type DatabaseName = keyof typeof databases
 
-/** Where a database server is. */
+/** The connection of a database server. */
 export interface ServerConnection {
   readonly host: string
   readonly port: string
@@ -27,7 +29,11 @@ export interface ServerConnection {
 
 /** The connection that is written where none is given. */
 export const defaultConnection = (database: DatabaseName): ServerConnection => ({
-  ...{ host: 'localhost', port: String(databases[database].port), name: 'octavo', username: 'octavo', password: '' },
+  host: 'localhost',
+  port: String(databases[database].port),
+  name: 'octavo',
+  username: 'octavo',
+  password: '',
 })
 
 /** A new project. */
@@ -37,13 +43,12 @@ export interface Choices {
   readonly template: TemplateName
   readonly database: DatabaseName
   readonly connection: ServerConnection
-  /** Whether the configuration file is TypeScript. */
   readonly typescript: boolean
   readonly install: boolean
   readonly git: boolean
 }
 
-/** The flags of `octavo init`; what is absent is asked or has its default. */
+/** The flags of `octavo init`; absent ones are questions or defaults. */
 export interface InitFlags {
   readonly template?: string
   readonly database?: string
@@ -52,4 +57,59 @@ export interface InitFlags {
   readonly install?: boolean
   readonly git?: boolean
   readonly yes?: boolean
+}
+
+/** Choices made by the flags and the folder. */
+export type GivenChoices = Partial<Choices>
+
+/** Reads the flags. @throws ConfigError for a value that does not exist */
+export function readFlags(folder: string | undefined, flags: InitFlags): GivenChoices {
+  const template = flags.template === undefined ? undefined : parseChoice('--template', flags.template, templates)
+  const url = flags.databaseUrl === undefined ? undefined : readUrl(flags.databaseUrl)
+  const database = flags.database === undefined ? url?.database : parseChoice('--database', flags.database, databases)
+  if (url !== undefined && database !== url.database)
+    throw new ConfigError(`--database is ${database}, and --database-url is of ${url.database}.`)
+  const { typescript, install, git } = flags
+  const all = { folder, template, database, connection: url?.connection, typescript, install, git }
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined))
+}
+
+/** Adds defaults to the given choices. @throws ConfigError without a folder */
+export function withDefaults(given: GivenChoices): Choices {
+  if (given.folder === undefined) throw new ConfigError(`Name the folder of the new project: ${commandLine('init my-project', null)}`)
+  const { database = 'sqlite' } = given
+  return {
+    template: 'blank',
+    typescript: true,
+    install: true,
+    git: true,
+    database,
+    connection: defaultConnection(database),
+    ...given,
+    folder: given.folder,
+  }
+}
+
+function parseChoice<Name extends string>(flag: string, value: string, known: Readonly<Record<Name, unknown>>): Name {
+  if (Object.hasOwn(known, value)) return value as Name
+  const names = Object.keys(known)
+  throw new ConfigError(`${flag} is "${value}"; it must be ${names.slice(0, -1).join(', ')} or ${names.at(-1)}${didYouMean(value, names)}`)
+}
+
+const protocols: Readonly<Record<string, DatabaseName>> = { 'postgres:': 'postgres', 'postgresql:': 'postgres', 'mysql:': 'mysql' }
+
+function readUrl(text: string): { readonly database: DatabaseName; readonly connection: ServerConnection } {
+  const url = URL.canParse(text) ? new URL(text) : null
+  const database = protocols[url?.protocol ?? '']
+  if (url === null || database === undefined)
+    throw new ConfigError('--database-url must be a URL like postgres://user:password@host:5432/database, or mysql://…')
+  const defaults = defaultConnection(database)
+  const given = {
+    host: url.hostname,
+    port: url.port,
+    name: decodeURIComponent(url.pathname.slice(1)),
+    username: decodeURIComponent(url.username),
+    password: decodeURIComponent(url.password),
+  }
+  return { database, connection: { ...defaults, ...Object.fromEntries(Object.entries(given).filter(([, value]) => value !== '')) } }
 }

@@ -1,8 +1,16 @@
 // Asks in a terminal what the flags of `octavo init` do not say.
 import { confirm, intro, isCancel, password, select, text } from '@clack/prompts'
 import { ConfigError } from '../../../foundation/errors/errors.js'
-import { type Choices, type DatabaseName, databases, defaultConnection, type ServerConnection, templates } from './choices.js'
-import { type GivenChoices, withDefaults } from './flags.js'
+import {
+  type Choices,
+  type DatabaseName,
+  databases,
+  defaultConnection,
+  type GivenChoices,
+  type ServerConnection,
+  templates,
+  withDefaults,
+} from './choices.js'
 
 const defaultFolder = 'my-project'
 
@@ -13,7 +21,9 @@ export async function askFor(given: GivenChoices, problemOf: (folder: string) =>
   const template = given.template ?? (await choose('What does it start with?', templates, (about) => ({ label: null, hint: about })))
   const database = given.database ?? (await choose('Which database?', databases, ({ name, about }) => ({ label: name, hint: about })))
   return withDefaults({
-    ...{ folder, template, database },
+    folder,
+    template,
+    database,
     connection: given.connection ?? (database === 'sqlite' ? defaultConnection(database) : await askConnection(database)),
     typescript: given.typescript ?? (await answer(confirm({ message: 'Write its configuration in TypeScript?' }))),
     install: given.install ?? (await answer(confirm({ message: 'Install the dependencies now?' }))),

@@ -1,36 +1,36 @@
 // `octavo start --processes`: the main process holds the ports, and several others serve. It prepares nothing and opens no database.
+
+import { subscribe } from 'node:diagnostics_channel'
+import type { Server } from 'node:net'
 import type { Logger } from 'pino'
 import { addToProcess } from '../../../foundation/config/code-environment.js'
 import type { Config } from '../../../foundation/config/config.js'
+import { pause } from '../../../foundation/runtime/clock.js'
 import { openLog } from '../../../foundation/runtime/log.js'
 import type { ProcessesPort, WatchedProcesses } from '../../../operations/management/processes-port.js'
-import { endWithParent } from '../end-with-parent.js'
-import type { Hangup } from '../hangup.js'
+import { startFailure } from '../explain-error.js'
 import { checkPorts } from '../port-check.js'
 import { watchShutdown } from '../shutdown.js'
-import { startFailure } from '../start-failure.js'
-import { startMember } from './member.js'
-import { type Members, openMembers } from './members.js'
-import { shareConnections } from './service-workers.js'
-import { findSharedPort, type SharedPort } from './shared-port.js'
+import { endWithParent, type Hangup } from '../signals.js'
+import { createMembers, type Members, startMember } from './members.js'
+import { shareConnections } from './workers.js'
 
 /** Milliseconds beyond the longest shutdown of a process after which it is killed, and beyond that for the main process itself. */
 const [killTime, endTime] = [2_000, 1_000]
 
-/** What the command was started with. */
-interface Started {
+interface MainProcessOptions {
   /** An empty database may be created although the project had one. */
   readonly allowsNew: boolean
   readonly hangup: Hangup
 }
 
 /** Serves the project in `folder` by several processes, until a signal stops them. */
-export async function serveTogether(folder: string, config: Config, { allowsNew, hangup }: Started): Promise<void> {
+export async function serveTogether(folder: string, config: Config, { allowsNew, hangup }: MainProcessOptions): Promise<void> {
   const { limits } = config
   const log = openLog({ level: config.logLevel, bytes: limits.logBytes, batches: false })
   log.takeOver()
   const shutdown = watchShutdown(log)
-  // Where a terminal is closed, nobody is left who could end the command.
+  // After a terminal is closed, nothing else ends the command.
   const end = (): void => shutdown.end(true, false)
   // Processes that have not begun to start read the configuration as it is then.
   hangup.does(end, () => {})
@@ -38,7 +38,7 @@ export async function serveTogether(folder: string, config: Config, { allowsNew,
   await checkPorts(config).catch((error) => {
     throw startFailure(error)
   })
-  const running = await openRunning(folder, config, allowsNew, log.logger, () => void stop(0).finally(() => shutdown.leave(1)))
+  const running = await prepareProcesses(folder, config, allowsNew, log.logger, () => void stop(0).finally(() => shutdown.leave(1)))
   const { members, management } = running
   async function stop(delay: number): Promise<void> {
     running.isStopping = true
@@ -55,23 +55,29 @@ export async function serveTogether(folder: string, config: Config, { allowsNew,
 }
 
 /** The processes, and the management port of all of them. */
-interface Running {
+interface ServiceProcesses {
   readonly members: Members
   readonly management: ProcessesPort | null
   isStopping: boolean
 }
 
-/** Prepares the processes, and opens the management port. `hopeless`: called when it is no use to start any more. */
-async function openRunning(folder: string, config: Config, allowsNew: boolean, logger: Logger, hopeless: () => void): Promise<Running> {
+/** Prepares the processes and opens the management port. `hopeless`: called when further starts make no sense. */
+async function prepareProcesses(
+  folder: string,
+  config: Config,
+  allowsNew: boolean,
+  logger: Logger,
+  hopeless: () => void,
+): Promise<ServiceProcesses> {
   const { host, port, limits } = config
   shareConnections()
-  const environment = environmentOf(config)
+  const environment = getEnvironment(config)
   const begin = { allowsNew, host, port, isManaged: config.management !== null }
   const write = (line: string): void => void process.stdout.write(line)
   let shared: SharedPort | null = null
-  // Where all stop, the first one that is about to leave has the port closed; otherwise others listen on.
+  // While all stop, the first process that stops listening closes the port; otherwise others keep listening.
   const leaving = async (): Promise<void> => (running.isStopping ? shared?.close() : undefined)
-  const members: Members = openMembers({
+  const members: Members = createMembers({
     count: config.processes,
     limits,
     endTime: limits.drainDelay + limits.drainTimeout + killTime,
@@ -92,8 +98,8 @@ async function openRunning(folder: string, config: Config, allowsNew: boolean, l
     running: () => members.listening().map(({ asked }) => asked),
     isStopping: () => running.isStopping,
   }
-  const management = await openPort(config, watched, logger)
-  const running: Running = { members, management, isStopping: false }
+  const management = await openManagementPort(config, watched, logger)
+  const running: ServiceProcesses = { members, management, isStopping: false }
   shared = findSharedPort()
   return running
 }
@@ -107,7 +113,7 @@ function kill(pid: number | null): void {
 }
 
 /** Opens the management port of all processes, if there is one. Only then is its code loaded. */
-async function openPort(config: Config, processes: WatchedProcesses, logger: Logger): Promise<ProcessesPort | null> {
+async function openManagementPort(config: Config, processes: WatchedProcesses, logger: Logger): Promise<ProcessesPort | null> {
   if (config.management === null) return null
   const { openProcessesPort } = await import('../../../operations/management/processes-port.js')
   const port = openProcessesPort(config.management, config, processes, logger)
@@ -115,11 +121,49 @@ async function openPort(config: Config, processes: WatchedProcesses, logger: Log
   return port
 }
 
-/**
- * What the processes have beside the environment of this one, which gets back what it had before the configuration was loaded: each of
- * them reads .env again.
- */
-function environmentOf({ processes }: Config): Readonly<Record<string, string>> {
+/** Additional variables of the processes. Restores the environment of this process without .env, which each of them reads again. */
+function getEnvironment({ processes }: Config): Readonly<Record<string, string>> {
   addToProcess({})
   return { OCTAVO_PROCESSES: String(processes) }
 }
+
+/** The part of Node's handle of a socket that is used here; it has no public API. */
+interface ListeningHandle {
+  listen(length: number): number
+  close(): void
+}
+
+/** A port that processes share. */
+export interface SharedPort {
+  /** Stops listening and passes on every connection that was accepted. */
+  close(): Promise<void>
+}
+
+/** Milliseconds for connections that were accepted to reach a process. */
+const passingTime = 100
+
+/** Finds the next port that this process listens on. */
+export function findSharedPort(): SharedPort {
+  let handle: ListeningHandle | null = null
+  let closing: Promise<void> | null = null
+  subscribe('tracing:net.server.listen:asyncEnd', (message) => {
+    const { server } = message as { readonly server: Server & { readonly _handle?: ListeningHandle } }
+    handle = server._handle ?? null
+  })
+  const close = async (): Promise<void> => {
+    // A client that finds the queue full tries again, and is refused then, before it has sent anything.
+    handle?.listen(0)
+    await nextTurn()
+    handle?.close()
+    await pause(passingTime)
+  }
+  return {
+    close: () => {
+      closing ??= close()
+      return closing
+    },
+  }
+}
+
+/** Resolves when everything was accepted that had arrived. */
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)))

@@ -1,10 +1,227 @@
-// Keeps so many service processes: starts them, replaces those that end, and ends all.
+// The service processes of `octavo start --processes`: their start, failures, replacement and end.
+import type { Worker } from 'node:cluster'
+import type { Readable } from 'node:stream'
 import type { Logger } from 'pino'
 import { pause } from '../../../foundation/runtime/clock.js'
-import { consequenceOf, type FailureLimits } from './failures.js'
-import { endWhereLate } from './late-start.js'
-import type { MemberEnd, ServiceMember } from './member.js'
-import { isMember, openRollingRestart } from './rolling-restart.js'
+import { type AskedProcess, askedProcess } from '../../../operations/management/processes-port.js'
+import type { BeginServing, EndServing, LeavePort, LeavingPort } from './messages.js'
+import { killAfter, type LoadingWorker, startWorker, waitForMessage } from './workers.js'
+
+/** A service process. */
+export interface ServiceMember {
+  /** Null: the system has not started it. */
+  readonly pid: number | null
+  /** The address on which it listens; null: it ended before. */
+  readonly serves: Promise<string | null>
+  /** Resolves when it has ended and everything that it sent was read. */
+  readonly ended: Promise<MemberEnd>
+  /** For the management port. */
+  readonly asked: AskedProcess
+  /** Tells it to end, and kills it after a timeout. */
+  end(how: Omit<EndServing, 'kind'>, milliseconds: number): void
+}
+
+export interface MemberEnd {
+  /** Null: a signal ended it. */
+  readonly status: number | null
+  readonly signal: string | null
+  /** Why the system has not started it. */
+  readonly error?: string
+}
+
+export interface MemberOptions {
+  readonly folder: string
+  /** Added to the environment of the main process. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Receives the lines of standard output. */
+  write(line: string): void
+  /** Resolves when the process may stop listening. */
+  leaving(): Promise<void>
+}
+
+/** Starts a service process. */
+export function startMember(begin: Omit<BeginServing, 'kind'>, options: MemberOptions): ServiceMember {
+  const { folder, environment } = options
+  const file = new URL('./process-of-several.js', import.meta.url)
+  try {
+    const started = startWorker({ file, folder, environment, output: 'pipe', errors: 'inherit' })
+    return createMember(started, begin, options)
+  } catch (error) {
+    return createFailedMember(Promise.resolve((error as Error).message))
+  }
+}
+
+function createMember(
+  { worker, loaded }: LoadingWorker,
+  begin: Omit<BeginServing, 'kind'>,
+  { write, leaving }: MemberOptions,
+): ServiceMember {
+  const failed = new Promise<string>((resolve) => {
+    worker.on('error', ({ message }: Error) => resolve(message))
+  })
+  if (worker.process.pid === undefined) return createFailedMember(failed)
+  passLines(worker.process.stdout!, write)
+  const serving = waitForMessage(worker, 'serving')
+  // Messages sent before its code is loaded may be lost.
+  let whenLoaded: BeginServing | EndServing = { kind: 'begin', ...begin }
+  void loaded.then((isLoaded) => isLoaded !== null && tell(worker, whenLoaded))
+  worker.on('message', ({ kind }: LeavingPort) => {
+    if (kind === 'leaving') void leaving().then(() => tell(worker, { kind: 'leave' }))
+  })
+  return {
+    pid: worker.process.pid,
+    serves: serving.then((message) => message?.address ?? null),
+    ended: waitForEnd(worker),
+    asked: askedProcess(worker),
+    end: (how, milliseconds) => {
+      whenLoaded = { kind: 'end', ...how }
+      tell(worker, whenLoaded)
+      killAfter(worker, milliseconds)
+    },
+  }
+}
+
+const outputTime = 1_000
+
+/** A process that the system has not started, such as for want of memory or descriptors. */
+const createFailedMember = (failed: Promise<string>): ServiceMember => ({
+  pid: null,
+  serves: Promise.resolve(null),
+  ended: failed.then((error) => ({ status: null, signal: null, error })),
+  asked: { ask: async () => null, lastMetrics: () => null },
+  end: () => {},
+})
+
+/** Sends a message unless the process has ended. */
+function tell(worker: Worker, message: BeginServing | EndServing | LeavePort): void {
+  if (worker.isConnected()) worker.send(message, () => {})
+}
+
+async function waitForEnd(worker: Worker): Promise<MemberEnd> {
+  const closed = new Promise((resolve) => worker.process.stdout!.once('close', resolve))
+  const disconnected = new Promise((resolve) => worker.once('disconnect', resolve))
+  const end = await new Promise<MemberEnd>((resolve) => {
+    worker.once('exit', (status: number | null, signal: string | null) => resolve({ status, signal }))
+  })
+  // A process that it has started itself may keep its output open.
+  await Promise.race([Promise.all([closed, disconnected]), pause(outputTime)])
+  return end
+}
+
+/** Passes each line of a stream on, with its end. */
+export function passLines(stream: Readable, write: (line: string) => void): void {
+  let rest = ''
+  stream.setEncoding('utf8')
+  stream.on('data', (text: string) => {
+    const lines = (rest + text).split('\n')
+    rest = lines.pop() ?? ''
+    for (const line of lines) write(`${line}\n`)
+  })
+  stream.on('close', () => {
+    if (rest !== '') write(`${rest}\n`)
+    rest = ''
+  })
+}
+
+/** Milliseconds and counts; see `limits` in the configuration. */
+export interface FailureLimits {
+  readonly processSettled: number
+  readonly processPause: number
+  readonly processLongestPause: number
+  readonly processFailures: number
+}
+
+export interface Consequence {
+  /** Failures in a row, this one included; 0: it had served for long enough. */
+  readonly failures: number
+  /** Milliseconds until it is replaced. */
+  readonly pause: number
+  /** As many have failed as may in a row. */
+  readonly isHopeless: boolean
+}
+
+/** The consequence of an end. `served`: milliseconds of service, null if it never served; `before`: previous failures in a row. */
+export function getConsequence(served: number | null, before: number, limits: FailureLimits): Consequence {
+  if (served !== null && served >= limits.processSettled) return { failures: 0, pause: 0, isHopeless: false }
+  const failures = before + 1
+  return {
+    failures,
+    pause: Math.min(limits.processLongestPause, limits.processPause * 2 ** Math.min(before, 30)),
+    isHopeless: failures >= limits.processFailures,
+  }
+}
+
+/** Time for a process that does not serve yet to end by itself. */
+const endTime = 2_000
+
+/** Ends a process that does not serve in time. The returned function is true until then. */
+export function endWhereLate(member: ServiceMember, milliseconds: number, logger: Logger): () => boolean {
+  let isLate = false
+  const ending = setTimeout(() => {
+    isLate = true
+    logger.error({ pid: member.pid, milliseconds }, 'a service process does not serve in time (limits.processStart); it is ended')
+    member.end({ waits: false, isReplaced: false }, endTime)
+  }, milliseconds)
+  void member.serves.then(() => clearTimeout(ending))
+  return () => !isLate
+}
+
+/** The processes that are replaced. */
+export interface ReplaceableMembers {
+  /** Those that listen and are not being replaced. */
+  serving(): readonly ServiceMember[]
+  /** Those that do not listen yet. */
+  starting(): readonly ServiceMember[]
+  /** Starts another one and waits until it serves; otherwise resolves to how it ended. */
+  add(): Promise<ServiceMember | MemberEnd>
+  /** Ends one that another one has taken the place of, and waits until it has ended. */
+  leave(member: ServiceMember): Promise<void>
+  isStopping(): boolean
+}
+
+/** True for a process that serves. */
+export const isMember = (found: ServiceMember | MemberEnd): found is ServiceMember => 'serves' in found
+
+/** Returns a function that replaces all processes. A call during a replacement starts another one afterwards, for newer changes. */
+export function createRollingRestart(
+  { serving, starting, add, leave, isStopping }: ReplaceableMembers,
+  logger: Logger,
+): () => Promise<void> {
+  let restarting: Promise<void> | null = null
+  let isAskedAgain = false
+
+  async function replaceAll(): Promise<void> {
+    logger.info('the service processes are replaced, one after the other')
+    // Those that are starting may have read the configuration before it changed.
+    for (const member of [...serving(), ...starting()]) {
+      await member.serves
+      if (isStopping()) return
+      // A process that ended in the meantime was already replaced.
+      if (!serving().includes(member)) continue
+      const next = await add()
+      if (isStopping()) return
+      if (!isMember(next)) return logger.error({ ...next }, 'a service process could not be started; those before it serve on')
+      // If the former process ended in the meantime, its replacement is surplus.
+      await leave(serving().includes(member) ? member : next)
+    }
+    logger.info('all service processes are replaced')
+  }
+
+  async function replaceWhileAsked(): Promise<void> {
+    while (isAskedAgain && !isStopping()) {
+      isAskedAgain = false
+      await replaceAll()
+    }
+  }
+
+  return () => {
+    isAskedAgain = true
+    restarting ??= replaceWhileAsked().finally(() => {
+      restarting = null
+    })
+    return restarting
+  }
+}
 
 /** The service processes. */
 export interface Members {
@@ -22,14 +239,13 @@ export interface Members {
   running(): readonly ServiceMember[]
 }
 
-/** What the processes need. */
 export interface MembersOptions {
   readonly count: number
   readonly limits: FailureLimits & {
     /** Milliseconds for a process to serve, but for the first one. */
     readonly processStart: number
   }
-  /** Milliseconds after which a process is killed that was told to end. */
+  /** Time until a process that was told to end is killed. */
   readonly endTime: number
   readonly logger: Logger
   /** Starts a process; `isFirst`: the first of all. */
@@ -40,10 +256,10 @@ export interface MembersOptions {
   hopeless(): void
 }
 
-/** Prepares so many processes. */
-export function openMembers(options: MembersOptions): Members {
+/** Prepares the processes. */
+export function createMembers(options: MembersOptions): Members {
   const { count, endTime, logger } = options
-  const { running, starting, since, add, replace } = openReplacing(options, () => isStopping)
+  const { running, starting, since, add, replace } = createReplacement(options, () => isStopping)
   let isStopping = false
   const serving = () => [...since.keys()]
   const leave = async (member: ServiceMember): Promise<void> => {
@@ -63,7 +279,7 @@ export function openMembers(options: MembersOptions): Members {
       if (!isStopping) logger.info({ processes: since.size }, 'all service processes serve')
       return null
     },
-    restart: openRollingRestart(
+    restart: createRollingRestart(
       { serving, starting: () => [...starting], add: () => add(false), leave, isStopping: () => isStopping },
       logger,
     ),
@@ -81,16 +297,16 @@ export function openMembers(options: MembersOptions): Members {
   }
 }
 
-/** Whether a signal has ended a process, as it does before it serves. */
+/** Whether a signal ended the process, which happens only before it serves. */
 const isInterrupted = ({ status, signal }: MemberEnd): boolean =>
   status === 130 || status === 143 || signal === 'SIGINT' || signal === 'SIGTERM'
 
 /** Starts processes, and others in the place of those that end by themselves. */
-function openReplacing({ limits, logger, begin, ended, hopeless }: MembersOptions, isStopping: () => boolean) {
+function createReplacement({ limits, logger, begin, ended, hopeless }: MembersOptions, isStopping: () => boolean) {
   const running = new Set<ServiceMember>()
   /** Those that do not listen yet. */
   const starting = new Set<ServiceMember>()
-  /** When each that listens began to; those that were told to end are not among them. */
+  /** Start of service by process, without those told to end. */
   const since = new Map<ServiceMember, number>()
   let failures = 0
 
@@ -119,9 +335,9 @@ function openReplacing({ limits, logger, begin, ended, hopeless }: MembersOption
     if (began !== undefined && !isStopping()) await replace(member.pid, how, performance.now() - began)
   }
 
-  /** Starts another process in the place of one that has ended. `served`: for so many milliseconds; null: it never did. */
+  /** Replaces a process that ended. `served`: milliseconds of service; null: it never served. */
   async function replace(pid: number | null, how: MemberEnd, served: number | null): Promise<void> {
-    const consequence = consequenceOf(served, failures, limits)
+    const consequence = getConsequence(served, failures, limits)
     failures = consequence.failures
     logger.error({ pid, ...how, failures, pause: consequence.pause }, 'a service process ended; another one is started')
     if (consequence.isHopeless && !hasSettled()) return hopeless()

@@ -1,4 +1,4 @@
-// What the main process of `octavo start --processes` tells the processes that serve.
+// Messages between the process of a command and its service processes.
 
 /** To a process: serve the project. */
 export interface BeginServing {
@@ -7,7 +7,7 @@ export interface BeginServing {
   readonly isFirst: boolean
   /** An empty database may be created although the project had one. */
   readonly allowsNew: boolean
-  /** Where all listen, whatever the configuration says meanwhile. */
+  /** The shared address, even if the configuration has changed. */
   readonly host: string
   readonly port: number
   /** The main process has a management port. */
@@ -32,3 +32,9 @@ export interface LeavingPort {
 export interface LeavePort {
   readonly kind: 'leave'
 }
+
+/** From a process: its code is loaded, or the service listens. */
+export type FromService = { readonly kind: 'loaded' } | { readonly kind: 'serving'; readonly address: string }
+
+/** Sends a message to the parent process. */
+export const tellStarter = (message: FromService): void => void process.send?.(message)

@@ -1,13 +1,12 @@
-// One of several processes that `octavo start --processes` serves a project with. It loads its code before it is told to begin.
+// One of the service processes of `octavo start --processes`. It loads its code before the main process lets it begin.
 import type { Config } from '../../../foundation/config/config.js'
 import { pause } from '../../../foundation/runtime/clock.js'
 import { limitYoungGeneration } from '../../../foundation/runtime/gc.js'
 import { askBeforeLeavingPort } from '../../../foundation/runtime/shared-port.js'
-import { leaveHangupToStarter } from '../hangup.js'
 import { serve } from '../serve.js'
 import type { Shutdown } from '../shutdown.js'
-import { tellStarter } from './cluster-messages.js'
-import type { BeginServing, EndServing, LeavePort, LeavingPort } from './messages.js'
+import { leaveHangupToStarter } from '../signals.js'
+import { type BeginServing, type EndServing, type LeavePort, type LeavingPort, tellStarter } from './messages.js'
 
 limitYoungGeneration()
 leaveHangupToStarter()

@@ -1,11 +1,94 @@
-// What the names in a file stand for: values, imports, parameters of functions, and parts of these.
-import type { ArrowFunctionExpression, FunctionDeclaration, FunctionExpression, Pattern, Program, VariableDeclaration } from 'acorn'
-import { childrenOf, type SyntaxNode } from './parse.js'
+// Parses JavaScript and TypeScript into a syntax tree without types, and resolves its names.
+import { tsPlugin } from '@sveltejs/acorn-typescript'
+import {
+  type AnyNode,
+  type ArrowFunctionExpression,
+  type FunctionDeclaration,
+  type FunctionExpression,
+  type Options,
+  Parser,
+  type Pattern,
+  type Program,
+  type VariableDeclaration,
+} from 'acorn'
+
+/** A node of the tree. */
+export type SyntaxNode = AnyNode
+
+const TypeScript = Parser.extend(tsPlugin())
+
+const options: Options = { ecmaVersion: 'latest', sourceType: 'module', allowReturnOutsideFunction: true, allowHashBang: true }
+
+/** Parses the text of a file; null if it is not valid. */
+export function parse(path: string, text: string): Program | null {
+  const isTypeScript = /\.[cm]?ts$/.test(path)
+  const attempts: readonly (() => Program)[] = isTypeScript
+    ? [() => TypeScript.parse(text, { ...options, locations: true })]
+    : [() => Parser.parse(text, options), () => Parser.parse(text, { ...options, sourceType: 'script' })]
+  for (const attempt of attempts) {
+    try {
+      return withoutTypes(attempt())
+    } catch {
+      // The next attempt, or none, can read it.
+    }
+  }
+  return null
+}
+
+/** TypeScript expressions that wrap another expression. */
+const wrappers = new Set([
+  'TSAsExpression',
+  'TSSatisfiesExpression',
+  'TSNonNullExpression',
+  'TSTypeAssertion',
+  'TSInstantiationExpression',
+  'ChainExpression',
+  'ParenthesizedExpression',
+])
+/** Keys that hold types only. */
+const typeKeys = new Set([
+  'typeAnnotation',
+  'returnType',
+  'typeParameters',
+  'typeArguments',
+  'superTypeParameters',
+  'implements',
+  'decorators',
+])
+
+type Loose = Record<string, unknown> & { readonly type: string }
+
+const isNode = (value: unknown): value is Loose => typeof value === 'object' && value !== null && typeof (value as Loose).type === 'string'
+
+/** Takes away types, and the wrappers of expressions. Optional chains and calls become plain ones. */
+function withoutTypes<Tree>(tree: Tree): Tree {
+  let node: unknown = tree
+  while (isNode(node) && wrappers.has(node.type)) node = node.expression
+  if (Array.isArray(node)) return node.map(withoutTypes) as Tree
+  if (!isNode(node)) return node as Tree
+  for (const [key, value] of Object.entries(node))
+    if (typeof value === 'object' && value !== null) node[key] = typeKeys.has(key) ? undefined : withoutTypes(value)
+  return node as unknown as Tree
+}
+
+/** The nodes right below a node. */
+export function getChildren(node: SyntaxNode): readonly SyntaxNode[] {
+  const found: SyntaxNode[] = []
+  for (const value of Object.values(node)) {
+    for (const each of Array.isArray(value) ? value : [value]) if (isNode(each)) found.push(each as unknown as SyntaxNode)
+  }
+  return found
+}
+
+/** Calls `visit` for a node and all below it. */
+export function walk(node: SyntaxNode, visit: (node: SyntaxNode) => void): void {
+  visit(node)
+  for (const child of getChildren(node)) walk(child, visit)
+}
 
 /** Any function. */
 export type FunctionNode = FunctionDeclaration | FunctionExpression | ArrowFunctionExpression
 
-/** What a name stands for. */
 export type Binding =
   | { readonly kind: 'value'; readonly node: SyntaxNode; readonly scope: Scope }
   /** The member `key` of another expression, taken out of it by a pattern; a null key: it cannot be known. */
@@ -39,7 +122,7 @@ function below(outer: Scope, fill: (scope: Scope, add: Add) => void): Scope {
   const names = new Map<string, Binding>()
   const scope: Scope = { find: (name) => names.get(name) ?? outer.find(name) }
   fill(scope, (name, binding) => {
-    // A name that is declared twice in blocks beside each other is known as the first of them.
+    // Of two declarations in sibling blocks, the first counts.
     if (!names.has(name)) names.set(name, binding)
   })
   return scope
@@ -51,14 +134,14 @@ function declare(nodes: readonly SyntaxNode[], scope: Scope, add: Add): void {
     if (node.type === 'VariableDeclaration') declareVariables(node, scope, add)
     else if (node.type === 'ImportDeclaration') {
       for (const one of node.specifiers) {
-        const imported = one.type === 'ImportSpecifier' ? nameOf(one.imported) : one.type === 'ImportDefaultSpecifier' ? 'default' : '*'
+        const imported = one.type === 'ImportSpecifier' ? getName(one.imported) : one.type === 'ImportDefaultSpecifier' ? 'default' : '*'
         add(one.local.name, { kind: 'import', source: String(node.source.value), name: imported })
       }
     } else if (node.type === 'FunctionDeclaration') {
       if (node.id !== null) add(node.id.name, { kind: 'function', node: node as FunctionDeclaration, scope })
       continue
     }
-    if (!isFunction(node)) declare(childrenOf(node), scope, add)
+    if (!isFunction(node)) declare(getChildren(node), scope, add)
   }
 }
 
@@ -73,7 +156,7 @@ function bind(pattern: Pattern, binding: Binding, add: Add): void {
   else if (pattern.type === 'ObjectPattern') {
     for (const property of pattern.properties) {
       if (property.type === 'RestElement') bind(property.argument, { kind: 'member', of: binding, key: null }, add)
-      else bind(property.value, { kind: 'member', of: binding, key: property.computed ? null : nameOf(property.key) }, add)
+      else bind(property.value, { kind: 'member', of: binding, key: property.computed ? null : getName(property.key) }, add)
     }
   } else if (pattern.type === 'ArrayPattern') {
     for (const [index, element] of pattern.elements.entries())
@@ -86,7 +169,7 @@ export const isFunction = (node: SyntaxNode): node is FunctionNode =>
   node.type === 'FunctionDeclaration' || node.type === 'FunctionExpression' || node.type === 'ArrowFunctionExpression'
 
 /** The name that a key or identifier has; null if it is computed. */
-export function nameOf(node: SyntaxNode): string {
+export function getName(node: SyntaxNode): string {
   if (node.type === 'Identifier') return node.name
   return node.type === 'Literal' ? String(node.value) : ''
 }

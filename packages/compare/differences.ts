@@ -1,4 +1,5 @@
 // The differences between two JSON values. Entries of lists are matched by their ids, so that one more document is one difference.
+import { ConfigError } from '../../src/foundation/errors/errors.js'
 
 /** The way to a value: keys and places in lists. */
 export type JsonPath = readonly (string | number)[]
@@ -18,20 +19,20 @@ export interface Difference {
 }
 
 /** Differences of other patterns than these are not collected. */
-export const mostPatterns = 50
+export const maxPatterns = 50
 
 type Add = (kind: Difference['kind'], path: JsonPath, strapi: unknown, octavo: unknown) => void
 
 /** Opens a list of differences that joins those of one pattern. */
-export function openDifferences(): { readonly add: Add; list(): readonly Difference[] } {
+export function createDifferences(): { readonly add: Add; list(): readonly Difference[] } {
   const found = new Map<string, Difference>()
   return {
     add(kind, path, strapi, octavo) {
-      const pattern = patternOf(path)
+      const pattern = toPattern(path)
       const key = `${kind} ${pattern}`
       const known = found.get(key)
       if (known !== undefined) found.set(key, { ...known, count: known.count + 1 })
-      else if (found.size < mostPatterns) found.set(key, { kind, path, pattern, count: 1, strapi, octavo })
+      else if (found.size < maxPatterns) found.set(key, { kind, path, pattern, count: 1, strapi, octavo })
     },
     list: () => [...found.values()],
   }
@@ -65,7 +66,7 @@ function compareLists(
   isIgnored: (path: JsonPath) => boolean,
   path: JsonPath,
 ): void {
-  const [theirs, ours] = keysOf(strapi, octavo)
+  const [theirs, ours] = getListKeys(strapi, octavo)
   const places = new Map(ours.map((key, place) => [key, place]))
   const common = theirs.filter((key) => places.has(key))
   for (const [place, key] of theirs.entries()) {
@@ -79,8 +80,8 @@ function compareLists(
   if (common.some((key, index) => key !== inOrder[index])) add('order', path, common, inOrder)
 }
 
-/** The keys by which entries of two lists are matched: what identifies them if all have it, otherwise their places. */
-function keysOf(strapi: readonly unknown[], octavo: readonly unknown[]): readonly [readonly string[], readonly string[]] {
+/** Keys that match the entries of two lists: ids if all entries have one, otherwise positions. */
+function getListKeys(strapi: readonly unknown[], octavo: readonly unknown[]): readonly [readonly string[], readonly string[]] {
   const all = [...strapi, ...octavo]
   const identity = identities.find((identify) => all.every((entry) => isRecord(entry) && identify(entry) !== null))
   const keys = (list: readonly unknown[]): readonly string[] => {
@@ -100,7 +101,7 @@ type IdentityOf = (entry: Readonly<Record<string, unknown>>) => string | null
 
 const isId = (value: unknown): value is string | number => typeof value === 'string' || typeof value === 'number'
 
-/** What identifies an entry: the document and its locale, or the row id with the component. */
+/** The identity of an entry: document id and locale, or row id and component. */
 const identities: readonly IdentityOf[] = [
   ({ documentId, locale, __type }) =>
     isId(documentId) ? [__type, documentId, locale].filter((part) => typeof part === 'string').join(' ') : null,
@@ -111,10 +112,10 @@ const identities: readonly IdentityOf[] = [
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Parameters that each response signs anew. */
+/** Parameters of signed URLs. */
 const signature = /[?&](?:expires|signature|X-Amz-[\w-]+)=[^&#\s]*/gi
 
-/** Whether two texts differ in nothing but the signature of an address. */
+/** Whether two texts differ only in the signature of a URL. */
 const isSameAddress = (strapi: unknown, octavo: unknown): boolean =>
   typeof strapi === 'string' && typeof octavo === 'string' && withoutSignature(strapi) === withoutSignature(octavo)
 
@@ -122,10 +123,39 @@ const isSameAddress = (strapi: unknown, octavo: unknown): boolean =>
 const withoutSignature = (text: string): string => (text.includes('=') ? text.replace(signature, '') : text)
 
 /** A path as text: `data[0].tags[2].name`. */
-export const textOf = (path: JsonPath): string =>
-  path.map((key, index) => (typeof key === 'number' ? `[${key}]` : named(key, index))).join('')
+export const formatPath = (path: JsonPath): string =>
+  path.map((key, index) => (typeof key === 'number' ? `[${key}]` : formatKey(key, index))).join('')
 
-const patternOf = (path: JsonPath): string => path.map((key, index) => (typeof key === 'number' ? '[*]' : named(key, index))).join('')
+const toPattern = (path: JsonPath): string => path.map((key, index) => (typeof key === 'number' ? '[*]' : formatKey(key, index))).join('')
 
-const named = (key: string, index: number): string =>
+const formatKey = (key: string, index: number): string =>
   /^[\w$-]+$/.test(key) ? `${index === 0 ? '' : '.'}${key}` : `[${JSON.stringify(key)}]`
+
+/** Parses patterns. A single name matches at any depth; `*` matches one key or index, `**` any number. @throws ConfigError */
+export function parseIgnoredPaths(patterns: readonly string[]): (path: JsonPath) => boolean {
+  const names = new Set<string>()
+  const forms: RegExp[] = []
+  for (const pattern of patterns.flatMap((each) => each.split(','))) {
+    const parts = pattern
+      .trim()
+      .replace(/\[(\*|\d+)\]/g, '.$1')
+      .split('.')
+    if (parts.some((part) => part === '')) throw new ConfigError(`--ignore "${pattern}" is not a path like data.*.updatedAt.`)
+    if (parts.length === 1 && parts[0] !== '*' && parts[0] !== '**') names.add(parts[0]!)
+    else forms.push(toExpression(parts))
+  }
+  if (names.size === 0 && forms.length === 0) return () => false
+  return (path) => {
+    if (path.length === 0) return false
+    if (names.has(String(path.at(-1)))) return true
+    const whole = `${path.join('\0')}\0`
+    return forms.some((form) => form.test(whole))
+  }
+}
+
+function toExpression(parts: readonly string[]): RegExp {
+  const source = parts.map((part) =>
+    part === '**' ? '(?:[^\\0]+\\0)*' : `${part === '*' ? '[^\\0]+' : part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}\\0`,
+  )
+  return new RegExp(`^${source.join('')}$`)
+}

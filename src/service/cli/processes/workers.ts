@@ -1,7 +1,64 @@
-// Connections that this process has passed to a process of a cluster, and that the process has not taken when it ends. Node keeps such a
-// connection open here and waits for a confirmation that never comes; its client would wait too. They go to another process instead.
-import type { Worker } from 'node:cluster'
+// Cluster workers for services, as `octavo dev` and `octavo start --processes` start and end them, and the connections passed to them.
+
+import cluster, { type Worker } from 'node:cluster'
+import { fileURLToPath } from 'node:url'
 import { pause } from '../../../foundation/runtime/clock.js'
+import type { FromService } from './messages.js'
+
+export interface WorkerOptions {
+  /** The file that it runs. */
+  readonly file: URL
+  readonly folder: string
+  /** Added to the environment of this process. */
+  readonly environment: Readonly<Record<string, string>>
+  /** Whether this process reads its output, or shares it. */
+  readonly output: 'pipe' | 'inherit'
+  readonly errors: 'pipe' | 'inherit'
+}
+
+/** A process, and when it has loaded its code: null if it ends before. */
+export interface LoadingWorker {
+  readonly worker: Worker
+  readonly loaded: Promise<unknown>
+}
+
+/**
+ * This process accepts connections and passes each one to a process that listens (decision 053), so none is lost while one takes the place
+ * of another.
+ */
+export function shareConnections(): void {
+  cluster.schedulingPolicy = cluster.SCHED_RR
+}
+
+/** Starts a process for a service, which waits for the message to begin. */
+export function startWorker({ file, folder, environment, output, errors }: WorkerOptions): LoadingWorker {
+  cluster.setupPrimary({ exec: fileURLToPath(file), args: [folder], stdio: ['ignore', output, errors, 'ipc'] })
+  const worker = cluster.fork(environment)
+  passOnUntaken(worker)
+  return { worker, loaded: waitForMessage(worker, 'loaded') }
+}
+
+/** Resolves to the message of a kind, or to null if the process ends before it. */
+export const waitForMessage = <Kind extends FromService['kind']>(
+  worker: Worker,
+  kind: Kind,
+): Promise<Extract<FromService, { readonly kind: Kind }> | null> =>
+  new Promise((resolve) => {
+    worker.on('message', (received: FromService) => {
+      if (received.kind === kind) resolve(received as Extract<FromService, { readonly kind: Kind }>)
+    })
+    worker.once('exit', () => resolve(null))
+  })
+
+/** Resolves when a process has ended. */
+export const waitForExit = (worker: Worker): Promise<unknown> =>
+  worker.isDead() ? Promise.resolve() : new Promise((resolve) => worker.once('exit', resolve))
+
+/** Kills a process that is still running after a timeout. */
+export function killAfter(worker: Worker, milliseconds: number): void {
+  const killing = setTimeout(() => worker.process.kill('SIGKILL'), milliseconds)
+  worker.once('exit', () => clearTimeout(killing))
+}
 
 /**
  * The part of the messages of Node's cluster that is used here; they have no public API. They are only read, and the one that is made
@@ -12,7 +69,7 @@ interface ClusterMessage {
   readonly act?: unknown
   /** Of the port. */
   readonly key?: unknown
-  /** Of a message that is to be confirmed. */
+  /** Sequence number of a message that expects a confirmation. */
   readonly seq?: unknown
   /** The `seq` of the message that this one confirms. */
   readonly ack?: unknown
@@ -22,7 +79,7 @@ interface ClusterMessage {
 
 const clusterCommand = 'NODE_CLUSTER'
 
-/** Milliseconds after the end of a process in which the rest of its messages is read. */
+/** Time after the end of a process to read its last messages. */
 const readingTime = 1_000
 
 /** The processes that listen, by the key of the port. */
@@ -37,12 +94,12 @@ export function passOnUntaken(worker: Worker): void {
   }
   worker.once('disconnect', leaveAll)
   worker.once('exit', async () => {
-    // What it has taken is among its last messages.
+    // The last messages confirm the accepted connections.
     for (let waited = 0; worker.isConnected() && waited < readingTime; waited += 10) await pause(10)
     // From here on Node passes nothing to it. Where a connection is under way, Node does not see to that itself.
     worker.disconnect()
     leaveAll()
-    // The confirmation that it can send no more. With it, Node closes the connection (accepted) or passes it to another process.
+    // The confirmation that the process can no longer send. Node then closes the connection (accepted) or passes it on.
     for (const [key, seq] of untaken)
       worker.process.emit('internalMessage', { cmd: clusterCommand, ack: seq, accepted: !listening.has(key) })
   })
