@@ -1,5 +1,5 @@
 // The administration of one service: what its rules depend on. It is opened by its first request.
-import { type IdempotencyKeys, openIdempotencyKeys } from '../content/documents/idempotency.js'
+import { createIdempotencyKeys, type IdempotencyKeys } from '../content/documents/idempotency.js'
 import { hasColumns, type MainConnection, type WriteDatabase } from '../database/database.js'
 import type { Config } from '../foundation/config/config.js'
 import { ApiError } from '../foundation/errors/errors.js'
@@ -76,7 +76,7 @@ export async function openAdministration(parts: AdministrationParts): Promise<Ad
     },
     identify: openIdentifyAdministrator({ database, identification, jwts, keys, now }),
     hasHistory: await hasColumns(database, 'strapi_history_versions'),
-    idempotency: openIdempotencyKeys(config.limits),
+    idempotency: createIdempotencyKeys(config.limits),
     grantsOf: openFindGrants(database, identification),
   }
 }

@@ -7,7 +7,7 @@ import { ApiError, validationError } from '../foundation/errors/errors.js'
 import { newDocumentId } from '../model/schema/document-id.js'
 import { localeName } from '../model/schema/locale-names.js'
 import type { Model } from '../model/schema/types.js'
-import { insertRow, knownLocale } from './documents/store/rows.js'
+import { insertRow, isKnownLocale } from './documents/store/rows.js'
 import { storedSetting, writeSetting } from './documents/store/settings.js'
 
 /** A locale with the number of its documents. */
@@ -90,7 +90,7 @@ export async function setDefaultLocale(transaction: Transaction, code: string): 
 }
 
 async function existing(transaction: Transaction, code: string): Promise<void> {
-  if (await knownLocale(transaction, code)) return
+  if (await isKnownLocale(transaction, code)) return
   const rows = await transaction.rows<{ code: string }>(sql`select code from i18n_locale order by id`)
   throw new ApiError('NotFoundError', `There is no locale "${code}". Existing locales: ${rows.map((row) => row.code).join(', ')}.`)
 }

@@ -1,6 +1,6 @@
 // The dependencies of the HTTP server: parts of the service, and its own that all mounts share.
 import type { LateAdministration } from '../admin/open.js'
-import type { ProjectScopes } from '../content/documents/scopes.js'
+import type { ProjectScopes } from '../content/documents/guard/scopes.js'
 import type { StreamedEvents } from '../content/events/open.js'
 import type { Library } from '../content/media/library.js'
 import type { CheckAddress } from '../content/media/signing.js'

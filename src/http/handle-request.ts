@@ -1,7 +1,7 @@
 // Handles a request of a route: identifies its caller, checks the permission, applies scopes, and sends the reply.
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Asker } from '../content/documents/read/around.js'
-import type { ProjectScopes } from '../content/documents/scopes.js'
+import type { ProjectScopes } from '../content/documents/guard/scopes.js'
+import type { ReadCaller } from '../content/documents/read/hooks.js'
 import { ApiError, forbidden } from '../foundation/errors/errors.js'
 import { elapsed } from '../foundation/runtime/clock.js'
 import type { Caller } from '../identity/access/identify.js'
@@ -77,7 +77,7 @@ export async function handleRequest(
 }
 
 /** Limits what a caller may do to the scopes of the project. */
-async function applyScopes(scopes: ProjectScopes, caller: Caller, admission: Admission, asker: Asker): Promise<Caller> {
+async function applyScopes(scopes: ProjectScopes, caller: Caller, admission: Admission, asker: ReadCaller): Promise<Caller> {
   if (admission.scopes === 'later') return caller
   return { ...caller, grants: admission.scopes === 'hidden' ? scopes.hideAll(caller.grants) : await scopes.apply(asker, caller.grants) }
 }

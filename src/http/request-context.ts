@@ -1,8 +1,8 @@
 // The context of a request, its reply, and the definition of a route. Routes are rows of tables that server.ts registers.
 import type { IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { Asker } from '../content/documents/read/around.js'
 import type { DocumentReads, ReadBytes } from '../content/documents/read/find.js'
+import type { ReadCaller } from '../content/documents/read/hooks.js'
 import type { DocumentWrites } from '../content/documents/write.js'
 import type { Library } from '../content/media/library.js'
 import type { AddSourceMaps } from '../content/source-maps.js'
@@ -44,7 +44,7 @@ export interface RequestContext {
   /** Null: nothing is measured. */
   readonly metrics: Metrics | null
   /** The caller and the request, as code of the project gets them. */
-  readonly asker: Asker
+  readonly asker: ReadCaller
   /** The request itself, for routes that read its headers, address or stream. */
   readonly request: IncomingMessage
   /** When the request arrived (`elapsed`). */
@@ -113,13 +113,13 @@ export const ok = (value: unknown): Reply => ({ status: 200, value })
 export const noContent: Reply = { status: 204 }
 
 /** The caller of a request, without its grants. */
-export function toAsker(caller: Caller, requestId: string): Asker {
+export function toAsker(caller: Caller, requestId: string): ReadCaller {
   const { kind } = caller
   return { caller: kind === 'public' ? { kind } : { kind, id: caller.id }, requestId }
 }
 
 /** The name of a caller in the log, such as `user 7`. */
-export const getCallerName = ({ caller }: Asker): string => (caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`)
+export const getCallerName = ({ caller }: ReadCaller): string => (caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`)
 
 /** The name under which a caller waits for turns. Callers without credentials are distinguished by their addresses. */
 export const getTurnName = ({ asker, address }: Pick<RequestContext, 'asker' | 'address'>): string =>

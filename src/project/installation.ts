@@ -1,17 +1,16 @@
 // Everything that one request uses, as one value: a model, a default locale, and the parts that depend on them.
 import { hkdfSync } from 'node:crypto'
-import { type DocumentBatch, openBatch } from '../content/documents/batch.js'
-import { checkDefaults, openDefaults } from '../content/documents/defaults.js'
+import { createBatch, type DocumentBatch } from '../content/documents/batch.js'
+import { checkDefaults, createDefaults } from '../content/documents/code/defaults.js'
 import type { IdempotencyKeys } from '../content/documents/idempotency.js'
 import type { Hooks } from '../content/documents/operation.js'
-import { type CheckPublications, openPublicationChecks } from '../content/documents/publication-checks.js'
-import type { FindAroundReads, Policies } from '../content/documents/read/around.js'
-import { type DocumentReads, openDocumentReads } from '../content/documents/read/find.js'
-import { openPlans } from '../content/documents/read/plans.js'
-import { loggingSlowReads } from '../content/documents/read/slow-reads.js'
-import { tracedPlans } from '../content/documents/read/traced-plans.js'
-import type { InSync } from '../content/documents/store/synced-drafts.js'
-import { type DocumentWrites, openWrites } from '../content/documents/write.js'
+import { type CheckPublications, createPublicationChecks } from '../content/documents/publication-checks.js'
+import { createDocumentReads, type DocumentReads } from '../content/documents/read/find.js'
+import type { FindReadHooks, Policies } from '../content/documents/read/hooks.js'
+import { createPlans, withTracing } from '../content/documents/read/plans.js'
+import { logSlowReads } from '../content/documents/slow-log.js'
+import type { InSync } from '../content/documents/store/modified-drafts.js'
+import { createWrites, type DocumentWrites } from '../content/documents/write.js'
 import { type Outbox, openOutbox } from '../content/events/outbox.js'
 import type { Recording } from '../content/events/recording.js'
 import type { FileWatch } from '../content/media/library.js'
@@ -58,7 +57,7 @@ export interface InstallationOptions {
   readonly database: Database
   readonly hooks: Hooks | null
   readonly policies: Policies | null
-  readonly aroundReads: FindAroundReads | null
+  readonly aroundReads: FindReadHooks | null
   /** Reports a value in place of `blocks` that is written as null, as the contract `strapi` says. */
   readonly reportDropped?: (uid: string, path: readonly (string | number)[]) => void
   readonly recording: Recording
@@ -105,7 +104,7 @@ export function openInstallation(
   const contract = contracts[config.contract]
   const context = readContext(config, model, defaultLocale)
   checkDefaults(config.types, context)
-  const reads = slow === null ? database.reads : loggingSlowReads(database, slow)
+  const reads = slow === null ? database.reads : logSlowReads(database, slow)
   const writes: WriteDatabase = { ...database.writes, transaction: (work) => database.writes.transaction(work, change) }
   const records = recording.isOn()
   const outbox = records ? openOutbox({ context, dialect, database: writes, limits, recording }) : null
@@ -116,22 +115,22 @@ export function openInstallation(
   const reported = { outbox, metrics, slow, audit: options.audit }
   const hashing = { hashPassword, passwords: accounts.passwords }
   const writing = { read: context, revisionKey, database: writes, limits, ...hashing, hooks, policies, inSync, input, ...reported }
-  const opened = (plans: typeof reads | WriteDatabase) => openPlans(plans, dialect, contract, limits, options.planCounts)
-  const plansOf = (plans: typeof reads | WriteDatabase) => (tracing === null ? opened(plans) : tracedPlans(opened(plans), tracing))
+  const opened = (plans: typeof reads | WriteDatabase) => createPlans(plans, dialect, contract, limits, options.planCounts)
+  const plansOf = (plans: typeof reads | WriteDatabase) => (tracing === null ? opened(plans) : withTracing(opened(plans), tracing))
   const [ofReads, ofWrites] = [plansOf(reads), plansOf(writes)]
   return {
     installation: {
       model,
       defaultLocale,
-      documents: openDocumentReads(context, reads, ofReads, {
-        addDefaults: openDefaults(config.types),
+      documents: createDocumentReads(context, reads, ofReads, {
+        addDefaults: createDefaults(config.types),
         aroundReads,
         policies,
         revisionKey,
       }),
-      writes: openWrites({ ...writing, plans: ofWrites }, keys),
-      batch: openBatch({ ...writing, plans: ofWrites }, keys),
-      checks: openPublicationChecks({ ...writing, plans: ofWrites }),
+      writes: createWrites({ ...writing, plans: ofWrites }, keys),
+      batch: createBatch({ ...writing, plans: ofWrites }, keys),
+      checks: createPublicationChecks({ ...writing, plans: ofWrites }),
       accounts: {
         ...accounts,
         writer: writes,

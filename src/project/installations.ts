@@ -1,17 +1,11 @@
 // The installation in force, and those that requests still hold. It is replaced as a whole, and closed when its last request has ended.
-import { openIdempotencyKeys } from '../content/documents/idempotency.js'
-import { openInSync } from '../content/documents/store/synced-drafts.js'
+import { createIdempotencyKeys } from '../content/documents/idempotency.js'
+import { createInSync } from '../content/documents/store/modified-drafts.js'
 import { ApiError } from '../foundation/errors/errors.js'
 import { beginExclusion, type Exclusion } from '../foundation/runtime/exclusion.js'
 import type { Model } from '../model/schema/types.js'
-import {
-  type Installation,
-  type InstallationOptions,
-  type InstalledModel,
-  type Lasting,
-  type OpenedInstallation,
-  openInstallation,
-} from './installation.js'
+import type { Installation, InstallationOptions, InstalledModel, Lasting, OpenedInstallation } from './installation.js'
+import { openInstallation } from './installation.js'
 
 /** An installation held by one request. */
 export interface HeldInstallation {
@@ -84,7 +78,7 @@ async function alone<Result>(use: Use, wait: number, work: () => Promise<Result>
 }
 
 export function openInstallations(options: InstallationOptions): Installations {
-  const lasting: Lasting = { keys: openIdempotencyKeys(options.config.limits), inSync: openInSync() }
+  const lasting: Lasting = { keys: createIdempotencyKeys(options.config.limits), inSync: createInSync() }
   const open = (installed: InstalledModel): Opened => beginUse(openInstallation(options, lasting, installed), installed.change)
   let current = open(options)
   const use: Use = { opened: new Set([current]), exclusion: null }

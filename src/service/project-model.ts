@@ -1,7 +1,7 @@
 // Opens the database of a project with its model: for a service, and for a command that changes the model.
 import { type Logger, pino } from 'pino'
-import { checkHooks } from '../content/documents/hooks.js'
-import { checkTypes } from '../content/documents/scopes.js'
+import { checkHooks } from '../content/documents/code/hooks.js'
+import { checkTypes } from '../content/documents/guard/scopes.js'
 import type { Driver } from '../database/driver.js'
 import { driverOf } from '../database/open.js'
 import type { Signing } from '../database/response/signed-addresses.js'

@@ -3,11 +3,10 @@
 import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
 import { prepareAdministration } from '../admin/open.js'
-import { theProject } from '../content/documents/actor.js'
-import { openHooks } from '../content/documents/hooks.js'
-import { openPolicies } from '../content/documents/policies.js'
-import { openReadHooks } from '../content/documents/read-hooks.js'
-import { openScopes } from '../content/documents/scopes.js'
+import { projectActor } from '../content/documents/code/actor.js'
+import { createHooks, createReadHooks } from '../content/documents/code/hooks.js'
+import { createPolicies } from '../content/documents/code/policies.js'
+import { createScopes } from '../content/documents/guard/scopes.js'
 import { refuseUnfinishedRestore } from '../content/media/unfinished-restore.js'
 import { openSourceMaps } from '../content/source-maps.js'
 import type { Database } from '../database/database.js'
@@ -26,8 +25,7 @@ import type { Identification } from '../identity/access/identify.js'
 import { secondsToLoad } from '../model/schema/load.js'
 import { leftOutRoutes } from '../model/schema/type-routes.js'
 import type { Model } from '../model/schema/types.js'
-import type { WithInstallation } from '../project/code/content-service.js'
-import { type ContentServices, openContentServices } from '../project/code/content-service.js'
+import { type ContentServices, openContentServices, type WithInstallation } from '../project/code/content-service.js'
 import { withContractOfDatabase } from '../project/contract.js'
 import { holding, openInstallations } from '../project/installations.js'
 import { loadBuilder, openContentTypeBuilder } from '../project/model-changes/builder-request.js'
@@ -126,7 +124,7 @@ async function open(config: Config, logger: Logger, opened: Closers): Promise<Se
     get model() {
       return installations.model()
     },
-    ...services(theProject(0, null)),
+    ...services(projectActor(0, null)),
     events: { after: events.log.after },
     listen: server.listen,
     examples: () => exampleRequests(config, installations.model(), identification),
@@ -168,13 +166,13 @@ function openProjectCode({ hooks, types, limits }: Config, services: ContentServ
   const failed = (hook: string, error: unknown, requestId: string | null) =>
     logger.error({ err: error, hook, ...(requestId === null ? {} : { requestId }) }, 'a hook failed')
   const log = (hook: string, requestId: string | null) => codeLog(logger, hook, requestId)
-  const options = { ...limits, documents: (requestId: string | null) => services(theProject(0, requestId)).documents }
-  const policies = openPolicies(types, options)
+  const options = { ...limits, documents: (requestId: string | null) => services(projectActor(0, requestId)).documents }
+  const policies = createPolicies(types, options)
   return {
-    hooks: openHooks(hooks, { ...limits, services: (depth, requestId) => services(theProject(depth, requestId)), log, failed }),
+    hooks: createHooks(hooks, { ...limits, services: (depth, requestId) => services(projectActor(depth, requestId)), log, failed }),
     policies,
-    aroundReads: openReadHooks(types, policies, options),
-    scopes: openScopes(types, options),
+    aroundReads: createReadHooks(types, policies, options),
+    scopes: createScopes(types, options),
   }
 }
 
@@ -195,7 +193,7 @@ async function openServing(config: Config, { main, writes, reads }: Database, ba
   const { state, leaveToOthers } = server
   if (config.schedules.length === 0) return { listen, state, leaveToOthers, close }
   const { openSchedules } = await import('../project/schedules/schedules.js')
-  const services = backend.services(theProject(0, null))
+  const services = backend.services(projectActor(0, null))
   const schedules = openSchedules(config.schedules, {
     database: main,
     writer: writes,

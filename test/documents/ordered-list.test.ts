@@ -1,7 +1,7 @@
 // The list in which connected entries find their places: against a plain array, and at the one place where all of them want to be.
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { openList } from '../../src/content/documents/store/ordered-list.js'
+import { createOrderedList } from '../../src/content/documents/store/positions.js'
 
 const row = fc.integer({ min: 0, max: 30 })
 const action = fc.oneof(
@@ -13,7 +13,7 @@ const action = fc.oneof(
 test('does what an array would do', () => {
   fc.assert(
     fc.property(fc.uniqueArray(row), fc.array(action, { maxLength: 400 }), (initial, actions) => {
-      const list = openList(initial)
+      const list = createOrderedList(initial)
       let plain = initial
       for (const one of actions) {
         if (one.kind === 'remove') {
@@ -36,7 +36,7 @@ test('does what an array would do', () => {
 })
 
 /** Where the next one goes, of a list that begins with 0 and 1. */
-const crowds: Readonly<Record<string, (list: ReturnType<typeof openList<number>>, index: number) => number | null>> = {
+const crowds: Readonly<Record<string, (list: ReturnType<typeof createOrderedList<number>>, index: number) => number | null>> = {
   'before the same one': () => 1,
   'after the same one': (list) => list.after(0),
   'between the last two, in turn': (list, index) => (index % 2 === 0 ? index - 1 : list.after(index - 1)),
@@ -46,7 +46,7 @@ const crowds: Readonly<Record<string, (list: ReturnType<typeof openList<number>>
 
 test.each(Object.entries(crowds))('100,000 that go %s keep their order, and take little more for each than 10,000', (_where, before) => {
   const crowd = (count: number) => {
-    const list = openList([0, 1])
+    const list = createOrderedList([0, 1])
     for (let index = 2; index < count; index++) list.insert([index], before(list, index))
     return list
   }

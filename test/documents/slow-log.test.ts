@@ -1,6 +1,6 @@
 // How often slow work is logged, by a clock of the test's own.
 import { expect, test } from 'vitest'
-import { loggingSlowReads } from '../../src/content/documents/read/slow-reads.js'
+import { logSlowReads } from '../../src/content/documents/slow-log.js'
 import { openSlowLog } from '../../src/foundation/runtime/slow-log.js'
 
 test('operations.12: after a minute the same is logged again, with how often it was slow meanwhile; kinds are bounded', () => {
@@ -42,7 +42,7 @@ test('operations.12: the statements of a plan are looked through once, however o
   let now = 0
   const slow = openSlowLog({ warn } as never, 0.000_001, () => now)!
   const reads = { execute: async () => null } as never
-  const { execute } = loggingSlowReads({ reads, tableScans: null }, slow)
+  const { execute } = logSlowReads({ reads, tableScans: null }, slow)
   await execute(handle, [])
   await new Promise(setImmediate)
   const first = looks

@@ -1,6 +1,6 @@
 // O49: a schema's regular expression is never run without a bound, means what it means in JavaScript, and a dangerous one is named.
 import { expect, test } from 'vitest'
-import { openPatternChecks, runPatternChecks } from '../../src/content/documents/input/pattern-deadline.js'
+import { createPatternChecks, runPatternChecks } from '../../src/content/documents/input/pattern-deadline.js'
 import { inSteps } from '../../src/foundation/runtime/event-loop.js'
 import { linearEngine } from '../../src/model/schema/load.js'
 import { dangerousAmong, patternOf, preparePatterns } from '../../src/model/schema/patterns.js'
@@ -146,7 +146,7 @@ test("patterns mean what they mean in JavaScript's engine", async () => {
 
 /** As a body with this value alone is checked. */
 function matches(source: string, value: string): boolean {
-  const [pattern, trials] = [patternOf(source)!, openPatternChecks()]
+  const [pattern, trials] = [patternOf(source)!, createPatternChecks()]
   const said = pattern.test(value)
   if (said !== null) return said
   runPatternChecks(trials, [{ pattern, value }])

@@ -1,5 +1,5 @@
 // ChangedNode paths become the data of an update: entries of components that are on the way keep their ids, and with them all that is not named.
-import { isBeside } from '../../content/documents/input/keys.js'
+import { isExtraKey } from '../../content/documents/input/keys.js'
 import type { Body } from '../../content/documents/input/types.js'
 import { mistakenInput } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted } from '../../foundation/grants.js'
@@ -54,7 +54,7 @@ const localeAsked = 'The locale is a parameter of the query, such as ?locale=en'
 /** Holds the data of a new document to what sets something. @throws ApiError 400 */
 export function checkGiven(type: ContentType, data: Body): void {
   const mistakes = Object.keys(data)
-    .filter((name) => isBeside(type, name))
+    .filter((name) => isExtraKey(type, name))
     .map((name) => ({
       path: [name],
       message: name === 'locale' ? localeAsked : `${type.uid} has no attribute ${name} that can be given`,
@@ -73,7 +73,7 @@ function entryOf(place: ChangedPlace, changed: ChangedNode, row: Body, above: st
   return Object.fromEntries(
     [...changed.below].map(([name, below]) => {
       const path = `${above}${name}`
-      if (isBeside(place.shape, name)) throw path === 'locale' ? wrong(path, localeAsked) : nowhere(path)
+      if (isExtraKey(place.shape, name)) throw path === 'locale' ? wrong(path, localeAsked) : nowhere(path)
       return [name, changedValue(place, name, below, row[name], path)] as const
     }),
   )

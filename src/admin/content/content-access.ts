@@ -3,7 +3,7 @@
 import type { DocumentBatch } from '../../content/documents/batch.js'
 import type { CheckPublications } from '../../content/documents/publication-checks.js'
 import type { DocumentReads, Find } from '../../content/documents/read/find.js'
-import { localeCodes } from '../../content/documents/read/locales.js'
+import { localeCodes } from '../../content/documents/read/service-reads.js'
 import type { DocumentWrites } from '../../content/documents/write.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import type { Config } from '../../foundation/config/config.js'

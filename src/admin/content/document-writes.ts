@@ -1,8 +1,8 @@
 // Writes of documents by an administrator: creating, changing paths, deleting, and what moves between draft and published version.
 
 import type { Body } from '../../content/documents/input/types.js'
-import type { BegunWrite, WriteRequest } from '../../content/documents/operation.js'
-import { isSameRow } from '../../content/documents/read/revision.js'
+import type { WriteRequest, WriteStart } from '../../content/documents/operation.js'
+import { isSameRow } from '../../content/documents/read/whole-document.js'
 import { ApiError, forbidden, notFound, validationError } from '../../foundation/errors/errors.js'
 import { noAttributes, unionOf } from '../../foundation/grants.js'
 import type { HookAction } from '../../foundation/public/documents.js'
@@ -37,7 +37,7 @@ function beginWrite(
   action: HookAction,
   locale: string | null,
   { fields, ...terms }: Partial<Omit<PolicyTerms, 'note'>> & { readonly fields?: readonly string[] },
-): Omit<BegunWrite, 'documentId' | 'body'> {
+): Omit<WriteStart, 'documentId' | 'body'> {
   const write: WriteRequest = {
     type,
     // Every write to a type without drafts publishes.

@@ -1,6 +1,6 @@
 // Uids that are free, made of a text as the content API makes them.
 
-import { freeUid } from '../../content/documents/store/uids.js'
+import { findAvailableUid } from '../../content/documents/store/unique.js'
 import type { RowReader } from '../../database/database.js'
 import { forbidden, notFound, validationError } from '../../foundation/errors/errors.js'
 import { isGranted, noAttributes } from '../../foundation/grants.js'
@@ -35,5 +35,5 @@ export async function uidFor(
   if (text.trim() === '') throw validationError('The text is empty')
   // Otherwise its response would say whether a hidden document has a uid.
   if (documentId !== null && (await localeStates(access, type, documentId)).length === 0) throw notFound()
-  return freeUid(database, type, attribute, text, documentId)
+  return findAvailableUid(database, type, attribute, text, documentId)
 }

@@ -1,7 +1,7 @@
 // Stores versions of documents in Strapi's table strapi_history_versions: those that writes of administrators replace or publish.
 import { sql } from 'kysely'
 import type { WriteContext, WriteOperation } from '../../content/documents/operation.js'
-import { insertRow, type StoredVersion, versionsOf } from '../../content/documents/store/rows.js'
+import { findVersions, insertRow, type StoredVersion } from '../../content/documents/store/rows.js'
 import type { Transaction } from '../../database/database.js'
 import { same } from '../../database/portable-sql.js'
 import { textOf } from '../../database/response/sink.js'
@@ -67,7 +67,7 @@ async function versionsConcerned(
   { everywhere, locale, write: { type } }: WriteOperation,
   documentId: string,
 ): Promise<readonly StoredVersion[]> {
-  const all = await versionsOf(transaction, type, documentId)
+  const all = await findVersions(transaction, type, documentId)
   return all.filter((version) => everywhere || !type.localized || version.locale === locale)
 }
 

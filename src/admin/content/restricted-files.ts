@@ -1,12 +1,12 @@
 // Files that the data of an administrator's write must not link to: those that the administrator does not see in the media library, and
 // that the version does not have at the same position already.
 
-import { hiddenFrom } from '../../content/documents/hidden-rows.js'
+import { findHiddenFrom } from '../../content/documents/guard/hidden-rows.js'
+import { getComponentEntries, getReferences, getTargetType } from '../../content/documents/guard/missing-targets.js'
 import type { Body, Reference } from '../../content/documents/input/types.js'
-import { entriesOf, referencesIn, targetOf } from '../../content/documents/missing-targets.js'
 import type { WriteContext, WriteOperation } from '../../content/documents/operation.js'
 import { readWhole } from '../../content/documents/read/whole-document.js'
-import { versionsOf } from '../../content/documents/store/rows.js'
+import { findVersions } from '../../content/documents/store/rows.js'
 import { findTargets } from '../../content/documents/store/targets.js'
 import type { Transaction } from '../../database/database.js'
 import { type AttributeGrants, type ContentRights, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
@@ -32,7 +32,7 @@ export async function findRestrictedFiles(
   const files = model.types.get(fileType)!
   const rows = await findTargets(transaction, files, named)
   const others = rows.map(({ id }) => id).filter((id) => !copied.has(id))
-  const hidden = await hiddenFrom(context, transaction, { ...grants, scopes: linkableFiles })(files, others)
+  const hidden = await findHiddenFrom(context, transaction, { ...grants, scopes: linkableFiles })(files, others)
   if (hidden.size === 0) return none
   const ids = new Map<unknown, number>(rows.flatMap(({ id, document_id }) => [[id, id] as const, [document_id, id] as const]))
   const place = { model, shape: type, readable: readable.get(type.uid) ?? noAttributes }
@@ -51,7 +51,7 @@ async function versionBefore(
   { action, documentId, locale, write: { type } }: Pick<WriteOperation, 'action' | 'documentId' | 'locale' | 'write'>,
 ): Promise<Body> {
   if (action === 'create' || documentId === null) return {}
-  const versions = await versionsOf(transaction, type, documentId)
+  const versions = await findVersions(transaction, type, documentId)
   const row = versions.find((version) => version.locale === locale && (!type.draftAndPublish || version.published_at === null))
   return (row === undefined ? null : await readWhole(read.model, plans, transaction, type, row.id, 'files')) ?? {}
 }
@@ -75,14 +75,14 @@ function* filesIn({ model, shape, readable }: DataPlace, body: Body, version: Bo
     if (attribute === undefined || value === undefined) continue
     const stored = isGranted(readable, name) ? listOf(version[name]) : []
     const entries = new Map(stored.map((entry) => [`${entry.__component ?? ''} ${entry.id}`, entry]))
-    for (const [component, entry] of entriesOf(model, attribute, value)) {
+    for (const [component, entry] of getComponentEntries(model, attribute, value)) {
       const former = entries.get(`${attribute.kind === 'dynamiczone' ? component.uid : ''} ${entry.id}`)
       yield* filesIn({ model, shape: component, readable: grantedBelow(readable, name) }, entry, former ?? {})
     }
-    if (targetOf(model, attribute)?.uid !== fileType) continue
+    if (getTargetType(model, attribute)?.uid !== fileType) continue
     // Whoever does not see a file does not see relations to it: media alone show it.
     const linked = new Set(attribute.kind === 'media' ? stored.map(({ id }) => id) : [])
-    for (const reference of referencesIn(value, attribute)) yield { reference, linked }
+    for (const reference of getReferences(value, attribute)) yield { reference, linked }
   }
 }
 

@@ -1,12 +1,11 @@
 // The policy of document writes by administrators: rights, the expected state, restricted files, history and the log of activity.
 
-import { hiddenFrom } from '../../content/documents/hidden-rows.js'
+import { findHiddenFrom } from '../../content/documents/guard/hidden-rows.js'
 import type { Body } from '../../content/documents/input/types.js'
 import { checkKept, checkWritable } from '../../content/documents/input/writable-keys.js'
 import type { WriteContext, WriteOperation, WriteOutcome, WritePolicy } from '../../content/documents/operation.js'
-import { isSameRow, readRevised } from '../../content/documents/read/revision.js'
-import { readWhole, relationsOfOthers } from '../../content/documents/read/whole-document.js'
-import { type StoredVersion, versionsOf } from '../../content/documents/store/rows.js'
+import { getInverseRelations, isSameRow, readRevised, readWhole } from '../../content/documents/read/whole-document.js'
+import { findVersions, type StoredVersion } from '../../content/documents/store/rows.js'
 import type { Transaction } from '../../database/database.js'
 import { ApiError, forbidden } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, type ContentRight, type ContentRights, noAttributes, unionOf } from '../../foundation/grants.js'
@@ -70,9 +69,9 @@ async function admit(
 ): Promise<'admitted' | 'absent'> {
   const { documentId, everywhere, locale, write } = operation
   const { type } = write
-  const versions = documentId === null ? [] : await versionsOf(transaction, type, documentId)
+  const versions = documentId === null ? [] : await findVersions(transaction, type, documentId)
   if (documentId !== null && versions.length === 0) return 'absent'
-  const hidden = await hiddenFrom(
+  const hidden = await findHiddenFrom(
     context,
     transaction,
     operation.grants,
@@ -125,7 +124,7 @@ async function rightsFor(
   for (const right of rights) {
     const { scope, locales } = right
     const scopes = scope === null ? new Map() : new Map([[type.uid, scope]])
-    const outside = await hiddenFrom(context, transaction, { ...operation.grants, scopes })(
+    const outside = await findHiddenFrom(context, transaction, { ...operation.grants, scopes })(
       type,
       versions.map(({ id }) => id),
     )
@@ -144,8 +143,8 @@ async function checkVisible(
   { grants, locale, write: { type } }: WriteOperation,
   documentId: string,
 ): Promise<void> {
-  const versions = (await versionsOf(transaction, type, documentId)).filter((version) => !type.localized || version.locale === locale)
-  const hidden = await hiddenFrom(
+  const versions = (await findVersions(transaction, type, documentId)).filter((version) => !type.localized || version.locale === locale)
+  const hidden = await findHiddenFrom(
     context,
     transaction,
     grants,
@@ -165,7 +164,7 @@ async function revisionIn(context: WriteContext, transaction: Transaction, type:
 /** Whether a write replaces links that other documents keep, and so says what they are. */
 function replacesOthers({ data, write: { type } }: WriteOperation): boolean {
   const given = (data ?? {}) as Body
-  return relationsOfOthers(type).some(({ name }) => Object.hasOwn(given, name) && !isChangeOfLinks(given[name]))
+  return getInverseRelations(type).some(({ name }) => Object.hasOwn(given, name) && !isChangeOfLinks(given[name]))
 }
 
 const isChangeOfLinks = (value: unknown): boolean =>
@@ -189,7 +188,7 @@ async function checkRevisions(
   expected: readonly string[],
 ): Promise<void> {
   const { documentId, write } = operation
-  const rows = documentId === null ? [] : revised(operation, await versionsOf(transaction, write.type, documentId))
+  const rows = documentId === null ? [] : revised(operation, await findVersions(transaction, write.type, documentId))
   if ((rows.length === 0) !== (expected.length === 0)) throw changed()
   const isMeant = replacesOthers(operation) ? (one: string, other: string) => one === other : isSameRow
   const stale: StoredVersion[] = []

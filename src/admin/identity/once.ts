@@ -1,7 +1,7 @@
 // Requests of administrators that are done once per Idempotency-Key. What was done is kept in the transaction of its entry in the log of
 // activity, and the response once there is one; both sealed, for a response may have a secret that nothing else shows again.
 import { createHash, createHmac } from 'node:crypto'
-import { nameOf } from '../../content/documents/idempotency.js'
+import { callerKey } from '../../content/documents/idempotency.js'
 import type { Once } from '../../content/documents/operation.js'
 import { inBookkeeping, type Transaction } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
@@ -49,7 +49,7 @@ export async function doOnce<Answer>(
 ): Promise<Answer> {
   const { idempotency, database, writer, keys, log } = administration
   const fingerprint = createHmac('sha256', keys.fingerprints).update(request).digest('base64url')
-  const named = { key, caller: nameOf({ kind: 'administrator', id: administrator.id }), fingerprint }
+  const named = { key, caller: callerKey({ kind: 'administrator', id: administrator.id }), fingerprint }
   const sealing = openSealing(Buffer.from(keys.responses, 'base64url'))
   const grants = markOf(administrator)
   const sealed = (kept: Kept<Answer>): Buffer => sealing.seal(Buffer.from(JSON.stringify(kept)))

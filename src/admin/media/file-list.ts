@@ -1,6 +1,6 @@
 // Files as administrators find them: lists by folder, kind and text, one file, and totals.
 import type { Find } from '../../content/documents/read/find.js'
-import { fileConstants } from '../../content/documents/read/stored-file.js'
+import { fileConstants } from '../../content/documents/read/service-reads.js'
 import { notFound } from '../../foundation/errors/errors.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Parameters } from '../../query/rest/parameters.js'

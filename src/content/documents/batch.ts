@@ -2,17 +2,15 @@
 import { type Transaction, unknownHistory } from '../../database/database.js'
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../foundation/runtime/event-loop.js'
-import type { IdempotencyKey, IdempotencyKeys, KeptResult } from './idempotency.js'
-import { type BegunWrite, beginWrite, type WriteContext, type WriteOperation, type WriteOutcome, type WriteResult } from './operation.js'
-import { type PreparedHashes, prepareHashes, withHashes } from './prepared-hashes.js'
-import { reportWritten } from './report-written.js'
-import { isMeant } from './results.js'
-import { loggingSlowWrite } from './slow-writes.js'
+import type { IdempotencyKey, IdempotencyKeys, StoredResult } from './idempotency.js'
+import { beginWrite, type WriteContext, type WriteOperation, type WriteOutcome, type WriteResult, type WriteStart } from './operation.js'
+import { matchesFilters } from './results.js'
+import { logSlowWrite } from './slow-log.js'
 import { onlyDocument, releaseIds } from './store/rows.js'
-import { execute } from './write.js'
+import { execute, type PreparedHashes, prepareHashes, reportWritten, withHashes } from './write.js'
 
 /** One of several writes. */
-export interface BatchWrite extends BegunWrite {
+export interface BatchWrite extends WriteStart {
   /** What becomes of all, if its document is not there. */
   readonly ifMissing: 'fails' | 'passes'
   /** What becomes of all, if its document does not match the filters of the write. */
@@ -31,7 +29,7 @@ type BatchResults = readonly (WriteResult | null)[]
 export type DocumentBatch = (asked: readonly BatchWrite[], named?: IdempotencyKey | null) => Promise<BatchResults>
 
 /** Opens writes in one transaction. */
-export function openBatch(context: WriteContext, keys: IdempotencyKeys): DocumentBatch {
+export function createBatch(context: WriteContext, keys: IdempotencyKeys): DocumentBatch {
   const { database, hooks, outbox, slow } = context
 
   async function executeAll(
@@ -40,8 +38,8 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Documen
     operations: readonly WriteOperation[],
     hashes: readonly PreparedHashes[],
   ): Promise<BatchResults> {
-    const shared = sharedBy(transaction)
-    return inOrder(asked, async ({ ifMissing, ifUnmatched }, index) => {
+    const shared = toSharedTransaction(transaction)
+    return runInOrder(asked, async ({ ifMissing, ifUnmatched }, index) => {
       releaseIds(shared)
       const outcome = await executeOne(withHashes(context, hashes[index]!), shared, operations[index]!, ifUnmatched)
       if (outcome === null && ifMissing === 'fails') throw notFound()
@@ -56,7 +54,7 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Documen
     named: IdempotencyKey | null,
   ): Promise<BatchResults | null> {
     const kept = named === null ? null : await keys.find(transaction, named)
-    return kept === null ? null : outcomesOf(kept, asked)
+    return kept === null ? null : parseStoredResult(kept, asked)
   }
 
   async function perform(asked: readonly BatchWrite[], named: IdempotencyKey | null): Promise<BatchResults> {
@@ -65,18 +63,18 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Documen
       const former = await database.transaction((transaction) => recall(transaction, asked, named))
       if (former !== null) return former
     }
-    const begun = await inOrder(asked, (one) => beginWrite(context, one))
-    const operations = hooks === null ? begun : await inOrder(asked, (_one, index) => hooks.before(begun[index]!))
+    const begun = await runInOrder(asked, (one) => beginWrite(context, one))
+    const operations = hooks === null ? begun : await runInOrder(asked, (_one, index) => hooks.before(begun[index]!))
     const hashes: PreparedHashes[] = []
     for (const operation of operations) hashes.push(await prepareHashes(context, operation))
     const run = async (transaction: Transaction) => {
       const former = await recall(transaction, asked, named)
       if (former !== null) return { isNew: false, outcomes: former }
       const done = await executeAll(transaction, asked, operations, hashes)
-      if (named !== null) keys.store(transaction, named, keptOf(done, asked))
+      if (named !== null) keys.store(transaction, named, toStoredResult(done, asked))
       return { isNew: true, outcomes: done }
     }
-    const { isNew, outcomes } = await loggingSlowWrite(slow, operations, () => database.transaction(run))
+    const { isNew, outcomes } = await logSlowWrite(slow, operations, () => database.transaction(run))
     if (!isNew) return outcomes
     outbox?.committed()
     for (const [index, outcome] of outcomes.entries()) {
@@ -91,8 +89,8 @@ export function openBatch(context: WriteContext, keys: IdempotencyKeys): Documen
 }
 
 /** What is kept of the outcomes of a batch: what its caller was shown. */
-const keptOf = (outcomes: BatchResults, asked: readonly BatchWrite[]): Omit<KeptResult, 'fingerprint'> => ({
-  grants: grantsOf(asked),
+const toStoredResult = (outcomes: BatchResults, asked: readonly BatchWrite[]): Omit<StoredResult, 'fingerprint'> => ({
+  grants: getGrantsKey(asked),
   documentId: '',
   answer: Buffer.from(
     JSON.stringify(
@@ -110,13 +108,13 @@ const keptOf = (outcomes: BatchResults, asked: readonly BatchWrite[]): Omit<Kept
 })
 
 /** @throws ApiError 409 where what was kept cannot be shown */
-function outcomesOf({ grants, answer }: KeptResult, asked: readonly BatchWrite[]): BatchResults {
-  if (answer === null || grants !== grantsOf(asked))
+function parseStoredResult({ grants, answer }: StoredResult, asked: readonly BatchWrite[]): BatchResults {
+  if (answer === null || grants !== getGrantsKey(asked))
     throw new ApiError('ConflictError', 'A transaction with this idempotencyKey was committed before; its results are not there any more')
   return JSON.parse(Buffer.from(answer).toString('utf8')) as BatchResults
 }
 
-const grantsOf = ([first]: readonly BatchWrite[]): string => first?.grants.key ?? ''
+const getGrantsKey = ([first]: readonly BatchWrite[]): string => first?.grants.key ?? ''
 
 /** Executes a write, where the document still matches its filters. @throws ApiError 409 where it does not, and that fails all */
 async function executeOne(
@@ -130,7 +128,7 @@ async function executeOne(
   const isConditional = action === 'update' || (action !== 'create' && ifUnmatched === 'fails')
   if (isConditional && parameters.filters !== undefined) {
     const documentId = operation.documentId ?? (await onlyDocument(transaction, operation.write.type))
-    if (documentId === null || !(await isMeant(context, transaction, operation, documentId))) {
+    if (documentId === null || !(await matchesFilters(context, transaction, operation, documentId))) {
       if (ifUnmatched === 'fails') throw new ApiError('ConflictError', 'The document does not match the filters of its write')
       return null
     }
@@ -142,14 +140,14 @@ async function executeOne(
  * A transaction as each of several writes sees it. What a write knows or declares of others holds for a transaction of its own only; and the
  * next one builds on what it has checked.
  */
-const sharedBy = (transaction: Transaction): Transaction => ({
+const toSharedTransaction = (transaction: Transaction): Transaction => ({
   ...transaction,
   history: unknownHistory,
   defer: async (last) => void (await last),
 })
 
 /** Runs steps one after the other, and lets other requests run in between. @throws the error of a step, with its position */
-async function inOrder<Result>(
+async function runInOrder<Result>(
   asked: readonly BatchWrite[],
   step: (one: BatchWrite, index: number) => Promise<Result>,
 ): Promise<readonly Result[]> {
@@ -159,14 +157,14 @@ async function inOrder<Result>(
     try {
       results.push(await step(one, index))
     } catch (error) {
-      throw atOperation(index, one, error)
+      throw locateError(index, one, error)
     }
   }
   return results
 }
 
 /** An error about one of several writes, which names it; others, such as a conflict that leads to another try, stay as they are. */
-function atOperation(index: number, { action, label, write: { type } }: BatchWrite, error: unknown): unknown {
+function locateError(index: number, { action, label, write: { type } }: BatchWrite, error: unknown): unknown {
   if (!(error instanceof ApiError) || error.status >= 500) return error
   const { name, message, details } = error
   if (label !== undefined) return new ApiError(name, `${label}: ${message}`, details)

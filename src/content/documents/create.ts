@@ -4,19 +4,19 @@ import type { Transaction } from '../../database/database.js'
 import { newDocumentId } from '../../model/schema/document-id.js'
 import type { Attribute, ContentType } from '../../model/schema/types.js'
 import type { DocumentVersion } from '../../query/rest/versions.js'
-import { hiddenIn } from './hidden-rows.js'
+import { findUnnameable } from './guard/hidden-rows.js'
 import { readInput } from './input/input.js'
 import { scalarColumns } from './input/stored.js'
 import type { Input } from './input/types.js'
 import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'
-import { checkLocale, checkPublication, optionsOf, takenFor, writingOf } from './operation.js'
+import { checkLocale, checkPublication, createRowContext, findTakenFor, toInputOptions } from './operation.js'
 import { publishRow } from './publish/publish.js'
-import { resultOf } from './results.js'
+import { toWriteOutcome } from './results.js'
 import { writeBelow } from './store/components.js'
 import { prefetchTargets } from './store/prefetch.js'
 import type { RowContext } from './store/row-context.js'
 import { insertRow } from './store/rows.js'
-import { withGeneratedUids } from './store/uids.js'
+import { withGeneratedUids } from './store/unique.js'
 
 /** Looks up the rows that an input refers to, and reserves ids for those that the write creates, if it creates rows of `newRowsOf`. */
 export function prefetchRows(
@@ -27,28 +27,28 @@ export function prefetchRows(
   newRowsOf: ContentType | null,
 ) {
   const isPublished = operation.publishes && operation.write.type.draftAndPublish
-  return prefetchTargets(transaction, context.read.model, input, newRowsOf, isPublished, hiddenIn(context, transaction, operation))
+  return prefetchTargets(transaction, context.read.model, input, newRowsOf, isPublished, findUnnameable(context, transaction, operation))
 }
 
 /**
  * Creates a document of what the operation gives.
  * @throws ApiError 400 if the data violates a rule, 403 for targets that the caller may not see
  */
-export async function createIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome> {
+export async function createDocument(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome> {
   const { contract } = context.read
   const { locale, now, trials } = operation
   const { type } = operation.write
   await checkLocale(context, transaction, operation)
   const data = contract.generateUids ? await withGeneratedUids(transaction, type, operation.data) : operation.data
   const documentId = operation.createdId ?? newDocumentId()
-  const findTaken = takenFor(context, transaction, operation, documentId)
-  const input = await readInput({ ...context.input, uid: type.uid, trials }, type, data, optionsOf(operation, true), findTaken)
-  const writing = writingOf(context, transaction, operation, input, await prefetchRows(context, transaction, operation, input, type))
+  const findTaken = findTakenFor(context, transaction, operation, documentId)
+  const input = await readInput({ ...context.input, uid: type.uid, trials }, type, data, toInputOptions(operation, true), findTaken)
+  const writing = createRowContext(context, transaction, operation, input, await prefetchRows(context, transaction, operation, input, type))
   const id = await insertVersion(writing, operation, documentId, input)
   const created: DocumentVersion = { id, locale, published_at: type.draftAndPublish ? null : now }
   if (input.relations.size === 0) transaction.history.touchesOneDocument()
   if (!type.draftAndPublish || !operation.publishes)
-    return written(context, transaction, operation, documentId, 'entry.create', created, null)
+    return recordWrite(context, transaction, operation, documentId, 'entry.create', created, null)
   // Asked before anything is published, answered with all the rest.
   const isFit = checkPublication(context, transaction, operation, id, 'new', findTaken)
   isFit.catch(() => {})
@@ -56,18 +56,18 @@ export async function createIn(context: WriteContext, transaction: Transaction, 
     type,
     draft: id,
     published: null,
-    touched: filledBy(input),
+    touched: getFilled(input),
     isWhole: false,
     now,
     isNew: true,
   })
-  const outcome = await written(context, transaction, operation, documentId, 'entry.create', created, published)
+  const outcome = await recordWrite(context, transaction, operation, documentId, 'entry.create', created, published)
   await transaction.defer(isFit)
   return outcome
 }
 
 /** Records the events of a create or an update, and reads its result, which is about the published row if there is one. */
-export async function written(
+export async function recordWrite(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
@@ -81,7 +81,7 @@ export async function written(
   const shown = published === null ? row : { id: published, locale, published_at: now }
   await outbox?.entry(transaction, event, write.type, row, now)
   if (published !== null) await outbox?.entry(transaction, 'entry.publish', write.type, shown, now)
-  return resultOf(context, transaction, operation, documentId, shown)
+  return toWriteOutcome(context, transaction, operation, documentId, shown)
 }
 
 /** Inserts the first row of a document in a locale: a draft, or the only row of a type without drafts. */
@@ -101,13 +101,13 @@ export async function insertVersion(writing: RowContext, operation: WriteOperati
 }
 
 /** The attributes that an input gives. */
-export const givenBy = ({ scalars, components, zones, relations, media }: Input): ReadonlySet<Attribute> =>
+export const getGiven = ({ scalars, components, zones, relations, media }: Input): ReadonlySet<Attribute> =>
   new Set<Attribute>([...scalars.keys(), ...components.keys(), ...zones.keys(), ...relations.keys(), ...media.keys()])
 
 /** What a new row has below it: lists that are given or left empty have nothing. */
-function filledBy(input: Input): ReadonlySet<Attribute> {
+function getFilled(input: Input): ReadonlySet<Attribute> {
   const isEmpty = (attribute: Attribute): boolean =>
     (attribute.kind === 'component' && input.components.get(attribute)?.length === 0) ||
     (attribute.kind === 'dynamiczone' && input.zones.get(attribute)?.length === 0)
-  return new Set([...givenBy(input)].filter((attribute) => !isEmpty(attribute)))
+  return new Set([...getGiven(input)].filter((attribute) => !isEmpty(attribute)))
 }

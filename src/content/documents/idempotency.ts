@@ -6,7 +6,7 @@ import type { RowReader, Transaction } from '../../database/database.js'
 import { ApiError, validationError } from '../../foundation/errors/errors.js'
 import type { OperationCaller } from '../../foundation/public/documents.js'
 import type { Once, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
-import { answerWrite } from './results.js'
+import { readResponse } from './results.js'
 
 /** What a key stands for while its write is under way, and afterwards. */
 export interface IdempotencyKey {
@@ -31,15 +31,15 @@ export interface IdempotencyKeys {
   /** Keeps what was done. */
   keep(transaction: Transaction, operation: WriteOperation, named: IdempotencyKey, outcome: WriteResult): void
   /** What is kept under the key, as it was written; null: nothing. @throws ApiError 422 where the key was used for something else */
-  find(database: RowReader, named: IdempotencyKey): Promise<KeptResult | null>
+  find(database: RowReader, named: IdempotencyKey): Promise<StoredResult | null>
   /** Whether an answer of so many bytes is kept. */
   mayKeep(bytes: number): boolean
   /** Keeps a result under the key, but not its answer if that is too large. */
-  store(transaction: Transaction, named: IdempotencyKey, result: Omit<KeptResult, 'fingerprint'>): void
+  store(transaction: Transaction, named: IdempotencyKey, result: Omit<StoredResult, 'fingerprint'>): void
 }
 
 /** What is kept under a key. */
-export interface KeptResult {
+export interface StoredResult {
   readonly fingerprint: string
   /** The key of the grants with which the answer was read. */
   readonly grants: string
@@ -50,23 +50,23 @@ export interface KeptResult {
 
 const table = sql.table('octavo_idempotency_keys')
 /** An answer may take this part of all bytes; a larger one is read again. */
-const share = 1 / 64
+const maxShare = 1 / 64
 /** Rows that one write clears away at most. */
-const cleared = 100
+const maxClearedRows = 100
 
 /** What stands for this write under its key. @throws ApiError 400 for data nested deeper than can be written */
-export function keyOf({ key, request }: Once, { write: { caller }, data }: WriteOperation): IdempotencyKey {
-  return { key, caller: nameOf(caller), fingerprint: fingerprintOf(`${request}\n${textOf(data)}`) }
+export function toIdempotencyKey({ key, request }: Once, { write: { caller }, data }: WriteOperation): IdempotencyKey {
+  return { key, caller: callerKey(caller), fingerprint: toFingerprint(`${request}\n${toText(data)}`) }
 }
 
 /** By what a caller is known; null: the project itself. */
-export const nameOf = (caller: OperationCaller | null): string =>
+export const callerKey = (caller: OperationCaller | null): string =>
   caller === null ? 'project' : caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`
 
 /** What tells one request from another. */
-export const fingerprintOf = (text: string): string => createHash('sha256').update(text).digest('base64url')
+export const toFingerprint = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
-function textOf(data: unknown): string {
+function toText(data: unknown): string {
   try {
     return JSON.stringify(data)
   } catch {
@@ -74,12 +74,12 @@ function textOf(data: unknown): string {
   }
 }
 
-export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys {
+export function createIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys {
   const underWay = new Set<string>()
-  const mayKeep = (bytes: number): boolean => bytes <= limits.idempotencyBytes * share
+  const mayKeep = (bytes: number): boolean => bytes <= limits.idempotencyBytes * maxShare
 
-  async function find(database: RowReader, { caller, key, fingerprint }: IdempotencyKey): Promise<KeptResult | null> {
-    const [kept] = await database.rows<KeptResult>(
+  async function find(database: RowReader, { caller, key, fingerprint }: IdempotencyKey): Promise<StoredResult | null> {
+    const [kept] = await database.rows<StoredResult>(
       sql`select fingerprint, grants, document_id as "documentId", answer from ${table}
         where caller = ${caller} and ${sql.ref('key')} = ${key} and created_at > ${Date.now() - limits.idempotencyTime}`,
     )
@@ -88,7 +88,7 @@ export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys 
     return kept ?? null
   }
 
-  function store(transaction: Transaction, named: IdempotencyKey, { grants, documentId, answer }: Omit<KeptResult, 'fingerprint'>): void {
+  function store(transaction: Transaction, named: IdempotencyKey, { grants, documentId, answer }: Omit<StoredResult, 'fingerprint'>): void {
     const { caller, key, fingerprint } = named
     const now = Date.now()
     const bytes = answer !== null && mayKeep(answer.length) ? answer : null
@@ -101,7 +101,7 @@ export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys 
       where created_at <= ${now - limits.idempotencyTime}
         or id <= (select max(id) from ${table}) - ${limits.idempotencyKeys}
         or total <= (select max(total) from ${table}) - ${limits.idempotencyBytes}
-      limit ${cleared}) as old)`)
+      limit ${maxClearedRows}) as old)`)
   }
 
   return {
@@ -124,7 +124,7 @@ export function openIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKeys 
       const { documentId, answer } = kept
       // Whoever may see less, or something else, than then is shown what there is now.
       if (answer === null || kept.grants !== operation.grants.key) {
-        const shown = answerWrite(context, transaction, operation, documentId, sides[operation.action])
+        const shown = readResponse(context, transaction, operation, documentId, sides[operation.action])
         await transaction.defer(shown)
         return { documentId, entries: [], answer: shown }
       }

@@ -6,7 +6,7 @@ import type { Transaction } from '../../database/database.js'
 import { updateFrom } from '../../database/portable-sql.js'
 import { ownedLinks, ownedMorphs, schemasOf } from '../../model/schema/owners.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
-import { type WriteContext, type WriteOperation, writingOf } from './operation.js'
+import { createRowContext, type WriteContext, type WriteOperation } from './operation.js'
 import { removeRows } from './publish/publish.js'
 import { isHolder, isMedia, removeBelow } from './store/components.js'
 import { clearModified, markModified } from './store/modified-drafts.js'
@@ -21,7 +21,7 @@ interface Copies {
 }
 
 /** Of each version that a write is about, the row that reads show and its copies, where it has some. */
-function severalOf({ everywhere, locale, write: { type } }: WriteOperation, versions: readonly StoredVersion[]): readonly Copies[] {
+function findCopies({ everywhere, locale, write: { type } }: WriteOperation, versions: readonly StoredVersion[]): readonly Copies[] {
   if (versions.length < 2) return []
   const groups = new Map<string, StoredVersion[]>()
   for (const version of versions.filter((one) => everywhere || one.locale === locale)) {
@@ -29,7 +29,7 @@ function severalOf({ everywhere, locale, write: { type } }: WriteOperation, vers
     groups.set(name, [...(groups.get(name) ?? []), version])
   }
   const isSeveral = (rows: readonly StoredVersion[]) => rows.length > 1
-  const several = [...groups.values()].filter(isSeveral).map(copiesOfFirst).filter(isSeveral)
+  const several = [...groups.values()].filter(isSeveral).map(toCopies).filter(isSeveral)
   const byAge = (one: StoredVersion, other: StoredVersion) => (other.updated_at ?? 0) - (one.updated_at ?? 0) || other.id - one.id
   return several.map((rows) => ({ kept: rows[0]!, newestFirst: rows.toSorted(byAge) }))
 }
@@ -38,7 +38,7 @@ function severalOf({ everywhere, locale, write: { type } }: WriteOperation, vers
  * The first row and its copies. Types that had drafts or locales once may have drafts and published rows, or rows of two locales: these are
  * not copies. A row without a locale counts to the others if they have only one.
  */
-function copiesOfFirst(rows: readonly StoredVersion[]): readonly StoredVersion[] {
+function toCopies(rows: readonly StoredVersion[]): readonly StoredVersion[] {
   const [first] = rows
   const alike = rows.filter(({ published_at }) => (published_at === null) === (first!.published_at === null))
   const locales = new Set(alike.flatMap(({ stored_locale }) => stored_locale ?? []))
@@ -56,9 +56,9 @@ export async function mergeVersions(
   versions: readonly StoredVersion[],
 ): Promise<boolean> {
   const { type } = operation.write
-  const several = severalOf(operation, versions)
+  const several = findCopies(operation, versions)
   if (several.length === 0) return false
-  const writing = writingOf(context, transaction, operation, null)
+  const writing = createRowContext(context, transaction, operation, null)
   for (const copies of several) await mergeRows(writing, type, copies)
   return true
 }
@@ -69,8 +69,8 @@ async function mergeRows(writing: RowContext, type: ContentType, copies: Copies)
   const gone = newestFirst.filter((version) => version !== kept)
   mergeValues(transaction, type, copies)
   await mergeEntries(writing, type, copies)
-  for (const links of linksOf(model, type)) await mergeLinks(transaction, links, copies)
-  for (const { table, column, where } of pointersTo(model, type)) {
+  for (const links of getMergedLinks(model, type)) await mergeLinks(transaction, links, copies)
+  for (const { table, column, where } of getPointers(model, type)) {
     const isGone = sql`${sql.id(column)} in (${transaction.dialect.list(gone.map(({ id }) => id))})`
     transaction.follow(sql`update ${sql.table(table)} set ${sql.id(column)} = ${kept.id} where ${isGone} and ${where}`)
   }
@@ -144,7 +144,7 @@ interface MergedLinks {
 const always = sql`1 = 1`
 
 /** The links of rows of a type, and the links of others to them. */
-function linksOf(model: Model, type: ContentType): readonly MergedLinks[] {
+function getMergedLinks(model: Model, type: ContentType): readonly MergedLinks[] {
   const relations = ownedLinks(model).flatMap(({ shape, target, relation, storage }): readonly MergedLinks[] => {
     const { table, here, there, order, inverseOrder } = storage
     const own = { table, by: here, key: [there], order, isSingle: !relation.many, where: always }
@@ -208,7 +208,7 @@ interface Pointer {
   readonly where: RawBuilder<unknown>
 }
 
-function pointersTo(model: Model, type: ContentType): readonly Pointer[] {
+function getPointers(model: Model, type: ContentType): readonly Pointer[] {
   const columns = schemasOf(model).flatMap(({ table, attributes }) =>
     [...attributes.values()].flatMap((attribute): Pointer[] => {
       if (attribute.kind === 'relation' && attribute.storage.kind === 'column' && attribute.target === type.uid)

@@ -11,18 +11,18 @@ import { type Parameters as Query, readParameters } from '../../query/rest/param
 import { type ReadContext, readRequest } from '../../query/rest/read.js'
 import { mayReadDrafts } from '../../query/rest/versions.js'
 import type { Outbox } from '../events/outbox.js'
-import { hiddenIn } from './hidden-rows.js'
-import { openPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
-import { checkSize, type SizeLimits } from './input/size.js'
+import { findUnnameable } from './guard/hidden-rows.js'
+import { checkSize, type SizeLimits } from './input/input.js'
+import { createPatternChecks, type PatternChecks } from './input/pattern-deadline.js'
 import type { FindTaken, Input, InputContext } from './input/types.js'
 import { type ValidatedPart, validateDraft } from './publish/validate-draft.js'
-import type { Policies } from './read/around.js'
+import type { Policies } from './read/hooks.js'
 import type { Plans } from './read/plans.js'
+import type { InSync, Synced } from './store/modified-drafts.js'
 import type { RowContext } from './store/row-context.js'
-import { knownLocale } from './store/rows.js'
-import type { InSync, Synced } from './store/synced-drafts.js'
-import type { Resolving } from './store/targets.js'
-import { takenBy } from './store/unique.js'
+import { isKnownLocale } from './store/rows.js'
+import type { TargetResolution } from './store/targets.js'
+import { createFindTaken } from './store/unique.js'
 
 /** A write of a document. The query says status, locale, and what the answer shows. */
 export interface WriteRequest {
@@ -154,7 +154,7 @@ export interface WritePolicy {
 }
 
 /** What a caller wants to do, and to which document. */
-export interface BegunWrite {
+export interface WriteStart {
   readonly action: HookAction
   readonly grants: Grants
   readonly write: WriteRequest
@@ -175,7 +175,7 @@ export interface BegunWrite {
  */
 export async function beginWrite(
   { read, limits, policies }: WriteContext,
-  { action, grants, write, documentId, body, createdId = null, policy = null }: BegunWrite,
+  { action, grants, write, documentId, body, createdId = null, policy = null }: WriteStart,
 ): Promise<WriteOperation> {
   const { type, query, answers } = write
   const needed = `${type.uid}.${action === 'discardDraft' ? 'discard' : action}`
@@ -185,8 +185,8 @@ export async function beginWrite(
   const { locale: _all, ...others } = given
   const parameters = everywhere ? others : given
   const { status } = readRequest(read, grants, { type, mode: 'first', afterWrite: true }, parameters)
-  const data = body === null ? null : dataOf(await body())
-  const locale = type.localized ? localeOf(parameters.locale, read.defaultLocale) : null
+  const data = body === null ? null : toData(await body())
+  const locale = type.localized ? toLocale(parameters.locale, read.defaultLocale) : null
   const passwords = data === null ? [] : checkSize(read.model, type, data, limits)
   if (policies !== null && write.caller !== null && write.caller.kind !== 'administrator')
     await policies.check({ type, action, caller: write.caller, requestId: write.requestId, grants, documentId, parameters: given, data })
@@ -196,7 +196,7 @@ export async function beginWrite(
     data,
     addedByHooks: nothingAdded,
     isSeen: false,
-    trials: openPatternChecks(),
+    trials: createPatternChecks(),
     now: Date.now(),
   }
   return operation
@@ -204,14 +204,14 @@ export async function beginWrite(
 
 const nothingAdded: ReadonlySet<string> = new Set()
 
-function localeOf(value: unknown, defaultLocale: string): string {
+function toLocale(value: unknown, defaultLocale: string): string {
   if (value === undefined || value === null || value === '') return defaultLocale
   if (typeof value === 'string' && value !== '*') return value
   throw validationError(`Invalid locale param ${String(value)} provided. Document locales must be strings.`)
 }
 
 /** The `data` of a body. @throws ApiError 400 where there is none */
-function dataOf(body: unknown): unknown {
+function toData(body: unknown): unknown {
   const data = typeof body === 'object' && body !== null ? (body as { data?: unknown }).data : undefined
   if (typeof data !== 'object' || data === null) throw validationError('Missing "data" payload in the request body').about({ kind: 'data' })
   return data
@@ -220,16 +220,16 @@ function dataOf(body: unknown): unknown {
 /** Row 11 of the contract. @throws ApiError 400 for a locale that the installation does not know */
 export async function checkLocale({ read }: WriteContext, transaction: Transaction, { locale }: WriteOperation): Promise<void> {
   if (read.contract.unknownLocalesOnWrites || locale === null || locale === read.defaultLocale) return
-  if (!(await knownLocale(transaction, locale))) throw validationError(`The locale "${locale}" does not exist`)
+  if (!(await isKnownLocale(transaction, locale))) throw validationError(`The locale "${locale}" does not exist`)
 }
 
 /** What the files of this room that write rows need to know. */
-export function writingOf(
+export function createRowContext(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
   input: Input | null,
-  known: Resolving['known'] | null = null,
+  known: TargetResolution['known'] | null = null,
 ): RowContext {
   const { read, hashPassword } = context
   const { type } = operation.write
@@ -245,7 +245,7 @@ export function writingOf(
       locale: operation.locale,
       defaultLocale: read.defaultLocale,
       side: type.draftAndPublish ? 'draft' : 'both',
-      hidden: hiddenIn(context, transaction, operation),
+      hidden: findUnnameable(context, transaction, operation),
       shown: input?.checked,
       ...(known !== null && known !== undefined && { known }),
     },
@@ -253,7 +253,7 @@ export function writingOf(
 }
 
 /** What a body is held to, and what its errors show beside the given. */
-export const optionsOf = ({ write: { type }, grants, addedByHooks, locale, now, publishes }: WriteOperation, isCreation: boolean) => ({
+export const toInputOptions = ({ write: { type }, grants, addedByHooks, locale, now, publishes }: WriteOperation, isCreation: boolean) => ({
   writer: { grants, addedByHooks },
   publishes,
   isDraft: type.draftAndPublish,
@@ -267,14 +267,14 @@ type CheckedPublication = Pick<WriteOperation, 'grants' | 'data' | 'locale' | 'p
 }
 
 /** Finds what of this write's values another document has already, where it publishes. */
-export function takenFor(
+export function findTakenFor(
   { read }: WriteContext,
   transaction: Transaction,
   { write: { type }, publishes, locale }: CheckedPublication,
   document: string,
 ): FindTaken {
   if (!publishes) return () => Promise.resolve(new Set())
-  return takenBy(transaction, read.model, { type, document, locale, state: type.draftAndPublish ? 'published' : 'any' })
+  return createFindTaken(transaction, read.model, { type, document, locale, state: type.draftAndPublish ? 'published' : 'any' })
 }
 
 /** Holds the draft row `id` to every rule before it is published. @throws ApiError 400 */

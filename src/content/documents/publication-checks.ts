@@ -3,9 +3,9 @@ import { inBookkeeping, type Transaction } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
 import type { ContentType } from '../../model/schema/types.js'
-import { openPatternChecks } from './input/pattern-deadline.js'
-import { checkPublication, takenFor, type WriteContext } from './operation.js'
-import { versionsOf } from './store/rows.js'
+import { createPatternChecks } from './input/pattern-deadline.js'
+import { checkPublication, findTakenFor, type WriteContext } from './operation.js'
+import { findVersions } from './store/rows.js'
 
 /** The drafts that are checked. */
 export interface CheckedDrafts {
@@ -28,14 +28,14 @@ export interface PublicationError {
 export type CheckPublications = (asked: CheckedDrafts) => Promise<readonly (readonly PublicationError[])[]>
 
 /** Opens the checks over one model. */
-export function openPublicationChecks(context: WriteContext): CheckPublications {
+export function createPublicationChecks(context: WriteContext): CheckPublications {
   return ({ grants, type, documentId, locales }) =>
     inBookkeeping(context.database, async (transaction) => {
-      const versions = await versionsOf(transaction, type, documentId)
+      const versions = await findVersions(transaction, type, documentId)
       const found: (readonly PublicationError[])[] = []
       for (const locale of locales) {
         const draft = versions.find((version) => version.published_at === null && version.locale === locale)
-        found.push(draft === undefined ? [] : await errorsOf(context, transaction, { grants, type, documentId, locale, id: draft.id }))
+        found.push(draft === undefined ? [] : await findErrors(context, transaction, { grants, type, documentId, locale, id: draft.id }))
       }
       return found
     })
@@ -46,14 +46,14 @@ interface CheckedDraft extends Omit<CheckedDrafts, 'locales'> {
   readonly id: number
 }
 
-async function errorsOf(
+async function findErrors(
   context: WriteContext,
   transaction: Transaction,
   { grants, type, documentId, locale, id }: CheckedDraft,
 ): Promise<readonly PublicationError[]> {
-  const publication = { grants, write: { type }, data: null, locale, publishes: true, trials: openPatternChecks() }
+  const publication = { grants, write: { type }, data: null, locale, publishes: true, trials: createPatternChecks() }
   try {
-    await checkPublication(context, transaction, publication, id, 'whole', takenFor(context, transaction, publication, documentId))
+    await checkPublication(context, transaction, publication, id, 'whole', findTakenFor(context, transaction, publication, documentId))
     return []
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 400) throw error

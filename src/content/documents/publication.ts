@@ -4,16 +4,16 @@ import { validationError } from '../../foundation/errors/errors.js'
 import type { DocumentVersion } from '../../query/rest/versions.js'
 import { mergeVersions } from './merged-versions.js'
 import type { Entry, WriteContext, WriteOperation, WriteOutcome } from './operation.js'
-import { checkPublication, takenFor, writingOf } from './operation.js'
-import { levelMoments, publishedOf, publishRow, removeRows, restoreDraft } from './publish/publish.js'
-import { equalizeLocales, shareHolders, shareWithLocales } from './publish/shared-attributes.js'
-import { isEqual, sharedHolders } from './publish/shared-components.js'
-import { answerWrite, showEntry } from './results.js'
+import { checkPublication, createRowContext, findTakenFor } from './operation.js'
+import { equalizeLocales, shareHolders, shareWithLocales } from './publish/non-localized.js'
+import { getSharedHolders, isEqual } from './publish/non-localized-components.js'
+import { equalizeUpdateTimes, findPublished, publishRow, removeRows, restoreDraft } from './publish/publish.js'
+import { readEntry, readResponse } from './results.js'
 import { readComponents } from './store/component-trees.js'
 import { clearModified } from './store/modified-drafts.js'
 import { keepPendingLinks } from './store/pending-links.js'
 import type { RowContext } from './store/row-context.js'
-import { momentFor, type StoredVersion, versionsOf } from './store/rows.js'
+import { findVersions, type StoredVersion, writeTime } from './store/rows.js'
 
 /** A document in one locale. */
 interface LocaleVersions {
@@ -25,7 +25,12 @@ interface LocaleVersions {
 }
 
 /** Acts in one locale and gives the version that the act was about; null where there is nothing to do. */
-type Act = (context: WriteContext, transaction: Transaction, operation: WriteOperation, state: LocaleVersions) => Promise<Entry | null>
+type ActInLocale = (
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+  state: LocaleVersions,
+) => Promise<Entry | null>
 
 /** Acts in the locale of the operation, or in all that the document has. @throws ApiError 400 for types without drafts */
 async function inLocales(
@@ -33,34 +38,34 @@ async function inLocales(
   transaction: Transaction,
   operation: WriteOperation,
   shown: 'draft' | 'published',
-  act: Act,
+  act: ActInLocale,
 ): Promise<WriteOutcome | null> {
   const { documentId, everywhere } = operation
   const { type, answers } = operation.write
   if (!type.draftAndPublish) throw validationError(`${type.uid} has no drafts`)
   if (documentId === null) return null
-  let versions = await versionsOf(transaction, type, documentId)
-  if (await mergeVersions(context, transaction, operation, versions)) versions = await versionsOf(transaction, type, documentId)
+  let versions = await findVersions(transaction, type, documentId)
+  if (await mergeVersions(context, transaction, operation, versions)) versions = await findVersions(transaction, type, documentId)
   const locales = everywhere ? [...new Set(versions.map((version) => version.locale))] : [operation.locale]
   const entries: Entry[] = []
   let side: StoredVersion | null = null
   for (const [index, locale] of locales.entries()) {
-    if (index > 0) versions = await versionsOf(transaction, type, documentId)
+    if (index > 0) versions = await findVersions(transaction, type, documentId)
     const draft = versions.find((version) => version.published_at === null && version.locale === locale) ?? null
-    const published = publishedOf(versions, locale)
+    const published = findPublished(versions, locale)
     const entry = await act(context, transaction, { ...operation, locale }, { documentId, draft, published, versions })
     if (entry !== null) entries.push(entry)
     side = draft ?? published
   }
   // Where there is nothing to unpublish, all is as it was asked for.
   if (entries.length === 0 && (operation.action !== 'unpublish' || side === null)) return null
-  const answer = answers === 'document' ? answerWrite(context, transaction, operation, documentId, shown) : null
+  const answer = answers === 'document' ? readResponse(context, transaction, operation, documentId, shown) : null
   if (answer !== null) await transaction.defer(answer)
   return { documentId, entries, answer }
 }
 
 /** Publishes the draft. @throws ApiError 400 when it is not fit for it */
-export function publishIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
+export function publishDocument(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
   return inLocales(context, transaction, operation, 'published', publishOne)
 }
 
@@ -72,16 +77,16 @@ async function publishOne(
 ): Promise<Entry | null> {
   const { type } = operation.write
   const { locale } = operation
-  const now = momentFor(operation.now, versions)
+  const now = writeTime(operation.now, versions)
   if (draft === null) return null
   const publication = { ...operation, publishes: true }
-  await checkPublication(context, transaction, publication, draft.id, 'whole', takenFor(context, transaction, publication, documentId))
-  const writing = writingOf(context, transaction, operation, null)
+  await checkPublication(context, transaction, publication, draft.id, 'whole', findTakenFor(context, transaction, publication, documentId))
+  const writing = createRowContext(context, transaction, operation, null)
   // Publishing may note the draft again.
   clearModified(transaction, type, [draft])
   const made = await publishRow(writing, { type, draft: draft.id, published, touched: new Set(), isWhole: true, now })
   if (published !== null && (published.updated_at ?? 0) > (draft.updated_at ?? 0)) {
-    levelMoments(transaction, type, draft.id, made)
+    equalizeUpdateTimes(transaction, type, draft.id, made)
   }
   const row: DocumentVersion = { id: made, locale, published_at: now }
   if (context.read.contract.localesShareAlways) await equalizeLocales(writing, type, versions, row, now)
@@ -90,11 +95,15 @@ async function publishOne(
   const areDraftsShared = context.read.contract.localesShareAlways
   await shareHolders(writing, type, versions, source, { into: 'published', publishesAll: true, areDraftsShared, now })
   await context.outbox?.entry(transaction, 'entry.publish', type, row, now)
-  return showEntry(context, transaction, operation, row)
+  return readEntry(context, transaction, operation, row)
 }
 
 /** Removes the published version and keeps the draft; what linked to it will again. */
-export function unpublishIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
+export function unpublishDocument(
+  context: WriteContext,
+  transaction: Transaction,
+  operation: WriteOperation,
+): Promise<WriteOutcome | null> {
   return inLocales(context, transaction, operation, 'draft', unpublishOne)
 }
 
@@ -106,13 +115,13 @@ async function unpublishOne(
 ): Promise<Entry | null> {
   const { type } = operation.write
   if (published === null) return null
-  const entry = await showEntry(context, transaction, operation, published)
+  const entry = await readEntry(context, transaction, operation, published)
   await context.outbox?.entry(transaction, 'entry.unpublish', type, published, operation.now)
   // Of a type that has lost its locales there may be several. Reads would show the next one.
   const gone = versions.filter(({ published_at, locale }) => published_at !== null && locale === published.locale)
   for (const version of gone) keepPendingLinks(transaction, context.read.model, type, version)
   await removeRows(
-    writingOf(context, transaction, operation, null),
+    createRowContext(context, transaction, operation, null),
     type,
     gone.map(({ id }) => id),
   )
@@ -120,7 +129,7 @@ async function unpublishOne(
 }
 
 /** Gives the draft what the published version has. */
-export function discardIn(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
+export function discardDraft(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
   return inLocales(context, transaction, operation, 'draft', discardOne)
 }
 
@@ -132,10 +141,10 @@ async function discardOne(
 ): Promise<Entry | null> {
   const { type } = operation.write
   if (draft === null || published === null) return null
-  const writing: RowContext = { ...writingOf(context, transaction, operation, null), targetSide: 'draft' }
-  const now = momentFor(operation.now, versions)
+  const writing: RowContext = { ...createRowContext(context, transaction, operation, null), targetSide: 'draft' }
+  const now = writeTime(operation.now, versions)
   const isAlone = !type.localized || versions.every((version) => version.locale === draft.locale)
-  const given = isAlone ? [] : sharedHolders(writing.model, type)
+  const given = isAlone ? [] : getSharedHolders(writing.model, type)
   const read = () => readComponents(transaction, writing.model, { shape: type, id: draft.id }, given)
   const before = await read()
   await restoreDraft(writing, type, draft.id, published.id)
@@ -151,5 +160,5 @@ async function discardOne(
     })
   }
   await context.outbox?.entry(transaction, 'entry.draft-discard', type, draft, operation.now)
-  return showEntry(context, transaction, operation, draft)
+  return readEntry(context, transaction, operation, draft)
 }

@@ -8,10 +8,10 @@ import { readRequest } from '../../query/rest/read.js'
 import { type DocumentVersion, mayReadDrafts, versionParameters } from '../../query/rest/versions.js'
 import type { Entry, WriteContext, WriteOperation, WriteOutcome } from './operation.js'
 
-const nothing = Buffer.from('{"data":null,"meta":{}}')
+const emptyResponse = Buffer.from('{"data":null,"meta":{}}')
 
 /** The document as the caller asked to see it; `status` where the action and not the query decides it. */
-export async function answerWrite(
+export async function readResponse(
   { read, plans }: WriteContext,
   transaction: Transaction,
   { write: { type, query, format }, parameters, grants, locale }: WriteOperation,
@@ -28,11 +28,11 @@ export async function answerWrite(
   const { plan, values, identityAt } = typeof query === 'string' ? plans.forQueryString(text, ask, 'data') : plans.forRequest(ask(), 'data')
   const answer = await transaction.read(plan, values.with(identityAt, documentId), true)
   // The parameters may ask for what is not there, such as documents that were never published.
-  return answer ?? { bytes: nothing, release: () => {} }
+  return answer ?? { bytes: emptyResponse, release: () => {} }
 }
 
 /** One version for whoever wants to know what the write was about: the caller, hooks. */
-export async function showEntry(
+export async function readEntry(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
@@ -54,21 +54,21 @@ export async function showEntry(
 }
 
 /** What a create or an update has done: the version that was written, and the answer. */
-export async function resultOf(
+export async function toWriteOutcome(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
   documentId: string,
   row: DocumentVersion,
 ): Promise<WriteOutcome> {
-  const entries = [await showEntry(context, transaction, operation, row)]
-  const answer = operation.write.answers === 'document' ? answerWrite(context, transaction, operation, documentId) : null
+  const entries = [await readEntry(context, transaction, operation, row)]
+  const answer = operation.write.answers === 'document' ? readResponse(context, transaction, operation, documentId) : null
   if (answer !== null) await transaction.defer(answer)
   return { documentId, entries, answer }
 }
 
 /** Filters in the query string of a DELETE hold: what they do not match stays (docs/differences.md). */
-export async function isMeant(
+export async function matchesFilters(
   { read, plans }: WriteContext,
   transaction: Transaction,
   { write: { type }, parameters: { filters, _q, locale, status }, grants }: WriteOperation,

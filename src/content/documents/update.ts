@@ -4,43 +4,34 @@ import type { Moment, Transaction } from '../../database/database.js'
 import { componentsOf } from '../../model/schema/components.js'
 import { hasConditions, hiddenAttributes } from '../../model/schema/conditions.js'
 import { type Attribute, assertNever, type ContentType } from '../../model/schema/types.js'
-import { createIn, givenBy, insertVersion, prefetchRows, written } from './create.js'
+import { createDocument, getGiven, insertVersion, prefetchRows, recordWrite } from './create.js'
+import { checkTargetsExist } from './guard/missing-targets.js'
 import { attributeErrors, readInput } from './input/input.js'
 import { hasRequiredLinks, isRequiredLink, missingLinks } from './input/required-links.js'
 import { scalarColumns } from './input/stored.js'
 import type { Input } from './input/types.js'
 import { mergeVersions } from './merged-versions.js'
-import { checkTargetsExist } from './missing-targets.js'
-import {
-  checkLocale,
-  checkPublication,
-  optionsOf,
-  takenFor,
-  type WriteContext,
-  type WriteOperation,
-  type WriteOutcome,
-  writingOf,
-} from './operation.js'
-import { publishedOf, publishRow } from './publish/publish.js'
+import type { WriteContext, WriteOperation, WriteOutcome } from './operation.js'
+import { checkLocale, checkPublication, createRowContext, findTakenFor, toInputOptions } from './operation.js'
+import type { SharedBefore } from './publish/non-localized.js'
 import {
   equalizeLocales,
-  inheritanceOf,
-  inheritedBy,
+  fillNewLocale,
+  findInheritance,
+  getInherited,
   mayDiffer,
-  newLocale,
   reachesOthers,
-  type SharedBefore,
-  sharedBefore,
+  readSharedBefore,
   shareHolders,
   shareWithLocales,
-} from './publish/shared-attributes.js'
-import { type SharedWrite, sharedHolders, sharedWriteOf } from './publish/shared-components.js'
+} from './publish/non-localized.js'
+import { getSharedHolders, readSharedWrite, type SharedWrite } from './publish/non-localized-components.js'
+import { findPublished, publishRow } from './publish/publish.js'
 import { readWhole, type WholeRow } from './read/whole-document.js'
 import { writeBelow } from './store/components.js'
-import { clearModified, markModified, modifiedCondition } from './store/modified-drafts.js'
+import { clearModified, markModified, modifiedCondition, toDraftKey } from './store/modified-drafts.js'
 import type { RowContext } from './store/row-context.js'
-import { momentFor, type StoredVersion, updateRow, versionsOf } from './store/rows.js'
-import { draftName } from './store/synced-drafts.js'
+import { findVersions, type StoredVersion, updateRow, writeTime } from './store/rows.js'
 
 /** The row that an update writes: the document's in its locale, or a new one, which takes attributes from the other locales. */
 type Target =
@@ -70,31 +61,31 @@ interface Change {
  * Writes what the operation gives to a document. Null if there is no such document; a single type gets its document.
  * @throws ApiError 400 if the data or the draft violates a rule, 403 for targets that the caller may not see
  */
-export async function updateIn(context: WriteContext, transaction: Transaction, asked: WriteOperation): Promise<WriteOutcome | null> {
+export async function updateDocument(context: WriteContext, transaction: Transaction, asked: WriteOperation): Promise<WriteOutcome | null> {
   const { documentId } = asked
   const { type } = asked.write
-  if (documentId === null) return createIn(context, transaction, asked)
-  const { versions, isMerged } = await versionsBefore(context, transaction, asked, documentId)
+  if (documentId === null) return createDocument(context, transaction, asked)
+  const { versions, isMerged } = await findVersionsToUpdate(context, transaction, asked, documentId)
   if (versions.length === 0) return null
-  const operation = { ...asked, now: momentFor(asked.now, versions) }
-  const target = targetOf(operation, versions)
-  const stored = await storedOf(context, transaction, type, target, versions)
-  const input = await inputOf(context, transaction, operation, documentId, target, stored)
-  const change = changeOf(operation, documentId, versions, target, input, stored)
+  const operation = { ...asked, now: writeTime(asked.now, versions) }
+  const target = toTarget(operation, versions)
+  const stored = await readStored(context, transaction, type, target, versions)
+  const input = await readUpdate(context, transaction, operation, documentId, target, stored)
+  const change = toChange(operation, documentId, versions, target, input, stored)
   const isNew = target.kind === 'newLocale'
   const known = await prefetchRows(context, transaction, operation, input, isNew ? type : null)
-  const writing = writingOf(context, transaction, operation, input, known)
+  const writing = createRowContext(context, transaction, operation, input, known)
   // Before a new version is there, which its own relations may name.
   if (isNew) await checkTargetsExist(transaction, context.read.model, operation, type, operation.data, writing.resolving)
-  const before = await sharedBefore(context, transaction, type, versions, isNew ? null : target.row, change.touched)
+  const before = await readSharedBefore(context, transaction, type, versions, isNew ? null : target.row, change.touched)
   const publishesAll = change.publishes === 'all'
   const rows = { current: isNew ? null : target.row, published: publishesAll ? change.published : null, publishesAll }
-  const shared = await sharedWriteOf(writing, type, versions, rows, change.touched)
+  const shared = await readSharedWrite(writing, type, versions, rows, change.touched)
   const id = await writeVersion(context, writing, change)
   if (!isMerged && touchesOneDocument(change)) transaction.history.touchesOneDocument()
   const published = await publish(context, writing, change, id)
   // As in Strapi, the answer shows the other locales as they were.
-  const outcome = await outcomeOf(context, transaction, change, id, published)
+  const outcome = await toOutcome(context, transaction, change, id, published)
   await writeOtherLocales(context, writing, change, { id, published, before, shared })
   return outcome
 }
@@ -103,7 +94,7 @@ export async function updateIn(context: WriteContext, transaction: Transaction, 
  * The versions of the document, where several rows of one are made one. If the write publishes, also whether the draft is modified: with less
  * where this process has left it in sync.
  */
-async function versionsBefore(
+async function findVersionsToUpdate(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
@@ -114,20 +105,20 @@ async function versionsBefore(
   const { type } = write
   const find = (synced: Moment | null) => {
     const differs = () => modifiedCondition(transaction.dialect, read.model, type)
-    return versionsOf(transaction, type, documentId, publishes && type.draftAndPublish ? { locale, differs: differs(), synced } : null)
+    return findVersions(transaction, type, documentId, publishes && type.draftAndPublish ? { locale, differs: differs(), synced } : null)
   }
-  const versions = await find(inSync.momentOf(draftName(type.uid, documentId, locale)) ?? null)
+  const versions = await find(inSync.momentOf(toDraftKey(type.uid, documentId, locale)) ?? null)
   const isMerged = await mergeVersions(context, transaction, operation, versions)
   return { versions: isMerged ? await find(null) : versions, isMerged }
 }
 
-function targetOf({ write: { type }, locale, data }: WriteOperation, versions: readonly StoredVersion[]): Target {
+function toTarget({ write: { type }, locale, data }: WriteOperation, versions: readonly StoredVersion[]): Target {
   const row = versions.find((version) => version.locale === locale && (!type.draftAndPublish || version.published_at === null))
-  return row === undefined ? { kind: 'newLocale', inherited: inheritedBy(type, data) } : { kind: 'existing', row }
+  return row === undefined ? { kind: 'newLocale', inherited: getInherited(type, data) } : { kind: 'existing', row }
 }
 
 /** What of the document conditions look at where the body leaves it out; null: nothing. */
-async function storedOf(
+async function readStored(
   context: WriteContext,
   transaction: Transaction,
   type: ContentType,
@@ -136,7 +127,7 @@ async function storedOf(
 ): Promise<WholeRow | null> {
   const { read, plans } = context
   if (!hasConditions(read.model, type)) return null
-  const row = target.kind === 'existing' ? target.row : inheritanceOf(context, versions)
+  const row = target.kind === 'existing' ? target.row : findInheritance(context, versions)
   if (row === undefined) return null
   const whole = await readWhole(read.model, plans, transaction, type, row.id, 'values')
   if (whole === null || target.kind === 'existing') return whole
@@ -144,7 +135,7 @@ async function storedOf(
 }
 
 /** @throws ApiError 400 if the data violates a rule */
-async function inputOf(
+async function readUpdate(
   context: WriteContext,
   transaction: Transaction,
   operation: WriteOperation,
@@ -154,12 +145,12 @@ async function inputOf(
 ): Promise<Input> {
   const { write, data, trials } = operation
   const inherited = target.kind === 'newLocale' ? target.inherited : new Set<string>()
-  const options = { ...optionsOf(operation, target.kind === 'newLocale'), inherited, stored }
+  const options = { ...toInputOptions(operation, target.kind === 'newLocale'), inherited, stored }
   const input = { ...context.input, uid: write.type.uid, trials }
-  return readInput(input, write.type, data, options, takenFor(context, transaction, operation, documentId))
+  return readInput(input, write.type, data, options, findTakenFor(context, transaction, operation, documentId))
 }
 
-function changeOf(
+function toChange(
   operation: WriteOperation,
   documentId: string,
   versions: readonly StoredVersion[],
@@ -172,8 +163,8 @@ function changeOf(
   const isInSync = target.kind === 'existing' && target.row.modified === 0
   return {
     ...{ operation, documentId, versions, target, input, stored },
-    published: draftAndPublish ? publishedOf(versions, locale) : null,
-    touched: givenBy(input),
+    published: draftAndPublish ? findPublished(versions, locale) : null,
+    touched: getGiven(input),
     publishes: !draftAndPublish || !publishes ? 'nothing' : isInSync ? 'touched' : 'all',
   }
 }
@@ -187,7 +178,7 @@ async function writeVersion(context: WriteContext, writing: RowContext, change: 
       await checkLocale(context, writing.transaction, operation)
       // A collation may hold another spelling of the id for the same.
       const id = await insertVersion(writing, operation, versions[0]?.document_id ?? documentId, input)
-      await newLocale(context, writing, type, versions, id, target.inherited)
+      await fillNewLocale(context, writing, type, versions, id, target.inherited)
       return id
     }
     case 'existing':
@@ -237,7 +228,7 @@ async function publish(context: WriteContext, writing: RowContext, change: Chang
   const { type } = operation.write
   const { transaction } = writing
   const check = (part: 'whole' | 'part') =>
-    checkPublication(context, transaction, operation, id, part, takenFor(context, transaction, operation, documentId))
+    checkPublication(context, transaction, operation, id, part, findTakenFor(context, transaction, operation, documentId))
   if (publishes === 'nothing') {
     if (!type.draftAndPublish && target.kind === 'existing') await checkLinksLeft(context, transaction, change, id)
     // What a type without drafts takes from another locale is held to its rules like what is published.
@@ -272,7 +263,7 @@ async function checkLinksLeft(
 }
 
 /** Records the events, and reads what the caller asked to see. */
-async function outcomeOf(
+async function toOutcome(
   context: WriteContext,
   transaction: Transaction,
   { operation, documentId, target }: Change,
@@ -282,10 +273,10 @@ async function outcomeOf(
   const { locale, now, write } = operation
   const event = target.kind === 'newLocale' ? 'entry.create' : 'entry.update'
   const row = { id, locale, published_at: write.type.draftAndPublish ? null : now }
-  const outcome = await written(context, transaction, operation, documentId, event, row, published)
+  const outcome = await recordWrite(context, transaction, operation, documentId, event, row, published)
   const seen = published !== null && target.kind === 'existing' ? target.row.seen : null
   if (seen === null || seen === undefined) return outcome
-  const draft = draftName(write.type.uid, documentId, locale)
+  const draft = toDraftKey(write.type.uid, documentId, locale)
   return { ...outcome, synced: { draft, moment: transaction.history.moment(seen) } }
 }
 
@@ -320,7 +311,7 @@ async function writeOtherLocales(
   // The drafts may have got it by an earlier write: what is published has not.
   if (!reaches && !(publishesAll && target.kind === 'existing')) return
   const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'
-  const isWhole = shared.given.length === sharedHolders(writing.model, type).length
+  const isWhole = shared.given.length === getSharedHolders(writing.model, type).length
   if (reaches) await shareWithLocales(writing, type, versions, { id: published ?? id, state, isWhole, now })
   const into = state === 'any' ? 'all' : state === 'draft' ? 'drafts' : 'published'
   await shareHolders(writing, type, versions, source, { into, publishesAll, areDraftsShared: false, now })

@@ -7,13 +7,13 @@ import { takenMessage } from '../../foundation/errors/unique-conflict.js'
 import type { Scopes } from '../../foundation/grants.js'
 import { hasConditions } from '../../model/schema/conditions.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
+import { printPath } from './input/errors.js'
 import { attributeErrors } from './input/input.js'
-import { printPath } from './input/messages.js'
 import type { Body, Claim, Input } from './input/types.js'
 import { removeRows } from './publish/publish.js'
 import { writeBelow } from './store/components.js'
 import type { RowContext } from './store/row-context.js'
-import { takenBy } from './store/unique.js'
+import { createFindTaken } from './store/unique.js'
 
 /** What is stored, and where. */
 export interface AttributeWriting {
@@ -26,7 +26,7 @@ export interface AttributeWriting {
   readonly scopes: Scopes
 }
 
-const writingOf = ({ transaction, model, defaultLocale, hashPassword }: AttributeWriting, shown: unknown): RowContext => ({
+const toRowContext = ({ transaction, model, defaultLocale, hashPassword }: AttributeWriting, shown: unknown): RowContext => ({
   transaction,
   model,
   hashPassword,
@@ -43,7 +43,7 @@ const writingOf = ({ transaction, model, defaultLocale, hashPassword }: Attribut
  */
 export async function writeAttributes(to: AttributeWriting, type: ContentType, id: number, input: Input, isNew: boolean): Promise<void> {
   if (to.scopes.size > 0) refuseScoped(to.scopes, input)
-  await writeBelow(writingOf(to, input.checked), { shape: type, id }, input, isNew)
+  await writeBelow(toRowContext(to, input.checked), { shape: type, id }, input, isNew)
 }
 
 /** The values of a row that conditions look at; null where its type has none. */
@@ -76,12 +76,12 @@ export async function checkUniqueAttributes(
     if (!scalar.unique || stored === null || stored === '') return []
     return [{ path: [scalar.name], scalar, value: input.checked[scalar.name] ?? stored, places: [] }]
   })
-  const taken = await takenBy(transaction, model, { type, document, locale: null, state: 'any' })(claims)
+  const taken = await createFindTaken(transaction, model, { type, document, locale: null, state: 'any' })(claims)
   const errors = claims.filter(({ path }) => taken.has(printPath(path)))
   if (errors.length > 0) throw attributeErrors(errors.map(({ path, value }) => ({ path, message: takenMessage, value })))
 }
 
 /** Removes a row with all that hangs on it. */
 export async function removeRow(from: AttributeWriting, type: ContentType, id: number): Promise<void> {
-  await removeRows(writingOf(from, null), type, [id])
+  await removeRows(toRowContext(from, null), type, [id])
 }

@@ -2,40 +2,38 @@
 import type { Transaction } from '../../database/database.js'
 import { ApiError, forbidden } from '../../foundation/errors/errors.js'
 import type { HookAction } from '../../foundation/public/documents.js'
-import { createIn } from './create.js'
-import { isHidden } from './hidden-rows.js'
-import { type IdempotencyKey, type IdempotencyKeys, keyOf } from './idempotency.js'
-import { checkTargetsExist } from './missing-targets.js'
-import type { BegunWrite, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
-import { beginWrite, writingOf } from './operation.js'
-import { prepareHashes, withHashes } from './prepared-hashes.js'
-import { discardIn, publishIn, unpublishIn } from './publication.js'
-import { removeIn } from './remove.js'
-import { reportWritten } from './report-written.js'
-import { loggingSlowWrite } from './slow-writes.js'
-import { onlyDocument, spelledLocale } from './store/rows.js'
-import { updateIn } from './update.js'
+import { createDocument } from './create.js'
+import { isHidden } from './guard/hidden-rows.js'
+import { checkTargetsExist } from './guard/missing-targets.js'
+import { callerKey, type IdempotencyKey, type IdempotencyKeys, toIdempotencyKey } from './idempotency.js'
+import type { WriteContext, WriteOperation, WriteOutcome, WriteResult, WriteStart } from './operation.js'
+import { beginWrite, createRowContext } from './operation.js'
+import { discardDraft, publishDocument, unpublishDocument } from './publication.js'
+import { removeDocument } from './remove.js'
+import { logSlowWrite } from './slow-log.js'
+import { onlyDocument, resolveSpelling } from './store/rows.js'
+import { updateDocument } from './update.js'
 
 /**
  * Does what is asked, in one transaction, with the hooks of the project around it. Null: there is no such document.
  * @throws ApiError 403, 400, 503
  */
-export type DocumentWrites = (asked: BegunWrite) => Promise<WriteResult | null>
+export type DocumentWrites = (asked: WriteStart) => Promise<WriteResult | null>
 
 /** Does what one action asks for inside a transaction. Null: there is no such document. */
 type RunAction = (context: WriteContext, transaction: Transaction, operation: WriteOperation) => Promise<WriteOutcome | null>
 
 const operations: Readonly<Record<HookAction, RunAction>> = {
-  create: withMissingTargets(createIn),
-  update: withMissingTargets(updateIn),
-  delete: removeIn,
-  publish: publishIn,
-  unpublish: unpublishIn,
-  discardDraft: discardIn,
+  create: withMissingTargets(createDocument),
+  update: withMissingTargets(updateDocument),
+  delete: removeDocument,
+  publish: publishDocument,
+  unpublish: unpublishDocument,
+  discardDraft: discardDraft,
 }
 
 /** The writes over one model. */
-export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): DocumentWrites {
+export function createWrites(context: WriteContext, onceKeys: IdempotencyKeys): DocumentWrites {
   const { database, outbox, hooks, slow } = context
 
   async function perform(begun: WriteOperation, named: IdempotencyKey | null): Promise<WriteResult | null> {
@@ -52,7 +50,7 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
       if (done !== null && named !== null) onceKeys.keep(transaction, begun, named, { ...done, answer: await done.answer })
       return done
     }
-    const left = await loggingSlowWrite(slow, [operation], () => database.transaction(run))
+    const left = await logSlowWrite(slow, [operation], () => database.transaction(run))
     const outcome = left === null ? null : { ...left, answer: await left.answer }
     if (outcome?.synced !== undefined) context.inSync.note(outcome.synced)
     if (outcome === null || outcome.entries.length === 0) return outcome
@@ -66,7 +64,7 @@ export function openWrites(context: WriteContext, onceKeys: IdempotencyKeys): Do
     const operation = await beginWrite(context, asked)
     const once = asked.once?.() ?? null
     if (once === null) return perform(operation, null)
-    const named = keyOf(once, operation)
+    const named = toIdempotencyKey(once, operation)
     return onceKeys.alone(named, () => perform(operation, named))
   }
 }
@@ -77,18 +75,18 @@ export async function execute(context: WriteContext, transaction: Transaction, o
   if (grants.content !== undefined && policy === null) throw new Error('A write with grants of an administrator needs a policy')
   const documentId = operation.documentId ?? (await onlyDocument(transaction, write.type))
   const run = policy !== null ? withinPolicy : grants.scopes.has(write.type.uid) ? withinScope : operations[operation.action]
-  const locale = await localeIn(transaction, operation, documentId)
+  const locale = await resolveLocale(transaction, operation, documentId)
   // The moment of its turn: a later commit has a later one, however long hooks took.
   return run(context, transaction, { ...operation, documentId, locale, now: Date.now() })
 }
 
 /** The locale of the operation, as the document spells it. */
-function localeIn(transaction: Transaction, { locale, write }: WriteOperation, documentId: string | null): Promise<string | null> {
+function resolveLocale(transaction: Transaction, { locale, write }: WriteOperation, documentId: string | null): Promise<string | null> {
   const isExact = locale === null || documentId === null || !transaction.dialect.collates
-  return isExact ? Promise.resolve(locale) : spelledLocale(transaction, write.type, documentId, locale)
+  return isExact ? Promise.resolve(locale) : resolveSpelling(transaction, write.type, documentId, locale)
 }
 
-const nowhere: RunAction = () => Promise.resolve(null)
+const noDocument: RunAction = () => Promise.resolve(null)
 
 /** Does what is asked within the scope of the caller. A document outside of it is not there. @throws ApiError 403 if one would leave it */
 const withinScope: RunAction = async (context, transaction, operation) => {
@@ -96,7 +94,7 @@ const withinScope: RunAction = async (context, transaction, operation) => {
   const { type } = operation.write
   const isOut = (document: string) => isHidden(context, transaction, grants, type, document)
   if (documentId !== null && (await isOut(documentId)))
-    return (action === 'update' ? withMissingTargets(nowhere) : operations[action])(context, transaction, {
+    return (action === 'update' ? withMissingTargets(noDocument) : operations[action])(context, transaction, {
       ...operation,
       documentId: null,
     })
@@ -119,7 +117,7 @@ const withinPolicy: RunAction = async (context, transaction, operation) => {
 function withMissingTargets(run: RunAction): RunAction {
   return async (context, transaction, operation) => {
     const refuse = async () => {
-      const { resolving } = writingOf(context, transaction, operation, null)
+      const { resolving } = createRowContext(context, transaction, operation, null)
       await checkTargetsExist(transaction, context.read.model, operation, operation.write.type, operation.data, resolving)
     }
     try {
@@ -131,4 +129,42 @@ function withMissingTargets(run: RunAction): RunAction {
       throw error
     }
   }
+}
+
+/** The hashes of passwords; of one that is there twice, both. */
+export type PreparedHashes = readonly (readonly [password: string, hash: string])[]
+
+/** Hashes the passwords that a body gives. @throws ApiError 503 if too many wait */
+export async function prepareHashes({ passwords }: WriteContext, { write, passwords: given }: WriteOperation): Promise<PreparedHashes> {
+  const { hash } = passwords.of(callerKey(write.caller))
+  const prepared: (readonly [string, string])[] = []
+  for (const password of given) prepared.push([password, await hash(password)])
+  return prepared
+}
+
+/** The context of a transaction that takes each hash once, and makes those that are not prepared, such as of hooks and defaults. */
+export function withHashes(context: WriteContext, prepared: PreparedHashes): WriteContext {
+  if (prepared.length === 0) return context
+  const left = [...prepared]
+  return {
+    ...context,
+    hashPassword: async (password) => {
+      const at = left.findIndex(([given]) => given === password)
+      return at === -1 ? context.hashPassword(password) : left.splice(at, 1)[0]![1]
+    },
+  }
+}
+
+/** Counts a write, and notes it in the audit log. What administrators do is noted with their activity. */
+export function reportWritten({ metrics, audit }: Pick<WriteContext, 'metrics' | 'audit'>, operation: WriteOperation, id: string): void {
+  const { action, write, locale } = operation
+  metrics?.documentWritten(write.type.uid, action)
+  if (audit === null || write.caller?.kind === 'administrator') return
+  audit.note({
+    actor: write.caller ?? { kind: 'project' },
+    action,
+    type: write.type.uid,
+    id,
+    locales: locale === null ? undefined : [locale],
+  })
 }

@@ -1,5 +1,5 @@
 // Hints about bodies: envelopes, keys, values, uploads and sign-in.
-import { storedForm } from '../../content/documents/input/stored.js'
+import { toStored } from '../../content/documents/input/stored.js'
 import type { ApiError } from '../../foundation/errors/errors.js'
 import { takenMessage } from '../../foundation/errors/unique-conflict.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/schema/types.js'
@@ -214,7 +214,7 @@ function wrongDates(model: Model, shape: Schema, data: Values, above = ''): read
     if (attribute?.kind === 'component' && isObject(value)) return wrongDates(model, getTargets(model, attribute)[0]!, value, `${written}.`)
     if (attribute?.kind !== 'scalar' || attribute.system || !/^(?:date|time|datetime|timestamp)$/.test(attribute.type)) return []
     try {
-      storedForm(attribute, value)
+      toStored(attribute, value)
       return []
     } catch (error) {
       return [`${written} is of type ${attribute.type}: ${(error as ApiError).message}.`]

@@ -1,5 +1,5 @@
 // Hints about the values of parameters: filters, pagination, locales, and parameters that do not exist.
-import { localeCodes } from '../../content/documents/read/locales.js'
+import { localeCodes } from '../../content/documents/read/service-reads.js'
 import type { ApiError } from '../../foundation/errors/errors.js'
 import { commandLine, quotedWord } from '../../foundation/runtime/command-line.js'
 import { fileType } from '../../model/schema/link.js'

@@ -1,6 +1,6 @@
 // The start page at /: the content-types, requests to try, and their responses. Without its script it is a list of links.
 import type { FastifyInstance } from 'fastify'
-import { localeCodes } from '../../content/documents/read/locales.js'
+import { localeCodes } from '../../content/documents/read/service-reads.js'
 import type { Grants } from '../../foundation/grants.js'
 import { commandLine } from '../../foundation/runtime/command-line.js'
 import { onceDone } from '../../foundation/runtime/once-done.js'

@@ -2,7 +2,7 @@
 // content-type needs no route.
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import type { Find, ReadBytes } from '../../content/documents/read/find.js'
-import { typesReadBy } from '../../content/documents/read/types-read.js'
+import { getReadTypes } from '../../content/documents/read/plans.js'
 import { notFound } from '../../foundation/errors/errors.js'
 import type { HookAction } from '../../foundation/public/documents.js'
 import { actionsAt, type LeftOutRoutes, publicationActions } from '../../model/schema/type-routes.js'
@@ -165,7 +165,7 @@ async function handleContent(type: ContentType, method: string, context: Request
   const isKeyed = config.surrogateKeys !== null && request.headers.authorization === undefined
   let keys: Readonly<Record<string, string>> = {}
   const planned: NonNullable<Find['planned']> = (plan) => {
-    keys = createSurrogateKeys(config, typesReadBy(plan, documents.context.model), documentId)
+    keys = createSurrogateKeys(config, getReadTypes(plan, documents.context.model), documentId)
   }
   // Every property by name: a spread here costs each request microseconds.
   const response = await documents.find(caller.grants, {

@@ -2,8 +2,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify'
 import qs from 'qs'
-import { theProject } from '../../content/documents/actor.js'
-import { answerOf } from '../../content/documents/code-errors.js'
+import { projectActor } from '../../content/documents/code/actor.js'
+import { toResponseError } from '../../content/documents/code/policies.js'
 import { inputErrors } from '../../foundation/config/limits.js'
 import { ApiError, validationError } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
@@ -39,7 +39,7 @@ async function runRoute(route: CustomRoute, context: RequestContext, options: Ro
     try {
       return await runCode(code, limits.routeTimeout, work)
     } catch (error) {
-      throw answerOf(code.name, error)
+      throw toResponseError(code.name, error)
     }
   }
   const check = (schema: StandardSchema | undefined, value: unknown, source: InputSource): Promise<unknown> =>
@@ -67,7 +67,7 @@ function createCall(context: RequestContext, { services, grants, log, stopping }
   const { asker, caller, request, address } = context
   return {
     ...services({ caller: asker.caller, grants, requestId: asker.requestId, depth: 0 }),
-    unrestricted: services(theProject(0, asker.requestId)),
+    unrestricted: services(projectActor(0, asker.requestId)),
     caller: asker.caller,
     may: (action: string) => caller.grants.may(action),
     request: { id: code.requestId!, method: request.method!, url: request.url!, headers: request.headers, ip: address },

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { OutgoingHttpHeaders } from 'node:http'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { type EventReader, mayFollow, visibleEvent } from '../../content/documents/visible-events.js'
+import { type EventReader, mayFollow, visibleEvent } from '../../content/documents/guard/visible-events.js'
 import type { EventBatch } from '../../content/events/event-summaries.js'
 import type { Config } from '../../foundation/config/config.js'
 import { boundedText } from '../../foundation/errors/bounded-values.js'

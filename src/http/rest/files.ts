@@ -1,6 +1,6 @@
 // The routes of the media library: /api/upload and /api/upload/files. Bodies have no envelope; ids are numeric.
 import type { Find } from '../../content/documents/read/find.js'
-import { fileConstants, readStoredFile } from '../../content/documents/read/stored-file.js'
+import { fileConstants, readStoredFile } from '../../content/documents/read/service-reads.js'
 import { readFileInfos } from '../../content/media/file-info.js'
 import type { LibraryScope } from '../../content/media/library.js'
 import type { MediaLink } from '../../content/media/rows.js'

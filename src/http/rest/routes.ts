@@ -1,5 +1,5 @@
 // All routes of the API except those of content-types, which depend on the model, and those of the project.
-import { readLocales } from '../../content/documents/read/locales.js'
+import { readLocales } from '../../content/documents/read/service-reads.js'
 import { readEmail } from '../../identity/accounts/email.js'
 import { typeWithRoute } from '../../model/schema/type-routes.js'
 import type { Model } from '../../model/schema/types.js'

@@ -11,18 +11,8 @@ import { type AccountContext, attributeWriting, userTransaction, userType } from
 import { bodyMembers, type Field, fieldError, fieldErrors, messageOf, readFields, readRole, roleErrors } from './input.js'
 import { ordinaryAttributes } from './sign-in.js'
 import { mayTakeIdentifiers } from './user-authority.js'
-import {
-  addUser,
-  changeUser,
-  existingRole,
-  isIdentifier,
-  removeUser,
-  setRole,
-  type User,
-  userByEmail,
-  userById,
-  userByName,
-} from './users.js'
+import type { User } from './users.js'
+import { addUser, changeUser, existingRole, isIdentifier, removeUser, setRole, userByEmail, userById, userByName } from './users.js'
 
 /** Creates a user and returns the row id. Validation errors have no details here, as in Strapi. */
 export async function createUser(accounts: AccountContext, caller: Caller, body: unknown): Promise<number> {

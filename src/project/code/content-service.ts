@@ -2,11 +2,10 @@
 
 import { open } from 'node:fs/promises'
 import { basename, resolve } from 'node:path'
-import { type Actor, type ReadyActor, ready, withGrants } from '../../content/documents/actor.js'
-import { documentOf } from '../../content/documents/code-writes.js'
-import { readStoredFile } from '../../content/documents/read/stored-file.js'
-import { openService } from '../../content/documents/service.js'
-import { openTransactions } from '../../content/documents/transaction.js'
+import { type Actor, type ReadyActor, resolveActor, toDocumentId, withGrants } from '../../content/documents/code/actor.js'
+import { createService } from '../../content/documents/code/service.js'
+import { createTransact } from '../../content/documents/code/transaction.js'
+import { readStoredFile } from '../../content/documents/read/service-reads.js'
 import { readFileInfos } from '../../content/media/file-info.js'
 import type { Library } from '../../content/media/library.js'
 import type { MediaLink } from '../../content/media/rows.js'
@@ -31,8 +30,8 @@ export function openContentServices(
   const { withInstallation } = options
   const maxWrites = limits.transactionOperations
   return (actor) => ({
-    documents: openService(withInstallation, actor, maxWrites),
-    transaction: openTransactions(withInstallation, actor, maxWrites),
+    documents: createService(withInstallation, actor, maxWrites),
+    transaction: createTransact(withInstallation, actor, maxWrites),
     upload: openUploadService({ ...options, folder }, actor),
     mail,
   })
@@ -62,7 +61,7 @@ function openUploadService({ withInstallation, library, signsAddresses, folder }
     const infos = readFileInfos({ alternativeText, caption, focalPoint }, 1)
     return outsideOfCode(() =>
       withInstallation(async (installation) => {
-        const as = await ready(allowed)
+        const as = await resolveActor(allowed)
         if (!as.grants.may(uploadAction)) throw forbidden(uploadAction)
         const link = linkTo === undefined ? null : await linkOf(installation, as, linkTo)
         const { name, content } = await contentOf(file, folder)
@@ -132,7 +131,7 @@ async function linkOf({ documents }: Installation, { caller, grants, requestId }
   const attribute = type?.attributes.get(field)
   if (type === undefined || attribute?.kind !== 'media') throw validationError(`${uid} has no media attribute ${field}`)
   if (!grants.may(`${uid}.update`)) throw forbidden(`${uid}.update`)
-  const named = documentOf(type, 'upload', documentId === undefined ? {} : { documentId })
+  const named = toDocumentId(type, 'upload', documentId === undefined ? {} : { documentId })
   const found = (await documents.findData(
     { ...fullAccess, key: grants.key, scopes: grants.scopes },
     {

@@ -1,15 +1,15 @@
-// Checks a whole type or component against the model: attributes of every kind, lists, components in components, zones.
+// Checks a whole type or component against the model: attributes of every kind, lists, nested components, zones, and conditional attributes.
+
+import { hiddenAttributes, isDecidedByValues } from '../../../model/schema/conditions.js'
 import type { Attribute, ComponentAttribute, DynamicZone, Model, Schema } from '../../../model/schema/types.js'
 import { assertNever } from '../../../model/schema/types.js'
+import { attributeError, checkEach, choiceError, inFieldOrder, settlePatterns, typeError } from './errors.js'
 import { isWritable } from './keys.js'
-import { attributeError, checkEach, choiceError, inFieldOrder, typeError } from './messages.js'
-import { openPatternChecks } from './pattern-deadline.js'
-import { settlePatterns } from './possible-errors.js'
+import { createPatternChecks } from './pattern-deadline.js'
 import { lastOnly, namesTargets, type RelationForm, relationForm, syntaxErrors } from './relations.js'
 import { checkRequiredLink } from './required-links.js'
-import { checkScalar, missing } from './scalars.js'
+import { castScalar, checkScalar, missing } from './scalars.js'
 import type { Body, Checked, Checking, PossibleError, ValuePath } from './types.js'
-import { storedEntry, visibilityOf } from './visibility.js'
 
 /** True for objects that are no list. */
 export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -22,7 +22,7 @@ export interface CheckedBody {
 
 /** Checks a whole body: `checkShape`, and then with one deadline what patterns of the model have no other bound for. */
 export function checkBody(checking: Checking, shape: Schema, body: Body): CheckedBody {
-  const { trials = openPatternChecks() } = checking
+  const { trials = createPatternChecks() } = checking
   const { value, errors } = checkShape({ ...checking, trials }, shape, body, [])
   return { value, errors: settlePatterns(trials, errors) }
 }
@@ -31,7 +31,7 @@ export function checkBody(checking: Checking, shape: Schema, body: Body): Checke
 function checkShape(checking: Checking, shape: Schema, body: Body, path: ValuePath): CheckedBody {
   const value: Record<string, unknown> = { ...body }
   const groups = new Map<string, readonly PossibleError[]>()
-  const { hidden, revealed } = visibilityOf(checking, shape, body, path)
+  const { hidden, revealed } = getVisibility(checking, shape, body, path)
   for (const attribute of shape.attributes.values()) {
     if (!isWritable(shape, attribute)) continue
     const { name } = attribute
@@ -140,7 +140,7 @@ function entryChecking(checking: Checking, entry: Body, attribute: ComponentAttr
   return {
     ...checking,
     isCreation: checking.isCreation || entry.id === undefined,
-    stored: storedEntry(checking, attribute, entry),
+    stored: findStoredEntry(checking, attribute, entry),
     isInZone: checking.isInZone === true || kind === 'dynamiczone',
     places: checking.places === null || isInZone ? null : [...checking.places, { field: name, component }],
   }
@@ -172,13 +172,13 @@ export function relationProblem(model: Model, shape: Schema, body: Body): string
   for (const attribute of shape.attributes.values()) {
     const value = isWritable(shape, attribute) ? body[attribute.name] : undefined
     if (value === undefined || value === null) continue
-    const problem = problemOf(model, attribute, value)
+    const problem = findProblem(model, attribute, value)
     if (problem !== null) return problem
   }
   return null
 }
 
-function problemOf(model: Model, attribute: Attribute, value: unknown): string | null {
+function findProblem(model: Model, attribute: Attribute, value: unknown): string | null {
   switch (attribute.kind) {
     case 'scalar':
       return null
@@ -212,4 +212,62 @@ function zoneProblem(model: Model, entry: unknown): string | null {
   if (!uid) return 'Cannot build relations store from dynamiczone, component identifier is undefined'
   const component = typeof uid === 'string' ? model.components.get(uid) : undefined
   return component === undefined ? 'Invalid relations' : relationProblem(model, component, entry as Body)
+}
+
+const noNames: ReadonlySet<string> = new Set()
+
+/** The conditional attributes of one level. */
+export interface ConditionalAttributes {
+  /** They are not there, and are only held to what their columns can hold. */
+  readonly hidden: ReadonlySet<string>
+  /** They were not there before and are now, though the body does not give them. */
+  readonly revealed: ReadonlySet<string>
+}
+
+const allVisible: ConditionalAttributes = { hidden: noNames, revealed: noNames }
+
+/** Decides which attributes of `shape` are there where a body gives `body`. */
+export function getVisibility(checking: Checking, shape: Schema, body: Body, path: ValuePath): ConditionalAttributes {
+  if (checking.isHidden === true || !isDecidedByValues(shape)) return allVisible
+  const hidden = hiddenAttributes(shape, toLevelValues(checking, shape, body, path))
+  const { stored = null, isCreation, isDraft } = checking
+  if (stored === null || isCreation || isDraft) return { hidden, revealed: noNames }
+  const before = hiddenAttributes(shape, stored)
+  return { hidden, revealed: new Set([...before].filter((name) => !hidden.has(name) && !Object.hasOwn(body, name))) }
+}
+
+/** The values of one level, as its row would have them. Links are not values. */
+function toLevelValues(checking: Checking, shape: Schema, body: Body, path: ValuePath): Body {
+  const { stored = null, inherited } = checking
+  const values: Record<string, unknown> = {}
+  for (const attribute of shape.attributes.values()) {
+    if (!isWritable(shape, attribute) || !isValue(attribute)) continue
+    const { name } = attribute
+    const isInherited = path.length === 0 && inherited?.has(name) === true
+    const isGiven = Object.hasOwn(body, name) && body[name] !== undefined && !isInherited
+    const before = stored === null || !Object.hasOwn(stored, name) ? undefined : stored[name]
+    const given = isGiven ? body[name] : before
+    values[name] = attribute.kind === 'scalar' ? castScalar(checking, attribute, given) : mergeStored(attribute, given, before)
+  }
+  return values
+}
+
+const isValue = ({ kind }: Attribute): boolean => kind === 'scalar' || kind === 'component' || kind === 'dynamiczone'
+
+/** A component with what it keeps of the stored one. */
+function mergeStored({ kind }: Attribute, given: unknown, before: unknown): unknown {
+  const keeps = kind === 'component' && isBody(given) && isBody(before) && isSameRow(given, before)
+  return keeps ? { ...before, ...given } : given
+}
+
+const isSameRow = (entry: Body, stored: Body): boolean => entry.id !== undefined && String(entry.id) === String(stored.id)
+
+/** What is stored of the entry that a body changes; null for a new one, and where it is not known. */
+export function findStoredEntry({ stored = null }: Checking, { name, kind }: ComponentAttribute | DynamicZone, entry: Body): Body | null {
+  const value = stored?.[name]
+  const entries: readonly unknown[] = Array.isArray(value) ? value : [value]
+  const found = entries.find(
+    (one) => isBody(one) && isSameRow(entry, one) && (kind === 'component' || one.__component === entry.__component),
+  )
+  return (found as Body | undefined) ?? null
 }

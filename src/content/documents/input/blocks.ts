@@ -1,6 +1,6 @@
 // The structure of `blocks`, the rich text of the editor: which nodes there are, what each has, what may stand in what.
 import { toBoolean, toList, toNumber, toText } from './casts.js'
-import { attributeError, checkEach, choiceError, inFieldOrder, typeError, whole } from './messages.js'
+import { attributeError, checkEach, choiceError, inFieldOrder, typeError, wholeError } from './errors.js'
 import type { AttributeError, Checked, ValuePath } from './types.js'
 
 interface BlockField {
@@ -77,7 +77,7 @@ const words: BlockField = field(
   (value) => typeof value === 'string',
   (sent, path) => {
     const value = toText(sent)
-    if (value === undefined) return wrong(value, whole(path, 'Text must be defined with at least an empty string'))
+    if (value === undefined) return wrong(value, wholeError(path, 'Text must be defined with at least an empty string'))
     return typeof value === 'string' ? right(value) : wrong(value, typeError(path, 'string', value, sent))
   },
 )
@@ -87,7 +87,7 @@ const address: BlockField = field(
   (sent, path) => {
     const value = toText(sent)
     if (value !== undefined && typeof value !== 'string') return wrong(value, typeError(path, 'string', value, sent))
-    return isAddress(value ?? '') ? right(value) : wrong(value, whole(path, 'Please specify a valid link.', value))
+    return isAddress(value ?? '') ? right(value) : wrong(value, wholeError(path, 'Please specify a valid link.', value))
   },
 )
 
@@ -102,7 +102,7 @@ const list = (entry: () => BlockField, empty?: string): BlockField =>
       const value = toList(sent)
       if (value === null) return wrong(null, typeError(path, 'array', null, sent))
       const { values, errors } = checkEach(value, (node, index) => entry()(node, path, index))
-      const own = empty !== undefined && value.length === 0 ? [whole(path, empty, value)] : []
+      const own = empty !== undefined && value.length === 0 ? [wholeError(path, empty, value)] : []
       return { value: values, errors: [...errors, ...own] }
     },
   )
@@ -130,7 +130,7 @@ const oneOf = (nodes: Readonly<Record<string, Node>>, otherwise: string): BlockF
     isObject(sent) && typeof sent.type === 'string' ? fields.get(sent.type) : undefined
   return field(
     (value) => isObject(value) && remembered(value, () => fieldOf(value)?.fits(value) === true),
-    (sent, path) => fieldOf(sent)?.(sent, path) ?? wrong(sent, whole(path, otherwise, sent)),
+    (sent, path) => fieldOf(sent)?.(sent, path) ?? wrong(sent, wholeError(path, otherwise, sent)),
   )
 }
 

@@ -32,13 +32,13 @@ function written(value: unknown): string {
 }
 
 /** What a list given as a text may hold. */
-const inText = { bodyDepth: 500, bodyValues: 100_000, bodyKeys: 10_000 }
+const listTextLimits = { bodyDepth: 500, bodyValues: 100_000, bodyKeys: 10_000 }
 
 /** A list, or the list that a text holds as JSON; null where there is none. */
 export function toList(value: unknown): readonly unknown[] | null {
   if (typeof value !== 'string') return Array.isArray(value) ? value : null
   try {
-    checkStructure(Buffer.from(value), inText)
+    checkStructure(Buffer.from(value), listTextLimits)
     const parsed: unknown = JSON.parse(value)
     return Array.isArray(parsed) && !isTooDeep(parsed) ? parsed : null
   } catch {

@@ -1,16 +1,14 @@
-// A body becomes what may be written: keys, types, formats and constraints are checked here, once, before any statement runs.
+// Reads a body: its size, keys, types, formats and constraints are checked here, once, before any statement runs.
 import { type ApiError, validationError } from '../../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
 import type { ContentType, Model, MorphFrom, MorphTo, Relation, Schema } from '../../../model/schema/types.js'
 import { checkBody, isBody, relationProblem } from './attributes.js'
+import { attributeError, type ErrorReader, redactErrors, settleUnique, typeError, wholeError } from './errors.js'
 import { checkKeys, isTooDeep, isWritable, type WriteAccess } from './keys.js'
-import { attributeError, typeError, whole } from './messages.js'
-import { settleUnique } from './possible-errors.js'
 import { type RelationForm, relationInput } from './relations.js'
-import { shortText } from './scalars.js'
-import { storedForm } from './stored.js'
+import { maxStringCharacters } from './scalars.js'
+import { toStored } from './stored.js'
 import type { AttributeError, Body, ComponentInput, FindTaken, Input, InputContext } from './types.js'
-import { type Reader, shownErrors } from './visible-errors.js'
 
 export interface InputOptions {
   /** Who writes: relations need the permission to find what they point to. */
@@ -47,7 +45,7 @@ export async function readInput(
   const { value, shown, errors } = await checkData(context, type, data, options)
   const wrong = await settleUnique(errors, findTaken)
   if (wrong.length > 0) throw attributeErrors(wrong)
-  return inputOf(context.model, type, value, shown, options.isCreation)
+  return toInput(context.model, type, value, shown, options.isCreation)
 }
 
 /** Whether data that `readInput` has read as a draft may also be published. */
@@ -71,14 +69,16 @@ async function checkData(context: InputContext, type: ContentType, data: Body, o
   const problem = relationProblem(context.model, type, value)
   const shown = { ...value, ...options.added }
   const locale = type.localized ? options.added?.locale : data.locale
-  return { value, shown, errors: [...errors, ...localeErrors(locale), ...(problem === null ? [] : [whole([], problem, shown)])] }
+  return { value, shown, errors: [...errors, ...localeErrors(locale), ...(problem === null ? [] : [wholeError([], problem, shown)])] }
 }
 
 /** The locale must be a text that fits its column. Types that are not localized have one too, for what stands beside the attributes. */
 function localeErrors(locale: unknown): readonly AttributeError[] {
   if (locale === undefined || locale === null) return []
   if (typeof locale !== 'string') return [typeError(['locale'], 'string', locale, locale)]
-  return locale.length <= shortText ? [] : [attributeError(['locale'], `must be at most ${shortText} characters`, locale)]
+  return locale.length <= maxStringCharacters
+    ? []
+    : [attributeError(['locale'], `must be at most ${maxStringCharacters} characters`, locale)]
 }
 
 /**
@@ -102,8 +102,8 @@ export function readAttributes(
     Object.fromEntries(known),
   )
   const problem = relationProblem(context.model, type, checked.value)
-  const errors = problem === null ? checked.errors : [...checked.errors, whole([], problem, checked.value)]
-  return { input: errors.length > 0 ? null : inputOf(context.model, type, checked.value, checked.value, isCreation), errors }
+  const errors = problem === null ? checked.errors : [...checked.errors, wholeError([], problem, checked.value)]
+  return { input: errors.length > 0 ? null : toInput(context.model, type, checked.value, checked.value, isCreation), errors }
 }
 
 /**
@@ -114,11 +114,11 @@ export async function documentErrors(
   context: InputContext,
   type: ContentType,
   document: Body,
-  reader: Reader,
+  reader: ErrorReader,
   findTaken: FindTaken,
 ): Promise<readonly AttributeError[]> {
   const { errors } = checkBody({ ...context, places: [], isDraft: false, isCreation: true, isStored: true }, type, document)
-  return shownErrors(context.model, type, await settleUnique(errors, findTaken), reader)
+  return redactErrors(context.model, type, await settleUnique(errors, findTaken), reader)
 }
 
 /** One error for several: the message of a single one, their number otherwise, all of them in the details. */
@@ -134,11 +134,11 @@ export function attributeErrors(errors: readonly AttributeError[]): ApiError {
 }
 
 /** Components come first: their dates are the first that the database would refuse. */
-function inputOf(model: Model, shape: Schema, value: Body, checked: Body, isCreation: boolean): Input {
+function toInput(model: Model, shape: Schema, value: Body, checked: Body, isCreation: boolean): Input {
   const given = [...shape.attributes.values()].filter((attribute) => isWritable(shape, attribute) && value[attribute.name] !== undefined)
   const entryOf = (uid: string, body: Body): ComponentInput => {
-    const [component, id] = [model.components.get(uid)!, isCreation ? null : idOf(body.id)]
-    return { component, id, input: inputOf(model, component, body, body, id === null) }
+    const [component, id] = [model.components.get(uid)!, isCreation ? null : toRowId(body.id)]
+    return { component, id, input: toInput(model, component, body, body, id === null) }
   }
   return {
     components: new Map(
@@ -152,9 +152,7 @@ function inputOf(model: Model, shape: Schema, value: Body, checked: Body, isCrea
         .map((attribute) => [attribute, entries(value[attribute.name]).map((body) => entryOf(String(body.__component), body))]),
     ),
     scalars: new Map(
-      given
-        .filter((attribute) => attribute.kind === 'scalar')
-        .map((attribute) => [attribute, storedForm(attribute, value[attribute.name])]),
+      given.filter((attribute) => attribute.kind === 'scalar').map((attribute) => [attribute, toStored(attribute, value[attribute.name])]),
     ),
     relations: new Map(
       given
@@ -173,8 +171,61 @@ function inputOf(model: Model, shape: Schema, value: Body, checked: Body, isCrea
 const entries = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : value === null ? [] : [value as Body])
 
 /** The row that a component's `id` names; null where there is no `id`; -1 for what can be no row, `null` included, as in Strapi. */
-function idOf(id: unknown): number | null {
+function toRowId(id: unknown): number | null {
   if (id === undefined) return null
   if (typeof id === 'number') return Number.isSafeInteger(id) ? id : -1
   return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : -1
+}
+
+export interface SizeLimits {
+  /** Entries of components and dynamic zones in one document. */
+  readonly componentEntries: number
+  /** Targets of its relations and media, those of its components included. */
+  readonly relationTargets: number
+  /** Its passwords: each takes tens of milliseconds. */
+  readonly documentPasswords: number
+}
+
+interface Sizes {
+  entries: number
+  targets: number
+  readonly passwords: string[]
+}
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> => typeof value === 'object' && value !== null
+const toList = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
+
+/** Returns the passwords that data gives. @throws ApiError 400 for data with more entries, targets or passwords than that */
+export function checkSize(model: Model, type: ContentType, data: unknown, limits: SizeLimits): readonly string[] {
+  const sizes: Sizes = { entries: 0, targets: 0, passwords: [] }
+  for (const body of toList(data)) {
+    countRows(model, type, body, sizes)
+    if (sizes.entries > limits.componentEntries)
+      throw validationError(`The data has more than ${limits.componentEntries} entries of components`)
+    if (sizes.targets > limits.relationTargets)
+      throw validationError(`The data names more than ${limits.relationTargets} targets of relations`)
+    if (sizes.passwords.length > limits.documentPasswords)
+      throw validationError(`The data has more than ${limits.documentPasswords} passwords`)
+  }
+  return sizes.passwords
+}
+
+function countRows(model: Model, shape: Schema, body: unknown, sizes: Sizes): void {
+  if (!isObject(body)) return
+  for (const [key, value] of Object.entries(body)) {
+    const attribute = shape.attributes.get(key)
+    if (attribute?.kind === 'scalar' && attribute.type === 'password' && typeof value === 'string') sizes.passwords.push(value)
+    if (attribute === undefined || attribute.kind === 'scalar' || !isObject(value)) continue
+    if (attribute.kind === 'component' || attribute.kind === 'dynamiczone') {
+      for (const entry of toList(value)) {
+        sizes.entries++
+        const uid = attribute.kind === 'component' ? attribute.component : isObject(entry) ? entry.__component : undefined
+        const component = typeof uid === 'string' ? model.components.get(uid) : undefined
+        if (component !== undefined) countRows(model, component, entry, sizes)
+      }
+    } else {
+      const lists = Array.isArray(value) ? [value] : [value.set, value.connect, value.disconnect]
+      for (const list of lists) sizes.targets += Array.isArray(list) ? list.length : 0
+    }
+  }
 }

@@ -7,17 +7,17 @@ import { assertNever } from '../../../model/schema/types.js'
 import type { Body } from './types.js'
 
 /** Bodies nested deeper are refused: whoever walks or prints them would run out of stack. */
-const deepest = 500
+const maxDepth = 500
 
 /** Written by the service alone. */
 const refused = new Set(['createdAt', 'updatedAt', 'createdBy', 'updatedBy', 'localizations'])
 /** Accepted beside the attributes and not looked at; `data` is a body that was wrapped twice. */
 const ignored = new Set(['publishedAt', 'locale', 'data'])
 /** What a component carries beside its attributes. `documentId` is ignored: the specification's answers have one. */
-const ofComponents = new Set(['id', 'documentId'])
-const ofZones = new Set([...ofComponents, '__component'])
+const componentKeys = new Set(['id', 'documentId'])
+const zoneKeys = new Set([...componentKeys, '__component'])
 const operations = new Set(['set', 'connect', 'disconnect', 'options'])
-const ofReferences = new Set([...operations, 'id', 'documentId', 'locale'])
+const referenceKeys = new Set([...operations, 'id', 'documentId', 'locale'])
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
@@ -65,8 +65,9 @@ export function isWritable(shape: Schema, attribute: Attribute | undefined): att
 }
 
 /** True for a name that bodies may have beside the attributes of a type or a component: it sets none. */
-export const isBeside = (shape: Schema, name: string): boolean =>
-  !isWritable(shape, shape.attributes.get(name)) && ((shape.kind === 'component' ? ofZones : ignored).has(name) || shape.unstored.has(name))
+export const isExtraKey = (shape: Schema, name: string): boolean =>
+  !isWritable(shape, shape.attributes.get(name)) &&
+  ((shape.kind === 'component' ? zoneKeys : ignored).has(name) || shape.unstored.has(name))
 
 function refusal(key: string, path?: string | null): ApiError {
   const where = path !== undefined && path !== null && path !== key ? ` at ${path}` : ''
@@ -96,13 +97,13 @@ function checkBelow(walk: Walk, attribute: Attribute, value: Body, path: string)
       return
     case 'component': {
       const component = model.components.get(attribute.component)!
-      for (const entry of listed(value).filter(isBody)) checkNames(walk, component, entry, ofComponents, path)
+      for (const entry of listed(value).filter(isBody)) checkNames(walk, component, entry, componentKeys, path)
       return
     }
     case 'dynamiczone':
       for (const entry of listed(value).filter(isBody)) {
         const component = componentNamed(model, entry.__component)
-        if (component !== undefined) checkNames(walk, component, entry, ofZones, path)
+        if (component !== undefined) checkNames(walk, component, entry, zoneKeys, path)
       }
       return
     case 'media':
@@ -121,7 +122,7 @@ function checkBelow(walk: Walk, attribute: Attribute, value: Body, path: string)
 function checkReferences(model: Model, target: string, value: Body, path: string): void {
   const attributes = model.types.get(target)?.attributes
   for (const entry of listed(value).filter(isBody)) {
-    for (const key of Object.keys(entry)) if (!ofReferences.has(key) && !attributes?.has(key)) throw refusal(key, path)
+    for (const key of Object.keys(entry)) if (!referenceKeys.has(key) && !attributes?.has(key)) throw refusal(key, path)
   }
 }
 
@@ -150,7 +151,7 @@ const namesType = (walk: Walk, entry: unknown, path: string): boolean =>
   isBody(entry) && typeof entry.__type === 'string' && walk.model.types.has(entry.__type) && mayName(walk, entry.__type, path)
 
 /** True for values that are nested so deeply that walking them would run out of stack. */
-export const isTooDeep = (value: unknown): boolean => isDeeper(value, deepest)
+export const isTooDeep = (value: unknown): boolean => isDeeper(value, maxDepth)
 
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false

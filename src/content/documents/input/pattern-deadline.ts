@@ -16,7 +16,7 @@ export interface PatternCheck {
 }
 
 /** No trials so far, and all the time that one body has. */
-export const openPatternChecks = (): PatternChecks => ({ results: new Map(), left: patternTime })
+export const createPatternChecks = (): PatternChecks => ({ results: new Map(), left: patternTime })
 
 /** Notes which of the texts match. The one at which time is over does not; those behind it are not looked at. */
 export function runPatternChecks(trials: PatternChecks, wanted: readonly PatternCheck[]): void {

@@ -1,6 +1,6 @@
 // The forms in which a body names relations and media: shorthand, longhand, set, connect, disconnect, positions.
 import type { Attribute, Media, MorphFrom, MorphTo, Relation } from '../../../model/schema/types.js'
-import { whole } from './messages.js'
+import { wholeError } from './errors.js'
 import type { AttributeError, Body, Position, Reference, RelationInput, ValuePath } from './types.js'
 
 /** A relation as it is written, all forms brought into one: what is not there is not touched. */
@@ -11,30 +11,30 @@ export interface RelationForm {
 }
 
 const operations = ['set', 'connect', 'disconnect'] as const
-const beside = new Set<string>([...operations, 'options'])
+const operationKeys = new Set<string>([...operations, 'options'])
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** No row has this id. */
-const nowhere = { id: -1 }
+const missingRow = { id: -1 }
 
 /**
  * Brings every form that is understood into one. What names nothing stays as it is, to be refused by `relationProblem`. `attribute`:
  * a relation to one is set to the last entry, and the others are not looked at.
  */
 export function relationForm(value: unknown, attribute: Attribute): RelationForm {
-  const form = formOf(value)
+  const form = toForm(value)
   const isOne = attribute.kind === 'relation' && !attribute.many
   return isOne && form.set !== undefined ? { ...form, set: form.set.slice(-1) } : form
 }
 
-function formOf(value: unknown): RelationForm {
+function toForm(value: unknown): RelationForm {
   if (value === null) return { set: [] }
   // As in Strapi: a target that is not there.
-  if (value === false) return { set: [nowhere] }
+  if (value === false) return { set: [missingRow] }
   if (typeof value === 'string' || typeof value === 'number' || Array.isArray(value)) return { set: entries(value) }
   if (!isBody(value)) return {}
-  if (Object.keys(value).every((key) => beside.has(key)) || operations.some((key) => Object.hasOwn(value, key))) {
+  if (Object.keys(value).every((key) => operationKeys.has(key)) || operations.some((key) => Object.hasOwn(value, key))) {
     const given = operations.filter((key) => value[key] !== null && value[key] !== undefined)
     return Object.fromEntries(given.map((key) => [key, entries(value[key])]))
   }
@@ -56,7 +56,7 @@ function entryForm(entry: unknown): unknown {
 /** True where every entry names a row or a document. */
 export function namesTargets({ set, connect, disconnect }: RelationForm): boolean {
   return [...(set ?? []), ...(connect ?? []), ...(disconnect ?? [])].every(
-    (entry) => isBody(entry) && (documentIdOf(entry) !== undefined || idOf(entry) !== undefined),
+    (entry) => isBody(entry) && (getDocumentId(entry) !== undefined || getId(entry) !== undefined),
   )
 }
 
@@ -74,17 +74,17 @@ function distinct(references: readonly Reference[]): readonly Reference[] {
   return [...new Map(references.map((found) => [JSON.stringify(found), found])).values()]
 }
 
-function idOf({ id }: Body): number | undefined {
+function getId({ id }: Body): number | undefined {
   if (typeof id === 'number') return id
   return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : undefined
 }
 
-const documentIdOf = ({ documentId }: Body): string | undefined =>
+const getDocumentId = ({ documentId }: Body): string | undefined =>
   typeof documentId === 'string' && documentId !== '' ? documentId : undefined
 
 function reference(value: unknown): Reference {
   const entry = value as Body
-  const position = positionOf(entry.position)
+  const position = toPosition(entry.position)
   return {
     ...target(entry),
     ...(typeof entry.status === 'string' && { status: entry.status }),
@@ -93,7 +93,7 @@ function reference(value: unknown): Reference {
 }
 
 function target(entry: Body): Reference {
-  const [id, documentId] = [idOf(entry), documentIdOf(entry)]
+  const [id, documentId] = [getId(entry), getDocumentId(entry)]
   return {
     ...(documentId === undefined ? { id: id! } : { documentId }),
     ...((typeof entry.locale === 'string' || entry.locale === null) && { locale: entry.locale }),
@@ -101,9 +101,9 @@ function target(entry: Body): Reference {
   }
 }
 
-function positionOf(value: unknown): Position | undefined {
+function toPosition(value: unknown): Position | undefined {
   if (!isBody(value)) return undefined
-  const [before, after] = [neighbourOf(value.before), neighbourOf(value.after)]
+  const [before, after] = [toNeighbour(value.before), toNeighbour(value.after)]
   const position: Position = {
     ...(before !== undefined && { before }),
     ...(after !== undefined && { after }),
@@ -120,15 +120,15 @@ function positionOf(value: unknown): Position | undefined {
 }
 
 /** The document that the position of `entry` names: the version that the position asks for, else the one that the entry asks for. */
-export function siblingOf({ position, ...entry }: Reference, documentId: string): Reference {
+export function toSibling({ position, ...entry }: Reference, documentId: string): Reference {
   const [locale, status] = [position?.locale ?? entry.locale, position?.status ?? entry.status]
   return { documentId, ...(locale !== undefined && { locale }), ...(status !== undefined && { status }) }
 }
 
 /** The documentId or row id of the sibling that a position names. */
-function neighbourOf(value: unknown): string | number | undefined {
+function toNeighbour(value: unknown): string | number | undefined {
   const entry = entryForm(value)
-  return isBody(entry) ? (documentIdOf(entry) ?? idOf(entry)) : undefined
+  return isBody(entry) ? (getDocumentId(entry) ?? getId(entry)) : undefined
 }
 
 /** What the specification makes of several entries where there is room for one. Strapi takes the first of those named here. */
@@ -155,7 +155,7 @@ export function syntaxErrors(
       ? []
       : ['position must have exactly one of before, after, start and end']),
   ]
-  return says.map((message) => whole(path, message, value))
+  return says.map((message) => wholeError(path, message, value))
 }
 
 function hasTwins(connected: readonly Body[]): boolean {
@@ -167,5 +167,5 @@ function isPosition(value: unknown): boolean {
   if (!isBody(value) || Object.keys(value).filter((key) => key !== '__type').length !== 1) return false
   if (Object.hasOwn(value, 'start')) return value.start === true
   if (Object.hasOwn(value, 'end')) return value.end === true
-  return neighbourOf(value.before ?? value.after) !== undefined
+  return toNeighbour(value.before ?? value.after) !== undefined
 }

@@ -3,8 +3,8 @@
 import { shapesBelow } from '../../../model/schema/components.js'
 import { hiddenAttributes } from '../../../model/schema/conditions.js'
 import type { Attribute, Media, Model, MorphFrom, MorphTo, Relation, Schema } from '../../../model/schema/types.js'
+import { wholeError } from './errors.js'
 import { isWritable } from './keys.js'
-import { whole } from './messages.js'
 import type { RelationForm } from './relations.js'
 import type { AttributeError, Body, Checking, InputContext, ValuePath } from './types.js'
 
@@ -60,7 +60,7 @@ export function checkRequiredLink(
 
 /** As in Strapi, the message has the name alone, also inside of a component. */
 const undefinedLink = ({ name }: Attribute, path: ValuePath, value?: unknown): AttributeError =>
-  whole(path, `${name} must be defined.`, value)
+  wholeError(path, `${name} must be defined.`, value)
 
 /** The required links that a stored document lacks, read with what is required (`readWhole`). */
 export function missingLinks({ model, strictRelations }: InputContext, shape: Schema, document: Body): readonly AttributeError[] {

@@ -6,15 +6,15 @@ import type { Scalar } from '../../../model/schema/types.js'
 import { readValue } from '../../../query/rest/values.js'
 import { checkBlocks } from './blocks.js'
 import { toBoolean, toList, toNumber, toText } from './casts.js'
-import { attributeError, choiceError, typeError, whole } from './messages.js'
+import { attributeError, choiceError, typeError, wholeError } from './errors.js'
 import type { PatternCheck } from './pattern-deadline.js'
 import type { AttributeError, Checked, Checking, PossibleError, ValuePath } from './types.js'
 
 /** What a value still breaks once its type is right: the words after the value's name, with what they depend on; or null. */
-type Rule = (value: never, attribute: Scalar, checking: Checking) => string | Untried | null
+type Rule = (value: never, attribute: Scalar, checking: Checking) => string | PendingRule | null
 
 /** A text that a pattern with a deadline is still to be held against. */
-interface Untried {
+interface PendingRule {
   readonly says: string
   readonly depends: PatternCheck
 }
@@ -30,7 +30,7 @@ interface Row {
 }
 
 /** What a `string` holds where its schema says nothing: its column is a varchar of this length. */
-export const shortText = 255
+export const maxStringCharacters = 255
 
 const same = (value: unknown): unknown => value
 
@@ -57,13 +57,13 @@ const minLength = (value: string, attribute: Scalar, checking: Checking) => {
   return short ? `must be at least ${least} characters` : null
 }
 const maxLength = (value: string, attribute: Scalar, checking: Checking) => {
-  const most = length(attribute.source.maxLength) ? attribute.source.maxLength : attribute.type === 'string' ? shortText : null
+  const most = length(attribute.source.maxLength) ? attribute.source.maxLength : attribute.type === 'string' ? maxStringCharacters : null
   const long = most !== null && value.length > most && !isHash(value, attribute, checking)
   return long ? `must be at most ${most} characters` : null
 }
 /** A text that its column cannot hold. */
 const columnLength = (value: unknown, { type }: Scalar) =>
-  type === 'string' && String(value).length > shortText ? `must be at most ${shortText} characters` : null
+  type === 'string' && String(value).length > maxStringCharacters ? `must be at most ${maxStringCharacters} characters` : null
 const min = (value: number, { source }: Scalar, { isDraft }: Checking) =>
   number(source.min) && value < source.min && !isDraft ? `must be greater than or equal to ${source.min}` : null
 const max = (value: number, { source }: Scalar) =>
@@ -77,13 +77,13 @@ const wholeNumber = (value: unknown) =>
     : 'must be a valid integer'
 
 /** What is no moment is refused when it is stored. */
-function keptMoment(value: unknown, attribute: Scalar, { momentFault }: Checking): string | null {
+function storableTime(value: unknown, attribute: Scalar, { momentFault }: Checking): string | null {
   if (momentFault === undefined || (typeof value !== 'string' && typeof value !== 'number')) return null
-  const moment = momentOf(attribute, value)
+  const moment = toTimestamp(attribute, value)
   return moment === null ? null : momentFault(moment, attribute.type)
 }
 
-function momentOf(attribute: Scalar, value: string | number): number | null {
+function toTimestamp(attribute: Scalar, value: string | number): number | null {
   try {
     const moment = readValue(attribute, String(value))
     return typeof moment === 'number' && Number.isInteger(moment) ? moment : null
@@ -94,7 +94,7 @@ function momentOf(attribute: Scalar, value: string | number): number | null {
 
 const uidPattern = patternOf('^[A-Za-z0-9-_.~]*$')!
 const anyText = patternOf('^')!
-function matches(value: string, pattern: Pattern, { trials }: Checking): string | Untried | null {
+function matches(value: string, pattern: Pattern, { trials }: Checking): string | PendingRule | null {
   const isMatch = pattern.test(value) ?? trials?.results.get(pattern)?.get(value)
   if (isMatch === true) return null
   const says = `must match the following: "${pattern.printed}"`
@@ -134,23 +134,23 @@ const rows: Readonly<Record<ScalarType, Row>> = {
   boolean: { cast: toBoolean, type: 'boolean', nullable: true, rules: [] },
   date: anything,
   time: anything,
-  datetime: { ...anything, rules: [keptMoment] },
-  timestamp: { ...anything, rules: [keptMoment] },
+  datetime: { ...anything, rules: [storableTime] },
+  timestamp: { ...anything, rules: [storableTime] },
   json: anything,
   blocks: { cast: toList, type: 'array', nullable: false, rules: [] },
 }
 
 /** What no column can hold is wrong in attributes that are hidden, too. */
-const ofColumns: ReadonlySet<Rule> = new Set<Rule>([integer, finite, wholeNumber, keptMoment])
-const rulesOf = ({ isHidden }: Checking, { rules }: Row): readonly Rule[] =>
-  isHidden === true ? [...rules.filter((rule) => ofColumns.has(rule)), columnLength] : rules
+const columnRules: ReadonlySet<Rule> = new Set<Rule>([integer, finite, wholeNumber, storableTime])
+const getRules = ({ isHidden }: Checking, { rules }: Row): readonly Rule[] =>
+  isHidden === true ? [...rules.filter((rule) => columnRules.has(rule)), columnLength] : rules
 
 const mustBeThere = (checking: Checking, attribute: Scalar): boolean => attribute.required && !checking.isDraft
 const mayBeNull = (checking: Checking, attribute: Scalar): boolean => rows[attribute.type].nullable || !mustBeThere(checking, attribute)
 
 /** The value of a scalar attribute as its type sees it, or its default; `undefined` is an absent one. */
 export function castScalar(checking: Checking, attribute: Scalar, sent: unknown): unknown {
-  if (sent === undefined) return ofDefault(checking, attribute)
+  if (sent === undefined) return getDefault(checking, attribute)
   return sent === null && mayBeNull(checking, attribute) ? null : rows[attribute.type].cast(sent)
 }
 
@@ -173,7 +173,7 @@ export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown
   if (value === undefined || value === null) return { value, errors: isRequired ? missing(checking, value, path) : [] }
   if (attribute.type === 'blocks')
     return checking.isHidden === true ? { value, errors: [] } : checkBlocks(value as readonly unknown[], path)
-  const broken = rulesOf(checking, row).flatMap((rule): PossibleError[] => {
+  const broken = getRules(checking, row).flatMap((rule): PossibleError[] => {
     const found = rule(value as never, attribute, checking)
     if (found === null) return []
     if (typeof found === 'string') return [attributeError(path, found, value)]
@@ -192,7 +192,7 @@ function checkUnique({ isDraft, places }: Checking, scalar: Scalar, value: unkno
   if (!scalar.unique || isDraft || places === null || value === '') return []
   if (isNoSuchNumber(scalar.type, value)) return []
   const shown = scalar.type === 'biginteger' ? String(BigInt(value as string | number)) : value
-  return [{ ...whole(path, takenMessage, shown), depends: { path, scalar, value, places } }]
+  return [{ ...wholeError(path, takenMessage, shown), depends: { path, scalar, value, places } }]
 }
 
 /** What an absent or removed value breaks where there must be one. */
@@ -201,7 +201,7 @@ export function missing({ isCreation }: Checking, value: null | undefined, path:
   return value === null ? [attributeError(path, 'cannot be null.', value)] : []
 }
 
-const ofDefault = ({ isCreation, isStored }: Checking, { source }: Scalar): unknown =>
+const getDefault = ({ isCreation, isStored }: Checking, { source }: Scalar): unknown =>
   isCreation && !isStored ? source.default : undefined
 
 function wrongChoice({ source }: Scalar, value: unknown, path: ValuePath): AttributeError[] {

@@ -13,7 +13,7 @@ const notADatetime = () => validationError('Invalid format, expected a timestamp
  * The stored form of a value that has passed its attribute's checks.
  * @throws ApiError 400 with the recorded message for a date, time or datetime that is none.
  */
-export function storedForm(attribute: Scalar, value: unknown): Stored {
+export function toStored(attribute: Scalar, value: unknown): Stored {
   if (value === null || value === undefined) return null
   const { family } = attributeTypes[attribute.type]
   switch (family) {

@@ -101,11 +101,11 @@ export interface Claim {
   readonly path: ValuePath
   readonly scalar: Scalar
   readonly value: unknown
-  readonly places: readonly Place[]
+  readonly places: readonly ComponentStep[]
 }
 
 /** A step from a shape into a component that it holds. */
-export interface Place {
+export interface ComponentStep {
   readonly field: string
   readonly component: string
 }
@@ -123,7 +123,7 @@ export interface Checking extends InputContext {
   /** Attributes of the document itself that are taken from another locale. */
   readonly inherited?: ReadonlySet<string>
   /** Where the values that are looked at stand; null below the components of a zone, where nothing is unique. */
-  readonly places: readonly Place[] | null
+  readonly places: readonly ComponentStep[] | null
   readonly isInZone?: boolean
   /** Below an attribute that its condition hides: only what no column can hold is wrong. */
   readonly isHidden?: boolean

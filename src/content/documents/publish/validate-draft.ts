@@ -4,12 +4,12 @@ import type { Transaction } from '../../../database/database.js'
 import { andSameLocale } from '../../../database/portable-sql.js'
 import { hasConditions } from '../../../model/schema/conditions.js'
 import type { Attribute, ContentType, Model, Schema } from '../../../model/schema/types.js'
+import { type ErrorReader, redactErrors } from '../input/errors.js'
 import { attributeErrors, documentErrors, mayBePublished } from '../input/input.js'
 import { hasRequiredLinks, isRequiredLink, leadsToDrafts, missingLinks } from '../input/required-links.js'
 import type { Body, FindTaken, InputContext } from '../input/types.js'
-import { type Reader, shownErrors } from '../input/visible-errors.js'
 import type { Plans } from '../read/plans.js'
-import { type Extent, linkedType, readWhole } from '../read/whole-document.js'
+import { type Extent, getLinkedType, readWhole } from '../read/whole-document.js'
 
 /** What was just given: all that a new document has, part of what a draft has and the published row lacks, or less than that. */
 export type ValidatedPart = 'new' | 'part' | 'whole'
@@ -23,7 +23,7 @@ export interface ValidatedDraft {
   readonly given: ValidatedPart
   readonly findTaken: FindTaken
   /** Who is told of errors. */
-  readonly reader: Reader
+  readonly reader: ErrorReader
 }
 
 /**
@@ -49,7 +49,7 @@ export async function validateDraft(
   const document = await read(holdsLinks ? 'required' : 'values')
   if (document === null) return
   const linked = publishesLinks ? await publishedLinks(model, transaction, type, document) : document
-  const links = shownErrors(model, type, missingLinks(context, type, linked), reader)
+  const links = redactErrors(model, type, missingLinks(context, type, linked), reader)
   const errors = await errorsOf(document)
   if (errors.length + links.length === 0) return
   // Errors show components with the relations that they would be published with.
@@ -76,11 +76,11 @@ type Relink = (shape: Schema, attribute: Attribute) => ((rows: LinkedRows) => Pr
 type LinkedRows = readonly { readonly id: number }[]
 
 /** A stored document with other links, in its components too. */
-async function relinked(model: Model, shape: Schema, body: Body, relink: Relink): Promise<Body> {
+async function replaceLinks(model: Model, shape: Schema, body: Body, relink: Relink): Promise<Body> {
   const changed: Record<string, unknown> = { ...body }
   const below = async (one: unknown, uid: string) => {
     const component = model.components.get(uid)
-    return component === undefined ? one : relinked(model, component, one as Body, relink)
+    return component === undefined ? one : replaceLinks(model, component, one as Body, relink)
   }
   for (const attribute of shape.attributes.values()) {
     const value = body[attribute.name]
@@ -100,15 +100,15 @@ const asLinks = (ids: readonly number[]) => ids.map((id) => ({ id }))
 
 /** A stored document with the required links alone that it is published with: those to documents with a published version. */
 const publishedLinks = (model: Model, transaction: Transaction, type: ContentType, body: Body): Promise<Body> =>
-  relinked(model, type, body, (_shape, attribute) => {
+  replaceLinks(model, type, body, (_shape, attribute) => {
     const target = attribute.kind === 'relation' && isRequiredLink(attribute) ? model.types.get(attribute.target)! : null
     return target?.draftAndPublish === true ? async (rows) => asLinks(await publishedIds(transaction, target, rows)) : null
   })
 
 /** A stored document whose components say what they are related to as Strapi does: the published rows, below `set`. */
 const shownRelations = (model: Model, transaction: Transaction, type: ContentType, body: Body): Promise<Body> =>
-  relinked(model, type, body, (shape, attribute) => {
-    const target = shape.kind === 'component' ? linkedType(model, attribute) : null
+  replaceLinks(model, type, body, (shape, attribute) => {
+    const target = shape.kind === 'component' ? getLinkedType(model, attribute) : null
     const isMany = 'many' in attribute && attribute.many
     return target === null
       ? null

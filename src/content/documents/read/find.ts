@@ -8,11 +8,10 @@ import type { ContentType } from '../../../model/schema/types.js'
 import type { ReadRequest } from '../../../query/request.js'
 import { type Parameters, readParameters } from '../../../query/rest/parameters.js'
 import { type ReadContext, type ReadTarget, readRequest } from '../../../query/rest/read.js'
-import type { AroundReads, AskedOperation, Asker, FindAroundReads, Policies } from './around.js'
-import { type CheckUpload, openUploadCheck } from './check-upload.js'
+import { type CheckUpload, createUploadCheck } from '../guard/check-upload.js'
+import type { CodeRequest, FindReadHooks, Policies, ReadCaller, TypeReadHooks } from './hooks.js'
 import type { Plans } from './plans.js'
-import { readRevised } from './revision.js'
-import type { WhichRow, WholeRow } from './whole-document.js'
+import { type RowSelector, readRevised, type WholeRow } from './whole-document.js'
 
 export type { KeptForms, ReadBytes }
 
@@ -22,7 +21,7 @@ export interface Find extends ReadTarget {
   readonly query: string
   readonly envelope: 'data' | 'bare' | 'count' | 'countToLimit'
   /** Who asks; absent: the service itself, or a script, for which the project's policies and hooks do not hold. */
-  readonly asker?: Asker
+  readonly asker?: ReadCaller
   /** True once nobody waits for the answer; a read that is given none is always waited for. */
   readonly isGone?: () => boolean
   /** When the request arrived (`elapsed`), or scopes were asked: the answer contains what was acknowledged before; absent: before this call. */
@@ -37,7 +36,7 @@ export type AddDefaults = (type: ContentType, parameters: Parameters) => Paramet
 /** What a project decides about reads; null: nothing. */
 export interface ReadSettings {
   readonly addDefaults: AddDefaults | null
-  readonly aroundReads: FindAroundReads | null
+  readonly aroundReads: FindReadHooks | null
   readonly policies: Policies | null
   /** Keys revisions of drafts. */
   readonly revisionKey: string
@@ -54,14 +53,14 @@ export interface DocumentReads {
   findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
   readonly checkUpload: CheckUpload
   /** A row as it is stored, whoever may see it, and its revision; null: there is none. */
-  whole(type: ContentType, which: WhichRow): Promise<{ readonly row: WholeRow; readonly revision: string } | null>
+  whole(type: ContentType, which: RowSelector): Promise<{ readonly row: WholeRow; readonly revision: string } | null>
   /** Whether the project has policies or hooks around the reads of a type. */
   hasCodeAround(uid: string): boolean
   /** The parsed answer for the service itself, where a route has checked the caller's grant for the whole. */
   findAsService(wanted: Omit<Find, 'action'>): Promise<unknown>
 }
 
-function parsed(answer: ReadAnswer): unknown {
+function parseResponse(answer: ReadAnswer): unknown {
   if (answer === null) return null
   const value = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as unknown
   answer.release()
@@ -69,12 +68,12 @@ function parsed(answer: ReadAnswer): unknown {
 }
 
 /** A read as policies and hooks around reads see it. */
-const askedOf = (
-  asker: Asker,
+const toCodeRequest = (
+  asker: ReadCaller,
   grants: Grants,
   { type, action, identity }: Omit<Find, 'query'>,
   parameters: Parameters,
-): AskedOperation => ({
+): CodeRequest => ({
   ...{ ...asker, type, grants, parameters, data: null },
   action: action.endsWith('.findOne') ? 'findOne' : 'find',
   documentId: identity === undefined ? null : String(identity.value),
@@ -83,17 +82,17 @@ const askedOf = (
 const noSettings: ReadSettings = { addDefaults: null, aroundReads: null, policies: null, revisionKey: '' }
 
 /** The reads of one installation. */
-export function openDocumentReads(
+export function createDocumentReads(
   context: ReadContext,
   database: ReadDatabase,
   plans: Plans,
   { addDefaults, aroundReads, policies, revisionKey }: ReadSettings = noSettings,
 ): DocumentReads {
   /** Reads with the policies and hooks of the project around it. */
-  async function findWithin(around: AroundReads, asker: Asker, grants: Grants, wanted: Find): Promise<ReadAnswer> {
+  async function findWithin(around: TypeReadHooks, asker: ReadCaller, grants: Grants, wanted: Find): Promise<ReadAnswer> {
     const { type, query, identity, envelope, isGone, format = 'flat' } = wanted
     const given = readParameters(query, context.pages.arrayLimit)
-    const asked = askedOf(asker, grants, wanted, addDefaults === null ? given : addDefaults(type, given))
+    const asked = toCodeRequest(asker, grants, wanted, addDefaults === null ? given : addDefaults(type, given))
     const parameters = await around.before(asked)
     // The answer contains what the code of the project wrote or saw.
     const since = elapsed()
@@ -104,17 +103,17 @@ export function openDocumentReads(
   }
 
   const rows = async (request: ReadRequest) =>
-    parsed(await database.execute(plans.forRequest(request, 'bare').plan, request.values)) as never
+    parseResponse(await database.execute(plans.forRequest(request, 'bare').plan, request.values)) as never
 
   const documents: DocumentReads = {
     context,
     findData: async (caller, { parameters, ...wanted }) => {
       if (!caller.may(wanted.action)) throw forbidden(wanted.action)
-      if (wanted.asker !== undefined) await policies?.check(askedOf(wanted.asker, caller, wanted, parameters))
+      if (wanted.asker !== undefined) await policies?.check(toCodeRequest(wanted.asker, caller, wanted, parameters))
       const { plan, values } = plans.forRequest(readRequest(context, caller, wanted, parameters), wanted.envelope)
-      return parsed(await database.execute(plan, values))
+      return parseResponse(await database.execute(plan, values))
     },
-    checkUpload: openUploadCheck(context, policies, rows),
+    checkUpload: createUploadCheck(context, policies, rows),
     whole: async (type, which) => {
       const execute = (request: ReadRequest) => database.execute(plans.forRequest(request, 'bare').plan, request.values)
       const revised = await readRevised(execute, context.model, revisionKey, type, which)
@@ -122,7 +121,7 @@ export function openDocumentReads(
       return { revision: revised.revision, row: JSON.parse(Buffer.from(revised.bytes).toString('utf8')) as WholeRow }
     },
     hasCodeAround: (uid) => (aroundReads?.(uid) ?? null) !== null,
-    findAsService: async (wanted) => parsed(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),
+    findAsService: async (wanted) => parseResponse(await documents.find(fullAccess, { ...wanted, action: `${wanted.type.uid}.find` })),
     async find(caller, wanted) {
       if (!caller.may(wanted.action)) throw forbidden(wanted.action)
       const around = wanted.asker === undefined ? null : (aroundReads?.(wanted.type.uid) ?? null)

@@ -1,13 +1,17 @@
-// Compiled plans, one per shape of a request, known to the database that executes them.
+// Compiled plans, one per shape of a request, registered with the database that executes them, and facts about them for logs and caches.
 import { LRUCache } from 'lru-cache'
-import type { PlanHandle, ReadDatabase } from '../../../database/database.js'
+import { readTables } from '../../../database/cache/table-changes.js'
+import type { PlanHandle, PlanSubject, ReadDatabase } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
 import type { PlanCounts } from '../../../foundation/runtime/plan-counts.js'
+import type { Tracing } from '../../../foundation/runtime/tracing.js'
+import { isWorthAnIndex } from '../../../model/schema/indexable-attributes.js'
+import type { ContentType, Model, Scalar } from '../../../model/schema/types.js'
 import { compileRead, type EnvelopeKind, toPlanKey } from '../../../query/compile/compile.js'
 import type { Contract } from '../../../query/contract.js'
-import type { ReadRequest } from '../../../query/request.js'
+import type { OperatorName } from '../../../query/operators.js'
+import type { Filter, ReadRequest } from '../../../query/request.js'
 import type { ReadContext } from '../../../query/rest/read.js'
-import { subjectOf } from './compared-attributes.js'
 
 export interface PlanLimits {
   /** Compiled plans that are kept. */
@@ -36,22 +40,22 @@ export interface Plans {
 }
 
 /** What a write reads documents with, inside its transaction. */
-export interface WriteReading {
+export interface TransactionReads {
   readonly read: ReadContext
   /** Plans known to the writer. */
   readonly plans: Plans
 }
 
 /** Texts beyond this length are read anew each time; characters. */
-const longestText = 2_200
+const maxCachedCharacters = 2_200
 
-const charactersOf = (plan: unknown): number => Math.max(1, JSON.stringify(plan).length)
+const countCharacters = (plan: unknown): number => Math.max(1, JSON.stringify(plan).length)
 
 /** The same handle, by whose identity databases know it; it keeps no value of the request. */
 const withSubject = (plan: PlanHandle, { type, filter, sort }: ReadRequest): PlanHandle =>
-  Object.assign(plan, { subject: () => subjectOf({ type, filter, sort }) })
+  Object.assign(plan, { subject: () => getPlanSubject({ type, filter, sort }) })
 
-export function openPlans(
+export function createPlans(
   database: Pick<ReadDatabase, 'register' | 'unregister'>,
   dialect: Dialect,
   contract: Contract,
@@ -62,7 +66,7 @@ export function openPlans(
     max: limits.cachedPlans,
     maxSize: limits.cachedPlanCharacters,
     // A plan that is larger than all may be is forgotten as soon as the next one comes.
-    sizeCalculation: ({ plan }) => Math.min(limits.cachedPlanCharacters, charactersOf(plan)),
+    sizeCalculation: ({ plan }) => Math.min(limits.cachedPlanCharacters, countCharacters(plan)),
     dispose: (plan, _shape, reason) => {
       counts.entries--
       if (reason === 'evict') counts.evictions++
@@ -93,7 +97,7 @@ export function openPlans(
       let ready = requests.get(text)
       if (ready === undefined) {
         ready = of(read(), around)
-        if (text.length <= longestText) requests.set(text, ready)
+        if (text.length <= maxCachedCharacters) requests.set(text, ready)
       } else counts.hits++
       // A plan that is in use is kept, also when it had just fallen out.
       if (plans.get(ready.shape) === undefined) plans.set(ready.shape, ready.plan)
@@ -104,4 +108,83 @@ export function openPlans(
       plans.clear()
     },
   }
+}
+
+/** The same plans, traced: reading the query, and compiling it where that was not done before. */
+export const withTracing = (plans: Plans, tracing: Tracing): Plans => ({
+  ...plans,
+  forRequest: (request, around) =>
+    tracing.part(
+      'plan',
+      () => ({ 'octavo.type': request.type.uid }),
+      () => plans.forRequest(request, around),
+    ),
+  forQueryString: (text, read, around) =>
+    tracing.part(
+      'plan',
+      () => ({}),
+      () => plans.forQueryString(text, read, around),
+    ),
+})
+
+/** The operators by which an index finds rows. */
+const indexedOperators: ReadonlySet<OperatorName> = new Set(['$eq', '$in', '$lt', '$lte', '$gt', '$gte', '$between'])
+
+interface ComparedAttribute {
+  /** The attribute with those that lead to it. */
+  readonly path: string
+  readonly attribute: Scalar
+  readonly operator: OperatorName
+}
+
+function getCompared(filter: Filter | null, above: string): readonly ComparedAttribute[] {
+  if (filter === null) return []
+  switch (filter.kind) {
+    case 'all':
+    case 'any':
+      return filter.of.flatMap((part) => getCompared(part, above))
+    case 'not':
+      return getCompared(filter.of, above)
+    case 'related':
+      return getCompared(filter.where, `${above}${filter.path.name}.`)
+    case 'compare':
+      return [{ path: above + filter.attribute.name, attribute: filter.attribute, operator: filter.operator }]
+  }
+}
+
+/** What a request compares and sorts by. */
+export function getPlanSubject({ type, filter, sort }: Pick<ReadRequest, 'type' | 'filter' | 'sort'>): PlanSubject {
+  const compared = getCompared(filter, '')
+  const found = compared.filter(({ path, attribute, operator }) => path === attribute.name && indexedOperators.has(operator))
+  const ordered = sort.filter(({ path }) => path.length === 0)
+  return {
+    table: type.table,
+    filters: [...new Set(compared.map(({ path, operator }) => `${path} ${operator}`))],
+    sort: sort.map(({ path, attribute }) => [...path.map((step) => step.attribute.name), attribute.name].join('.')),
+    indexable: [...new Set([...found, ...ordered].map(({ attribute }) => attribute).filter(isWorthAnIndex))].map(({ name }) => name),
+  }
+}
+
+/** Found once for each plan, which belongs to one model. */
+const readTypes = new WeakMap<PlanHandle, readonly string[]>()
+
+/** The uids of the content-types that the answer to a plan is read from, in the order of their names. */
+export function getReadTypes(handle: PlanHandle, model: Model): readonly string[] {
+  const known = readTypes.get(handle)
+  if (known !== undefined) return known
+  const tables = readTables(handle.plan)
+  const uids = new Set([...model.types.values()].flatMap((type) => getReadUids(type, tables)))
+  const types = [...uids].sort()
+  readTypes.set(handle, types)
+  return types
+}
+
+/** The type, where its table is read; and both sides of relations whose pairs are. */
+function getReadUids({ uid, table, attributes }: ContentType, tables: ReadonlySet<string>): readonly string[] {
+  const related = [...attributes.values()].flatMap((attribute) =>
+    attribute.kind === 'relation' && attribute.storage.kind === 'link' && tables.has(attribute.storage.table.toLowerCase())
+      ? [uid, attribute.target]
+      : [],
+  )
+  return tables.has(table.toLowerCase()) ? [uid, ...related] : related
 }

@@ -1,4 +1,6 @@
-// Reads of a whole row, with what hides it from callers left out: to check it, to compare it, to tell whether it has changed.
+// Reads a whole row, including everything hidden from callers: to validate or compare it, and to compute its revision.
+
+import { createHmac } from 'node:crypto'
 import type { ReadAnswer, Transaction } from '../../../database/database.js'
 import { fileType, isPolymorphicTarget } from '../../../model/schema/link.js'
 import { isColumnRelation } from '../../../model/schema/owners.js'
@@ -13,7 +15,7 @@ import type { Plans } from './plans.js'
 export type Extent = 'values' | 'components' | 'files' | 'links' | 'required'
 
 /** A row of a type: by its id, or the draft of a document in a locale, or its only row where there are no drafts. */
-export type WhichRow =
+export type RowSelector =
   | { readonly id: number }
   | { readonly documentId: string; readonly locale: string | null; readonly side: 'draft' | 'published' }
 
@@ -42,12 +44,12 @@ export async function readWholeBytes(
   id: number,
   extent: Extent,
 ): Promise<Uint8Array | null> {
-  const request = wholeRow(model, type, { id }, extent)
-  return bytesOf(await transaction.read(plans.forRequest(request, 'bare').plan, request.values))
+  const request = requestWholeRow(model, type, { id }, extent)
+  return copyBytes(await transaction.read(plans.forRequest(request, 'bare').plan, request.values))
 }
 
 /** The bytes of an answer, for longer than it is held. */
-export function bytesOf(answer: ReadAnswer): Uint8Array | null {
+export function copyBytes(answer: ReadAnswer): Uint8Array | null {
   if (answer === null) return null
   const bytes = Uint8Array.from(answer.bytes)
   answer.release()
@@ -55,7 +57,7 @@ export function bytesOf(answer: ReadAnswer): Uint8Array | null {
 }
 
 /** A read of one row with all its values and everything it contains. */
-export const wholeRow = (model: Model, type: ContentType, which: WhichRow, extent: Extent): ReadRequest =>
+export const requestWholeRow = (model: Model, type: ContentType, which: RowSelector, extent: Extent): ReadRequest =>
   // Links may lead to a version of either kind.
   oneRow(type, which, {
     status: extent === 'links' || extent === 'required' ? 'any' : 'draft',
@@ -63,10 +65,10 @@ export const wholeRow = (model: Model, type: ContentType, which: WhichRow, exten
   })
 
 /** Links of one relation that are read of those that other documents keep. */
-const mostOfOthers = 101
+const maxLinksOfOthers = 101
 
 /** The relations of a type whose links other documents keep. */
-export const relationsOfOthers = ({ attributes }: ContentType): readonly Relation[] =>
+export const getInverseRelations = ({ attributes }: ContentType): readonly Relation[] =>
   [...attributes.values()].filter(
     (attribute) =>
       attribute.kind === 'relation' &&
@@ -74,20 +76,20 @@ export const relationsOfOthers = ({ attributes }: ContentType): readonly Relatio
   ) as readonly Relation[]
 
 /** A read of the first links of one row that other documents keep; null: its type has no such relation. */
-export function rowOfOthers(model: Model, type: ContentType, which: WhichRow): ReadRequest | null {
-  const relations = relationsOfOthers(type)
+export function requestInverseLinks(model: Model, type: ContentType, which: RowSelector): ReadRequest | null {
+  const relations = getInverseRelations(type)
   if (relations.length === 0) return null
   const request = oneRow(type, which, { status: 'any', selection: { shape: type, fields: [], populate: [] } })
   const page = { start: request.values.length, limit: request.values.length + 1 }
   const populate = relations.map((attribute): Populated => {
     const target = model.types.get(attribute.target)!
-    return { kind: 'relation', attribute, target, page, filter: null, sort: [], of: idsOf(target) }
+    return { kind: 'relation', attribute, target, page, filter: null, sort: [], of: selectIds(target) }
   })
-  return { ...request, selection: { shape: type, fields: [], populate }, values: [...request.values, 0, mostOfOthers] }
+  return { ...request, selection: { shape: type, fields: [], populate }, values: [...request.values, 0, maxLinksOfOthers] }
 }
 
-function oneRow(type: ContentType, which: WhichRow, { status, selection }: Pick<ReadRequest, 'status' | 'selection'>): ReadRequest {
-  const { filter, values } = filterOf(type, which)
+function oneRow(type: ContentType, which: RowSelector, { status, selection }: Pick<ReadRequest, 'status' | 'selection'>): ReadRequest {
+  const { filter, values } = toFilter(type, which)
   return {
     type,
     mode: 'first',
@@ -107,7 +109,7 @@ function oneRow(type: ContentType, which: WhichRow, { status, selection }: Pick<
   }
 }
 
-function filterOf(type: ContentType, which: WhichRow): { readonly filter: Filter; readonly values: readonly unknown[] } {
+function toFilter(type: ContentType, which: RowSelector): { readonly filter: Filter; readonly values: readonly unknown[] } {
   const equal = (name: string, at: number): Filter => ({
     kind: 'compare',
     attribute: type.attributes.get(name) as Scalar,
@@ -141,11 +143,11 @@ function wholeSelection(model: Model, shape: Schema, extent: Extent): Selection 
     if (attribute.kind === 'component') return [{ kind: 'component', attribute, filter: null, sort: [], of: below(attribute.component) }]
     if (attribute.kind === 'dynamiczone') return [{ kind: 'zone', attribute, on: attribute.components.map(below) }]
     if (extent === 'required') return attribute.required ? requiredLink(model, attribute) : []
-    if (attribute.kind === 'morphTo') return extent === 'links' ? [morphOf(model, attribute)] : []
+    if (attribute.kind === 'morphTo') return extent === 'links' ? [populateMorph(model, attribute)] : []
     const isRead = shape.kind === 'component' ? extent !== 'values' : readsOwn(extent, attribute)
-    const target = isRead ? linkedType(model, attribute) : null
+    const target = isRead ? getLinkedType(model, attribute) : null
     if (target !== null && (attribute.kind === 'relation' || attribute.kind === 'media'))
-      return [{ kind: 'relation', attribute, target, filter: null, sort: [], of: idsOf(target) }]
+      return [{ kind: 'relation', attribute, target, filter: null, sort: [], of: selectIds(target) }]
     return []
   })
   // A password leaves the database as the text it is stored as: only here, to see that there is one.
@@ -157,10 +159,10 @@ function wholeSelection(model: Model, shape: Schema, extent: Extent): Selection 
 
 /** Whether there are links of a required attribute. */
 function requiredLink(model: Model, attribute: Attribute): Populated[] {
-  if (attribute.kind === 'morphTo') return [morphOf(model, attribute)]
+  if (attribute.kind === 'morphTo') return [populateMorph(model, attribute)]
   if (attribute.kind !== 'relation' && attribute.kind !== 'media') return []
   const target = model.types.get(attribute.kind === 'media' ? fileType : attribute.target)!
-  return [{ kind: 'relation', attribute, target, filter: null, sort: [], of: idsOf(target) }]
+  return [{ kind: 'relation', attribute, target, filter: null, sort: [], of: selectIds(target) }]
 }
 
 /** Whether a link of the row itself is read. Lists that other documents keep are not its own. */
@@ -171,17 +173,47 @@ function readsOwn(extent: Extent, attribute: Attribute): boolean {
 
 const isOwn = ({ storage }: Relation): boolean => storage.kind === 'link' && storage.owner
 
-const idsOf = (shape: Schema): Selection => ({ shape, fields: [shape.attributes.get('id') as Scalar], populate: [] })
+const selectIds = (shape: Schema): Selection => ({ shape, fields: [shape.attributes.get('id') as Scalar], populate: [] })
 
-const morphOf = (model: Model, attribute: MorphTo): Populated => ({
+const populateMorph = (model: Model, attribute: MorphTo): Populated => ({
   kind: 'morph',
   attribute,
-  on: [...model.types.values()].filter(isPolymorphicTarget).map((type) => ({ ...idsOf(type), versions: 'any' as const })),
+  on: [...model.types.values()].filter(isPolymorphicTarget).map((type) => ({ ...selectIds(type), versions: 'any' as const })),
 })
 
 /** The type that links of a relation lead to, or that of files; null for what keeps no links. */
-export function linkedType(model: Model, attribute: Attribute): ContentType | null {
+export function getLinkedType(model: Model, attribute: Attribute): ContentType | null {
   if (attribute.kind === 'media') return model.types.get(fileType)!
   if (attribute.kind !== 'relation') return null
   return attribute.storage.kind === 'link' || isColumnRelation(attribute) ? model.types.get(attribute.target)! : null
 }
+
+/** Characters of the part about the row itself, with its components and links, and of that about links that other documents keep. */
+const [ownCharacters, othersCharacters] = [27, 16]
+
+/** Reads with a plan of its own. */
+type Execute = (request: ReadRequest) => Promise<ReadAnswer>
+
+/**
+ * Reads a row with its components and links, as JSON, and its revision: two keyed hashes, of the row itself, and of the first links that other
+ * documents keep, where its type has relations with such. Without the key nobody can find out by it what else is in the row.
+ */
+export async function readRevised(
+  execute: Execute,
+  model: Model,
+  key: string,
+  type: ContentType,
+  which: RowSelector,
+): Promise<{ readonly revision: string; readonly bytes: Uint8Array } | null> {
+  const hashOf = (bytes: Uint8Array) => createHmac('sha256', key).update(bytes).digest('base64url')
+  // First: what is newer than its revision is told by the next write, what is older would be overwritten unknowingly.
+  const request = requestInverseLinks(model, type, which)
+  const others = request === null ? null : copyBytes(await execute(request))
+  const bytes = copyBytes(await execute(requestWholeRow(model, type, which, 'links')))
+  if (bytes === null) return null
+  const linked = others === null ? '' : hashOf(others).slice(0, othersCharacters)
+  return { revision: hashOf(bytes).slice(0, ownCharacters) + linked, bytes }
+}
+
+/** Whether two revisions are of the same row, whatever links others keep to it. */
+export const isSameRow = (one: string, other: string): boolean => one.slice(0, ownCharacters) === other.slice(0, ownCharacters)

@@ -42,7 +42,7 @@ export function holdsRelations(model: Model, attribute: Attribute, above: readon
 }
 
 /** The relations of a component that it stores itself. */
-export const relationsOf = ({ attributes }: Component): readonly Relation[] =>
+export const getStoredRelations = ({ attributes }: Component): readonly Relation[] =>
   [...attributes.values()].filter(
     (attribute): attribute is Relation =>
       attribute.kind === 'relation' &&
@@ -80,7 +80,7 @@ async function componentsBelow(
     const ids = entries.filter(({ component_type }) => component_type === component.uid).map(({ cmp_id }) => cmp_id)
     if (ids.length === 0) continue
     await yieldIfBusy()
-    for (const tree of await treesOf(transaction, model, component, ids)) trees.set(`${component.uid} ${tree.id}`, tree)
+    for (const tree of await readTrees(transaction, model, component, ids)) trees.set(`${component.uid} ${tree.id}`, tree)
   }
   return groupedByOwner(entries, trees)
 }
@@ -98,7 +98,7 @@ function groupedByOwner(entries: readonly OwnedEntry[], trees: ReadonlyMap<strin
   return owners
 }
 
-async function treesOf(
+async function readTrees(
   transaction: Transaction,
   model: Model,
   component: Component,
@@ -106,16 +106,16 @@ async function treesOf(
 ): Promise<readonly ComponentTree[]> {
   const { dialect } = transaction
   const columns = valueColumns(component)
-  const values = await textsOf(
+  const values = await readTexts(
     transaction,
     sql`select id as owner, ${list(columns)} from ${sql.table(component.table)} where id in (${dialect.list(ids)})`,
   )
   const media = [...component.attributes.values()].filter(isMedia)
   const isFile = sql`select related_id as owner, field, file_id from (${fileLinks(dialect, component, ids, media)}) f order by field, ${sql.id('order')}, id`
-  const files = media.length === 0 ? new Map<number, string>() : await textsOf(transaction, isFile)
-  const pointers = await pointersOf(transaction, component, ids)
+  const files = media.length === 0 ? new Map<number, string>() : await readTexts(transaction, isFile)
+  const pointers = await readPointers(transaction, component, ids)
   const links = new Map<Relation, ReadonlyMap<number, readonly ComponentLink[]>>()
-  for (const relation of relationsOf(component)) links.set(relation, await linksOf(transaction, model, component, relation, ids))
+  for (const relation of getStoredRelations(component)) links.set(relation, await readLinks(transaction, model, component, relation, ids))
   const below = await componentsBelow(transaction, model, component, ids, [...component.attributes.values()])
   // Strapi leaves entries behind without their row.
   return [...values.keys()].map((id) => ({
@@ -131,7 +131,7 @@ const list = (columns: readonly string[]): RawBuilder<unknown> =>
   columns.length === 0 ? sql`null as nothing` : sql.join(columns.map((column) => sql.id(column)))
 
 /** The rows of a select as texts, by the column `owner`. */
-async function textsOf(transaction: Transaction, select: RawBuilder<unknown>): Promise<ReadonlyMap<number, string>> {
+async function readTexts(transaction: Transaction, select: RawBuilder<unknown>): Promise<ReadonlyMap<number, string>> {
   const texts = new Map<number, string>()
   for (const { owner, ...row } of await transaction.rows<Readonly<Record<string, Stored>> & { readonly owner: number }>(select)) {
     const text = JSON.stringify(row, (_key, value: unknown) => (typeof value === 'bigint' ? String(value) : value))
@@ -141,7 +141,7 @@ async function textsOf(transaction: Transaction, select: RawBuilder<unknown>): P
 }
 
 /** What relations to several types lead to. */
-function pointersOf(
+function readPointers(
   transaction: Transaction,
   component: Component,
   ids: readonly number[],
@@ -158,13 +158,13 @@ function pointersOf(
             where ${sql.id(storage.here)} in (${owners}) order by ${sql.id(storage.order)}, id`,
         ]
   })
-  return Promise.all(selects.map((select) => textsOf(transaction, select)))
+  return Promise.all(selects.map((select) => readTexts(transaction, select)))
 }
 
 type LinkRow = ComponentLink & { readonly owner: number }
 
 /** The links of components by one relation, those included that wait for a publication. */
-async function linksOf(
+async function readLinks(
   transaction: Transaction,
   model: Model,
   component: Component,

@@ -24,8 +24,7 @@ import { copyMedia, fileLinks, removeMedia, writeMedia } from './media.js'
 import { copyLinks, dropPendingLinks } from './pending-links.js'
 import { copyPointers, writeColumn } from './pointers.js'
 import { copyPolymorphic, writePolymorphic } from './polymorphic.js'
-import type { Owner } from './relations.js'
-import { writeRelation } from './relations.js'
+import { type Owner, writeRelation } from './relations.js'
 import type { ComponentEntry, RowContext } from './row-context.js'
 import { copyRow, insertRow, insertRows, updateRow, valueColumns } from './rows.js'
 
@@ -34,8 +33,8 @@ const files = (model: Model): ContentType => model.types.get('plugin::upload.fil
 /** Writes everything of `input` but the row's own columns. */
 export async function writeBelow(writing: RowContext, owner: Owner, input: Input, isNew: boolean): Promise<void> {
   const { transaction, model, resolving, createdRows: made } = writing
-  if (isNew) made.set(keyOf(owner), { entries: [], given: new Set<Attribute>([...input.relations.keys(), ...input.media.keys()]) })
-  else made.delete(keyOf(owner))
+  if (isNew) made.set(toRowKey(owner), { entries: [], given: new Set<Attribute>([...input.relations.keys(), ...input.media.keys()]) })
+  else made.delete(toRowKey(owner))
   for (const [attribute, entries] of [...input.components, ...input.zones]) await writeEntries(writing, owner, attribute, entries, isNew)
   for (const [relation, change] of input.relations) {
     if (relation.kind === 'relation' && relation.storage.kind === 'link') await writeRelation(writing, owner, relation, change, isNew)
@@ -55,7 +54,7 @@ async function writeEntries(
 ): Promise<void> {
   const { transaction } = writing
   const table = owner.shape.componentTable!
-  const present = isNew ? [] : await entriesOf(transaction, owner.shape, [owner.id], [attribute.name])
+  const present = isNew ? [] : await findEntries(transaction, owner.shape, [owner.id], [attribute.name])
   const isKnown = ({ id, component }: ComponentInput): boolean =>
     id !== null && present.some((one) => one.cmp_id === id && one.component_type === component.uid)
   if (!isNew && entries.some((entry) => entry.id !== null && !isKnown(entry))) throw foreignEntry(attribute)
@@ -81,7 +80,7 @@ async function writeEntries(
     order: isList ? index + 1 : null,
   }))
   insertRows(transaction, table, rows)
-  writing.createdRows.get(keyOf(owner))?.entries.push(...rows)
+  writing.createdRows.get(toRowKey(owner))?.entries.push(...rows)
 }
 
 /** New entries are written side by side, without waiting for each other's ids; known ones in turn. */
@@ -114,7 +113,7 @@ async function writeEntry(writing: RowContext, { component, id, input }: Compone
   return made
 }
 
-async function entriesOf(
+async function findEntries(
   transaction: Transaction,
   { componentTable }: Owner['shape'],
   owners: readonly number[],
@@ -186,16 +185,16 @@ async function entriesBelow(
   attributes: readonly (ComponentAttribute | DynamicZone)[],
 ): Promise<readonly ComponentEntry[]> {
   const fields = attributes.map(({ name }) => name)
-  const known = made.get(keyOf(owner))
+  const known = made.get(toRowKey(owner))
   if (known === undefined) {
     const components = new Set(attributes.flatMap((attribute) => componentsOf(model, attribute)))
-    return entriesOf(transaction, owner.shape, [owner.id], fields, [...components])
+    return findEntries(transaction, owner.shape, [owner.id], fields, [...components])
   }
   const entries = known.entries.filter(({ field }) => fields.includes(field))
   return entries.toSorted((one, other) => (one.order ?? 0) - (other.order ?? 0))
 }
 
-const keyOf = ({ shape, id }: Owner): string => `${shape.uid} ${id}`
+const toRowKey = ({ shape, id }: Owner): string => `${shape.uid} ${id}`
 
 /**
  * Gives `to` a copy of what stands below `from` for these attributes: component trees, files, links. `replaces`: `to` has files and
@@ -211,9 +210,9 @@ export async function copyBelow(
   const { transaction, model, createdRows: made } = writing
   const entries = await entriesBelow(writing, from, attributes.filter(isHolder))
   await yieldIfBusy()
-  const given = made.get(keyOf(from))?.given
+  const given = made.get(toRowKey(from))?.given
   const linked = attributes.filter((attribute) => replaces || (given?.has(attribute) ?? true))
-  made.delete(keyOf(to))
+  made.delete(toRowKey(to))
   const known = entries.filter(({ component_type }) => model.components.has(component_type))
   const copies = await mapYielding(known, async ({ cmp_id, component_type, field, order }) => {
     const component = model.components.get(component_type)!

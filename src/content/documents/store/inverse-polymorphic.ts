@@ -5,8 +5,8 @@ import type { Transaction } from '../../../database/database.js'
 import { andSameLocale, idsFound, updateFrom } from '../../../database/portable-sql.js'
 import { forbidden } from '../../../foundation/errors/errors.js'
 import type { ContentType, MorphFrom } from '../../../model/schema/types.js'
+import { type FindHidden, keepHidden } from '../guard/hidden-rows.js'
 import type { RelationInput } from '../input/types.js'
-import { type FindHidden, keepHidden } from './hidden-rows.js'
 import { markModified } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
@@ -36,7 +36,7 @@ export async function writeInverse(writing: RowContext, owner: Owner, attribute:
   if (hidden !== null) await refuseHiddenTargets(writing, hidden, target, attribute, present, wanted)
   const { gone, added } = setPointing(transaction, target, owner, attribute, present, wanted)
   if (drafts && target.draftAndPublish) markModified(transaction, target, [...gone, ...added])
-  writing.inverses.set(keyOf(owner, attribute), gone)
+  writing.inverses.set(toInverseKey(owner, attribute), gone)
 }
 
 /** @throws ApiError 403 if a row that can point at one other would be taken away from one that the caller cannot see */
@@ -63,7 +63,7 @@ async function refuseHiddenTargets(
   }
 }
 
-const keyOf = ({ shape, id }: Owner, { name }: MorphFrom): string => `${shape.uid} ${id} ${name}`
+const toInverseKey = ({ shape, id }: Owner, { name }: MorphFrom): string => `${shape.uid} ${id} ${name}`
 
 async function wantedRows(
   { transaction, resolving }: RowContext,
@@ -177,7 +177,7 @@ export function copyInverses(writing: RowContext, from: Owner, to: Owner, attrib
   if (copies === 'same') return
   for (const attribute of attributes) {
     const target = model.types.get(attribute.target)!
-    const gone = inverses.get(keyOf(from, attribute))
+    const gone = inverses.get(toInverseKey(from, attribute))
     if (target.draftAndPublish) copyVersions(transaction, target, from, to, attribute, copies)
     else if (gone !== undefined && copies === 'published') copyRows(transaction, from, to, attribute, gone)
   }

@@ -8,7 +8,7 @@ import type { RelationInput } from '../input/types.js'
 import { placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
 import { insertRows } from './rows.js'
-import { type Resolving, resolveReferences, resolveSet } from './targets.js'
+import { resolveReferences, resolveSet, type TargetResolution } from './targets.js'
 
 const table = sql.table('files_related_mph')
 const isOf = (owner: Owner, media: Media) => sql`related_id = ${owner.id} and related_type = ${owner.shape.uid} and field = ${media.name}`
@@ -23,7 +23,7 @@ export async function writeMedia(
   owner: Owner,
   media: Media,
   input: RelationInput,
-  resolving: Resolving,
+  resolving: TargetResolution,
   isNew: boolean,
 ): Promise<void> {
   if (input.set === null && input.connect.length === 0 && input.disconnect.length === 0) return
@@ -53,7 +53,7 @@ async function wantedFiles(
   owner: Owner,
   media: Media,
   input: RelationInput,
-  resolving: Resolving,
+  resolving: TargetResolution,
 ) {
   if (input.set !== null) {
     const entries = await resolveSet(transaction, files, input.set, input.besideSet, resolving)
@@ -74,7 +74,7 @@ async function wantedFiles(
 }
 
 /** Those that are disconnected, then those that are connected. @throws ApiError 400 for what is not there */
-const changedFiles = (transaction: Transaction, files: ContentType, { connect, disconnect }: RelationInput, resolving: Resolving) =>
+const changedFiles = (transaction: Transaction, files: ContentType, { connect, disconnect }: RelationInput, resolving: TargetResolution) =>
   resolveReferences(transaction, files, [...disconnect, ...connect], resolving, disconnect.length)
 
 /** Gives `to` the files that `from` has, for these attributes. `replaces`: those that `to` has already keep their rows. */

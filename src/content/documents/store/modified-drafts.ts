@@ -1,21 +1,21 @@
-// Which drafts were changed since their publication, as far as Octavo has changed them; and whether two versions differ, asked of their
-// content (decision 017).
+// Drafts changed by Octavo since their publication, drafts known to be in sync, and conditions that compare the content of two versions
+// (decision 017).
 import { type RawBuilder, sql } from 'kysely'
-import type { Transaction } from '../../../database/database.js'
+import type { Moment, Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
 import { insertMissing } from '../../../database/portable-sql.js'
 import type { Attribute, ContentType, Model } from '../../../model/schema/types.js'
 import { areOutOfSync, isModified, type VersionComparison } from '../../../query/compile/modified.js'
 import type { StoredVersion } from './rows.js'
 
-const drifted = 'octavo_modified_drafts'
+const modifiedTable = 'octavo_modified_drafts'
 
 /** Notes that these drafts may have something that their published versions lack. */
 export function markModified(transaction: Transaction, type: ContentType, drafts: readonly number[]): void {
   if (drafts.length === 0) return
   transaction.follow(
     insertMissing(
-      drifted,
+      modifiedTable,
       ['type', 'row_id'],
       sql`select ${type.uid}, id from ${sql.table(type.table)} where id in (${transaction.dialect.list(drafts)})`,
     ),
@@ -26,7 +26,7 @@ export function markModified(transaction: Transaction, type: ContentType, drafts
 export function markModifiedWhere(transaction: Transaction, type: ContentType, rows: RawBuilder<unknown>): void {
   transaction.follow(
     insertMissing(
-      drifted,
+      modifiedTable,
       ['type', 'row_id'],
       sql`select ${type.uid}, id from ${sql.table(type.table)} where id in (${rows}) and published_at is null`,
     ),
@@ -37,27 +37,29 @@ export function markModifiedWhere(transaction: Transaction, type: ContentType, r
 export function clearModified(transaction: Transaction, type: ContentType, versions: readonly StoredVersion[]): void {
   const ids = versions.filter((version) => version.drifted === 1).map(({ id }) => id)
   if (ids.length > 0)
-    transaction.follow(sql`delete from ${sql.table(drifted)} where type = ${type.uid} and row_id in (${transaction.dialect.list(ids)})`)
+    transaction.follow(
+      sql`delete from ${sql.table(modifiedTable)} where type = ${type.uid} and row_id in (${transaction.dialect.list(ids)})`,
+    )
 }
 
-const unequal = 'octavo_out_of_sync_locales'
+const outOfSyncTable = 'octavo_out_of_sync_locales'
 
 /** Notes that the drafts of a document may differ in what its locales share. */
 export function markOutOfSync(transaction: Transaction, type: ContentType, documentId: string): void {
-  transaction.follow(insertMissing(unequal, ['type', 'document_id'], sql`values (${type.uid}, ${documentId})`))
+  transaction.follow(insertMissing(outOfSyncTable, ['type', 'document_id'], sql`values (${type.uid}, ${documentId})`))
 }
 
 /** The drafts of a document are equal in what its locales share, or go. */
 export function clearOutOfSync(transaction: Transaction, type: ContentType, [version]: readonly StoredVersion[]): void {
   if (version?.unequal === 1)
-    transaction.follow(sql`delete from ${sql.table(unequal)} where type = ${type.uid} and document_id = ${version.document_id}`)
+    transaction.follow(sql`delete from ${sql.table(outOfSyncTable)} where type = ${type.uid} and document_id = ${version.document_id}`)
 }
 
 /** Conditions are long and depend on the model alone: they are written once for each type. */
 const modified = new WeakMap<ContentType, string>()
 const unequalShared = new WeakMap<ContentType, string>()
 
-function written(dialect: Dialect, model: Model, write: (comparing: VersionComparison) => RawBuilder<unknown>): string {
+function compileCondition(dialect: Dialect, model: Model, write: (comparing: VersionComparison) => RawBuilder<unknown>): string {
   let aliases = 0
   const nextAlias = () => `c${++aliases}`
   return dialect.compile(write({ dialect, model, text: (value) => sql.lit(value), nextAlias, purpose: 'publication' })).sql
@@ -65,7 +67,7 @@ function written(dialect: Dialect, model: Model, write: (comparing: VersionCompa
 
 /** True where publishing the draft `v` would change the published row `q`. */
 export function modifiedCondition(dialect: Dialect, model: Model, type: ContentType): RawBuilder<unknown> {
-  const text = modified.get(type) ?? written(dialect, model, (comparing) => isModified(comparing, type, 'v', 'q'))
+  const text = modified.get(type) ?? compileCondition(dialect, model, (comparing) => isModified(comparing, type, 'v', 'q'))
   modified.set(type, text)
   return sql.raw(text)
 }
@@ -77,7 +79,38 @@ export function outOfSyncCondition(
   type: ContentType,
   isShared: (attribute: Attribute) => boolean,
 ): RawBuilder<unknown> {
-  const text = unequalShared.get(type) ?? written(dialect, model, (comparing) => areOutOfSync(comparing, type, 'v', 'q', isShared))
+  const text = unequalShared.get(type) ?? compileCondition(dialect, model, (comparing) => areOutOfSync(comparing, type, 'v', 'q', isShared))
   unequalShared.set(type, text)
   return sql.raw(text)
+}
+
+/** A draft that is in sync. */
+export interface Synced {
+  readonly draft: string
+  readonly moment: Moment
+}
+
+export interface InSync {
+  /** When a draft was last known to be in sync; undefined: never. */
+  momentOf(draft: string): Moment | undefined
+  /** The transaction that left the draft in sync is committed. */
+  note(synced: Synced): void
+}
+
+/** Drafts that are remembered, some hundred bytes each; the oldest are forgotten first. */
+const maxRemembered = 5_000
+
+/** What a draft is remembered by. */
+export const toDraftKey = (type: string, documentId: string, locale: string | null): string => `${type} ${documentId} ${locale ?? ''}`
+
+export function createInSync(): InSync {
+  const moments = new Map<string, Moment>()
+  return {
+    momentOf: (draft) => moments.get(draft),
+    note: ({ draft, moment }) => {
+      moments.delete(draft)
+      moments.set(draft, moment)
+      if (moments.size > maxRemembered) moments.delete(moments.keys().next().value!)
+    },
+  }
 }

@@ -13,19 +13,19 @@ interface Holder {
 }
 
 /** The row of the document that `owner` belongs to; null for a component that nothing holds. */
-export async function owningDocumentOf(transaction: Transaction, model: Model, { shape, id }: Owner): Promise<Holder | null> {
+export async function findOwningDocument(transaction: Transaction, model: Model, { shape, id }: Owner): Promise<Holder | null> {
   if (shape.kind === 'contentType') return { type: shape, id }
   for (const holder of componentHolders(model)) {
     const [entry] = await transaction.rows<{ entity_id: number }>(
       sql`select entity_id from ${sql.table(holder.componentTable)} where cmp_id = ${id} and component_type = ${shape.uid} limit 1`,
     )
-    if (entry !== undefined) return owningDocumentOf(transaction, model, { shape: holder.shape, id: entry.entity_id })
+    if (entry !== undefined) return findOwningDocument(transaction, model, { shape: holder.shape, id: entry.entity_id })
   }
   return null
 }
 
 /** Something below a row was written for itself: a draft may have what its publication lacks. */
 export async function markOwnerModified(transaction: Transaction, model: Model, owner: Owner): Promise<void> {
-  const holder = await owningDocumentOf(transaction, model, owner)
+  const holder = await findOwningDocument(transaction, model, owner)
   if (holder?.type.draftAndPublish) markModifiedWhere(transaction, holder.type, sql`${holder.id}`)
 }

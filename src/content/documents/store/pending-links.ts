@@ -1,15 +1,15 @@
-// Copies links from a draft row to its published row, which links to the published sides of its targets. A link to a target
-// without one is kept in `octavo_pending_links` and made when the target is published: publishing never loses a relation.
+// Copies links from a draft to its published row, which links to the published versions of its targets. A link to an unpublished target
+// waits in `octavo_pending_links` until that is published: publishing never loses a relation.
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
+import type { Dialect } from '../../../database/dialect.js'
 import { andSameLocale, insertMissing, localeOf } from '../../../database/portable-sql.js'
 import { ownedLinks } from '../../../model/schema/owners.js'
 import type { Attribute, ContentType, LinkStorage, Model, Relation, Schema } from '../../../model/schema/types.js'
-import { lastPlaceInOther, placeInOther } from './copied-positions.js'
 import { markModifiedWhere } from './modified-drafts.js'
 import { keepPointers } from './pointers.js'
 import { keepPendingTargets, restorePendingTarget } from './polymorphic.js'
-import { hasOneOwner, localesOf, type Owner, takeAway } from './relations.js'
+import { detachOtherOwners, hasOneOwner, type Owner, selectLocales } from './relations.js'
 import type { RowContext } from './row-context.js'
 import { insertRows, isOnSide, type StoredVersion, updateRow } from './rows.js'
 
@@ -43,7 +43,7 @@ export function copyLinks(
     const links = copiedLinks(storage, target, from, copies, into)
     const shown = sql`select shown from (${links}) as s where shown is not null`
     if (!isNew) removeOthers(transaction, storage, target, to, shown, copies)
-    takeAway(transaction, relation, storage, to, shown, copies === 'published' ? 'published' : 'draft')
+    detachOtherOwners(transaction, relation, storage, to, shown, copies === 'published' ? 'published' : 'draft')
     // A document that is related to itself says the same link from both sides.
     if (order !== null && (!isNew || target === to.shape)) {
       transaction.follow(
@@ -56,7 +56,9 @@ export function copyLinks(
     // Lists of documents without drafts show both versions: a copy has the same place.
     const isElsewhere = target.draftAndPublish && copies !== 'same'
     const place = () =>
-      isFromNew && storage.owner ? lastPlaceInOther(storage, link.shown) : placeInOther(transaction.dialect, storage, to.shape, to.id, link)
+      isFromNew && storage.owner
+        ? lastPositionInOther(storage, link.shown)
+        : positionInOther(transaction.dialect, storage, to.shape, to.id, link)
     const inverse = inverseOrder !== null && isElsewhere ? place() : link.place
     const values = [sql`${to.id}`, link.shown, ...(order === null ? [] : [sql`s.place`]), ...(inverseOrder === null ? [] : [inverse])]
     transaction.follow(
@@ -91,7 +93,7 @@ function removeOthers(
 }
 
 /** The order columns that a link table has, and what they are called here. */
-const placesOf = ({ order, inverseOrder }: LinkStorage): readonly { readonly column: string | null; readonly as: string }[] => [
+const getOrderColumns = ({ order, inverseOrder }: LinkStorage): readonly { readonly column: string | null; readonly as: string }[] => [
   { column: order, as: 'place' },
   { column: inverseOrder, as: 'inverse_place' },
 ]
@@ -121,13 +123,15 @@ function shownLinks(
   into: RowContext['targetLocale'],
 ): RawBuilder<unknown> {
   const there = sql.id('l', storage.there)
-  const places = placesOf(storage).map(({ column, as }) => sql`${column === null ? sql`null` : sql.id('l', column)} as ${sql.id(as)}`)
-  return sql`select l.id as id, ${shownOf(target, copies, into)} as shown, t.id as source, t.document_id as document, ${localeOf(target, 't')} as locale, ${sql.join(places)}
+  const places = getOrderColumns(storage).map(
+    ({ column, as }) => sql`${column === null ? sql`null` : sql.id('l', column)} as ${sql.id(as)}`,
+  )
+  return sql`select l.id as id, ${copiedTarget(target, copies, into)} as shown, t.id as source, t.document_id as document, ${localeOf(target, 't')} as locale, ${sql.join(places)}
     from ${sql.table(storage.table)} l join ${sql.table(target.table)} t on t.id = ${there} where l.${sql.id(storage.here)} = ${owner}`
 }
 
 /** The row that takes the place of the target row `t`. */
-function shownOf(target: ContentType, copies: RowContext['targetSide'], into: RowContext['targetLocale']): RawBuilder<unknown> {
+function copiedTarget(target: ContentType, copies: RowContext['targetSide'], into: RowContext['targetLocale']): RawBuilder<unknown> {
   const side = target.draftAndPublish && copies !== 'same' ? copies : null
   const changesLocale = target.localized && into !== undefined
   if (side === null && !changesLocale) return sql`t.id`
@@ -152,7 +156,7 @@ function hideUnshown(
       ? sql` and (target_document, coalesce(target_locale, '')) in (select document, coalesce(locale, '') from (${links}) as s)`
       : sql``
     transaction.follow(
-      sql`delete from ${hidden} where link_table = ${storage.table} and owner_id not in (${localesOf(owner)}) and target_type = ${target.uid}
+      sql`delete from ${hidden} where link_table = ${storage.table} and owner_id not in (${selectLocales(owner)}) and target_type = ${target.uid}
         and target_document in (select document from (${links}) as s)${isSameVersion}`,
     )
   }
@@ -228,7 +232,7 @@ interface HiddenRow {
 }
 
 /** The draft of the document whose published row is `published`. */
-const draftOf = (type: ContentType, published: number): RawBuilder<unknown> =>
+const selectDraft = (type: ContentType, published: number): RawBuilder<unknown> =>
   sql`select d.id from ${sql.table(type.table)} p join ${sql.table(type.table)} d on d.document_id = p.document_id${andSameLocale(type, sql`d.locale`, sql`p.locale`)}
     where p.id = ${published} and d.published_at is null`
 
@@ -254,7 +258,7 @@ export async function restorePendingLinks(
   const shown = waiting.filter(({ link_table }) => !given(link_table))
   // Its draft may have lost such a link meanwhile: its list is to be compared.
   if (shown.some(({ link_table }) => links.get(link_table)?.relation.inverse !== null))
-    markModifiedWhere(transaction, type, draftOf(type, published))
+    markModifiedWhere(transaction, type, selectDraft(type, published))
   for (const { link_table, owner_id, place } of shown) {
     const known = links.get(link_table)
     if (known === undefined) {
@@ -273,7 +277,7 @@ export async function restorePendingLinks(
     ]
     // The owner may be gone, and somebody may have made the link meanwhile, or become the one owner.
     const isTaken = sql`exists (select 1 from ${sql.table(table)} where ${sql.id(there)} = ${published}
-      and ${sql.id(here)} not in (${localesOf({ shape, id: owner_id })}))`
+      and ${sql.id(here)} not in (${selectLocales({ shape, id: owner_id })}))`
     transaction.follow(
       insertMissing(
         table,
@@ -302,4 +306,86 @@ export function keepPendingLinks(transaction: Transaction, model: Model, type: C
   }
   keepPendingTargets(transaction, model, type, version)
   keepPointers(transaction, model, type, version)
+}
+
+/** Columns of a select over links that are copied (links: `shownLinks`). */
+interface CopiedLink {
+  /** The link that is copied. */
+  readonly id: RawBuilder<unknown>
+  /** The row that it leads to, and the one that its copy leads to. */
+  readonly source: RawBuilder<unknown>
+  readonly shown: RawBuilder<unknown>
+  readonly place: RawBuilder<unknown>
+}
+
+/** The place behind all others in the list of the row `shown`, of what is linked from the owner's side. */
+export const lastPositionInOther = ({ table, there, inverseOrder }: LinkStorage, shown: RawBuilder<unknown>): RawBuilder<unknown> =>
+  sql`(select coalesce(max(${sql.id('y', inverseOrder!)}), 0) + 1 from ${sql.table(table)} y where ${sql.id('y', there)} = ${shown})`
+
+const isSameLocale = (shape: Schema) => (one: RawBuilder<unknown>, other: RawBuilder<unknown>) =>
+  andSameLocale({ localized: shape.kind === 'contentType' && shape.localized }, one, other)
+
+/**
+ * The place of a new link among those of `shown`: the one that is kept for it; else the last, if the link is the last of its own list;
+ * else directly behind the nearest before it that both lists have, or before all others. Links that wait count in both lists.
+ */
+export function positionInOther(
+  dialect: Dialect,
+  { table, here, there, inverseOrder, owner }: LinkStorage,
+  shape: Schema,
+  to: number,
+  { id, source, shown, place }: CopiedLink,
+): RawBuilder<unknown> {
+  const [links, rows, hidden] = [sql.table(table), sql.table(shape.table), sql.table('octavo_pending_links')]
+  const inLocale = isSameLocale(shape)
+  const order = (alias: string) => sql.id(alias, inverseOrder!)
+  const leadsTo = (alias: string, row: RawBuilder<unknown>) => sql`${sql.id(alias, there)} = ${row}`
+  const waits = sql`k.link_table = ${table} and k.owner_id = ${shown}`
+  const ordered = (which: 'max' | 'min', condition: RawBuilder<unknown>) => {
+    const extreme = sql.raw(which)
+    const linked = sql`(select ${extreme}(${order('y')}) as at from ${links} y where ${leadsTo('y', shown)} and ${order('y')} ${condition})`
+    if (owner) return linked
+    const waiting = sql`(select ${extreme}(k.place) as at from ${hidden} k where ${waits} and k.place ${condition})`
+    const both = [linked, waiting].map((at) => ({ columns: { at }, from: null }))
+    return sql`(select ${extreme}(at) from ${dialect.around(both, { at: 'real' }, 'places')})`
+  }
+  const ownWaits = sql`w.link_table = ${table} and w.owner_id = ${source}`
+  const waitingBefore = {
+    columns: { document: sql`w.target_document`, locale: sql`w.target_locale`, earlier: sql`w.place`, link: sql`0` },
+    from: sql`${hidden} w where ${ownWaits} and w.place < ${place}`,
+  }
+  const linkedBefore = {
+    columns: { document: sql`o.document_id`, locale: sql`o.locale`, earlier: order('x'), link: sql`x.id` },
+    from: sql`${links} x join ${rows} o on o.id = ${sql.id('x', here)}
+    where ${leadsTo('x', source)} and (${order('x')} < ${place} or (${order('x')} = ${place} and x.id < ${id}))`,
+  }
+  const documentsBefore = dialect.around(
+    owner ? [linkedBefore] : [linkedBefore, waitingBefore],
+    { document: 'text', locale: 'text', earlier: 'real', link: 'integer' },
+    'b',
+  )
+  // The places in both lists of what stands before the link in its own.
+  const at = sql`coalesce(
+      (select ${order('y')} from ${rows} r join ${links} y on ${sql.id('y', here)} = r.id and ${leadsTo('y', shown)} where r.document_id = b.document${inLocale(sql`r.locale`, sql`b.locale`)} limit 1),
+      ${owner ? sql`null` : sql`(select k.place from ${hidden} k where ${waits} and k.target_document = b.document${inLocale(sql`k.target_locale`, sql`b.locale`)} limit 1)`})`
+  const inBoth = dialect.around(
+    [{ columns: { at, earlier: sql`b.earlier`, link: sql`b.link` }, from: documentsBefore }],
+    { at: 'real', earlier: 'real', link: 'integer' },
+    'found',
+  )
+  const behind = sql`(select at from ${inBoth} where at is not null order by earlier desc, link desc limit 1)`
+  const waitsBehind = owner ? sql`` : sql` and not exists (select 1 from ${hidden} w where ${ownWaits} and w.place > ${place})`
+  const isLast = sql`not exists (select 1 from ${links} x where ${leadsTo('x', source)} and ${order('x')} > ${place})${waitsBehind}`
+  const nearest = dialect.around([{ columns: { prior: behind }, from: null }], { prior: 'real' }, 'b')
+  const between = dialect.around(
+    [{ columns: { prior: sql`b.prior`, at: ordered('min', sql`> b.prior`) }, from: sql`${nearest} where b.prior is not null` }],
+    { prior: 'real', at: 'real' },
+    'f',
+  )
+  const next = sql`(select case when f.at is null then f.prior + 1 else (f.prior + f.at) / 2 end from ${between})`
+  const kept = owner
+    ? sql`null`
+    : sql`(select k.place from ${hidden} k join ${rows} r on r.id = ${to} where ${waits} and k.target_document = r.document_id${inLocale(sql`k.target_locale`, sql`r.locale`)} limit 1)`
+  return sql`coalesce(${kept}, case when ${isLast} then coalesce(${ordered('max', sql`is not null`)}, 0) + 1 end,
+    ${next}, ${dialect.placeBefore(ordered('min', sql`is not null`))}, 1)`
 }

@@ -12,7 +12,7 @@ import { type PlacedEntry, placeEntries } from './positions.js'
 import type { Owner } from './relations.js'
 import type { RowContext } from './row-context.js'
 import { insertRows, isOnSide, type StoredVersion, updateRow } from './rows.js'
-import { type Resolving, resolveReferences } from './targets.js'
+import { resolveReferences, type TargetResolution } from './targets.js'
 
 interface Pointer {
   readonly id: number
@@ -31,14 +31,14 @@ export async function writePolymorphic(
   owner: Owner,
   morph: MorphTo,
   input: RelationInput,
-  resolving: Resolving,
+  resolving: TargetResolution,
 ): Promise<void> {
   // As in Strapi, an empty list leaves such a relation as it is.
   if (!input.set?.length && input.connect.length === 0 && input.disconnect.length === 0) return
   const resolve = (references: readonly Reference[]) => pointers(transaction, model, morph, references, resolving)
   if (input.set !== null) {
     const keys = (await resolve(input.set)).flatMap(({ rows }) => rows)
-    const there = await pointersOf(transaction, owner, morph)
+    const there = await findPointers(transaction, owner, morph)
     const kept = await withHiddenPointers(model, resolving, morph, there, [...new Set(keys)])
     setPointers(transaction, model, owner, morph, withPlaces(kept, there))
     return
@@ -46,15 +46,20 @@ export async function writePolymorphic(
   const connected = await resolve(input.connect)
   const gone = new Set((await resolve(input.disconnect)).flatMap(({ rows }) => rows))
   const neighbours = await neighbourKeys(connected, resolve)
-  const present = await pointersOf(transaction, owner, morph)
-  const wanted = await placeEntries(present.map(keyOf), connected, gone, (name, entry) => neighbours.get(neighbourKey(name, entry)) ?? [])
+  const present = await findPointers(transaction, owner, morph)
+  const wanted = await placeEntries(
+    present.map(toPointerKey),
+    connected,
+    gone,
+    (name, entry) => neighbours.get(neighbourKey(name, entry)) ?? [],
+  )
   setPointers(transaction, model, owner, morph, withPlaces(wanted, present))
 }
 
 /** Adds the pointers to rows that the caller cannot see: they stay. @throws ApiError 403 where there can be one pointer only */
 async function withHiddenPointers(
   model: Model,
-  { hidden }: Resolving,
+  { hidden }: TargetResolution,
   { many }: MorphTo,
   present: readonly Pointer[],
   wanted: readonly string[],
@@ -63,9 +68,9 @@ async function withHiddenPointers(
   const lost: string[] = []
   for (const uid of new Set(present.map(({ type }) => type))) {
     const type = model.types.get(uid)
-    const gone = present.filter((pointer) => pointer.type === uid && !wanted.includes(keyOf(pointer))).map(({ id }) => id)
+    const gone = present.filter((pointer) => pointer.type === uid && !wanted.includes(toPointerKey(pointer))).map(({ id }) => id)
     if (type === undefined || gone.length === 0) continue
-    for (const id of await hidden(type, gone)) lost.push(keyOf({ id, type: uid }))
+    for (const id of await hidden(type, gone)) lost.push(toPointerKey({ id, type: uid }))
   }
   if (lost.length > 0 && !many) throw forbidden()
   return [...wanted, ...lost]
@@ -73,13 +78,13 @@ async function withHiddenPointers(
 
 /** Pointers with the places that they have, by which the other side sorts too; new places for all where these are not in this order. */
 function withPlaces(wanted: readonly string[], present: readonly Pointer[]): readonly Pointer[] {
-  const known = new Map(present.map((pointer) => [keyOf(pointer), pointer.place ?? null]))
+  const known = new Map(present.map((pointer) => [toPointerKey(pointer), pointer.place ?? null]))
   const placed: Pointer[] = []
   let last = 0
   for (const key of wanted) {
     const place = known.has(key) ? known.get(key)! : Math.floor(last) + 1
-    if (place === null || place <= last) return wanted.map(pointerOf)
-    placed.push({ ...pointerOf(key), place })
+    if (place === null || place <= last) return wanted.map(parsePointer)
+    placed.push({ ...parsePointer(key), place })
     last = place
   }
   return placed
@@ -92,9 +97,9 @@ async function neighbourKeys(
 ): Promise<ReadonlyMap<string, readonly string[]>> {
   const found = new Map<string, readonly string[]>()
   for (const entry of connected) {
-    for (const reference of neighboursOf(entry)) {
+    for (const reference of getNeighbours(entry)) {
       const { id, documentId, type } = reference
-      const rows = id === undefined ? (await resolve([reference])).flatMap((one) => one.rows) : [keyOf({ id, type: type! })]
+      const rows = id === undefined ? (await resolve([reference])).flatMap((one) => one.rows) : [toPointerKey({ id, type: type! })]
       found.set(neighbourKey((id ?? documentId)!, entry), rows)
     }
   }
@@ -105,11 +110,11 @@ const neighbourKey = (name: string | number, { reference: { position, type } }: 
   `${name} ${position?.type ?? type}`
 
 /** A row of one of several types, as errors about places name it. */
-const keyOf = ({ id, type }: Pointer): string => `${id}:::${type}`
-const pointerOf = (key: string): Pointer => ({ id: Number.parseInt(key, 10), type: key.slice(key.indexOf(':::') + 3) })
+const toPointerKey = ({ id, type }: Pointer): string => `${id}:::${type}`
+const parsePointer = (key: string): Pointer => ({ id: Number.parseInt(key, 10), type: key.slice(key.indexOf(':::') + 3) })
 
 /** The siblings that a position names: of the type that the position says, or of the type of the entry that is placed. */
-function neighboursOf({ reference: { position, type: own } }: PlacedEntry<string>): readonly Reference[] {
+function getNeighbours({ reference: { position, type: own } }: PlacedEntry<string>): readonly Reference[] {
   const type = position?.type ?? own
   if (type === undefined) return []
   return [position?.before, position?.after].flatMap((name) => (name === undefined ? [] : [siblingNamed(name, type)]))
@@ -123,7 +128,7 @@ async function pointers(
   model: Model,
   morph: MorphTo,
   references: readonly Reference[],
-  resolving: Resolving,
+  resolving: TargetResolution,
 ): Promise<readonly PlacedEntry<string>[]> {
   const found: PlacedEntry<string>[] = []
   for (const reference of references) {
@@ -131,12 +136,12 @@ async function pointers(
     if (target === undefined || !isPolymorphicTarget(target))
       throw validationError(`Relations of ${morph.name} need a known content-type in __type, got ${printed(reference.type ?? null)}`)
     const [resolved] = await resolveReferences(transaction, target, [reference], resolving)
-    found.push({ reference, rows: resolved!.rows.map((id) => keyOf({ id, type: target.uid })) })
+    found.push({ reference, rows: resolved!.rows.map((id) => toPointerKey({ id, type: target.uid })) })
   }
   return found
 }
 
-async function pointersOf(transaction: Transaction, owner: Owner, { storage }: MorphTo): Promise<readonly Pointer[]> {
+async function findPointers(transaction: Transaction, owner: Owner, { storage }: MorphTo): Promise<readonly Pointer[]> {
   const [id, type] = [sql.id(storage.id), sql.id(storage.type)]
   if (storage.kind === 'columns') {
     return transaction.rows<Pointer>(
@@ -159,7 +164,7 @@ function setPointers(transaction: Transaction, model: Model, owner: Owner, { nam
   const columns = sql.join([storage.id, storage.type, 'field', storage.order].map((column) => sql.id(column)))
   const rows = wanted.map(({ id, type, place }, index) => {
     const known = model.types.get(type)
-    return [id, type, known === undefined ? null : fieldOf(known, owner, name), place ?? index + 1]
+    return [id, type, known === undefined ? null : findInverseField(known, owner, name), place ?? index + 1]
   })
   const given = (field: RawBuilder<unknown>) =>
     sql`select e.id, e.type, ${field}, e.place from ${transaction.dialect.rows(rows, { id: 'integer', type: 'text', field: 'text', place: 'real' }, 'e')}`
@@ -176,7 +181,7 @@ function setPointers(transaction: Transaction, model: Model, owner: Owner, { nam
 }
 
 /** The attribute of the target that shows the relation from the other side. */
-function fieldOf(target: ContentType, owner: Owner, name: string): string | null {
+function findInverseField(target: ContentType, owner: Owner, name: string): string | null {
   const back = [...target.attributes.values()].find(
     (attribute) => attribute.kind === 'morphFrom' && attribute.target === owner.shape.uid && attribute.by === name,
   )
@@ -191,7 +196,7 @@ export async function copyPolymorphic(
   morphs: readonly MorphTo[],
 ): Promise<void> {
   for (const morph of morphs) {
-    const found = await sidesOf(transaction, model, await pointersOf(transaction, from, morph), copies)
+    const found = await findOtherSides(transaction, model, await findPointers(transaction, from, morph), copies)
     const shown = found.flatMap(({ id, type, place }) => (id === null ? [] : [{ id, type, place }]))
     setPointers(transaction, model, to, morph, shown)
     const { storage } = morph
@@ -205,7 +210,7 @@ export async function copyPolymorphic(
 }
 
 /** A target on the other side: without an id where it has no version there, without a document where it is on both. */
-interface Sided extends Pick<Pointer, 'place'> {
+interface TargetOnSide extends Pick<Pointer, 'place'> {
   readonly id: number | null
   readonly type: string
   readonly document: string | null
@@ -221,12 +226,12 @@ interface SideRow {
 }
 
 /** The versions of targets that the other side shows. */
-async function sidesOf(
+async function findOtherSides(
   transaction: Transaction,
   model: Model,
   targets: readonly Pointer[],
   copies: RowContext['targetSide'],
-): Promise<readonly Sided[]> {
+): Promise<readonly TargetOnSide[]> {
   if (copies === 'same') return targets.map(({ id, type, place }) => ({ id, type, place, document: null, locale: null }))
   const sided = (type: string): boolean => model.types.get(type)?.draftAndPublish === true
   const uids = [...new Set(targets.map(({ type }) => type))].filter(sided)
@@ -241,9 +246,9 @@ async function sidesOf(
       from ${table} t where t.id in (${transaction.dialect.list(ids)})`
   })
   const rows = selects.length === 0 ? [] : await transaction.rows<SideRow>(sql`${sql.join(selects, sql` union all `)}`)
-  const found = new Map(rows.map((row) => [keyOf({ id: row.target, type: row.type }), row]))
+  const found = new Map(rows.map((row) => [toPointerKey({ id: row.target, type: row.type }), row]))
   return targets.map(({ id, type, place }) => {
-    const row = found.get(keyOf({ id, type }))
+    const row = found.get(toPointerKey({ id, type }))
     return { id: sided(type) ? (row?.shown ?? null) : id, type, place, document: row?.document ?? null, locale: row?.locale ?? null }
   })
 }
@@ -265,7 +270,7 @@ export function restorePendingTarget(
 ): void {
   for (const { shape, name, storage } of ownedMorphs(model)) {
     if (storage.kind !== 'table' || storage.table !== table) continue
-    const field = fieldOf(target, { shape, id: owner }, name)
+    const field = findInverseField(target, { shape, id: owner }, name)
     const columns = [storage.here, storage.id, storage.type, 'field', storage.order].map((column) => sql.id(column))
     transaction.follow(
       sql`insert into ${sql.table(table)} (${sql.join(columns)}) select ${owner}, ${published}, ${target.uid}, ${field}, ${place}

@@ -4,11 +4,10 @@ import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { fileType } from '../../../model/schema/link.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
+import { type FindHidden, withoutHidden } from '../guard/hidden-rows.js'
 import type { ComponentInput, Input, Reference } from '../input/types.js'
-import { type FindHidden, withoutHidden } from './hidden-rows.js'
 import { reserveIds } from './rows.js'
-import type { TargetRow } from './targets.js'
-import { requireRows, targetRows } from './targets.js'
+import { requireRows, type TargetRow, targetRows } from './targets.js'
 
 interface Row extends TargetRow {
   readonly kind: string
@@ -78,9 +77,9 @@ function collect(input: Input, named: Map<string, Named>): void {
     named.set(uid, known)
     known.references.push(reference)
     if (isRequired) known.required.push(reference)
-    for (const sibling of siblingsOf(reference)) add(reference.position?.type ?? uid, sibling, false)
+    for (const sibling of getSiblings(reference)) add(reference.position?.type ?? uid, sibling, false)
   }
-  for (const { input: below } of entriesOf(input)) collect(below, named)
+  for (const { input: below } of getEntries(input)) collect(below, named)
   for (const [attribute, change] of [...input.relations, ...input.media]) {
     const uidOf = ({ type }: Reference): string =>
       attribute.kind === 'media' ? fileType : attribute.kind === 'morphTo' ? (type ?? '') : attribute.target
@@ -89,11 +88,11 @@ function collect(input: Input, named: Map<string, Named>): void {
   }
 }
 
-const siblingsOf = ({ position }: Reference): readonly Reference[] =>
+const getSiblings = ({ position }: Reference): readonly Reference[] =>
   [position?.before, position?.after].flatMap((name) => (typeof name === 'string' ? [{ documentId: name }] : []))
 
-const entriesOf = ({ components, zones }: Input): readonly ComponentInput[] => [...components.values(), ...zones.values()].flat()
+const getEntries = ({ components, zones }: Input): readonly ComponentInput[] => [...components.values(), ...zones.values()].flat()
 
 /** The tables of the components that an input makes anew. */
 const newComponents = (input: Input): readonly string[] =>
-  entriesOf(input).flatMap(({ component, id, input: below }) => [...(id === null ? [component.table] : []), ...newComponents(below)])
+  getEntries(input).flatMap(({ component, id, input: below }) => [...(id === null ? [component.table] : []), ...newComponents(below)])

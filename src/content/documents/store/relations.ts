@@ -6,14 +6,14 @@ import { updateFrom } from '../../../database/portable-sql.js'
 import { forbidden } from '../../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
 import type { ContentType, LinkStorage, Relation, Schema } from '../../../model/schema/types.js'
-import { siblingOf } from '../input/relations.js'
+import { type FindHidden, keepHidden } from '../guard/hidden-rows.js'
+import { toSibling } from '../input/relations.js'
 import type { RelationInput } from '../input/types.js'
-import { type FindHidden, keepHidden } from './hidden-rows.js'
 import { markModified, markModifiedWhere } from './modified-drafts.js'
 import { placeEntries } from './positions.js'
 import type { RowContext } from './row-context.js'
 import { isOnSide, type Side } from './rows.js'
-import { type Resolved, type Resolving, resolveReferences, resolveSet } from './targets.js'
+import { type ResolvedReference, resolveReferences, resolveSet, type TargetResolution } from './targets.js'
 
 /** The row whose links are written. */
 export interface Owner {
@@ -60,7 +60,7 @@ async function wantedRows(
   /** Null for an owner that is new. */
   present: readonly number[] | null,
   input: RelationInput,
-  resolving: Resolving,
+  resolving: TargetResolution,
 ): Promise<readonly number[]> {
   if (input.set !== null) {
     const entries = await resolveSet(transaction, target, input.set, input.besideSet, resolving)
@@ -71,20 +71,20 @@ async function wantedRows(
   const connected = resolved.slice(input.disconnect.length)
   const neighbours = await neighbourRows(transaction, target, connected, resolving)
   await yieldIfBusy()
-  if (!relation.many) return oneOf(present, connected, disconnected, relation)
-  return placeEntries(present ?? [], connected, disconnected, neighbours, besideOf(resolving))
+  if (!relation.many) return chooseTarget(present, connected, disconnected, relation)
+  return placeEntries(present ?? [], connected, disconnected, neighbours, localeForErrors(resolving))
 }
 
 /** Errors about places name the locale where the owner has none. */
-const besideOf = ({ locale, defaultLocale }: Resolving): object => (locale === null ? { locale: defaultLocale } : {})
+const localeForErrors = ({ locale, defaultLocale }: TargetResolution): object => (locale === null ? { locale: defaultLocale } : {})
 
 /**
  * What a relation to one has then. Of several connected targets it gets the first, but on the owning side of a new row the oldest, as
  * Strapi shows them. One that it has already changes nothing: other locales of that target may be there too.
  */
-function oneOf(
+function chooseTarget(
   present: readonly number[] | null,
-  connected: readonly Resolved[],
+  connected: readonly ResolvedReference[],
   disconnected: ReadonlySet<number>,
   { storage }: Relation,
 ): readonly number[] {
@@ -95,26 +95,31 @@ function oneOf(
 }
 
 /** The row ids that positions name. */
-const namedRows = (connected: readonly Resolved[]): readonly number[] =>
+const namedRows = (connected: readonly ResolvedReference[]): readonly number[] =>
   connected
     .flatMap(({ reference: { position } }) => [position?.before, position?.after])
     .map(Number)
     .filter(Number.isSafeInteger)
 
 /** Looks the rows up that positions name: documentIds, or row ids. */
-async function neighbourRows(transaction: Transaction, target: ContentType, connected: readonly Resolved[], resolving: Resolving) {
+async function neighbourRows(
+  transaction: Transaction,
+  target: ContentType,
+  connected: readonly ResolvedReference[],
+  resolving: TargetResolution,
+) {
   const isRow = (name: string | number): boolean => typeof name === 'number' || /^\d+$/.test(name)
   const siblings = connected.flatMap(({ reference }) => {
     const names = [reference.position?.before, reference.position?.after].filter((name) => name !== undefined)
-    return names.filter((name) => !isRow(name)).map((name) => siblingOf(reference, String(name)))
+    return names.filter((name) => !isRow(name)).map((name) => toSibling(reference, String(name)))
   })
   const distinct = [...new Map(siblings.map((sibling) => [JSON.stringify(sibling), sibling])).values()]
   const resolved = await resolveReferences(transaction, target, distinct, resolving)
   const found = new Map(resolved.map(({ reference, rows }) => [JSON.stringify(reference), rows]))
   const { hidden } = resolving
   const unseen = hidden === null ? null : await hidden(target, namedRows(connected))
-  return (name: string | number, { reference }: Resolved): readonly number[] =>
-    isRow(name) ? (unseen?.has(Number(name)) ? [] : [Number(name)]) : (found.get(JSON.stringify(siblingOf(reference, String(name)))) ?? [])
+  return (name: string | number, { reference }: ResolvedReference): readonly number[] =>
+    isRow(name) ? (unseen?.has(Number(name)) ? [] : [Number(name)]) : (found.get(JSON.stringify(toSibling(reference, String(name)))) ?? [])
 }
 
 /** @throws ApiError 403 if a target that has one owner would be taken away from a document that the caller cannot see */
@@ -134,7 +139,7 @@ async function refuseHiddenOwners(
   // In every version: what is published is taken away when this is published.
   const versions = sql`select v.id from ${target} v join ${target} t on t.document_id = v.document_id where t.id in (${transaction.dialect.list(added)})`
   const owners = await transaction.rows<{ id: number }>(
-    sql`select ${sql.id(here)} as id from ${sql.table(table)} where ${sql.id(there)} in (${versions}) and ${sql.id(here)} not in (${localesOf(owner)})`,
+    sql`select ${sql.id(here)} as id from ${sql.table(table)} where ${sql.id(there)} in (${versions}) and ${sql.id(here)} not in (${selectLocales(owner)})`,
   )
   const ids = owners.map(({ id }) => id)
   if ((await hidden(shape, ids)).size > 0) throw forbidden()
@@ -161,7 +166,7 @@ function writeLinks(
   }
   noteOthers(writing, relation, storage, ownerRow, gone, added)
   if (added.length > 0) {
-    takeAway(transaction, relation, storage, ownerRow, transaction.dialect.list(added), 'draft')
+    detachOtherOwners(transaction, relation, storage, ownerRow, transaction.dialect.list(added), 'draft')
     insertLinks(transaction, storage, owner, added, places)
   }
   const kept = wanted.filter((id) => present.has(id))
@@ -188,16 +193,16 @@ function noteOthers(
   if (target.draftAndPublish) markModified(transaction, target, changed)
   if (added.length > 0 && (relation.relation === 'oneToOne' || relation.relation === 'oneToMany')) {
     const owners = sql`select ${sql.id(here)} from ${sql.table(table)} where ${sql.id(there)} in (${transaction.dialect.list(added)})
-      and ${sql.id(here)} not in (${localesOf({ shape, id: owner })})`
+      and ${sql.id(here)} not in (${selectLocales({ shape, id: owner })})`
     markModifiedWhere(transaction, shape, owners)
   }
 }
 
 /** The place of each target, from 1. */
-type Places = ReadonlyMap<number, number>
+type Positions = ReadonlyMap<number, number>
 
 /** Targets with their places as a table `e`. */
-const placed = ({ rows }: Dialect, targets: readonly number[], places: Places): RawBuilder<unknown> =>
+const toPositionTable = ({ rows }: Dialect, targets: readonly number[], places: Positions): RawBuilder<unknown> =>
   rows(
     targets.map((id) => [id, places.get(id)!]),
     { target: 'integer', place: 'real' },
@@ -205,7 +210,7 @@ const placed = ({ rows }: Dialect, targets: readonly number[], places: Places): 
   )
 
 /** Links an owner to more targets; each sees the owner behind those that it has. */
-function insertLinks(transaction: Transaction, storage: LinkStorage, owner: number, added: readonly number[], places: Places): void {
+function insertLinks(transaction: Transaction, storage: LinkStorage, owner: number, added: readonly number[], places: Positions): void {
   const { table, here, there, order, inverseOrder } = storage
   const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
   const values = [
@@ -218,7 +223,7 @@ function insertLinks(transaction: Transaction, storage: LinkStorage, owner: numb
   ]
   transaction.follow(
     sql`insert into ${sql.table(table)} (${sql.join(columns.map((column) => sql.id(column)))})
-      select ${sql.join(values)} from ${placed(transaction.dialect, added, places)} order by e.ordinal`,
+      select ${sql.join(values)} from ${toPositionTable(transaction.dialect, added, places)} order by e.ordinal`,
   )
 }
 
@@ -227,13 +232,13 @@ export const hasOneOwner = ({ relation, inverse }: Pick<Relation, 'relation' | '
   inverse !== null && (relation === 'oneToOne' || relation === 'oneToMany')
 
 /** The rows that share a target of one owner: those of the owner's document, in all its locales. */
-export const localesOf = ({ shape, id }: Owner): RawBuilder<unknown> =>
+export const selectLocales = ({ shape, id }: Owner): RawBuilder<unknown> =>
   shape.kind === 'contentType' && shape.localized
     ? sql`select v.id from ${sql.table(shape.table)} v join ${sql.table(shape.table)} o on o.document_id = v.document_id where o.id = ${id}`
     : sql`${id}`
 
 /** Whoever connects a target that has one owner takes it away from other documents. Drafts take from drafts, published rows from published ones. */
-export function takeAway(
+export function detachOtherOwners(
   transaction: Transaction,
   { relation, inverse }: Relation,
   storage: LinkStorage,
@@ -249,7 +254,7 @@ export function takeAway(
     : sql``
   transaction.follow(
     sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.there)} in (${targets})
-      and ${sql.id(storage.here)} not in (${localesOf(owner)})${among}`,
+      and ${sql.id(storage.here)} not in (${selectLocales(owner)})${among}`,
   )
 }
 
@@ -257,7 +262,7 @@ function renumber(
   transaction: Transaction,
   { table, here, there, order }: LinkStorage,
   owner: number,
-  places: Places,
+  places: Positions,
   kept: readonly number[],
 ): void {
   transaction.follow(
@@ -265,7 +270,7 @@ function renumber(
       table,
       'l',
       sql`${sql.id(order!)} = e.place`,
-      placed(transaction.dialect, kept, places),
+      toPositionTable(transaction.dialect, kept, places),
       sql`l.${sql.id(here)} = ${owner} and l.${sql.id(there)} = e.target`,
     ),
   )

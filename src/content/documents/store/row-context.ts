@@ -1,7 +1,7 @@
 // What every file that writes rows below a row needs to know about the write it is part of.
 import type { Transaction } from '../../../database/database.js'
 import type { Attribute, Model } from '../../../model/schema/types.js'
-import type { Resolving } from './targets.js'
+import type { TargetResolution } from './targets.js'
 
 /** A component of a row: where its own row stands, and its place. */
 export interface ComponentEntry {
@@ -23,7 +23,7 @@ export interface CreatedRow {
 export interface RowContext {
   readonly transaction: Transaction
   readonly model: Model
-  readonly resolving: Resolving
+  readonly resolving: TargetResolution
   readonly hashPassword: (password: string) => Promise<string>
   /** Which side of their targets copied links show; `same`: the one that they show already. */
   readonly targetSide: 'draft' | 'published' | 'same'

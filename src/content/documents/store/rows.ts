@@ -40,7 +40,7 @@ export async function onlyDocument(transaction: Transaction, type: ContentType):
 }
 
 /** True for the locales of the installation, in their own spelling. */
-export async function knownLocale(transaction: Transaction, code: string): Promise<boolean> {
+export async function isKnownLocale(transaction: Transaction, code: string): Promise<boolean> {
   const rows = await transaction.rows<{ readonly code: string }>(sql`select code from i18n_locale where code = ${code}`)
   return rows.some((row) => row.code === code)
 }
@@ -49,7 +49,7 @@ export async function knownLocale(transaction: Transaction, code: string): Promi
  * The locale as the document's own versions spell it. A collation may hold other spellings of it for the same, also where reads look a
  * version up: a write means that version, and adds none beside it.
  */
-export async function spelledLocale(transaction: Transaction, type: ContentType, documentId: string, locale: string): Promise<string> {
+export async function resolveSpelling(transaction: Transaction, type: ContentType, documentId: string, locale: string): Promise<string> {
   const rows = await transaction.rows<Pick<StoredVersion, 'locale'>>(
     sql`select distinct locale from ${sql.table(type.table)} where document_id = ${documentId} and locale = ${locale}`,
   )
@@ -66,7 +66,7 @@ export interface Compared {
 }
 
 /** All versions of a document, drafts first. */
-export async function versionsOf(
+export async function findVersions(
   transaction: Transaction,
   type: ContentType,
   documentId: string,
@@ -107,7 +107,7 @@ function selectVersions(
     where document_id = ${documentId} order by ${type.draftAndPublish ? sql`published_at is not null, id` : sql`id`}`
 }
 
-const columnsOf = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)))
+const toColumnList = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)))
 
 /** The ids that a transaction gives new rows of a table itself: nobody waits for them. */
 const reserved = new WeakMap<Transaction, Map<string, () => number | null>>()
@@ -134,24 +134,24 @@ export async function insertRow(transaction: Transaction, table: string, row: Re
   return transaction.insert(
     columns.length === 0
       ? insertDefaults(table)
-      : sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values (${sql.join(Object.values(row))})`,
+      : sql`insert into ${sql.table(table)} (${toColumnList(columns)}) values (${sql.join(Object.values(row))})`,
   )
 }
 
 /** Rows that one statement writes, so that it has not too many values. */
-const rowsAtOnce = 500
+const maxRowsPerInsert = 500
 
 /** The moment of a write to a document: never before what its versions tell, also where the clock was set back. */
-export const momentFor = (now: number, versions: readonly StoredVersion[]): number =>
+export const writeTime = (now: number, versions: readonly StoredVersion[]): number =>
   versions.reduce((latest, { created_at, updated_at }) => Math.max(latest, created_at ?? 0, updated_at ?? 0), now)
 
 /** Inserts several rows of the same columns at once. */
 export function insertRows(transaction: Transaction, table: string, rows: readonly Readonly<Record<string, Stored>>[]): void {
   if (rows.length === 0) return
   const columns = Object.keys(rows[0]!)
-  const into = sql`insert into ${sql.table(table)} (${columnsOf(columns)}) values`
-  for (let from = 0; from < rows.length; from += rowsAtOnce) {
-    const values = rows.slice(from, from + rowsAtOnce).map((row) => sql`(${sql.join(columns.map((column) => row[column]!))})`)
+  const into = sql`insert into ${sql.table(table)} (${toColumnList(columns)}) values`
+  for (let from = 0; from < rows.length; from += maxRowsPerInsert) {
+    const values = rows.slice(from, from + maxRowsPerInsert).map((row) => sql`(${sql.join(columns.map((column) => row[column]!))})`)
     transaction.follow(sql`${into} ${sql.join(values)}`)
   }
 }
@@ -186,7 +186,7 @@ export async function copyRow(
   const set = given === null ? anew : { id: given, ...anew }
   const names = [...columns, ...Object.keys(set)]
   const values = [...columns.map((column) => sql`${sql.id(column)}`), ...Object.values(set).map((value) => sql`${value}`)]
-  const copy = sql`insert into ${sql.table(table)} (${columnsOf(names)}) select ${sql.join(values)} from ${sql.table(table)} where id = ${from}`
+  const copy = sql`insert into ${sql.table(table)} (${toColumnList(names)}) select ${sql.join(values)} from ${sql.table(table)} where id = ${from}`
   if (given === null) return transaction.insert(copy)
   transaction.follow(copy)
   return given

@@ -1,17 +1,16 @@
 // What a relation in a body names becomes row ids: documentIds resolve to the versions that fit the write, numeric ids
 // name exactly their row.
-import type { RawBuilder } from 'kysely'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
 import { ApiError } from '../../../foundation/errors/errors.js'
 import type { ContentType } from '../../../model/schema/types.js'
+import { type FindHidden, withoutHidden } from '../guard/hidden-rows.js'
 import { attributeErrors } from '../input/input.js'
 import type { Reference } from '../input/types.js'
-import { type FindHidden, withoutHidden } from './hidden-rows.js'
 
 /** What decides which versions of a target fit. */
-export interface Resolving {
+export interface TargetResolution {
   /** The locale that is written; null on types that are not localized. */
   readonly locale: string | null
   readonly defaultLocale: string
@@ -26,7 +25,7 @@ export interface Resolving {
 }
 
 /** A reference with the rows it stands for, in the order draft, published. */
-export interface Resolved {
+export interface ResolvedReference {
   readonly reference: Reference
   readonly rows: readonly number[]
 }
@@ -48,17 +47,17 @@ export async function resolveReferences(
   transaction: Transaction,
   target: ContentType,
   references: readonly Reference[],
-  resolving: Resolving,
+  resolving: TargetResolution,
   optional = 0,
-): Promise<readonly Resolved[]> {
+): Promise<readonly ResolvedReference[]> {
   if (references.length === 0) return []
   const rows = resolving.known?.get(target.uid) ?? (await findRows(transaction, target, references, resolving))
   requireRows(target.uid, references.slice(optional), rows, resolving.shown)
-  const found = grouped(rows)
+  const found = groupRows(rows)
   return references.map((reference, index) => {
-    const versions = versionsFor(target, reference, found, resolving)
+    const versions = findFitting(target, reference, found, resolving)
     // What is disconnected goes with all of its rows.
-    return { reference, rows: (index < optional ? versions : oneOfEach(target, versions)).map(({ id }) => id) }
+    return { reference, rows: (index < optional ? versions : toFirstVersions(target, versions)).map(({ id }) => id) }
   })
 }
 
@@ -66,7 +65,7 @@ export async function resolveReferences(
 export const findTargets = (transaction: Transaction, target: ContentType, references: readonly Reference[]) =>
   transaction.rows<TargetRow>(sql`select ${targetRows(transaction.dialect, target, references)}`)
 
-async function findRows(transaction: Transaction, target: ContentType, references: readonly Reference[], { hidden }: Resolving) {
+async function findRows(transaction: Transaction, target: ContentType, references: readonly Reference[], { hidden }: TargetResolution) {
   const rows = await findTargets(transaction, target, references)
   return hidden === null ? rows : withoutHidden(hidden, target, rows)
 }
@@ -80,14 +79,14 @@ export async function resolveSet(
   target: ContentType,
   set: readonly Reference[],
   besideSet: readonly Reference[],
-  resolving: Resolving,
-): Promise<readonly Resolved[]> {
+  resolving: TargetResolution,
+): Promise<readonly ResolvedReference[]> {
   return (await resolveReferences(transaction, target, [...besideSet, ...set], resolving)).slice(besideSet.length)
 }
 
 /** @throws ApiError 400 where `references` name rows by id that `rows` has not; `shown`: the body that is written */
 export function requireRows(uid: string, references: readonly Reference[], rows: readonly TargetRow[], shown: unknown): void {
-  const known = grouped(rows).rows
+  const known = groupRows(rows).rows
   const missing = new Set(references.flatMap(({ id, documentId }) => (documentId !== undefined || known.has(id!) ? [] : [id])))
   if (missing.size === 0) return
   const message = `${missing.size} relation(s) of type ${uid} associated with this entity do not exist`
@@ -106,7 +105,7 @@ export function targetRows({ list }: Dialect, target: ContentType, references: r
 }
 
 /** Of each version the first row: a document with several rows of one version is one target. */
-function oneOfEach({ draftAndPublish }: ContentType, rows: readonly TargetRow[]): readonly TargetRow[] {
+function toFirstVersions({ draftAndPublish }: ContentType, rows: readonly TargetRow[]): readonly TargetRow[] {
   if (rows.length < 2) return rows
   const first = new Map<boolean, TargetRow>()
   for (const row of rows) {
@@ -126,7 +125,7 @@ interface Grouped {
 const groups = new WeakMap<readonly TargetRow[], Grouped>()
 
 /** Rows by their ids, and by their document. */
-function grouped(rows: readonly TargetRow[]): Grouped {
+function groupRows(rows: readonly TargetRow[]): Grouped {
   const known = groups.get(rows)
   if (known !== undefined) return known
   const documents = new Map<string, TargetRow[]>()
@@ -141,7 +140,7 @@ function grouped(rows: readonly TargetRow[]): Grouped {
 }
 
 /** All rows that a reference may stand for, in the order draft, published. */
-function versionsFor(target: ContentType, reference: Reference, found: Grouped, resolving: Resolving): readonly TargetRow[] {
+function findFitting(target: ContentType, reference: Reference, found: Grouped, resolving: TargetResolution): readonly TargetRow[] {
   const { documentId } = reference
   // One that is disconnected need not be there.
   if (documentId === undefined) return found.rows.has(reference.id!) ? [found.rows.get(reference.id!)!] : []
@@ -149,7 +148,11 @@ function versionsFor(target: ContentType, reference: Reference, found: Grouped, 
   const versions = (found.documents.get(documentId) ?? []).filter((row) => !target.localized || row.locale === locale)
   const drafts = versions.filter((row) => row.published_at === null)
   const published = versions.filter((row) => row.published_at !== null)
-  const fitting = !target.draftAndPublish ? versions : resolving.side === 'draft' ? drafts : sided(reference.status, drafts, published)
+  const fitting = !target.draftAndPublish
+    ? versions
+    : resolving.side === 'draft'
+      ? drafts
+      : filterByStatus(reference.status, drafts, published)
   if (fitting.length === 0) throw missingDocument(target, documentId, locale)
   return fitting
 }
@@ -159,7 +162,7 @@ function missingDocument({ uid }: ContentType, documentId: string, locale: strin
   return error.about({ kind: 'targets', uid, named: [documentId] })
 }
 
-function sided(status: string | undefined, drafts: readonly TargetRow[], published: readonly TargetRow[]): readonly TargetRow[] {
+function filterByStatus(status: string | undefined, drafts: readonly TargetRow[], published: readonly TargetRow[]): readonly TargetRow[] {
   if (status === 'published') return published
   return status === 'draft' ? drafts : [...drafts, ...published]
 }

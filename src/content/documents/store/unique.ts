@@ -1,11 +1,12 @@
-// Unique attributes: no other document of the type has the value at the same place, in components too, in the same locale
-// and publication state; nor has another entry of the same list.
+// Unique attributes: no other document of the type has the value at the same position, in the same locale and publication state, nor
+// another entry of the same list. And generated uids.
+import slugify from '@sindresorhus/slugify'
 import { sql } from 'kysely'
-import type { Transaction } from '../../../database/database.js'
+import type { RowReader, Transaction } from '../../../database/database.js'
 import type { Stored } from '../../../database/portable-sql.js'
-import type { ContentType, Model } from '../../../model/schema/types.js'
-import { printPath } from '../input/messages.js'
-import { storedForm } from '../input/stored.js'
+import type { ContentType, Model, Scalar } from '../../../model/schema/types.js'
+import { printPath } from '../input/errors.js'
+import { toStored } from '../input/stored.js'
 import type { Claim, FindTaken } from '../input/types.js'
 
 /** The version of a document that claims values. */
@@ -17,25 +18,25 @@ export interface Claimant {
 }
 
 /** Values that one statement looks for. */
-const most = 10_000
+const maxValues = 10_000
 
 /** The values that another document has already, or another entry of the same list. */
-export function takenBy(transaction: Transaction, model: Model, claimant: Claimant): FindTaken {
+export function createFindTaken(transaction: Transaction, model: Model, claimant: Claimant): FindTaken {
   return async (claims) => {
     const said = claims.map(twinKey)
     const counts = new Map<string, number>()
     for (const key of said) counts.set(key, (counts.get(key) ?? 0) + 1)
     const twins = claims.filter((claim, at) => claim.places.length === 1 && counts.get(said[at]!)! > 1)
-    const groups = byPlace(claims).flatMap(chunksOf)
-    const others = await Promise.all(groups.map((group) => takenAt(transaction, model, claimant, group)))
+    const groups = groupByPath(claims).flatMap(toChunks)
+    const others = await Promise.all(groups.map((group) => findTakenAt(transaction, model, claimant, group)))
     return new Set([...twins, ...others.flat()].map(({ path }) => printPath(path)))
   }
 }
 
-function byPlace(claims: readonly Claim[]): readonly (readonly Claim[])[] {
+function groupByPath(claims: readonly Claim[]): readonly (readonly Claim[])[] {
   const groups = new Map<string, Claim[]>()
   for (const claim of claims) {
-    const key = placeKey(claim)
+    const key = toPathKey(claim)
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [claim])
     else group.push(claim)
@@ -43,16 +44,16 @@ function byPlace(claims: readonly Claim[]): readonly (readonly Claim[])[] {
   return [...groups.values()]
 }
 
-const chunksOf = (claims: readonly Claim[]): readonly (readonly Claim[])[] =>
-  Array.from({ length: Math.ceil(claims.length / most) }, (_, at) => claims.slice(at * most, (at + 1) * most))
+const toChunks = (claims: readonly Claim[]): readonly (readonly Claim[])[] =>
+  Array.from({ length: Math.ceil(claims.length / maxValues) }, (_, at) => claims.slice(at * maxValues, (at + 1) * maxValues))
 
-const placeKey = ({ places, scalar }: Claim): string => JSON.stringify([places, scalar.name])
+const toPathKey = ({ places, scalar }: Claim): string => JSON.stringify([places, scalar.name])
 
 /** Only entries of the document's own lists are held against each other, not those of lists in components. */
-const twinKey = (claim: Claim): string => JSON.stringify([placeKey(claim), claim.value])
+const twinKey = (claim: Claim): string => JSON.stringify([toPathKey(claim), claim.value])
 
 /** Which of several claims at the same place of their documents are taken by other documents. */
-async function takenAt(
+async function findTakenAt(
   transaction: Transaction,
   model: Model,
   { type, document, locale, state }: Claimant,
@@ -60,7 +61,7 @@ async function takenAt(
 ): Promise<readonly Claim[]> {
   const { scalar, places } = claims[0]!
   const wanted = claims.flatMap((claim) => {
-    const stored = storedOf(claim)
+    const stored = tryToStored(claim)
     return stored === null ? [] : [{ claim, stored }]
   })
   if (wanted.length === 0) return []
@@ -90,10 +91,48 @@ async function takenAt(
 }
 
 /** What the column would keep; null for what cannot be stored and is refused where it is to be. */
-function storedOf({ scalar, value }: Claim): Stored {
+function tryToStored({ scalar, value }: Claim): Stored {
   try {
-    return storedForm(scalar, value)
+    return toStored(scalar, value)
   } catch {
     return null
   }
+}
+
+/** Characters of a generated uid before the number that makes it unique. */
+const maxUidCharacters = 240
+
+/** `data` with the uids that it lacks (row 12 of the contract); what is no object stays as it is. */
+export async function withGeneratedUids(transaction: Transaction, type: ContentType, data: unknown): Promise<unknown> {
+  if (typeof data !== 'object' || data === null || Array.isArray(data)) return data
+  const given = data as Readonly<Record<string, unknown>>
+  const made: Record<string, unknown> = {}
+  for (const attribute of type.attributes.values()) {
+    if (attribute.kind !== 'scalar' || attribute.type !== 'uid') continue
+    if (given[attribute.name] !== undefined && given[attribute.name] !== null) continue
+    const target = given[String(attribute.source.targetField)]
+    if (typeof target !== 'string' || target === '') continue
+    made[attribute.name] = await findAvailableUid(transaction, type, attribute, target)
+  }
+  return { ...given, ...made }
+}
+
+/** A uid made of a text that no row of the type has; `own`: a document whose own uids are free. */
+export async function findAvailableUid(
+  database: RowReader,
+  type: ContentType,
+  { column }: Scalar,
+  text: string,
+  own: string | null = null,
+): Promise<string> {
+  const wanted = slugify(text).slice(0, maxUidCharacters) || type.singularName
+  const others = own === null ? sql`` : sql` and document_id <> ${own}`
+  const rows = await database.rows<{ uid: string }>(
+    sql`select ${sql.id(column)} as uid from ${sql.table(type.table)} where ${sql.id(column)} >= ${wanted} and ${sql.id(column)} < ${`${wanted}.`}${others}`,
+  )
+  const taken = new Set(rows.map(({ uid }) => uid))
+  if (!taken.has(wanted)) return wanted
+  let number = 1
+  while (taken.has(`${wanted}-${number}`)) number += 1
+  return `${wanted}-${number}`
 }

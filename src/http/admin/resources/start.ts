@@ -2,7 +2,7 @@
 import * as z from 'zod'
 import { type Administrator, isUnconditional } from '../../../admin/identity/identify.js'
 import { hasRights, rightsOf } from '../../../admin/permissions/parse.js'
-import { readLocales } from '../../../content/documents/read/locales.js'
+import { readLocales } from '../../../content/documents/read/service-reads.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
 import { type Resource, type ResourceRequest, resource } from '../resource.js'
 import { kept } from '../revisions.js'

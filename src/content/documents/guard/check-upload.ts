@@ -1,10 +1,10 @@
-// Whether files may be linked to a document: what the scopes and the policies of the project say.
+// Checks the scopes and policies of the project before files are linked to a document.
 import { type ApiError, validationError } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
 import type { Schema } from '../../../model/schema/types.js'
 import type { ReadRequest } from '../../../query/request.js'
 import { type ReadContext, readRowsInScope, readVersions } from '../../../query/rest/read.js'
-import type { Asker, Policies } from './around.js'
+import type { Policies, ReadCaller } from '../read/hooks.js'
 
 /** A row that files are to be linked to. */
 export interface UploadTarget {
@@ -18,7 +18,7 @@ export interface UploadTarget {
  * Whether files may be linked to a row, as far as scopes and policies for updates say. Entries of components are left to callers for whom the
  * project has neither. `asker`: null for the project itself, of which no policy is asked. The caller's permission has been checked. @throws ApiError 400 if there is no such row for it; 403
  */
-export type CheckUpload = (grants: Grants, asker: Asker | null, to: UploadTarget) => Promise<void>
+export type CheckUpload = (grants: Grants, asker: ReadCaller | null, to: UploadTarget) => Promise<void>
 
 interface VersionRow {
   readonly id: number
@@ -28,7 +28,7 @@ interface VersionRow {
 const noEntry = (): ApiError => validationError('No entry with this refId')
 
 /** Opens the check; `rows` reads what a request asks for. */
-export const openUploadCheck =
+export const createUploadCheck =
   (context: ReadContext, policies: Policies | null, rows: (request: ReadRequest) => Promise<readonly VersionRow[]>): CheckUpload =>
   async (grants, asker, { shape, id, attribute }) => {
     const asks = asker !== null && policies?.has('update') === true

@@ -1,16 +1,14 @@
-// `transaction(describe)`: the writes that a function of the project describes, as data that is executed once it has returned.
-import { validationError } from '../../foundation/errors/errors.js'
-import type { HookAction } from '../../foundation/public/documents.js'
-import type { DescribeWrites, Transact } from '../../foundation/public/transactions.js'
-import type { WrittenAs } from '../../foundation/public/write-results.js'
-import { outsideOfCode } from '../../foundation/runtime/project-code.js'
-import { newDocumentId } from '../../model/schema/document-id.js'
-import { type Actor, ready, withGrants } from './actor.js'
-import { entriesOf, type GivenParameters, plain, writeOf } from './code-writes.js'
-import { fingerprintOf, type IdempotencyKey, nameOf } from './idempotency.js'
-import type { WriteResult } from './operation.js'
-import type { WithParts } from './parts.js'
-import { checkParameters } from './service-parameters.js'
+// `transaction(describe)`: a function of the project describes writes as data, which is executed once the function has returned.
+import { validationError } from '../../../foundation/errors/errors.js'
+import type { HookAction } from '../../../foundation/public/documents.js'
+import type { DescribeWrites, Transact } from '../../../foundation/public/transactions.js'
+import type { WrittenAs } from '../../../foundation/public/write-results.js'
+import { outsideOfCode } from '../../../foundation/runtime/project-code.js'
+import { newDocumentId } from '../../../model/schema/document-id.js'
+import { callerKey, type IdempotencyKey, toFingerprint } from '../idempotency.js'
+import type { WriteResult } from '../operation.js'
+import { type Actor, type GivenParameters, parseEntries, resolveActor, toPlainData, toWrite, type WithParts, withGrants } from './actor.js'
+import { checkParameters } from './service.js'
 
 /** A write as it was described. */
 interface DescribedWrite {
@@ -29,29 +27,29 @@ interface DescribedWrites {
 }
 
 /** The transactions of an actor, over the installation in force. */
-export function openTransactions(withParts: WithParts, whose: Actor, maxWrites: number): Transact {
+export function createTransact(withParts: WithParts, whose: Actor, maxWrites: number): Transact {
   return async (describe, { grants, idempotencyKey } = {}) => {
     const as = withGrants(whose, grants)
-    const { writes, handles, returned } = descriptionOf(describe, maxWrites)
-    const named = idempotencyKey === undefined ? null : keyOfTransaction(idempotencyKey, as, writes)
+    const { writes, handles, returned } = collectWrites(describe, maxWrites)
+    const named = idempotencyKey === undefined ? null : toTransactionKey(idempotencyKey, as, writes)
     const outcomes = await outsideOfCode(() =>
       withParts(async ({ documents, batch }) => {
-        const actor = await ready(as)
+        const actor = await resolveActor(as)
         const asked = writes.map(({ uid, action, given, createdId }) => ({
-          ...writeOf(documents, actor, uid, action, given, createdId),
+          ...toWrite(documents, actor, uid, action, given, createdId),
           ifMissing: action === 'delete' ? ('passes' as const) : ('fails' as const),
           ifUnmatched: 'fails' as const,
         }))
         return batch(asked, named)
       }),
     )
-    const results = outcomes.map((outcome, index) => resultOf(writes[index]!, outcome))
+    const results = outcomes.map((outcome, index) => toResult(writes[index]!, outcome))
     return withResults(returned, handles, results) as WrittenAs<ReturnType<typeof describe>>
   }
 }
 
 /** Lets a function describe its writes. @throws TypeError for one that is asynchronous, and for a write that is described too late */
-function descriptionOf(describe: (write: DescribeWrites) => unknown, maxWrites: number): DescribedWrites {
+function collectWrites(describe: (write: DescribeWrites) => unknown, maxWrites: number): DescribedWrites {
   const writes: DescribedWrite[] = []
   const handles = new Map<unknown, number>()
   let isOpen = true
@@ -63,7 +61,7 @@ function descriptionOf(describe: (write: DescribeWrites) => unknown, maxWrites: 
     const createdId = action === 'create' ? newDocumentId() : null
     const handle = { index: writes.length, ...(createdId === null ? {} : { documentId: createdId }) }
     // A copy: one object may describe several writes, each with other values.
-    writes.push({ uid, action, given: plain(given ?? {}) as GivenParameters, createdId })
+    writes.push({ uid, action, given: toPlainData(given ?? {}) as GivenParameters, createdId })
     handles.set(handle, handle.index)
     return handle
   }
@@ -80,16 +78,16 @@ function descriptionOf(describe: (write: DescribeWrites) => unknown, maxWrites: 
 }
 
 /** The most characters of a key. */
-const longestKey = 255
+const maxKeyCharacters = 255
 
 /** Under which key a transaction is executed only once. @throws TypeError for a key that is none */
-function keyOfTransaction(key: unknown, { caller }: Actor, writes: readonly DescribedWrite[]): IdempotencyKey {
-  if (typeof key !== 'string' || key === '' || key.length > longestKey)
-    throw new TypeError(`idempotencyKey must be a text of 1 to ${longestKey} characters`)
+function toTransactionKey(key: unknown, { caller }: Actor, writes: readonly DescribedWrite[]): IdempotencyKey {
+  if (typeof key !== 'string' || key === '' || key.length > maxKeyCharacters)
+    throw new TypeError(`idempotencyKey must be a text of 1 to ${maxKeyCharacters} characters`)
   // The ids of documents that are created are others each time.
   const indexes = new Map(writes.flatMap(({ createdId }, index) => (createdId === null ? [] : [[createdId, `#${index}`] as const])))
   const text = JSON.stringify(writes).replaceAll(/\b[a-z0-9]{24}\b/g, (id) => indexes.get(id) ?? id)
-  return { key, caller: nameOf(caller), fingerprint: fingerprintOf(`transaction ${text}`) }
+  return { key, caller: callerKey(caller), fingerprint: toFingerprint(`transaction ${text}`) }
 }
 
 const actions = ['create', 'update', 'delete', 'publish', 'unpublish', 'discardDraft'] as const satisfies readonly HookAction[]
@@ -98,8 +96,8 @@ const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 
 /** What a write resolves to, as a method of `documents(uid)` does. */
-function resultOf({ action, given }: DescribedWrite, outcome: WriteResult | null): unknown {
-  const entries = entriesOf(outcome)
+function toResult({ action, given }: DescribedWrite, outcome: WriteResult | null): unknown {
+  const entries = parseEntries(outcome)
   if (action === 'create' || action === 'update') return entries[0] ?? null
   return { documentId: outcome?.documentId ?? given.documentId ?? '', entries }
 }

@@ -1,19 +1,19 @@
-// Attributes that are not localized are equal in all locales of a document, within one publication state. Relations are
-// each locale's own; components that hold some are shared by rules of theirs (`shared-components`).
+// Attributes that are not localized are equal in all locales of a document, within one publication state. Relations belong to each locale;
+// components with relations have their own rules (non-localized-components.ts).
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { componentsOf } from '../../../model/schema/components.js'
 import { type Attribute, assertNever, type ContentType, type Model } from '../../../model/schema/types.js'
 import type { DocumentVersion } from '../../../query/rest/versions.js'
 import type { Body } from '../input/types.js'
-import type { WriteReading } from '../read/plans.js'
+import type { TransactionReads } from '../read/plans.js'
 import { readWhole } from '../read/whole-document.js'
 import { copyBelow, removeBelow } from '../store/components.js'
 import { clearOutOfSync, markModified, markOutOfSync, outOfSyncCondition } from '../store/modified-drafts.js'
 import type { RowContext } from '../store/row-context.js'
 import { overwriteRow, type StoredVersion, updateRow, valueColumns } from '../store/rows.js'
-import { publishedOf } from './publish.js'
-import { publishShared, type SharedSource, shareComponents, sharedHolders } from './shared-components.js'
+import { getSharedHolders, publishShared, type SharedSource, shareComponents } from './non-localized-components.js'
+import { findPublished } from './publish.js'
 
 const isShared = (attribute: Attribute): boolean =>
   !attribute.localized &&
@@ -23,12 +23,12 @@ const isShared = (attribute: Attribute): boolean =>
 
 /** Shared, and without components that hold relations. */
 const isPlain = (model: Model, type: ContentType) => {
-  const holders = new Set(sharedHolders(model, type))
+  const holders = new Set(getSharedHolders(model, type))
   return (attribute: Attribute): boolean => isShared(attribute) && !holders.has(attribute)
 }
 
 /** The names of what a new locale of a document takes from its others: what locales share and the body does not give, or gives as null. */
-export function inheritedBy(type: ContentType, data: unknown): ReadonlySet<string> {
+export function getInherited(type: ContentType, data: unknown): ReadonlySet<string> {
   const given = typeof data === 'object' && data !== null ? (data as Readonly<Record<string, unknown>>) : {}
   const names = [...type.attributes.values()].filter((attribute) => isShared(attribute) && (given[attribute.name] ?? null) === null)
   return new Set(type.localized ? names.map(({ name }) => name) : [])
@@ -38,7 +38,7 @@ export function inheritedBy(type: ContentType, data: unknown): ReadonlySet<strin
  * The version from which a new locale inherits: the draft of another locale; with row 14 as in Strapi a published version where there is
  * one. Of several the default locale counts, else the first in the order of codes.
  */
-export function inheritanceOf({ read }: WriteReading, versions: readonly StoredVersion[]): StoredVersion | undefined {
+export function findInheritance({ read }: TransactionReads, versions: readonly StoredVersion[]): StoredVersion | undefined {
   const rank = ({ locale }: StoredVersion) => (locale === read.defaultLocale ? '' : (locale ?? ''))
   const sorted = versions.toSorted((one, other) => (rank(one) < rank(other) ? -1 : 1))
   const isFirst = ({ published_at }: StoredVersion) => (published_at === null) === read.contract.localesShareAlways
@@ -46,8 +46,8 @@ export function inheritanceOf({ read }: WriteReading, versions: readonly StoredV
 }
 
 /** Gives a new locale of a document what it inherits. */
-export async function newLocale(
-  reading: WriteReading,
+export async function fillNewLocale(
+  reading: TransactionReads,
   writing: RowContext,
   type: ContentType,
   versions: readonly StoredVersion[],
@@ -55,7 +55,7 @@ export async function newLocale(
   inherited: ReadonlySet<string>,
 ): Promise<void> {
   if (inherited.size === 0) return
-  const source = inheritanceOf(reading, versions)
+  const source = findInheritance(reading, versions)
   if (source !== undefined)
     await share({ ...writing, targetSide: type.draftAndPublish ? 'draft' : 'same' }, type, source.id, id, {
       which: ({ name }) => inherited.has(name),
@@ -74,8 +74,8 @@ export type SharedBefore =
  * Reads, before a write, what it is to be compared with: as in Strapi, what the first locale, in the order of codes, has before. Rows of
  * components do not count, their values do. `current`: the row that is written; null: a new one.
  */
-export async function sharedBefore(
-  reading: WriteReading,
+export async function readSharedBefore(
+  reading: TransactionReads,
   transaction: Transaction,
   type: ContentType,
   versions: readonly StoredVersion[],
@@ -90,18 +90,18 @@ export async function sharedBefore(
   if (given.some((attribute) => attribute.kind === 'media' || holdsPolymorphic(model, attribute))) return { kind: 'always' }
   if (reference.id !== current?.id) return { kind: 'row', id: reference.id }
   if (compared.length === 1 || given.length === 0) return { kind: 'never' }
-  return { kind: 'text', text: await sharedTextOf(reading, transaction, type, reference.id) }
+  return { kind: 'text', text: await readSharedText(reading, transaction, type, reference.id) }
 }
 
 /** Whether the row `written` reaches the other locales: where it differs from what was before. */
 export async function reachesOthers(
-  reading: WriteReading,
+  reading: TransactionReads,
   transaction: Transaction,
   type: ContentType,
   before: SharedBefore,
   written: number,
 ): Promise<boolean> {
-  const textOf = (id: number) => sharedTextOf(reading, transaction, type, id)
+  const textOf = (id: number) => readSharedText(reading, transaction, type, id)
   switch (before.kind) {
     case 'never':
     case 'always':
@@ -115,7 +115,7 @@ export async function reachesOthers(
   }
 }
 
-async function sharedTextOf({ read, plans }: WriteReading, transaction: Transaction, type: ContentType, id: number): Promise<string> {
+async function readSharedText({ read, plans }: TransactionReads, transaction: Transaction, type: ContentType, id: number): Promise<string> {
   const { model } = read
   return sharedText(model, type, (await readWhole(model, plans, transaction, type, id, 'files')) ?? {})
 }
@@ -123,17 +123,17 @@ async function sharedTextOf({ read, plans }: WriteReading, transaction: Transact
 /** The shared part of a row as text that is the same for the same values, files and targets of relations. */
 function sharedText(model: Model, type: ContentType, row: Body): string {
   const shared = [...type.attributes.values()].filter(isShared)
-  return JSON.stringify(shared.map((attribute) => comparable(model, attribute, row[attribute.name] ?? null)))
+  return JSON.stringify(shared.map((attribute) => toComparable(model, attribute, row[attribute.name] ?? null)))
 }
 
 /** A value without the ids of component rows; those inside of JSON are values. */
-function comparable(model: Model, attribute: Attribute, value: unknown): unknown {
+function toComparable(model: Model, attribute: Attribute, value: unknown): unknown {
   if (value === null || (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone')) return value
-  if (Array.isArray(value)) return value.map((entry) => comparable(model, attribute, entry))
+  if (Array.isArray(value)) return value.map((entry) => toComparable(model, attribute, entry))
   const entry = value as Body
   const uid = attribute.kind === 'component' ? attribute.component : String(entry.__component)
   const attributes = [...(model.components.get(uid)?.attributes.values() ?? [])].filter(({ name }) => name !== 'id')
-  return [uid, ...attributes.map((inner) => comparable(model, inner, entry[inner.name] ?? null))]
+  return [uid, ...attributes.map((inner) => toComparable(model, inner, entry[inner.name] ?? null))]
 }
 
 /** Whether an attribute holds components with polymorphic relations, which a read of the whole row does not show. */
@@ -173,7 +173,7 @@ export async function shareWithLocales(
   const siblings = others.filter((version) => state === 'any' || (version.published_at !== null) === (state === 'published'))
   for (const { id: sibling, locale: into } of siblings) {
     // A draft that is changed is later than its publication.
-    const published = state === 'draft' ? publishedOf(versions, into) : null
+    const published = state === 'draft' ? findPublished(versions, into) : null
     const replacedAt = published === null ? now : Math.max(now, (published.updated_at ?? 0) + 1)
     await share({ ...writing, targetSide: 'same' }, type, id, sibling, { which, into, replacedAt })
     if (state === 'published') keepDraftLater(writing.transaction, type, versions, into, now)
@@ -249,7 +249,7 @@ export async function shareHolders(
   { into, publishesAll, areDraftsShared, now }: SharingComponents,
 ): Promise<void> {
   const others = versions.filter(({ locale }) => locale !== source.locale)
-  if (!type.localized || others.length === 0 || sharedHolders(writing.model, type).length === 0) return
+  if (!type.localized || others.length === 0 || getSharedHolders(writing.model, type).length === 0) return
   const isMeant = ({ published_at }: StoredVersion) => into === 'all' || (published_at === null) === (into === 'drafts')
   const shared = await shareComponents(writing, type, source, others, isMeant)
   const changed = publishesAll ? [...shared, ...(await publishShared(writing, type, source, others, areDraftsShared))] : shared
@@ -272,7 +272,7 @@ function keepDraftLater(
   now: number,
 ): void {
   const draft = versions.find((version) => version.published_at === null && version.locale === locale)
-  const published = publishedOf(versions, locale)
+  const published = findPublished(versions, locale)
   if (draft !== undefined && published !== null && (draft.updated_at ?? 0) > (published.updated_at ?? 0))
     updateRow(transaction, type.table, draft.id, { updated_at: now + 1 })
 }

@@ -1,16 +1,16 @@
-// What a caller may see of an event: the document as a request of the caller would read it now. Its content at the time of the event may
-// have been hidden from the caller then.
-import { ApiError } from '../../foundation/errors/errors.js'
-import type { Grants } from '../../foundation/grants.js'
-import type { ContentType } from '../../model/schema/types.js'
-import { mayReadDrafts } from '../../query/rest/versions.js'
-import type { EntryEventSummary } from '../events/event-summaries.js'
-import type { Asker } from './read/around.js'
-import type { DocumentReads } from './read/find.js'
+// The visible part of an event: the document as its caller could read it now. Its content at the time of the event may have been hidden
+// from the caller then.
+import { ApiError } from '../../../foundation/errors/errors.js'
+import type { Grants } from '../../../foundation/grants.js'
+import type { ContentType } from '../../../model/schema/types.js'
+import { mayReadDrafts } from '../../../query/rest/versions.js'
+import type { EntryEventSummary } from '../../events/event-summaries.js'
+import type { DocumentReads } from '../read/find.js'
+import type { ReadCaller } from '../read/hooks.js'
 
 /** Who follows events, and of which versions. */
 export interface EventReader {
-  readonly asker: Asker
+  readonly asker: ReadCaller
   /** Within the scopes of the project. */
   readonly grants: Grants
   readonly status: 'published' | 'draft'

@@ -1,26 +1,20 @@
-// Components with relations that locales share. A write in one locale gives the others what it names, and takes no link from them that
-// it has not taken away itself: a locale that lacks a target leaves the link out for itself alone.
+// Non-localized components with relations. A write in one locale gives the others its entries, and removes only links that it has removed
+// itself: a locale without a target leaves out only its own link.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import type { Attribute, ContentType, Model, Relation } from '../../../model/schema/types.js'
-import {
-  type ComponentLink,
-  type ComponentTree,
-  type ComponentTrees,
-  holdsRelations,
-  readComponents,
-  relationsOf,
-} from '../store/component-trees.js'
+import type { ComponentLink, ComponentTree, ComponentTrees } from '../store/component-trees.js'
+import { getStoredRelations, holdsRelations, readComponents } from '../store/component-trees.js'
 import { copyBelow, removeBelow } from '../store/components.js'
 import { setLinks } from '../store/pending-links.js'
 import type { RowContext } from '../store/row-context.js'
 import type { StoredVersion } from '../store/rows.js'
-import { publishedOf, replaceBelow } from './publish.js'
+import { findPublished, replaceBelow } from './publish.js'
 
 const holders = new WeakMap<ContentType, readonly Attribute[]>()
 
 /** The attributes of a type that locales share and that hold components with relations. */
-export function sharedHolders(model: Model, type: ContentType): readonly Attribute[] {
+export function getSharedHolders(model: Model, type: ContentType): readonly Attribute[] {
   const known =
     holders.get(type) ?? [...type.attributes.values()].filter((attribute) => !attribute.localized && holdsRelations(model, attribute))
   if (!holders.has(type)) holders.set(type, known)
@@ -50,7 +44,7 @@ export interface SharedRows {
 }
 
 /** Reads, before a write, what its rows have by the attributes that are given. */
-export async function sharedWriteOf(
+export async function readSharedWrite(
   { transaction, model }: RowContext,
   type: ContentType,
   versions: readonly StoredVersion[],
@@ -58,7 +52,7 @@ export async function sharedWriteOf(
   touched: ReadonlySet<Attribute>,
 ): Promise<SharedWrite> {
   const isAlone = !type.localized || versions.every(({ locale }) => locale === current?.locale)
-  const given = isAlone ? [] : sharedHolders(model, type).filter((attribute) => touched.has(attribute))
+  const given = isAlone ? [] : getSharedHolders(model, type).filter((attribute) => touched.has(attribute))
   const read = async (row: StoredVersion | null) => {
     if (row === null || given.length === 0) return row === null ? null : new Map()
     return readComponents(transaction, model, { shape: type, id: row.id }, given)
@@ -66,17 +60,17 @@ export async function sharedWriteOf(
   const before = await read(current)
   const had = await read(published)
   const isFirst = publishesAll && published === null && current !== null
-  return { given, before, published: had === null ? before : withIdsOf(before ?? new Map(), had), isFirst }
+  return { given, before, published: had === null ? before : withIdsFrom(before ?? new Map(), had), isFirst }
 }
 
 /** What a row has, each entry with the id of what takes its place in another row, at every depth. */
-function withIdsOf(other: ComponentTrees, trees: ComponentTrees): ComponentTrees {
+function withIdsFrom(other: ComponentTrees, trees: ComponentTrees): ComponentTrees {
   return new Map(
     [...trees].map(([field, list]) => {
-      const places = placesOf(list, other.get(field) ?? [])
+      const places = matchTrees(list, other.get(field) ?? [])
       const renamed = (tree: ComponentTree): ComponentTree => {
         const match = places.get(tree)
-        return match === undefined ? tree : { ...tree, id: match.id, below: withIdsOf(match.below, tree.below) }
+        return match === undefined ? tree : { ...tree, id: match.id, below: withIdsFrom(match.below, tree.below) }
       }
       return [field, list.map(renamed)]
     }),
@@ -126,7 +120,7 @@ export async function shareComponents(
     await removeBelow(writing, type, [other.id], given)
     await copyBelow({ ...writing, targetSide, targetLocale: other.locale }, from, to, given)
     const copied = await read(other.id)
-    for (const kept of pairsOf(source.trees, before, theirs.trees, copied)) await keepLinks(writing, locale, kept)
+    for (const kept of matchCopies(source.trees, before, theirs.trees, copied)) await keepLinks(writing, locale, kept)
     changed.push(other)
   }
   return changed
@@ -142,8 +136,8 @@ async function withLostLinks(
 ): Promise<ComponentTrees> {
   const found = new Map<string, readonly ComponentTree[]>()
   for (const [field, list] of before) {
-    const publishedPlaces = placesOf(list, published.get(field) ?? [])
-    const draftPlaces = placesOf(list, draft.get(field) ?? [])
+    const publishedPlaces = matchTrees(list, published.get(field) ?? [])
+    const draftPlaces = matchTrees(list, draft.get(field) ?? [])
     const trees: ComponentTree[] = []
     for (const tree of list) {
       const [theirs, drafted] = [publishedPlaces.get(tree), draftPlaces.get(tree)]
@@ -153,7 +147,7 @@ async function withLostLinks(
       }
       const below = await withLostLinks(writing, locale, tree.below, theirs.below, drafted.below)
       const links = new Map(tree.links)
-      for (const relation of relationsOf(tree.component)) {
+      for (const relation of getStoredRelations(tree.component)) {
         const lost = await lostLinks(writing, locale, relation, theirs, drafted)
         links.set(relation, [...(links.get(relation) ?? []), ...lost])
       }
@@ -172,15 +166,15 @@ async function lostLinks(
   published: ComponentTree,
   draft: ComponentTree,
 ): Promise<readonly ComponentLink[]> {
-  const still = documentsOf(draft, relation)
-  const lost = documentsOf(published, relation).filter((document) => !still.includes(document))
+  const still = getDocuments(draft, relation)
+  const lost = getDocuments(published, relation).filter((document) => !still.includes(document))
   const known = await inLocale(transaction, model.types.get(relation.target)!, lost, locale)
   return (published.links.get(relation) ?? []).filter(({ document }) => lost.includes(document) && known.has(document))
 }
 
 /** Whether a row has all that it would get: then its components stay the rows that they are. */
 async function hasAll(writing: RowContext, source: ComparedRow, before: ComponentTrees | null, theirs: ComparedRow): Promise<boolean> {
-  const pairs = alike(source.trees, theirs.trees)
+  const pairs = pairTrees(source.trees, theirs.trees)
   if (pairs === null || (await lacksLinks(writing, pairs, theirs.locale))) return false
   const isUnchanged = before !== null && isEqual(before, source.trees)
   return isUnchanged || (await areEqualButForLocales(writing, source, theirs))
@@ -188,7 +182,7 @@ async function hasAll(writing: RowContext, source: ComparedRow, before: Componen
 
 /** Whether two rows have the same components, and each lacks only links to documents that its locale lacks. */
 async function areEqualButForLocales(writing: RowContext, one: ComparedRow, other: ComparedRow): Promise<boolean> {
-  const pairs = alike(one.trees, other.trees)
+  const pairs = pairTrees(one.trees, other.trees)
   if (pairs === null || pairs.some(([mine, theirs]) => isOrderedOtherwise(mine, theirs))) return false
   const swapped = pairs.map(([mine, theirs]) => [theirs, mine] as const)
   return !(await lacksLinks(writing, pairs, other.locale)) && !(await lacksLinks(writing, swapped, one.locale))
@@ -210,16 +204,16 @@ export async function publishShared(
   const read = (row: number, attribute: Attribute) => readComponents(transaction, model, { shape: type, id: row }, [attribute])
   const drafts = others.filter(({ published_at }) => published_at === null)
   const changed = new Set<StoredVersion>()
-  for (const attribute of sharedHolders(model, type).filter((each) => !write.given.includes(each))) {
+  for (const attribute of getSharedHolders(model, type).filter((each) => !write.given.includes(each))) {
     const published = { locale, trees: await read(id, attribute) }
     const compared = await Promise.all(
       drafts.map(async (draft) => ({ draft, locale: draft.locale, trees: await read(draft.id, attribute) })),
     )
     const isSame = (each: ComparedRow) =>
-      areDraftsShared ? alike(published.trees, each.trees) !== null : areEqualButForLocales(writing, published, each)
+      areDraftsShared ? pairTrees(published.trees, each.trees) !== null : areEqualButForLocales(writing, published, each)
     if ((await Promise.all(compared.map(isSame))).includes(false)) continue
     for (const { draft, trees } of compared) {
-      const version = publishedOf(others, draft.locale)
+      const version = findPublished(others, draft.locale)
       if (version === null || isEqual(trees, await read(version.id, attribute))) continue
       const [from, to] = [draft.id, version.id].map((row) => ({ shape: type, id: row }))
       await replaceBelow({ ...writing, targetSide: 'published' }, from!, to!, [attribute])
@@ -232,14 +226,14 @@ export async function publishShared(
 type Pair = readonly [ComponentTree, ComponentTree]
 
 /** The components of two rows in pairs, at every depth; null where they are not the same, links aside. */
-function alike(one: ComponentTrees, other: ComponentTrees): readonly Pair[] | null {
+function pairTrees(one: ComponentTrees, other: ComponentTrees): readonly Pair[] | null {
   const pairs: Pair[] = []
   for (const field of new Set([...one.keys(), ...other.keys()])) {
     const [mine, theirs] = [one.get(field) ?? [], other.get(field) ?? []]
     if (mine.length !== theirs.length) return null
     for (const [index, tree] of mine.entries()) {
       const match = theirs[index]!
-      const below = tree.component === match.component && tree.content === match.content ? alike(tree.below, match.below) : null
+      const below = tree.component === match.component && tree.content === match.content ? pairTrees(tree.below, match.below) : null
       if (below === null) return null
       pairs.push([tree, match], ...below)
     }
@@ -247,20 +241,20 @@ function alike(one: ComponentTrees, other: ComponentTrees): readonly Pair[] | nu
   return pairs
 }
 
-const documentsOf = (tree: ComponentTree, relation: Relation): readonly string[] => [
+const getDocuments = (tree: ComponentTree, relation: Relation): readonly string[] => [
   ...new Set((tree.links.get(relation) ?? []).map(({ document }) => document)),
 ]
 
 /** Whether two rows have the same components with links to the same documents. */
 export function isEqual(one: ComponentTrees, other: ComponentTrees): boolean {
   const isSame = ([mine, theirs]: Pair) =>
-    relationsOf(mine.component).every((relation) => String(documentsOf(mine, relation)) === String(documentsOf(theirs, relation)))
-  return alike(one, other)?.every(isSame) === true
+    getStoredRelations(mine.component).every((relation) => String(getDocuments(mine, relation)) === String(getDocuments(theirs, relation)))
+  return pairTrees(one, other)?.every(isSame) === true
 }
 
 function isOrderedOtherwise(one: ComponentTree, other: ComponentTree): boolean {
-  return relationsOf(one.component).some((relation) => {
-    const [mine, theirs] = [documentsOf(one, relation), documentsOf(other, relation)]
+  return getStoredRelations(one.component).some((relation) => {
+    const [mine, theirs] = [getDocuments(one, relation), getDocuments(other, relation)]
     return String(mine.filter((each) => theirs.includes(each))) !== String(theirs.filter((each) => mine.includes(each)))
   })
 }
@@ -268,9 +262,9 @@ function isOrderedOtherwise(one: ComponentTree, other: ComponentTree): boolean {
 /** Whether the second of a pair lacks a link of the first to a document that its locale has. */
 async function lacksLinks({ transaction, model }: RowContext, pairs: readonly Pair[], locale: string | null): Promise<boolean> {
   for (const [one, other] of pairs) {
-    for (const relation of relationsOf(one.component)) {
-      const has = documentsOf(other, relation)
-      const missing = documentsOf(one, relation).filter((document) => !has.includes(document))
+    for (const relation of getStoredRelations(one.component)) {
+      const has = getDocuments(other, relation)
+      const missing = getDocuments(one, relation).filter((document) => !has.includes(document))
       if ((await inLocale(transaction, model.types.get(relation.target)!, missing, locale)).size > 0) return true
     }
   }
@@ -293,7 +287,7 @@ async function inLocale(
 }
 
 /** A component that was copied, with what it is a copy of, what that was before the write, and what it takes the place of. */
-interface Kept {
+interface CopiedTree {
   readonly copy: ComponentTree
   readonly source: ComponentTree
   readonly before: ComponentTree | null
@@ -301,23 +295,28 @@ interface Kept {
 }
 
 /** The copied components that take the place of others, at every depth. */
-function pairsOf(source: ComponentTrees, before: ComponentTrees | null, former: ComponentTrees, copied: ComponentTrees): readonly Kept[] {
+function matchCopies(
+  source: ComponentTrees,
+  before: ComponentTrees | null,
+  former: ComponentTrees,
+  copied: ComponentTrees,
+): readonly CopiedTree[] {
   return [...source].flatMap(([field, trees]) => {
     const copies = copied.get(field) ?? []
     const [own, theirs] = [before?.get(field) ?? [], former.get(field) ?? []]
-    const ownBefore = placesOf(trees, own)
-    const theirsBefore = placesOf(own, theirs)
+    const ownBefore = matchTrees(trees, own)
+    const theirsBefore = matchTrees(own, theirs)
     const taken = new Set(theirsBefore.values())
     const isOwn = (tree: ComponentTree) => ownBefore.has(tree)
-    const direct = placesOf(
+    const direct = matchTrees(
       trees.filter((tree) => !isOwn(tree)),
       theirs.filter((tree) => !taken.has(tree)),
     )
-    return trees.flatMap((tree, index): Kept[] => {
+    return trees.flatMap((tree, index): CopiedTree[] => {
       const [copy, was] = [copies[index], ownBefore.get(tree) ?? null]
       const match = was === null ? direct.get(tree) : theirsBefore.get(was)
       if (copy === undefined || match === undefined) return []
-      return [{ copy, source: tree, before: was, former: match }, ...pairsOf(tree.below, was?.below ?? null, match.below, copy.below)]
+      return [{ copy, source: tree, before: was, former: match }, ...matchCopies(tree.below, was?.below ?? null, match.below, copy.below)]
     })
   })
 }
@@ -326,7 +325,7 @@ function pairsOf(source: ComponentTrees, before: ComponentTrees | null, former: 
  * Which component of a list takes the place of which of another: the same row, else one with the same content, else the next of its
  * kind. A list that keeps rows has new ones beside them, which take the place of none.
  */
-function placesOf(list: readonly ComponentTree[], other: readonly ComponentTree[]): ReadonlyMap<ComponentTree, ComponentTree> {
+function matchTrees(list: readonly ComponentTree[], other: readonly ComponentTree[]): ReadonlyMap<ComponentTree, ComponentTree> {
   const free = new Set(other)
   const found = new Map<ComponentTree, ComponentTree>()
   const match = (isMatch: (one: ComponentTree, candidate: ComponentTree) => boolean): void => {
@@ -348,14 +347,14 @@ function placesOf(list: readonly ComponentTree[], other: readonly ComponentTree[
 }
 
 /** Gives a copied component the links back that the write has not taken away. */
-async function keepLinks(writing: RowContext, locale: string | null, { copy, source, before, former }: Kept): Promise<void> {
+async function keepLinks(writing: RowContext, locale: string | null, { copy, source, before, former }: CopiedTree): Promise<void> {
   const { transaction, model } = writing
-  for (const relation of relationsOf(copy.component)) {
+  for (const relation of getStoredRelations(copy.component)) {
     const [now, had] = [copy.links.get(relation) ?? [], former.links.get(relation) ?? []]
-    const [given, shown] = [documentsOf(source, relation), documentsOf(copy, relation)]
-    const missing = documentsOf(former, relation).filter((document) => !shown.includes(document))
+    const [given, shown] = [getDocuments(source, relation), getDocuments(copy, relation)]
+    const missing = getDocuments(former, relation).filter((document) => !shown.includes(document))
     if (missing.length === 0) continue
-    const was = before === null ? null : documentsOf(before, relation)
+    const was = before === null ? null : getDocuments(before, relation)
     // A new row lacks what its locale has because it was not given.
     const seen = was === null ? await inLocale(transaction, model.types.get(relation.target)!, missing, locale) : new Set(was)
     const isTaken = (document: string) => seen.has(document) && !given.includes(document)
@@ -363,12 +362,16 @@ async function keepLinks(writing: RowContext, locale: string | null, { copy, sou
     if (kept.length === 0) continue
     const isChanged = was === null || String(was) !== String(given)
     if (!relation.many && isChanged && now.length > 0) continue
-    setLinks(transaction, { shape: copy.component, id: copy.id }, relation, relation.many ? woven(now, kept, had) : kept)
+    setLinks(transaction, { shape: copy.component, id: copy.id }, relation, relation.many ? mergeLinks(now, kept, had) : kept)
   }
 }
 
 /** The links `now` with those that are kept, each behind what it stood behind before. */
-function woven(now: readonly ComponentLink[], kept: readonly ComponentLink[], before: readonly ComponentLink[]): readonly ComponentLink[] {
+function mergeLinks(
+  now: readonly ComponentLink[],
+  kept: readonly ComponentLink[],
+  before: readonly ComponentLink[],
+): readonly ComponentLink[] {
   const list = [...now]
   for (const link of kept) {
     const priors = before.slice(0, before.indexOf(link)).map(({ document }) => document)

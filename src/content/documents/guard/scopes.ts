@@ -1,12 +1,12 @@
-// Which documents exist for a caller: the scopes of the project, asked once for each request, as part of its grants.
-import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
-import { type Grants, withinScopes } from '../../foundation/grants.js'
-import type { DocumentService } from '../../foundation/public/documents.js'
-import type { ScopeResult, TypeSettings } from '../../foundation/public/type-settings.js'
-import { named } from '../../foundation/runtime/project-code.js'
-import { withTimeout } from '../../foundation/runtime/timeout.js'
-import type { Model } from '../../model/schema/types.js'
-import type { Asker } from './read/around.js'
+// The scopes of the project decide which documents exist for a caller; evaluated once per request, as part of its grants.
+import { ApiError, ConfigError } from '../../../foundation/errors/errors.js'
+import { type Grants, withinScopes } from '../../../foundation/grants.js'
+import type { DocumentService } from '../../../foundation/public/documents.js'
+import type { ScopeResult, TypeSettings } from '../../../foundation/public/type-settings.js'
+import { named } from '../../../foundation/runtime/project-code.js'
+import { withTimeout } from '../../../foundation/runtime/timeout.js'
+import type { Model } from '../../../model/schema/types.js'
+import type { ReadCaller } from '../read/hooks.js'
 
 /** What scopes use. */
 export interface ScopeOptions {
@@ -22,24 +22,27 @@ export interface ProjectScopes {
    * Returns the grants of a caller within them.
    * @throws Error if a scope fails or returns what is no scope: the request sees nothing then. ApiError 503 if it takes too long
    */
-  apply(asker: Asker, grants: Grants): Promise<Grants>
+  apply(asker: ReadCaller, grants: Grants): Promise<Grants>
   /** Returns the grants without any document of a type that has a scope. Asks no scope. */
   hideAll(grants: Grants): Grants
 }
 
-type Ask = NonNullable<TypeSettings['scope']>
+type ScopeFunction = NonNullable<TypeSettings['scope']>
 
 /** Opens the scopes of the project; null if it has none, so that they cost nothing. */
-export function openScopes(types: Readonly<Record<string, TypeSettings>>, { hookTimeout, documents }: ScopeOptions): ProjectScopes | null {
+export function createScopes(
+  types: Readonly<Record<string, TypeSettings>>,
+  { hookTimeout, documents }: ScopeOptions,
+): ProjectScopes | null {
   const asked = Object.entries(types).flatMap(([uid, { scope }]) => (scope === undefined ? [] : [[uid, scope] as const]))
   if (asked.length === 0) return null
   const whole = (result: ScopeResult): boolean => result === true
 
-  async function apply({ caller, requestId }: Asker, grants: Grants): Promise<Grants> {
+  async function apply({ caller, requestId }: ReadCaller, grants: Grants): Promise<Grants> {
     const call = { caller, may: grants.may, documents: documents(requestId) }
     const results: (readonly [string, ScopeResult])[] = []
     await withTimeout(hookTimeout, 'a scope', async (signal) => {
-      for (const [uid, scope] of asked) results.push([uid, await resultOf(uid, scope, { ...call, uid, signal }, requestId)])
+      for (const [uid, scope] of asked) results.push([uid, await runScope(uid, scope, { ...call, uid, signal }, requestId)])
     })
     const scopes = results.flatMap(([uid, result]) => (whole(result) ? [] : [[uid, result === false ? null : result] as const]))
     return scopes.length === 0 ? grants : withinScopes(grants, new Map(scopes as [string, Record<string, unknown> | null][]))
@@ -53,7 +56,12 @@ export function openScopes(types: Readonly<Record<string, TypeSettings>>, { hook
  * What a scope returns, as plain data. A scope that returns nothing shows nothing: it has forgotten a case.
  * @throws Error also for an error of the scope itself, which is no answer to the caller; ApiError 503 if the database is not available
  */
-async function resultOf(uid: string, scope: Ask, call: Parameters<Ask>[0], requestId: string | null): Promise<ScopeResult> {
+async function runScope(
+  uid: string,
+  scope: ScopeFunction,
+  call: Parameters<ScopeFunction>[0],
+  requestId: string | null,
+): Promise<ScopeResult> {
   const result: unknown = await Promise.resolve()
     .then(() => named({ name: `the scope of ${uid}`, requestId }, () => scope(call)))
     .catch((error: unknown) => {
@@ -62,19 +70,19 @@ async function resultOf(uid: string, scope: Ask, call: Parameters<Ask>[0], reque
   if (typeof result === 'boolean') return result
   if (typeof result !== 'object' || result === null || Array.isArray(result))
     throw new Error(`The scope of ${uid} returned neither filters nor true or false`)
-  return plainOf(uid, result, '') as Record<string, unknown>
+  return toPlainFilter(uid, result, '') as Record<string, unknown>
 }
 
 /** A copy as plain data. @throws Error for what would make a condition vanish or mean something else than it seems to */
-function plainOf(uid: string, value: unknown, path: string): unknown {
+function toPlainFilter(uid: string, value: unknown, path: string): unknown {
   const at = path === '' ? '' : ` at ${path}`
   if (typeof value === 'string' || typeof value === 'boolean' || Number.isFinite(value)) return value
   if (typeof value === 'bigint') return String(value)
   if (value instanceof Date && !Number.isNaN(value.getTime())) return value.toISOString()
-  const below = (inner: unknown, key: string | number) => plainOf(uid, inner, path === '' ? `${key}` : `${path}.${key}`)
+  const below = (inner: unknown, key: string | number) => toPlainFilter(uid, inner, path === '' ? `${key}` : `${path}.${key}`)
   const isList = Array.isArray(value)
   if (!isList && !isPlainObject(value))
-    throw new Error(`The scope of ${uid} compares with ${nameOf(value)}${at}; "no value" is { $null: true }`)
+    throw new Error(`The scope of ${uid} compares with ${describeValue(value)}${at}; "no value" is { $null: true }`)
   const entries = Object.entries(value)
   if (entries.length === 0 && !/\$(in|notIn)$/.test(path))
     throw new Error(`The scope of ${uid} has no condition${at}; return true for all documents`)
@@ -84,7 +92,7 @@ function plainOf(uid: string, value: unknown, path: string): unknown {
 const isPlainObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && [Object.prototype, null].includes(Object.getPrototypeOf(value) as object | null)
 
-const nameOf = (value: unknown): string =>
+const describeValue = (value: unknown): string =>
   value === null || value === undefined || typeof value === 'number' ? String(value) : `a ${typeof value} that is no value`
 
 /** Checks the types that have settings. @throws ConfigError if the model lacks one, or if it cannot have a scope */

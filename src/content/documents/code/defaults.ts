@@ -1,15 +1,15 @@
-// Defaults of a project for the queries of a type: what a request leaves out is taken from there.
-import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
-import { fullAccess } from '../../foundation/grants.js'
-import type { QueryDefaults, TypeSettings } from '../../foundation/public/type-settings.js'
-import { isObject, type Parameters } from '../../query/rest/parameters.js'
-import { type ReadContext, readRequest } from '../../query/rest/read.js'
-import type { AddDefaults } from './read/find.js'
+// A project's defaults for the queries of a type, for parameters that a request leaves out.
+import { ApiError, ConfigError } from '../../../foundation/errors/errors.js'
+import { fullAccess } from '../../../foundation/grants.js'
+import type { QueryDefaults, TypeSettings } from '../../../foundation/public/type-settings.js'
+import { isObject, type Parameters } from '../../../query/rest/parameters.js'
+import { type ReadContext, readRequest } from '../../../query/rest/read.js'
+import type { AddDefaults } from '../read/find.js'
 
 /** Opens the defaults of the project; null if it has none, so that they cost nothing. */
-export function openDefaults(types: Readonly<Record<string, TypeSettings>>): AddDefaults | null {
+export function createDefaults(types: Readonly<Record<string, TypeSettings>>): AddDefaults | null {
   const known = new Map(
-    Object.entries(types).flatMap(([uid, { defaults }]) => (defaults === undefined ? [] : [[uid, plain(defaults)] as const])),
+    Object.entries(types).flatMap(([uid, { defaults }]) => (defaults === undefined ? [] : [[uid, toPlainDefaults(defaults)] as const])),
   )
   if (known.size === 0) return null
   return ({ uid }, parameters) => {
@@ -19,7 +19,7 @@ export function openDefaults(types: Readonly<Record<string, TypeSettings>>): Add
 }
 
 /** What could have come over HTTP: no functions, nothing that others still change. */
-const plain = (defaults: QueryDefaults): QueryDefaults => JSON.parse(JSON.stringify(defaults)) as QueryDefaults
+const toPlainDefaults = (defaults: QueryDefaults): QueryDefaults => JSON.parse(JSON.stringify(defaults)) as QueryDefaults
 
 function withDefaults({ pageSize, ...defaults }: QueryDefaults, given: Parameters): Parameters {
   const { pagination } = given
@@ -32,7 +32,7 @@ function withDefaults({ pageSize, ...defaults }: QueryDefaults, given: Parameter
 
 /** @throws ConfigError for defaults that no request could have */
 export function checkDefaults(types: Readonly<Record<string, TypeSettings>>, context: ReadContext): void {
-  const add = openDefaults(types)
+  const add = createDefaults(types)
   if (add === null) return
   for (const uid of Object.keys(types)) {
     const type = context.model.types.get(uid)!

@@ -1,11 +1,11 @@
-// Which documents a body names: those that are not there are told before anything else that is wrong with it, as in Strapi.
-import type { Transaction } from '../../database/database.js'
-import { fileType } from '../../model/schema/link.js'
-import type { Attribute, Component, ContentType, Model, Schema } from '../../model/schema/types.js'
-import { checkKeys, type WriteAccess } from './input/keys.js'
-import { namesTargets, relationForm, relationInput, siblingOf } from './input/relations.js'
-import type { Body, Reference } from './input/types.js'
-import { type Resolving, resolveReferences } from './store/targets.js'
+// Finds the missing documents that a body names: reported before all other errors, as in Strapi.
+import type { Transaction } from '../../../database/database.js'
+import { fileType } from '../../../model/schema/link.js'
+import type { Attribute, Component, ContentType, Model, Schema } from '../../../model/schema/types.js'
+import { checkKeys, type WriteAccess } from '../input/keys.js'
+import { namesTargets, relationForm, relationInput, toSibling } from '../input/relations.js'
+import type { Body, Reference } from '../input/types.js'
+import { resolveReferences, type TargetResolution } from '../store/targets.js'
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
@@ -19,24 +19,25 @@ export async function checkTargetsExist(
   writer: WriteAccess,
   type: ContentType,
   data: unknown,
-  resolving: Resolving,
+  resolving: TargetResolution,
 ): Promise<void> {
   checkKeys(model, writer, type, data)
   if (isBody(data)) await checkBelow(transaction, model, type, data, resolving)
 }
 
-async function checkBelow(transaction: Transaction, model: Model, shape: Schema, body: Body, resolving: Resolving): Promise<void> {
+async function checkBelow(transaction: Transaction, model: Model, shape: Schema, body: Body, resolving: TargetResolution): Promise<void> {
   for (const [name, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(name)
     if (attribute === undefined || value === undefined) continue
-    for (const [component, entry] of entriesOf(model, attribute, value)) await checkBelow(transaction, model, component, entry, resolving)
-    const target = targetOf(model, attribute)
-    if (target !== undefined) await resolveReferences(transaction, target, documentsIn(value, attribute), resolving)
+    for (const [component, entry] of getComponentEntries(model, attribute, value))
+      await checkBelow(transaction, model, component, entry, resolving)
+    const target = getTargetType(model, attribute)
+    if (target !== undefined) await resolveReferences(transaction, target, getDocumentReferences(value, attribute), resolving)
   }
 }
 
 /** The entries of components that a value gives. */
-export function entriesOf(model: Model, attribute: Attribute, value: unknown): readonly (readonly [Component, Body])[] {
+export function getComponentEntries(model: Model, attribute: Attribute, value: unknown): readonly (readonly [Component, Body])[] {
   if (attribute.kind !== 'component' && attribute.kind !== 'dynamiczone') return []
   return (Array.isArray(value) ? value : [value]).filter(isBody).flatMap((entry) => {
     const named = attribute.kind === 'component' ? attribute.component : entry.__component
@@ -46,23 +47,23 @@ export function entriesOf(model: Model, attribute: Attribute, value: unknown): r
 }
 
 /** The type that the links of an attribute lead to; undefined: none, or one that each link names. */
-export function targetOf(model: Model, attribute: Attribute): ContentType | undefined {
+export function getTargetType(model: Model, attribute: Attribute): ContentType | undefined {
   if (attribute.kind === 'media') return model.types.get(fileType)
   return attribute.kind === 'relation' || attribute.kind === 'morphFrom' ? model.types.get(attribute.target) : undefined
 }
 
 /** What a relation names; nothing where an entry names no target. */
-export function referencesIn(value: unknown, attribute: Attribute): readonly Reference[] {
+export function getReferences(value: unknown, attribute: Attribute): readonly Reference[] {
   const form = relationForm(value, attribute)
   if (!namesTargets(form)) return []
   return [form.set, form.disconnect, form.connect].flatMap((entries = []) => relationInput({ connect: entries }).connect)
 }
 
 /** The documents that a relation names, in the order in which they are missed, each before the neighbour that its position names. */
-function documentsIn(value: unknown, attribute: Attribute): readonly Reference[] {
-  return referencesIn(value, attribute).flatMap((reference) => {
+function getDocumentReferences(value: unknown, attribute: Attribute): readonly Reference[] {
+  return getReferences(value, attribute).flatMap((reference) => {
     const neighbour = reference.position?.before ?? reference.position?.after
-    const beside = typeof neighbour === 'string' && !/^\d+$/.test(neighbour) ? [siblingOf(reference, neighbour)] : []
+    const beside = typeof neighbour === 'string' && !/^\d+$/.test(neighbour) ? [toSibling(reference, neighbour)] : []
     // As in Strapi, the neighbour of a row id is looked for when it is written.
     return reference.documentId === undefined ? [] : [reference, ...beside]
   })

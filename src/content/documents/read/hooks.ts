@@ -1,4 +1,4 @@
-// What code of the project is told of a request, and what it does around reads.
+// Types of the project's code around reads: its view of a request, policies and hooks.
 import type { ReadAnswer } from '../../../database/database.js'
 import type { Grants } from '../../../foundation/grants.js'
 import type { OperationCaller } from '../../../foundation/public/documents.js'
@@ -7,13 +7,13 @@ import type { ContentType } from '../../../model/schema/types.js'
 import type { Parameters } from '../../../query/rest/parameters.js'
 
 /** Who asks over the API, and by which request. */
-export interface Asker {
+export interface ReadCaller {
   readonly caller: OperationCaller
   readonly requestId: string | null
 }
 
 /** A request of the API that its caller has the permission for. */
-export interface AskedOperation extends Asker {
+export interface CodeRequest extends ReadCaller {
   readonly type: ContentType
   readonly action: ApiAction
   readonly grants: Grants
@@ -24,20 +24,20 @@ export interface AskedOperation extends Asker {
 }
 
 /** What of a project is around the reads of one type. */
-export interface AroundReads {
+export interface TypeReadHooks {
   /** Returns the parameters to read with. @throws ApiError as the response */
-  before(asked: AskedOperation): Promise<Parameters>
+  before(asked: CodeRequest): Promise<Parameters>
   /** Returns the response as the project wants it; null: it leaves responses as they are. */
-  readonly after: ((asked: AskedOperation, answer: ReadAnswer, format: ReadResponse['format']) => Promise<ReadAnswer>) | null
+  readonly after: ((asked: CodeRequest, answer: ReadAnswer, format: ReadResponse['format']) => Promise<ReadAnswer>) | null
 }
 
 /** Finds what is around the reads of a type; null: nothing. */
-export type FindAroundReads = (uid: string) => AroundReads | null
+export type FindReadHooks = (uid: string) => TypeReadHooks | null
 
 /** The policies of the project. */
 export interface Policies {
   /** @throws ApiError 403 if a policy refuses, or what it throws; Error if it returns neither true nor false */
-  check(asked: AskedOperation): Promise<void>
+  check(asked: CodeRequest): Promise<void>
   /** True if a type has a policy for this action. */
   has(action: ApiAction): boolean
 }

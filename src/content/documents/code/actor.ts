@@ -1,0 +1,118 @@
+// The actor of a project's code, and its reads and writes in the form of HTTP requests.
+import { type Grants, projectAccess } from '../../../foundation/grants.js'
+import type { Data, HookAction, ListParameters, OperationCaller } from '../../../foundation/public/documents.js'
+import type { ContentType } from '../../../model/schema/types.js'
+import type { Parameters } from '../../../query/rest/parameters.js'
+import type { DocumentBatch } from '../batch.js'
+import type { WriteResult, WriteStart } from '../operation.js'
+import type { DocumentReads as Reads } from '../read/find.js'
+import type { DocumentWrites } from '../write.js'
+
+/** Whose documents a document service reads and writes. */
+export interface Actor {
+  /** A caller of the API, for whom policies hold; null: the project itself. */
+  readonly caller: OperationCaller | null
+  /** Resolves to its permissions. Those of a caller depend on scopes, which are asked when something is read or written. */
+  readonly grants: () => Promise<Grants>
+  /** The request for which it acts; null: none. */
+  readonly requestId: string | null
+  /** How many hooks started each other to come here. */
+  readonly depth: number
+}
+
+/** An actor whose permissions are known. */
+export interface ReadyActor extends Omit<Actor, 'grants'> {
+  readonly grants: Grants
+}
+
+/** The project itself, which may do everything. */
+export const projectActor = (depth: number, requestId: string | null): Actor => ({
+  ...{ caller: null, requestId, depth },
+  grants: () => Promise.resolve(projectAccess),
+})
+
+/**
+ * The actor with other grants, which code of the project may choose freely when it acts for itself.
+ * @throws TypeError for a caller of the API, whose grants are given
+ */
+export function withGrants(actor: Actor, grants: Grants | undefined): Actor {
+  if (grants === undefined) return actor
+  if (actor.caller !== null) throw new TypeError('The grants of a caller cannot be replaced: `unrestricted` has no restrictions')
+  return { ...actor, grants: () => Promise.resolve(grants) }
+}
+
+/** Finds out what the actor may do. @throws what its scopes fail with */
+export const resolveActor = async (actor: Actor): Promise<ReadyActor> => ({ ...actor, grants: await actor.grants() })
+
+/** The reads and writes of one installation. */
+export interface Parts {
+  readonly documents: Reads
+  readonly writes: DocumentWrites
+  readonly batch: DocumentBatch
+}
+
+/** Runs work with the installation in force, which lasts until the work has ended. */
+export type WithParts = <Result>(work: (parts: Parts) => Promise<Result>) => Promise<Result>
+
+/** All that a method may be given. */
+export type GivenParameters = ListParameters & { readonly documentId?: string; readonly data?: Data }
+
+/** @throws TypeError for a type that the model lacks */
+export function getType({ context }: Reads, uid: string): ContentType {
+  const type = context.model.types.get(uid)
+  if (type === undefined) throw new TypeError(`There is no type ${uid}`)
+  return type
+}
+
+/** A write of an actor; `createdId`: the documentId of a document that it creates, null for a new one. @throws TypeError */
+export function toWrite(
+  documents: Reads,
+  { caller, grants, requestId, depth }: ReadyActor,
+  uid: string,
+  action: HookAction,
+  given: GivenParameters,
+  createdId: string | null = null,
+): WriteStart {
+  const type = writableType(documents, uid)
+  const documentId = action === 'create' ? null : toDocumentId(type, action, given)
+  const body = action === 'create' || action === 'update' ? async () => ({ data: toPlainData(given.data) }) : null
+  const write = { type, query: toParameters(given), format: 'flat' as const, answers: 'entries' as const, caller, requestId, depth }
+  return { action, grants, documentId, body, write, createdId }
+}
+
+/** Users, roles and files are more than their rows: they are written where their rules are. */
+function writableType(documents: Reads, uid: string): ContentType {
+  const type = getType(documents, uid)
+  if (!uid.startsWith('api::')) throw new TypeError(`${uid} cannot be written as a document`)
+  return type
+}
+
+/** The document that is named; null for the one of a single type. @throws TypeError if none is named */
+export function toDocumentId(type: ContentType, method: string, { documentId }: GivenParameters): string | null {
+  if (typeof documentId === 'string' && documentId !== '') return documentId
+  if (type.singleType && documentId === undefined) return null
+  throw new TypeError(`documents('${type.uid}').${method} needs a documentId`)
+}
+
+/** The versions that a write was about. */
+export const parseEntries = <Shape>(outcome: WriteResult | null): readonly Shape[] =>
+  (outcome?.entries ?? []).map(({ asked }) => JSON.parse(asked!) as Shape)
+
+/** What could have come over HTTP: dates as texts, no functions, nothing that others still change. */
+export function toPlainData(value: unknown): unknown {
+  if (value === undefined) return undefined
+  return JSON.parse(JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? String(inner) : (inner as unknown))))
+}
+
+/** The parameters as a query string would have them: drafts unless said otherwise, and no page but the one asked for. */
+export function toParameters({ start, limit, pagination, ...given }: GivenParameters): Parameters {
+  const { filters, sort, fields, populate, locale, status = 'draft', _q } = given
+  const page = pagination === undefined ? { start, limit } : offsets(pagination)
+  return toPlainData({ filters, sort, fields, populate, locale, status, _q, ...page }) as Parameters
+}
+
+function offsets(pagination: NonNullable<ListParameters['pagination']>): { readonly start?: number; readonly limit?: number } {
+  if ('start' in pagination || 'limit' in pagination) return pagination
+  const { page = 1, pageSize = 25 } = pagination as { readonly page?: number; readonly pageSize?: number }
+  return { start: (page - 1) * pageSize, limit: pageSize }
+}

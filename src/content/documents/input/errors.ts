@@ -1,0 +1,176 @@
+// Attribute errors: their wording and order, printed as by yup, which clients show to people; errors that depend on a pattern or on a taken
+// value; and the removal of values that the caller may not read.
+import { inputErrors } from '../../../foundation/config/limits.js'
+import { printed } from '../../../foundation/errors/bounded-values.js'
+import { type AttributeGrants, type Grants, grantedBelow, isGranted, noAttributes } from '../../../foundation/grants.js'
+import { componentsOf } from '../../../model/schema/components.js'
+import type { Attribute, ContentType, Model, Schema } from '../../../model/schema/types.js'
+import { type PatternCheck, type PatternChecks, runPatternChecks } from './pattern-deadline.js'
+import type { AttributeError, Checked, Claim, FindTaken, PossibleError, ValuePath } from './types.js'
+
+/** `sections[0].links`: how messages name a value; the whole is `this`. */
+export function printPath(path: ValuePath): string {
+  if (path.length === 0) return 'this'
+  return path.map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`)).join('')
+}
+
+/** An error about the value at `path`; `says` follows its printed name. */
+export function attributeError(path: ValuePath, says: string, value?: unknown): AttributeError {
+  return wholeError(path, `${printPath(path)} ${says}`, value)
+}
+
+/** An error whose message does not name the value. Numbers that JSON cannot write are shown as null, undefined not at all. */
+export function wholeError(path: ValuePath, message: string, value?: unknown): AttributeError {
+  if (value === undefined) return { path, message }
+  return { path, message, value: typeof value === 'number' && !Number.isFinite(value) ? null : value }
+}
+
+/** `x must be a \`string\` type, but the final value was: \`5\`.`, with what was sent where casting changed it. */
+export function typeError(path: ValuePath, type: string, value: unknown, sent: unknown): AttributeError {
+  const cast = sent !== null && sent !== undefined && sent !== value ? ` (cast from the value \`${printed(sent)}\`).` : '.'
+  return attributeError(path, `must be a \`${type}\` type, but the final value was: \`${printed(value)}\`${cast}`, value)
+}
+
+/** `x must be one of the following values: a, b`. */
+export function choiceError(path: ValuePath, choices: readonly unknown[], value: unknown): AttributeError {
+  return attributeError(path, `must be one of the following values: ${choices.join(', ')}`, value)
+}
+
+/**
+ * The errors of an object's fields in the order in which Strapi lists them: fields are looked at from the last to the
+ * first, then sorted by the first field name that their printed path contains.
+ */
+export function inFieldOrder(path: ValuePath, groups: ReadonlyMap<string, readonly PossibleError[]>): PossibleError[] {
+  const names = [...groups.keys()]
+  const wrong = names.filter((name) => groups.get(name)!.length > 0)
+  if (wrong.length < 2) return wrong.flatMap((name) => groups.get(name)!)
+  const rank = (name: string) => {
+    const printed = path.length === 0 ? name : `${printPath(path)}.${name}`
+    return names.findIndex((other) => printed.includes(other))
+  }
+  return wrong
+    .reverse()
+    .map((name) => ({ name, rank: rank(name) }))
+    .sort((a, b) => a.rank - b.rank)
+    .flatMap(({ name }) => groups.get(name)!)
+}
+
+/** Checks entry after entry, until so much is wrong that nobody would read more. */
+export function checkEach(
+  entries: readonly unknown[],
+  check: (entry: unknown, index: number) => Checked,
+): { readonly values: readonly unknown[]; readonly errors: readonly PossibleError[] } {
+  const values: unknown[] = []
+  const errors: PossibleError[] = []
+  let certain = 0
+  for (const [index, entry] of entries.entries()) {
+    const checked = check(entry, index)
+    values.push(checked.value)
+    for (const error of checked.errors) {
+      errors.push(error)
+      if (error.depends === undefined) certain++
+    }
+    if (certain >= inputErrors) break
+  }
+  return { values, errors }
+}
+
+const getClaim = ({ depends }: PossibleError): Claim | null => (depends !== undefined && 'scalar' in depends ? depends : null)
+const getPatternCheck = ({ depends }: PossibleError): PatternCheck | null =>
+  depends !== undefined && 'pattern' in depends ? depends : null
+
+const toCertainError = ({ depends: _, ...error }: PossibleError): AttributeError => error
+
+/** Holds texts against patterns within the time of one body. Where none is left and something is wrong anyway, they are left out. */
+export function settlePatterns(trials: PatternChecks, errors: readonly PossibleError[]): readonly PossibleError[] {
+  const checks = errors.map(getPatternCheck).filter((check) => check !== null)
+  if (checks.length === 0) return errors
+  const isWrong = errors.some(({ depends }) => depends === undefined)
+  if (trials.left > 0 || !isWrong) runPatternChecks(trials, checks)
+  return errors.flatMap((error) => {
+    const check = getPatternCheck(error)
+    if (check === null) return [error]
+    return trials.results.get(check.pattern)?.get(check.value) === false ? [toCertainError(error)] : []
+  })
+}
+
+/** Looks up all values that must be unique. Resolves to what is wrong, of many unique values no more than of other errors. */
+export async function settleUnique(errors: readonly PossibleError[], findTaken: FindTaken): Promise<readonly AttributeError[]> {
+  const claims = errors.map(getClaim).filter((claim) => claim !== null)
+  if (claims.length === 0) return errors
+  const taken = await findTaken(claims)
+  const settled = errors.flatMap((error) => {
+    const claim = getClaim(error)
+    return claim === null ? [error] : taken.has(printPath(claim.path)) ? [toCertainError(error)] : []
+  })
+  return settled.slice(0, Math.max(inputErrors, errors.length - claims.length))
+}
+
+/** Who is told what is wrong with a draft. */
+export interface ErrorReader {
+  readonly grants: Grants
+  /** The caller may read drafts of the type. */
+  readonly seesDrafts: boolean
+}
+
+/** The errors without values that the reader may not see: private attributes, passwords, relations to hidden types, closed drafts. */
+export function redactErrors(
+  model: Model,
+  type: ContentType,
+  errors: readonly AttributeError[],
+  reader: ErrorReader,
+): readonly AttributeError[] {
+  return errors.map((error) => {
+    if (error.value === undefined || error.value === null) return error
+    const { shapes, isHidden, seen } = findShapes(model, type, error.path, reader)
+    if (isHidden || !reader.seesDrafts) return { path: error.path, message: withoutValue(error.message) }
+    return { ...error, value: redactValue(model, error.value, shapes, seen, reader) }
+  })
+}
+
+/** Messages about types end with the value that was found. */
+function withoutValue(message: string): string {
+  const at = message.indexOf(', but the final value was: ')
+  return at === -1 ? message : `${message.slice(0, at)}.`
+}
+
+/** `seen`: the attributes that the reader may see beside it; null: all that are not private. */
+const isSecret = (attribute: Attribute, seen: AttributeGrants | null, { grants }: ErrorReader): boolean =>
+  (seen === null ? attribute.private : !isGranted(seen, attribute.name)) ||
+  (attribute.kind === 'scalar' && attribute.type === 'password') ||
+  (attribute.kind === 'relation' && (!grants.may(`${attribute.target}.find`) || grants.scopes.has(attribute.target)))
+
+/** The components that a value at `path` may be of, and whether something on the way there is secret. */
+function findShapes(model: Model, type: ContentType, path: ValuePath, reader: ErrorReader) {
+  const { content } = reader.grants
+  let shapes: readonly Schema[] = [type]
+  let seen = content === undefined ? null : (content.readable.get(type.uid) ?? noAttributes)
+  let isHidden = false
+  for (const name of path) {
+    if (typeof name === 'number') continue
+    const attributes = shapes.map((shape) => shape.attributes.get(name)).filter((attribute) => attribute !== undefined)
+    const here = seen
+    isHidden ||= attributes.some((attribute) => isSecret(attribute, here, reader))
+    seen = grantsBelow(seen, name)
+    shapes = attributes.flatMap((attribute) => componentsOf(model, attribute))
+  }
+  return { shapes, isHidden, seen }
+}
+
+const grantsBelow = (seen: AttributeGrants | null, name: string): AttributeGrants | null =>
+  seen === null ? null : grantedBelow(seen, name)
+
+/** A value of one of `shapes`, or a list of such, without what is secret. */
+function redactValue(model: Model, value: unknown, shapes: readonly Schema[], seen: AttributeGrants | null, reader: ErrorReader): unknown {
+  if (Array.isArray(value)) return value.map((one) => redactValue(model, one, shapes, seen, reader))
+  if (typeof value !== 'object' || value === null || shapes.length === 0) return value
+  const { __component: named } = value as { readonly __component?: unknown }
+  const shape = shapes.find(({ uid }) => uid === named) ?? shapes[0]!
+  const members = Object.entries(value).flatMap(([name, inner]) => {
+    const attribute = shape.attributes.get(name)
+    if (attribute === undefined) return [[name, inner]]
+    if (isSecret(attribute, seen, reader)) return []
+    return [[name, redactValue(model, inner, componentsOf(model, attribute), grantsBelow(seen, name), reader)]]
+  })
+  return Object.fromEntries(members)
+}
