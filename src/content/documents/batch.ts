@@ -1,4 +1,4 @@
-// Several writes in one transaction, all or none: first what comes before each of them, then the transaction, then what comes after each.
+// Several writes in one transaction, all or none: the preparation of each, then the transaction, then the follow-up of each.
 import { type Transaction, unknownHistory } from '../../database/database.js'
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../foundation/runtime/event-loop.js'
@@ -11,18 +11,18 @@ import { execute, type PreparedHashes, prepareHashes, reportWritten, withHashes 
 
 /** One of several writes. */
 export interface BatchWrite extends WriteStart {
-  /** What becomes of all, if its document is not there. */
+  /** Effect on the batch if the document does not exist. */
   readonly ifMissing: 'fails' | 'passes'
-  /** What becomes of all, if its document does not match the filters of the write. */
+  /** Effect on the batch if the document does not match the filters of the write. */
   readonly ifUnmatched: 'fails' | 'passes'
-  /** What errors call it; absent: its position, with what it does. */
+  /** Its name in errors; absent: its position and action. */
   readonly label?: string | undefined
 }
 
 type BatchResults = readonly (WriteResult | null)[]
 
 /**
- * Does what is asked in one transaction, in this order; with a key only if that was not committed before, and resolves to what it led to then.
+ * Executes writes in one transaction, in this order; with a key only if it was not committed before, otherwise resolves to the earlier results.
  * Null: a document is not there, or no longer matches the filters of its write.
  * @throws ApiError that names the write that failed, by `details.operation` unless it has a label: nothing was written. 409, 422 for the key
  */
@@ -47,7 +47,7 @@ export function createBatch(context: WriteContext, keys: IdempotencyKeys): Docum
     })
   }
 
-  /** What was committed under the key; null: nothing, or there is no key. */
+  /** The results committed under the key; null: none, or there is no key. */
   async function recall(
     transaction: Transaction,
     asked: readonly BatchWrite[],
@@ -88,7 +88,7 @@ export function createBatch(context: WriteContext, keys: IdempotencyKeys): Docum
   return (asked, named = null) => (named === null ? perform(asked, null) : keys.alone(named, () => perform(asked, named)))
 }
 
-/** What is kept of the outcomes of a batch: what its caller was shown. */
+/** The stored form of a batch's results: those that its caller was shown. */
 const toStoredResult = (outcomes: BatchResults, asked: readonly BatchWrite[]): Omit<StoredResult, 'fingerprint'> => ({
   grants: getGrantsKey(asked),
   documentId: '',
@@ -107,7 +107,7 @@ const toStoredResult = (outcomes: BatchResults, asked: readonly BatchWrite[]): O
   ),
 })
 
-/** @throws ApiError 409 where what was kept cannot be shown */
+/** @throws ApiError 409 if the stored results cannot be shown */
 function parseStoredResult({ grants, answer }: StoredResult, asked: readonly BatchWrite[]): BatchResults {
   if (answer === null || grants !== getGrantsKey(asked))
     throw new ApiError('ConflictError', 'A transaction with this idempotencyKey was committed before; its results are not there any more')
@@ -137,8 +137,8 @@ async function executeOne(
 }
 
 /**
- * A transaction as each of several writes sees it. What a write knows or declares of others holds for a transaction of its own only; and the
- * next one builds on what it has checked.
+ * A transaction as each of several writes sees it: facts that a write declares about others hold only for a separate transaction, and the
+ * next write depends on the checks of the previous ones.
  */
 const toSharedTransaction = (transaction: Transaction): Transaction => ({
   ...transaction,

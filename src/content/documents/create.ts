@@ -104,7 +104,7 @@ export async function insertVersion(writing: RowContext, operation: WriteOperati
 export const getGiven = ({ scalars, components, zones, relations, media }: Input): ReadonlySet<Attribute> =>
   new Set<Attribute>([...scalars.keys(), ...components.keys(), ...zones.keys(), ...relations.keys(), ...media.keys()])
 
-/** What a new row has below it: lists that are given or left empty have nothing. */
+/** The given attributes with content: lists that are given or left empty have none. */
 function getFilled(input: Input): ReadonlySet<Attribute> {
   const isEmpty = (attribute: Attribute): boolean =>
     (attribute.kind === 'component' && input.components.get(attribute)?.length === 0) ||

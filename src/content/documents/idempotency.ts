@@ -1,5 +1,5 @@
 // Idempotency keys: a write that is asked for again with the key of one that was done gets its answer, and is not done again.
-// What was done is kept in the transaction that did it, so that a kill at any moment leaves both or neither.
+// Stored in the same transaction as the write, so that a kill at any time leaves both or neither.
 import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
@@ -8,7 +8,6 @@ import type { OperationCaller } from '../../foundation/public/documents.js'
 import type { Once, WriteContext, WriteOperation, WriteOutcome, WriteResult } from './operation.js'
 import { readResponse } from './results.js'
 
-/** What a key stands for while its write is under way, and afterwards. */
 export interface IdempotencyKey {
   readonly caller: string
   readonly key: string
@@ -16,7 +15,7 @@ export interface IdempotencyKey {
 }
 
 export interface IdempotencyLimits {
-  /** Milliseconds for which a key is kept. */
+  /** Lifetime of a key in milliseconds. */
   readonly idempotencyTime: number
   /** Keys that are kept, and bytes of their answers together; the oldest go first. */
   readonly idempotencyKeys: number
@@ -26,22 +25,21 @@ export interface IdempotencyLimits {
 export interface IdempotencyKeys {
   /** Runs a write under its key. @throws ApiError 409 while another with this key is under way */
   alone<Result>(named: Pick<IdempotencyKey, 'caller' | 'key'>, run: () => Promise<Result>): Promise<Result>
-  /** What the key was used for before; null: nothing. @throws ApiError 422 where that was another request */
+  /** The result of an earlier use of the key; null: none. @throws ApiError 422 if that was a different request */
   recall(context: WriteContext, transaction: Transaction, operation: WriteOperation, named: IdempotencyKey): Promise<WriteOutcome | null>
-  /** Keeps what was done. */
+  /** Stores a result. */
   keep(transaction: Transaction, operation: WriteOperation, named: IdempotencyKey, outcome: WriteResult): void
-  /** What is kept under the key, as it was written; null: nothing. @throws ApiError 422 where the key was used for something else */
+  /** The stored result as bytes; null: none. @throws ApiError 422 if the key was used for a different request */
   find(database: RowReader, named: IdempotencyKey): Promise<StoredResult | null>
-  /** Whether an answer of so many bytes is kept. */
+  /** True if a response of this size is stored. */
   mayKeep(bytes: number): boolean
   /** Keeps a result under the key, but not its answer if that is too large. */
   store(transaction: Transaction, named: IdempotencyKey, result: Omit<StoredResult, 'fingerprint'>): void
 }
 
-/** What is kept under a key. */
 export interface StoredResult {
   readonly fingerprint: string
-  /** The key of the grants with which the answer was read. */
+  /** The key of the grants used to read the response. */
   readonly grants: string
   readonly documentId: string
   /** Null: it was too large to keep. */
@@ -54,7 +52,7 @@ const maxShare = 1 / 64
 /** Rows that one write clears away at most. */
 const maxClearedRows = 100
 
-/** What stands for this write under its key. @throws ApiError 400 for data nested deeper than can be written */
+/** @throws ApiError 400 for data nested deeper than can be written */
 export function toIdempotencyKey({ key, request }: Once, { write: { caller }, data }: WriteOperation): IdempotencyKey {
   return { key, caller: callerKey(caller), fingerprint: toFingerprint(`${request}\n${toText(data)}`) }
 }
@@ -63,7 +61,6 @@ export function toIdempotencyKey({ key, request }: Once, { write: { caller }, da
 export const callerKey = (caller: OperationCaller | null): string =>
   caller === null ? 'project' : caller.kind === 'public' ? caller.kind : `${caller.kind} ${caller.id}`
 
-/** What tells one request from another. */
 export const toFingerprint = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
 function toText(data: unknown): string {
@@ -93,7 +90,7 @@ export function createIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKey
     const now = Date.now()
     const bytes = answer !== null && mayKeep(answer.length) ? answer : null
     transaction.follow(sql`delete from ${table} where caller = ${caller} and ${sql.ref('key')} = ${key}`)
-    // `total` adds up the bytes of all answers so far: whatever lies further back than the limit may go.
+    // `total` is the running sum of bytes: rows further back than the limit may be deleted.
     transaction.follow(sql`insert into ${table} (caller, ${sql.ref('key')}, fingerprint, grants, document_id, answer, created_at, total)
       select ${caller}, ${key}, ${fingerprint}, ${grants}, ${documentId}, ${bytes}, ${now},
         ${bytes?.length ?? 0} + coalesce((select total from ${table} order by id desc limit 1), 0)`)
@@ -122,7 +119,7 @@ export function createIdempotencyKeys(limits: IdempotencyLimits): IdempotencyKey
       const kept = await find(transaction, named)
       if (kept === null) return null
       const { documentId, answer } = kept
-      // Whoever may see less, or something else, than then is shown what there is now.
+      // A caller with other grants than before gets the current document.
       if (answer === null || kept.grants !== operation.grants.key) {
         const shown = readResponse(context, transaction, operation, documentId, sides[operation.action])
         await transaction.defer(shown)

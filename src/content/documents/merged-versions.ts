@@ -1,4 +1,4 @@
-// Several rows of one version become one. Strapi and earlier releases of Octavo leave them behind where several processes publish a document
+// Merges several rows of one version. Strapi and earlier releases of Octavo create them if several processes publish a document
 // at once, or where rows of a type without locales have one in their column. Rows that a type keeps of the locales or drafts that it once had
 // are not copies: they stay.
 import { type RawBuilder, sql } from 'kysely'
@@ -14,7 +14,7 @@ import { hasOneOwner } from './store/relations.js'
 import type { RowContext } from './store/row-context.js'
 import { type StoredVersion, valueColumns } from './store/rows.js'
 
-/** The rows of one version: the one that stays, by which reads know it, and all of them, the newest first. */
+/** The rows of one version: the remaining one, which reads use, and all of them, newest first. */
 interface Copies {
   readonly kept: StoredVersion
   readonly newestFirst: readonly StoredVersion[]
@@ -83,7 +83,7 @@ async function mergeRows(writing: RowContext, type: ContentType, copies: Copies)
   if (type.draftAndPublish && kept.published_at === null) markModified(transaction, type, [kept.id])
 }
 
-/** The columns of a row but for those that tell versions apart, and those that say who made it and when. */
+/** The content columns of a row, without those that identify the version, its creator and its creation time. */
 function contentColumns(type: ContentType): readonly string[] {
   const pointers = [...type.attributes.values()].flatMap((attribute) => {
     if (attribute.kind === 'relation') return attribute.storage.kind === 'column' ? [attribute.storage.column] : []
@@ -132,11 +132,11 @@ async function mergeEntries(writing: RowContext, type: ContentType, { kept, newe
 /** A table of links, seen from the rows that are merged. */
 interface MergedLinks {
   readonly table: string
-  /** The column that names them, and those that tell their links apart. */
+  /** The column that references the rows, and those that identify a link. */
   readonly by: string
   readonly key: readonly string[]
   readonly order: string | null
-  /** Whether the links of one row exclude those of the others. */
+  /** True if the links of one row exclude those of the others. */
   readonly isSingle: boolean
   readonly where: RawBuilder<unknown>
 }

@@ -1,4 +1,4 @@
-// What every write has in common: who may, which version is meant, what is validated, and the answer, read inside the transaction.
+// The common part of all writes: permissions, the version, validation, and the response, read inside the transaction.
 import type { ReadBytes, Transaction, WriteDatabase } from '../../database/database.js'
 import { forbidden, validationError } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
@@ -30,13 +30,13 @@ export interface WriteRequest {
   /** As it came, or parsed. */
   readonly query: string | Query
   readonly format: 'flat' | 'nested'
-  /** What is answered: the document, the versions that the write was about, or nothing. */
+  /** The response: the document, the versions that the write was about, or nothing. */
   readonly answers: 'document' | 'entries' | 'nothing'
   /** Null: a script or a hook. `createdBy` and `updatedBy` name an administrator; those of others leave them as they are. */
   readonly caller: OperationCaller | null
   /** The id of the request that it comes from; null: none. */
   readonly requestId: string | null
-  /** How many hooks started each other to come here. */
+  /** Hook nesting depth. */
   readonly depth: number
 }
 
@@ -55,7 +55,7 @@ export interface WriteContext {
   readonly hooks: Hooks | null
   /** Null: the project has none. */
   readonly policies: Policies | null
-  /** Null: nobody listens. */
+  /** Null: without listeners. */
   readonly outbox: Outbox | null
   /** Null: nothing is measured. */
   readonly metrics: Pick<Metrics, 'documentWritten'> | null
@@ -64,11 +64,11 @@ export interface WriteContext {
   /** Logs slow writes; null: none are logged. */
   readonly slow: SlowLog | null
   readonly inSync: InSync
-  /** What reads bodies, with what reports values in place of `blocks` that are written as null, if the contract does so. */
+  /** Context of reading bodies; reports values stored as null instead of `blocks`, if the contract does so. */
   readonly input: Pick<InputContext, 'model' | 'contract' | 'strictRelations' | 'reportDropped' | 'momentFault'>
 }
 
-/** What one write is about, once the caller is known to be allowed. */
+/** A permitted write. */
 export interface WriteOperation {
   readonly action: HookAction
   readonly write: WriteRequest
@@ -98,14 +98,14 @@ export interface WriteOperation {
   readonly now: number
 }
 
-/** A version as JSON: as the caller asked to see it, and whole, as hooks see it. Null where nobody wants to know. */
+/** A version as JSON: as the caller requested it, and whole, for hooks. Null if not needed. */
 export interface Entry {
   readonly locale: string | null
   readonly asked: string | null
   readonly whole: string | null
 }
 
-/** What a write has done. */
+/** The result of a write. */
 export interface WriteResult {
   readonly documentId: string
   /** The versions that it was about. */
@@ -116,30 +116,30 @@ export interface WriteResult {
   readonly synced?: Synced
 }
 
-/** What a write has done inside its transaction, where the answer may still be under way. */
+/** The result of a write inside its transaction, with a pending response. */
 export interface WriteOutcome extends Omit<WriteResult, 'answer'> {
   readonly answer: Promise<ReadBytes> | null
 }
 
 /** Code of the project around every write. */
 export interface Hooks {
-  /** Runs what comes before, which may change the data. @throws ApiError as the answer, another error for a bug of the hook */
+  /** Runs before-hooks, which may change the data. @throws ApiError as the response, another error for a bug of the hook */
   before(operation: WriteOperation): Promise<WriteOperation>
-  /** Runs what comes after the commit. Never throws. */
+  /** Runs after-hooks, after the commit. Never throws. */
   after(operation: WriteOperation, outcome: WriteResult): Promise<void>
 }
 
-/** How a caller names a write that it may repeat. */
+/** The key of a repeatable write. */
 export interface Once {
   /** 1 to 255 characters. */
   readonly key: string
-  /** Everything of the request that decides what is done and answered, but its body. */
+  /** Everything in the request, except its body, that affects the write and its response. */
   readonly request: string
 }
 
 /** Rules of a caller around a write, applied in its transaction. */
 export interface WritePolicy {
-  /** The administrator whom `createdBy` and `updatedBy` name. */
+  /** The administrator for `createdBy` and `updatedBy`. */
   readonly writerId: number
   /** Row ids of files that the data must not link to, as found by `before`. */
   readonly hiddenFiles?: ReadonlySet<number>
@@ -153,7 +153,7 @@ export interface WritePolicy {
   after(context: WriteContext, transaction: Transaction, operation: WriteOperation, outcome: WriteOutcome): Promise<void>
 }
 
-/** What a caller wants to do, and to which document. */
+/** A requested write. */
 export interface WriteStart {
   readonly action: HookAction
   readonly grants: Grants
@@ -161,7 +161,7 @@ export interface WriteStart {
   readonly documentId: string | null
   /** Null: the action takes none. */
   readonly body: (() => Promise<unknown>) | null
-  /** Says by which key the write is done only once; absent or null: it has none. @throws ApiError 400 */
+  /** Returns the idempotency key of the write; absent or null: none. @throws ApiError 400 */
   readonly once?: () => Once | null
   /** See `WriteOperation.policy`; required for grants of an administrator; absent: null. */
   readonly policy?: WritePolicy | null
@@ -223,7 +223,7 @@ export async function checkLocale({ read }: WriteContext, transaction: Transacti
   if (!(await isKnownLocale(transaction, locale))) throw validationError(`The locale "${locale}" does not exist`)
 }
 
-/** What the files of this room that write rows need to know. */
+/** The context for writing rows. */
 export function createRowContext(
   context: WriteContext,
   transaction: Transaction,
@@ -252,7 +252,7 @@ export function createRowContext(
   }
 }
 
-/** What a body is held to, and what its errors show beside the given. */
+/** Options for checking a body. */
 export const toInputOptions = ({ write: { type }, grants, addedByHooks, locale, now, publishes }: WriteOperation, isCreation: boolean) => ({
   writer: { grants, addedByHooks },
   publishes,
@@ -261,7 +261,6 @@ export const toInputOptions = ({ write: { type }, grants, addedByHooks, locale, 
   added: { publishedAt: type.draftAndPublish ? null : new Date(now).toISOString(), ...(type.localized ? { locale } : {}) },
 })
 
-/** What the checks of a publication look at. */
 type CheckedPublication = Pick<WriteOperation, 'grants' | 'data' | 'locale' | 'publishes' | 'trials'> & {
   readonly write: Pick<WriteRequest, 'type'>
 }

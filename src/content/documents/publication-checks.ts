@@ -1,4 +1,4 @@
-// What would refuse the publication of drafts, found by the checks of publishing itself; nothing is written, and no hooks run.
+// Finds errors that would prevent the publication of drafts, with the checks of publishing; nothing is written, and no hooks run.
 import { inBookkeeping, type Transaction } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
@@ -9,7 +9,7 @@ import { findVersions } from './store/rows.js'
 
 /** The drafts that are checked. */
 export interface CheckedDrafts {
-  /** Who is told of errors. */
+  /** The recipient of the errors. */
   readonly grants: Grants
   readonly type: ContentType
   readonly documentId: string
@@ -24,7 +24,7 @@ export interface PublicationError {
   readonly name: string
 }
 
-/** Resolves to the errors of each locale, in the order in which they were asked for; of a locale without a draft there are none. */
+/** Resolves to the errors of each requested locale, in order; none for a locale without a draft. */
 export type CheckPublications = (asked: CheckedDrafts) => Promise<readonly (readonly PublicationError[])[]>
 
 /** Opens the checks over one model. */

@@ -57,7 +57,7 @@ async function inLocales(
     if (entry !== null) entries.push(entry)
     side = draft ?? published
   }
-  // Where there is nothing to unpublish, all is as it was asked for.
+  // With nothing to unpublish, the document is already in the requested state.
   if (entries.length === 0 && (operation.action !== 'unpublish' || side === null)) return null
   const answer = answers === 'document' ? readResponse(context, transaction, operation, documentId, shown) : null
   if (answer !== null) await transaction.defer(answer)

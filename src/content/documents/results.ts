@@ -1,4 +1,4 @@
-// What a write shows, read inside its transaction: the document as the caller asked for it, and single versions.
+// The responses of writes, read inside their transaction: the document as the caller requested it, and single versions.
 
 import type { ReadBytes, Transaction } from '../../database/database.js'
 import { textOf } from '../../database/response/sink.js'
@@ -27,11 +27,11 @@ export async function readResponse(
   const text = `${grants.key} ${type.uid} ${format} ${locale} ${status} ${query}`
   const { plan, values, identityAt } = typeof query === 'string' ? plans.forQueryString(text, ask, 'data') : plans.forRequest(ask(), 'data')
   const answer = await transaction.read(plan, values.with(identityAt, documentId), true)
-  // The parameters may ask for what is not there, such as documents that were never published.
+  // The parameters may select nothing, such as documents that were never published.
   return answer ?? { bytes: emptyResponse, release: () => {} }
 }
 
-/** One version for whoever wants to know what the write was about: the caller, hooks. */
+/** One version of a write, for the caller and for hooks. */
 export async function readEntry(
   context: WriteContext,
   transaction: Transaction,
@@ -53,7 +53,7 @@ export async function readEntry(
   }
 }
 
-/** What a create or an update has done: the version that was written, and the answer. */
+/** The result of a create or an update: the written version, and the response. */
 export async function toWriteOutcome(
   context: WriteContext,
   transaction: Transaction,
@@ -67,7 +67,7 @@ export async function toWriteOutcome(
   return { documentId, entries, answer }
 }
 
-/** Filters in the query string of a DELETE hold: what they do not match stays (docs/differences.md). */
+/** Filters in the query string of a DELETE apply: documents that do not match are retained (docs/differences.md). */
 export async function matchesFilters(
   { read, plans }: WriteContext,
   transaction: Transaction,
@@ -76,7 +76,7 @@ export async function matchesFilters(
 ): Promise<boolean> {
   if (filters === undefined && _q === undefined) return true
   const identity = { attribute: 'documentId' as const, value: documentId }
-  // Whether a draft matches is told only to those who may see it.
+  // Only readers of drafts learn whether a draft matches.
   const states = mayReadDrafts(read.draftGrant === true, grants, type) ? [status, 'draft'] : [status]
   for (const state of states) {
     const request = readRequest(read, grants, { type, mode: 'first', identity }, { filters, _q, locale, status: state })

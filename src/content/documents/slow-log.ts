@@ -8,7 +8,7 @@ import type { WriteOperation } from './operation.js'
 /** The most statements of a plan that are logged, and characters of one. */
 const [maxStatements, maxStatementCharacters] = [10, 4_000]
 
-/** The same reads, of which slow ones are logged. Waiting for a thread or a connection counts. */
+/** Logs slow reads. Waiting for a thread or a connection counts. */
 export function logSlowReads({ reads, tableScans }: Pick<Database, 'reads' | 'tableScans'>, slow: SlowLog): Database['reads'] {
   return {
     ...reads,
@@ -54,17 +54,17 @@ function toPlanHash(known: PlanHandle): string {
 
 const getStatementTexts = (plan: ReadPlan): readonly string[] => statementsOf(plan).map(({ sql }) => sql)
 
-/** What the rows were looked for by, with advice. */
+/** The filters and sort keys of a plan, with advice. */
 function describePlan({ plan, subject }: PlanHandle, tableScans: SlowReads['tableScans']): Readonly<Record<string, unknown>> {
   if (subject === undefined) return {}
   const about = subject()
   return { filters: about.filters, sort: about.sort, ...getAdvice(plan, about, tableScans) }
 }
 
-/** Rows of a table from which on it is worth a word that all are looked through. */
+/** Full scans of tables with fewer rows are not reported. */
 const minScannedRows = 10_000
 
-/** Which large tables are looked through as a whole, and by which attributes an index could find their rows. */
+/** The large tables that are scanned, and the attributes that an index could help with. */
 function getAdvice(
   { root }: ReadPlan,
   { table, indexable }: PlanSubject,
@@ -86,7 +86,7 @@ function findScans(find: () => readonly TableScan[]): readonly TableScan[] {
   }
 }
 
-/** What a transaction writes. */
+/** The written types and actions of a transaction. */
 type SlowOperation = Pick<WriteOperation, 'action'> & { readonly write: { readonly type: { readonly uid: string } } }
 
 /** Runs a transaction that writes documents, and logs it if it was slow, whether or not it succeeded. Waiting for its turn and the commit count. */

@@ -1,4 +1,4 @@
-// Updating a document in one locale. What changes is decided first, as a plain value; the steps behind it write the version, its
+// Updating a document in one locale. The change is decided first, as a plain value; the following steps write the version, its
 // publication, and what the other locales share with it.
 import type { Moment, Transaction } from '../../database/database.js'
 import { componentsOf } from '../../model/schema/components.js'
@@ -38,7 +38,6 @@ type Target =
   | { readonly kind: 'existing'; readonly row: StoredVersion }
   | { readonly kind: 'newLocale'; readonly inherited: ReadonlySet<string> }
 
-/** What an update changes. */
 interface Change {
   /** As it was asked for, at the moment of the write. */
   readonly operation: WriteOperation
@@ -49,11 +48,11 @@ interface Change {
   /** The published version in the locale, as it was before; null if there is none. */
   readonly published: StoredVersion | null
   readonly input: Input
-  /** What conditions look at of the document as it was before; null: nothing. */
+  /** The former values of the document, for conditions; null: not needed. */
   readonly stored: WholeRow | null
   /** The attributes that the input gives. */
   readonly touched: ReadonlySet<Attribute>
-  /** What of the draft is published: nothing, the attributes that are given, or all, because the draft may have more to publish. */
+  /** The published part of the draft: nothing, the given attributes, or all, because the draft may have more to publish. */
   readonly publishes: 'nothing' | 'touched' | 'all'
 }
 
@@ -117,7 +116,7 @@ function toTarget({ write: { type }, locale, data }: WriteOperation, versions: r
   return row === undefined ? { kind: 'newLocale', inherited: getInherited(type, data) } : { kind: 'existing', row }
 }
 
-/** What of the document conditions look at where the body leaves it out; null: nothing. */
+/** The stored values for conditions on attributes that the body leaves out; null: not needed. */
 async function readStored(
   context: WriteContext,
   transaction: Transaction,
@@ -202,7 +201,7 @@ async function overwriteVersion(
   updateRow(transaction, type.table, row.id, {
     ...(await scalarColumns(input, hashPassword)),
     updated_at: saved,
-    // As in Strapi, a write publishes what has no drafts.
+    // As in Strapi, a write publishes documents without drafts.
     ...(type.draftAndPublish || isFormerDraft(row, versions) ? {} : { published_at: operation.now }),
     ...(operation.policy === null ? {} : { updated_by_id: operation.policy.writerId }),
   })
@@ -210,11 +209,11 @@ async function overwriteVersion(
   if (differs && row.drifted === 0) markModified(transaction, type, [row.id])
 }
 
-/** Whether a row is still the draft of another one: published too, both would count as copies of each other. */
+/** True if a row is still the draft of another one: if published too, both would count as copies of each other. */
 const isFormerDraft = (row: StoredVersion, versions: readonly StoredVersion[]): boolean =>
   row.published_at === null && versions.some(({ published_at, locale }) => published_at !== null && locale === row.locale)
 
-/** Whether no other document changes. Relations are lists of other documents too, those that wait for a first publication included. */
+/** True if no other document changes. Relations also change other documents, as do links pending for a first publication. */
 function touchesOneDocument({ operation, versions, target, published, input, touched, publishes }: Change): boolean {
   const { type } = operation.write
   const reachesLocales = mayDiffer(type, versions, touched) && versions.some((version) => version.locale !== operation.locale)
@@ -231,7 +230,7 @@ async function publish(context: WriteContext, writing: RowContext, change: Chang
     checkPublication(context, transaction, operation, id, part, findTakenFor(context, transaction, operation, documentId))
   if (publishes === 'nothing') {
     if (!type.draftAndPublish && target.kind === 'existing') await checkLinksLeft(context, transaction, change, id)
-    // What a type without drafts takes from another locale is held to its rules like what is published.
+    // Values that a type without drafts inherits from another locale are validated like published ones.
     if (!type.draftAndPublish && target.kind === 'newLocale' && target.inherited.size > 0) await check('whole')
     return null
   }
@@ -240,7 +239,7 @@ async function publish(context: WriteContext, writing: RowContext, change: Chang
   return publishRow(writing, { type, draft: id, published, touched, isWhole: publishes === 'all', now: operation.now })
 }
 
-/** Whether a change takes the last of required links away, or reveals that there are none, on a type without drafts. @throws ApiError 400 */
+/** Checks whether a change removes the last required link, or reveals a missing one, on a type without drafts. @throws ApiError 400 */
 async function checkLinksLeft(
   context: WriteContext,
   transaction: Transaction,
@@ -280,7 +279,7 @@ async function toOutcome(
   return { ...outcome, synced: { draft, moment: transaction.history.moment(seen) } }
 }
 
-/** What a write has written, and what it is compared with. */
+/** The written rows, and the basis for sharing them with other locales. */
 interface WrittenRows {
   readonly id: number
   readonly published: number | null
@@ -288,7 +287,7 @@ interface WrittenRows {
   readonly shared: SharedWrite
 }
 
-/** Gives the other locales what they share with the row that was written, and with its published row. */
+/** Copies the non-localized attributes of the written row, and of its published row, to the other locales. */
 async function writeOtherLocales(
   context: WriteContext,
   writing: RowContext,
@@ -308,7 +307,7 @@ async function writeOtherLocales(
   }
   const differs = target.kind === 'newLocale' || mayDiffer(type, versions, touched)
   const reaches = differs && (await reachesOthers(context, writing.transaction, type, before, id))
-  // The drafts may have got it by an earlier write: what is published has not.
+  // The drafts may have them from an earlier write, the published rows do not.
   if (!reaches && !(publishesAll && target.kind === 'existing')) return
   const state = !type.draftAndPublish ? 'any' : published === null ? 'draft' : 'published'
   const isWhole = shared.given.length === getSharedHolders(writing.model, type).length

@@ -1,4 +1,4 @@
-// Attributes of rows that have an API of their own (users): checked and stored like a document's, without drafts and locales.
+// Attributes of rows with a separate API (users): checked and stored like a document's, without drafts and locales.
 import { sql } from 'kysely'
 import type { RowReader, Transaction } from '../../database/database.js'
 import type { Stored } from '../../database/portable-sql.js'
@@ -15,7 +15,7 @@ import { writeBelow } from './store/components.js'
 import type { RowContext } from './store/row-context.js'
 import { createFindTaken } from './store/unique.js'
 
-/** What is stored, and where. */
+/** The context of writing attributes. */
 export interface AttributeWriting {
   readonly transaction: Transaction
   readonly model: Model
@@ -39,7 +39,7 @@ const toRowContext = ({ transaction, model, defaultLocale, hashPassword }: Attri
 
 /**
  * Writes relations, components and media of a row.
- * @throws ApiError 400 for what they name and is not there, and for relations to types that have a scope: those are written from their side
+ * @throws ApiError 400 for missing targets, and for relations to types with a scope: those are written from their side
  */
 export async function writeAttributes(to: AttributeWriting, type: ContentType, id: number, input: Input, isNew: boolean): Promise<void> {
   if (to.scopes.size > 0) refuseScoped(to.scopes, input)

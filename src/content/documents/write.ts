@@ -1,4 +1,4 @@
-// Writing documents: every operation on content, whoever asks for it, is one transaction that starts here.
+// Writing documents: every operation on content, for every caller, is one transaction that starts here.
 import type { Transaction } from '../../database/database.js'
 import { ApiError, forbidden } from '../../foundation/errors/errors.js'
 import type { HookAction } from '../../foundation/public/documents.js'
@@ -15,7 +15,7 @@ import { onlyDocument, resolveSpelling } from './store/rows.js'
 import { updateDocument } from './update.js'
 
 /**
- * Does what is asked, in one transaction, with the hooks of the project around it. Null: there is no such document.
+ * Runs a write in one transaction, wrapped in the project's hooks. Null: there is no such document.
  * @throws ApiError 403, 400, 503
  */
 export type DocumentWrites = (asked: WriteStart) => Promise<WriteResult | null>
@@ -69,7 +69,7 @@ export function createWrites(context: WriteContext, onceKeys: IdempotencyKeys): 
   }
 }
 
-/** Does what is asked in its transaction, within the scope of the caller. Null: there is no such document. @throws ApiError 403, 400 */
+/** Runs a write in its transaction, within the scope of the caller. Null: there is no such document. @throws ApiError 403, 400 */
 export async function execute(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<WriteOutcome | null> {
   const { write, grants, policy } = operation
   if (grants.content !== undefined && policy === null) throw new Error('A write with grants of an administrator needs a policy')
@@ -88,7 +88,7 @@ function resolveLocale(transaction: Transaction, { locale, write }: WriteOperati
 
 const noDocument: RunAction = () => Promise.resolve(null)
 
-/** Does what is asked within the scope of the caller. A document outside of it is not there. @throws ApiError 403 if one would leave it */
+/** Runs a write within the scope of the caller. A document outside of it does not exist. @throws ApiError 403 if one would leave it */
 const withinScope: RunAction = async (context, transaction, operation) => {
   const { action, documentId, grants } = operation
   const { type } = operation.write

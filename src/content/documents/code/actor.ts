@@ -8,15 +8,15 @@ import type { WriteResult, WriteStart } from '../operation.js'
 import type { DocumentReads as Reads } from '../read/find.js'
 import type { DocumentWrites } from '../write.js'
 
-/** Whose documents a document service reads and writes. */
+/** The identity that a document service acts for. */
 export interface Actor {
-  /** A caller of the API, for whom policies hold; null: the project itself. */
+  /** A caller of the API, subject to policies; null: the project itself. */
   readonly caller: OperationCaller | null
   /** Resolves to its permissions. Those of a caller depend on scopes, which are asked when something is read or written. */
   readonly grants: () => Promise<Grants>
-  /** The request for which it acts; null: none. */
+  /** The id of the request that it acts for; null: none. */
   readonly requestId: string | null
-  /** How many hooks started each other to come here. */
+  /** Hook nesting depth. */
   readonly depth: number
 }
 
@@ -98,7 +98,7 @@ export function toDocumentId(type: ContentType, method: string, { documentId }: 
 export const parseEntries = <Shape>(outcome: WriteResult | null): readonly Shape[] =>
   (outcome?.entries ?? []).map(({ asked }) => JSON.parse(asked!) as Shape)
 
-/** What could have come over HTTP: dates as texts, no functions, nothing that others still change. */
+/** Plain data as HTTP could have sent it: dates as texts, no functions, no shared objects. */
 export function toPlainData(value: unknown): unknown {
   if (value === undefined) return undefined
   return JSON.parse(JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? String(inner) : (inner as unknown))))

@@ -18,7 +18,7 @@ export function createDefaults(types: Readonly<Record<string, TypeSettings>>): A
   }
 }
 
-/** What could have come over HTTP: no functions, nothing that others still change. */
+/** Plain data as HTTP could have sent it. */
 const toPlainDefaults = (defaults: QueryDefaults): QueryDefaults => JSON.parse(JSON.stringify(defaults)) as QueryDefaults
 
 function withDefaults({ pageSize, ...defaults }: QueryDefaults, given: Parameters): Parameters {

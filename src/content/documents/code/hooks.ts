@@ -13,11 +13,10 @@ import type { Hooks, WriteOperation, WriteResult } from '../operation.js'
 import type { CodeRequest, FindReadHooks, Policies, TypeReadHooks } from '../read/hooks.js'
 import { type TypeCodeOptions, toCodeCall, toResponseError } from './policies.js'
 
-/** Settings of hooks, and what they use. */
 export interface HookOptions {
   /** Milliseconds for each hook. */
   readonly hookTimeout: number
-  /** How deep operations that hooks start may be nested. */
+  /** Maximum nesting depth of operations that hooks start. */
   readonly hookDepth: number
   /** Returns what hooks of an operation at this depth get, which comes from this request. */
   services(depth: number, requestId: string | null): ContentService
@@ -88,7 +87,7 @@ const matching = (hooks: readonly NamedHook[], part: 'before' | 'after', { actio
       hook[part] !== undefined && (hook.types?.includes(type.uid) ?? true) && (hook.actions === undefined || hook.actions.includes(action)),
   )
 
-/** What before-hooks and after-hooks are told about an operation. */
+/** The description of an operation for hooks. */
 function toHookCall(operation: WriteOperation, { services }: HookOptions) {
   const { action, write, locale, everywhere } = operation
   const publishes = action === 'publish' || (action !== 'delete' && operation.publishes && operation.data !== null)

@@ -5,7 +5,7 @@ import type { PolicyCall, TypeSettings } from '../../../foundation/public/type-s
 import { failureOf, runCode } from '../../../foundation/runtime/project-code.js'
 import type { CodeRequest, Policies } from '../read/hooks.js'
 
-/** What the code of a project around requests uses. */
+/** Options of the project's code around requests. */
 export interface TypeCodeOptions {
   /** Milliseconds for each function. */
   readonly hookTimeout: number
@@ -21,7 +21,7 @@ export function createPolicies(types: Readonly<Record<string, TypeSettings>>, op
     const policy = known.get(asked.type.uid)?.[asked.action]
     if (policy === undefined) return
     const name = `the policy ${asked.action} of ${asked.type.uid}`
-    // A policy looks: what it changes in the request, nobody sees.
+    // Copies: a policy cannot change the request.
     const call = {
       ...toCodeCall(asked, options),
       query: structuredClone(asked.parameters),
@@ -39,13 +39,13 @@ export function createPolicies(types: Readonly<Record<string, TypeSettings>>, op
   return { check, has: (action) => [...known.values()].some((policies) => policies[action] !== undefined) }
 }
 
-/** What every function of a project around requests is told. */
+/** The description of a request for all functions of a project. */
 export const toCodeCall = ({ type, action, caller, requestId, grants, documentId }: CodeRequest, { documents }: TypeCodeOptions) => ({
   ...{ uid: type.uid, action, documentId, caller, documents: documents(requestId) },
   may: grants.may,
 })
 
-/** Names of errors by which code of the project answers a request. Built-in errors have other names: those are bugs. */
+/** Error names that become responses. Built-in errors have other names: those are bugs. */
 const responseErrors: ReadonlySet<string> = new Set<ErrorName>([
   'ApplicationError',
   'BadRequestError',

@@ -65,7 +65,6 @@ export function createService(withParts: WithParts, actor: Actor, maxWrites: num
   return documentsOf as DocumentService
 }
 
-/** What bulk writes are made of. */
 export interface BulkOptions {
   readonly withParts: WithParts
   readonly actor: Actor
@@ -162,7 +161,7 @@ export type Method = keyof typeof methodParameters
 /** Methods that nothing can be meant by without parameters. */
 const methodsWithParameters: ReadonlySet<Method> = new Set(['create', 'update', 'createMany', 'updateMany', 'deleteMany'])
 
-/** @throws TypeError for anything but an object of the method's parameters, and those in `also`. What is undefined counts as absent. */
+/** @throws TypeError for anything but an object of the method's parameters, and those in `also`. Undefined parameters count as absent. */
 export function checkParameters(uid: string, method: Method, given: unknown, also: readonly string[] = []): void {
   const names = [...methodParameters[method], ...also]
   const there = `there are ${names.join(', ')}`
@@ -180,7 +179,7 @@ export type CheckedMethods = <Parameters, Result>(
   perform: (given: Parameters) => Promise<Result>,
 ) => (given?: Parameters) => Promise<Result>
 
-/** The methods of a type's documents. What they do is the service's own work, whichever code of the project calls them. */
+/** The methods of a type's documents. They run as the service's work, independent of the calling code. */
 export const checkedMethods =
   (uid: string): CheckedMethods =>
   (method, perform) =>

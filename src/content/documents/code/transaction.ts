@@ -19,7 +19,7 @@ interface DescribedWrite {
   readonly createdId: string | null
 }
 
-/** What a function has described and returned, in which each handle stands for a write. */
+/** The described writes, and the return value, with handles for writes. */
 interface DescribedWrites {
   readonly writes: readonly DescribedWrite[]
   readonly handles: ReadonlyMap<unknown, number>
@@ -95,14 +95,14 @@ const actions = ['create', 'update', 'delete', 'publish', 'unpublish', 'discardD
 const isPromise = (value: unknown): value is Promise<unknown> =>
   typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
 
-/** What a write resolves to, as a method of `documents(uid)` does. */
+/** The result of a write, as a method of `documents(uid)` returns it. */
 function toResult({ action, given }: DescribedWrite, outcome: WriteResult | null): unknown {
   const entries = parseEntries(outcome)
   if (action === 'create' || action === 'update') return entries[0] ?? null
   return { documentId: outcome?.documentId ?? given.documentId ?? '', entries }
 }
 
-/** What was returned, with results in place of handles, also in lists and plain objects. */
+/** The return value with handles replaced by results, also in lists and plain objects. */
 function withResults(value: unknown, handles: ReadonlyMap<unknown, number>, results: readonly unknown[]): unknown {
   const index = handles.get(value)
   if (index !== undefined) return results[index]

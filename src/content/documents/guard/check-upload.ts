@@ -6,7 +6,7 @@ import type { ReadRequest } from '../../../query/request.js'
 import { type ReadContext, readRowsInScope, readVersions } from '../../../query/rest/read.js'
 import type { Policies, ReadCaller } from '../read/hooks.js'
 
-/** A row that files are to be linked to. */
+/** The row that files will be linked to. */
 export interface UploadTarget {
   readonly shape: Schema
   readonly id: number
@@ -15,8 +15,8 @@ export interface UploadTarget {
 }
 
 /**
- * Whether files may be linked to a row, as far as scopes and policies for updates say. Entries of components are left to callers for whom the
- * project has neither. `asker`: null for the project itself, of which no policy is asked. The caller's permission has been checked. @throws ApiError 400 if there is no such row for it; 403
+ * Checks scopes and policies for updates before files are linked to a row. Entries of components are accepted if the project has neither.
+ * `asker`: null for the project itself, which has no policy. The caller's permission has been checked. @throws ApiError 400 if there is no such row for it; 403
  */
 export type CheckUpload = (grants: Grants, asker: ReadCaller | null, to: UploadTarget) => Promise<void>
 

@@ -40,7 +40,7 @@ export function findUnnameable(
   }
 }
 
-/** Whether a version of the document is hidden: then the whole document does not exist for the caller. */
+/** True if a version of the document is hidden: then the whole document does not exist for the caller. */
 export async function isHidden(
   reading: TransactionReads,
   transaction: Transaction,
@@ -70,7 +70,7 @@ export async function withoutHidden<Row extends { readonly id: number }>(
 }
 
 /**
- * Returns the targets that a relation gets, with those of `present` that are hidden: nobody loses what they cannot see.
+ * Returns the new targets of a relation, including hidden ones among `present`: callers cannot remove links that they cannot see.
  * @throws ApiError 403 if a relation to one target has a hidden one and would get another
  */
 export async function keepHidden(

@@ -52,14 +52,14 @@ export function getTargetType(model: Model, attribute: Attribute): ContentType |
   return attribute.kind === 'relation' || attribute.kind === 'morphFrom' ? model.types.get(attribute.target) : undefined
 }
 
-/** What a relation names; nothing where an entry names no target. */
+/** The references of a relation; empty if an entry has no target. */
 export function getReferences(value: unknown, attribute: Attribute): readonly Reference[] {
   const form = relationForm(value, attribute)
   if (!namesTargets(form)) return []
   return [form.set, form.disconnect, form.connect].flatMap((entries = []) => relationInput({ connect: entries }).connect)
 }
 
-/** The documents that a relation names, in the order in which they are missed, each before the neighbour that its position names. */
+/** The documents of a relation, in the order of their errors, each before the neighbour in its position. */
 function getDocumentReferences(value: unknown, attribute: Attribute): readonly Reference[] {
   return getReferences(value, attribute).flatMap((reference) => {
     const neighbour = reference.position?.before ?? reference.position?.after

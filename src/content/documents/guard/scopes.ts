@@ -8,7 +8,6 @@ import { withTimeout } from '../../../foundation/runtime/timeout.js'
 import type { Model } from '../../../model/schema/types.js'
 import type { ReadCaller } from '../read/hooks.js'
 
-/** What scopes use. */
 export interface ScopeOptions {
   /** Milliseconds for all scopes of a request. */
   readonly hookTimeout: number
@@ -20,7 +19,7 @@ export interface ScopeOptions {
 export interface ProjectScopes {
   /**
    * Returns the grants of a caller within them.
-   * @throws Error if a scope fails or returns what is no scope: the request sees nothing then. ApiError 503 if it takes too long
+   * @throws Error if a scope fails or returns an invalid value: the request sees nothing then. ApiError 503 if it takes too long
    */
   apply(asker: ReadCaller, grants: Grants): Promise<Grants>
   /** Returns the grants without any document of a type that has a scope. Asks no scope. */
@@ -53,7 +52,7 @@ export function createScopes(
 }
 
 /**
- * What a scope returns, as plain data. A scope that returns nothing shows nothing: it has forgotten a case.
+ * The result of a scope as plain data. A scope that returns undefined fails: it has forgotten a case.
  * @throws Error also for an error of the scope itself, which is no answer to the caller; ApiError 503 if the database is not available
  */
 async function runScope(

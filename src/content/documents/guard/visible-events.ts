@@ -8,7 +8,7 @@ import type { EntryEventSummary } from '../../events/event-summaries.js'
 import type { DocumentReads } from '../read/find.js'
 import type { ReadCaller } from '../read/hooks.js'
 
-/** Who follows events, and of which versions. */
+/** A caller that follows events, and the versions that it sees. */
 export interface EventReader {
   readonly asker: ReadCaller
   /** Within the scopes of the project. */
@@ -19,7 +19,7 @@ export interface EventReader {
 /** Events after which the version is no longer there. */
 const removals: ReadonlySet<string> = new Set(['entry.delete', 'entry.unpublish'])
 
-/** Whether a caller may follow events about a type. */
+/** True if a caller may follow events about a type. */
 export const mayFollow = ({ context }: DocumentReads, { grants, status }: EventReader, type: ContentType): boolean =>
   type.exposed && grants.may(`${type.uid}.find`) && (status === 'published' || mayReadDrafts(context.draftGrant === true, grants, type))
 
@@ -70,7 +70,7 @@ async function readEntry(
     answer.release()
     return JSON.stringify(data)
   } catch (error) {
-    // The project's code, or a query of its own, refuses the document to this caller.
+    // The project's code or query refuses the document to this caller.
     if (error instanceof ApiError && error.status < 500) return null
     throw error
   }

@@ -14,7 +14,7 @@ import type { Body, Checked, Checking, PossibleError, ValuePath } from './types.
 /** True for objects that are no list. */
 export const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A body with casts and defaults, and what is wrong with it, or is if a value is taken. */
+/** A body with casts and defaults, and its errors, certain or possible. */
 export interface CheckedBody {
   readonly value: Body
   readonly errors: readonly PossibleError[]
@@ -52,7 +52,7 @@ function checkShape(checking: Checking, shape: Schema, body: Body, path: ValuePa
   return { value, errors: inFieldOrder(path, groups) }
 }
 
-/** As publishing looks at what is stored. */
+/** The strictness of publishing, for stored values. */
 const asStored = (checking: Checking): Checking => ({ ...checking, isStored: true, isCreation: true })
 
 function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown, path: ValuePath): Checked {
@@ -81,7 +81,7 @@ function checkAttribute(checking: Checking, attribute: Attribute, sent: unknown,
   }
 }
 
-/** What a stored document does not mention is null there. */
+/** Absent attributes of a stored document are null. */
 const orNull = ({ isStored }: Checking, sent: unknown): unknown => (sent === undefined && isStored ? null : sent)
 
 function checkSingle(checking: Checking, attribute: ComponentAttribute, sent: unknown, path: ValuePath): Checked {
@@ -123,7 +123,7 @@ function wrongLength({ isDraft }: Checking, attribute: ComponentAttribute | Dyna
   ]
 }
 
-/** A component without an id is a new one, also in an update of what it belongs to. */
+/** A component without an id is new, also in an update of its owner. */
 function checkEntry(checking: Checking, attribute: ComponentAttribute, entry: unknown, path: ValuePath): Checked {
   if (!isBody(entry)) return { value: null, errors: [typeError(path, 'object', null, entry)] }
   return checkShape(
@@ -164,10 +164,10 @@ function checkZoneEntry(checking: Checking, attribute: DynamicZone, entry: unkno
   return { value, errors: [...wrongType, choiceError(at, componentNames(checking.model), uid)] }
 }
 
-/** All components, in the order in which Strapi lists them. */
+/** All components, in Strapi's order. */
 const componentNames = (model: Model): readonly string[] => [...model.components.keys()].sort().reverse()
 
-/** What is wrong with the relations of a checked body as a whole, in components too; null where every entry names a target. */
+/** The first error about relations of a checked body, in components too; null if every entry has a target. */
 export function relationProblem(model: Model, shape: Schema, body: Body): string | null {
   for (const attribute of shape.attributes.values()) {
     const value = isWritable(shape, attribute) ? body[attribute.name] : undefined
@@ -254,7 +254,7 @@ function toLevelValues(checking: Checking, shape: Schema, body: Body, path: Valu
 
 const isValue = ({ kind }: Attribute): boolean => kind === 'scalar' || kind === 'component' || kind === 'dynamiczone'
 
-/** A component with what it keeps of the stored one. */
+/** A component merged with the retained values of the stored one. */
 function mergeStored({ kind }: Attribute, given: unknown, before: unknown): unknown {
   const keeps = kind === 'component' && isBody(given) && isBody(before) && isSameRow(given, before)
   return keeps ? { ...before, ...given } : given
@@ -262,7 +262,7 @@ function mergeStored({ kind }: Attribute, given: unknown, before: unknown): unkn
 
 const isSameRow = (entry: Body, stored: Body): boolean => entry.id !== undefined && String(entry.id) === String(stored.id)
 
-/** What is stored of the entry that a body changes; null for a new one, and where it is not known. */
+/** The stored entry that a body changes; null for a new one, and if unknown. */
 export function findStoredEntry({ stored = null }: Checking, { name, kind }: ComponentAttribute | DynamicZone, entry: Body): Body | null {
   const value = stored?.[name]
   const entries: readonly unknown[] = Array.isArray(value) ? value : [value]

@@ -1,4 +1,4 @@
-// The structure of `blocks`, the rich text of the editor: which nodes there are, what each has, what may stand in what.
+// The structure of `blocks`, the editor's rich text: its nodes, their fields, and their permitted children.
 import { toBoolean, toList, toNumber, toText } from './casts.js'
 import { attributeError, checkEach, choiceError, inFieldOrder, typeError, wholeError } from './errors.js'
 import type { AttributeError, Checked, ValuePath } from './types.js'
@@ -93,7 +93,7 @@ const address: BlockField = field(
 
 const isAddress = (url: string): boolean => URL.canParse(url.startsWith('/') ? `https://octavo.invalid${url}` : url)
 
-/** A list in which every entry is checked by `entry`; `empty` is what an empty one is told. */
+/** A list of `entry`; `empty`: the error of an empty list. */
 const list = (entry: () => BlockField, empty?: string): BlockField =>
   field(
     (value) => Array.isArray(value) && (value.length > 0 || empty === undefined) && value.every(entry().fits),
@@ -174,7 +174,7 @@ const block = oneOf(
   'Block node is of invalid type',
 )
 
-/** Which nodes of the text that is being checked fit: those around a wrong one would ask again at each level. */
+/** Validity of the nodes of the current text: the parents of an invalid node would check it again at each level. */
 let fitting = new WeakMap<object, boolean>()
 
 function remembered(node: object, fits: () => boolean): boolean {

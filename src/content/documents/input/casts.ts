@@ -1,14 +1,14 @@
-// How a value that is sent becomes one of the type that an attribute wants, as lenient as the content API is.
+// Casts values to the type of an attribute, as leniently as the content API does.
 
 import { checkStructure } from '../../../foundation/runtime/json-structure.js'
 import { isTooDeep } from './keys.js'
 
-/** Numbers and booleans become texts; objects, lists and what is absent stay what they are. */
+/** Numbers and booleans become texts; other values are returned unchanged. */
 export function toText(value: unknown): unknown {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : value
 }
 
-/** Digits and the like become numbers; what is none becomes NaN. */
+/** Numeric texts become numbers; other values become NaN. */
 export function toNumber(value: unknown): number {
   if (typeof value === 'number') return value
   const digits = typeof value === 'string' ? value.replace(/\s/g, '') : null
@@ -16,7 +16,7 @@ export function toNumber(value: unknown): number {
   return Number.parseFloat(written(value))
 }
 
-/** `true`, `1`, `false` and `0`, as texts or numbers; anything else stays what it is. */
+/** `true`, `1`, `false` and `0`, as texts or numbers; other values are returned unchanged. */
 export function toBoolean(value: unknown): unknown {
   const text = written(value)
   return /^(true|1)$/i.test(text) ? true : /^(false|0)$/i.test(text) ? false : value
@@ -31,7 +31,7 @@ function written(value: unknown): string {
   }
 }
 
-/** What a list given as a text may hold. */
+/** Limits of a list that is given as a text. */
 const listTextLimits = { bodyDepth: 500, bodyValues: 100_000, bodyKeys: 10_000 }
 
 /** A list, or the list that a text holds as JSON; null where there is none. */

@@ -25,7 +25,7 @@ export function wholeError(path: ValuePath, message: string, value?: unknown): A
   return { path, message, value: typeof value === 'number' && !Number.isFinite(value) ? null : value }
 }
 
-/** `x must be a \`string\` type, but the final value was: \`5\`.`, with what was sent where casting changed it. */
+/** `x must be a \`string\` type, but the final value was: \`5\`.`, with the original value if casting changed it. */
 export function typeError(path: ValuePath, type: string, value: unknown, sent: unknown): AttributeError {
   const cast = sent !== null && sent !== undefined && sent !== value ? ` (cast from the value \`${printed(sent)}\`).` : '.'
   return attributeError(path, `must be a \`${type}\` type, but the final value was: \`${printed(value)}\`${cast}`, value)
@@ -37,7 +37,7 @@ export function choiceError(path: ValuePath, choices: readonly unknown[], value:
 }
 
 /**
- * The errors of an object's fields in the order in which Strapi lists them: fields are looked at from the last to the
+ * The errors of an object's fields in Strapi's order: fields are checked from the last to the
  * first, then sorted by the first field name that their printed path contains.
  */
 export function inFieldOrder(path: ValuePath, groups: ReadonlyMap<string, readonly PossibleError[]>): PossibleError[] {
@@ -55,7 +55,7 @@ export function inFieldOrder(path: ValuePath, groups: ReadonlyMap<string, readon
     .flatMap(({ name }) => groups.get(name)!)
 }
 
-/** Checks entry after entry, until so much is wrong that nobody would read more. */
+/** Checks entries until there are enough errors to report. */
 export function checkEach(
   entries: readonly unknown[],
   check: (entry: unknown, index: number) => Checked,
@@ -94,7 +94,7 @@ export function settlePatterns(trials: PatternChecks, errors: readonly PossibleE
   })
 }
 
-/** Looks up all values that must be unique. Resolves to what is wrong, of many unique values no more than of other errors. */
+/** Looks up all values that must be unique and resolves to the errors, limited like other errors. */
 export async function settleUnique(errors: readonly PossibleError[], findTaken: FindTaken): Promise<readonly AttributeError[]> {
   const claims = errors.map(getClaim).filter((claim) => claim !== null)
   if (claims.length === 0) return errors
@@ -106,7 +106,7 @@ export async function settleUnique(errors: readonly PossibleError[], findTaken: 
   return settled.slice(0, Math.max(inputErrors, errors.length - claims.length))
 }
 
-/** Who is told what is wrong with a draft. */
+/** The recipient of errors about a draft. */
 export interface ErrorReader {
   readonly grants: Grants
   /** The caller may read drafts of the type. */
@@ -134,7 +134,7 @@ function withoutValue(message: string): string {
   return at === -1 ? message : `${message.slice(0, at)}.`
 }
 
-/** `seen`: the attributes that the reader may see beside it; null: all that are not private. */
+/** `seen`: the reader's visible attributes; null: all that are not private. */
 const isSecret = (attribute: Attribute, seen: AttributeGrants | null, { grants }: ErrorReader): boolean =>
   (seen === null ? attribute.private : !isGranted(seen, attribute.name)) ||
   (attribute.kind === 'scalar' && attribute.type === 'password') ||
@@ -160,7 +160,7 @@ function findShapes(model: Model, type: ContentType, path: ValuePath, reader: Er
 const grantsBelow = (seen: AttributeGrants | null, name: string): AttributeGrants | null =>
   seen === null ? null : grantedBelow(seen, name)
 
-/** A value of one of `shapes`, or a list of such, without what is secret. */
+/** A value of one of `shapes`, or a list of them, without secret members. */
 function redactValue(model: Model, value: unknown, shapes: readonly Schema[], seen: AttributeGrants | null, reader: ErrorReader): unknown {
   if (Array.isArray(value)) return value.map((one) => redactValue(model, one, shapes, seen, reader))
   if (typeof value !== 'object' || value === null || shapes.length === 0) return value

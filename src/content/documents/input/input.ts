@@ -11,19 +11,18 @@ import { toStored } from './stored.js'
 import type { AttributeError, Body, ComponentInput, FindTaken, Input, InputContext } from './types.js'
 
 export interface InputOptions {
-  /** Who writes: relations need the permission to find what they point to. */
+  /** The writer: relations need the permission to find their targets. */
   readonly writer: WriteAccess
-  /** Drafts may lack what is required and miss formats and minima. */
+  /** Drafts may lack required values and violate formats and minima. */
   readonly isDraft: boolean
-  /** Defaults apply, and what is required may not be absent. */
+  /** Applies defaults, and refuses absent required values. */
   readonly isCreation: boolean
-  /** What the service adds to the row (publishedAt, locale): shown in errors about the data as a whole. */
+  /** Members that the service adds to the row (publishedAt, locale): shown in errors about the data as a whole. */
   readonly added?: Body
   /** Attributes of the document that a new locale takes from the others: absent, they are neither missed nor filled in. */
   readonly inherited?: ReadonlySet<string>
   /** The stored row that the body changes, or what a new locale takes from another one: conditions look at it. Absent or null: not needed. */
   readonly stored?: Body | null
-  /** The write publishes what it gives. */
   readonly publishes?: boolean
 }
 
@@ -48,7 +47,7 @@ export async function readInput(
   return toInput(context.model, type, value, shown, options.isCreation)
 }
 
-/** Whether data that `readInput` has read as a draft may also be published. */
+/** True if data that `readInput` has read as a draft may also be published. */
 export async function mayBePublished(
   context: InputContext,
   type: ContentType,
@@ -61,7 +60,7 @@ export async function mayBePublished(
   return (await settleUnique(errors, findTaken)).length === 0
 }
 
-/** The values that `data` has or leaves to defaults, as errors show them too, and what is or may be wrong with them. */
+/** The values of `data` with defaults, also as errors show them, and their errors, certain or possible. */
 async function checkData(context: InputContext, type: ContentType, data: Body, options: Omit<InputOptions, 'writer'>) {
   const given = Object.entries(data).filter(([key]) => isWritable(type, type.attributes.get(key)))
   const { value, errors } = checkBody({ ...context, ...options, places: [], isStored: false }, type, Object.fromEntries(given))
@@ -72,7 +71,7 @@ async function checkData(context: InputContext, type: ContentType, data: Body, o
   return { value, shown, errors: [...errors, ...localeErrors(locale), ...(problem === null ? [] : [wholeError([], problem, shown)])] }
 }
 
-/** The locale must be a text that fits its column. Types that are not localized have one too, for what stands beside the attributes. */
+/** The locale must be a text that fits its column, also on types without locales. */
 function localeErrors(locale: unknown): readonly AttributeError[] {
   if (locale === undefined || locale === null) return []
   if (typeof locale !== 'string') return [typeError(['locale'], 'string', locale, locale)]
@@ -82,7 +81,7 @@ function localeErrors(locale: unknown): readonly AttributeError[] {
 }
 
 /**
- * Reads what `given` says about attributes of a row that has an API of its own; other members are ignored. `input` is null
+ * Reads attributes of a row with a separate API (users); other members are ignored. `input` is null
  * where something is wrong.
  * @throws ApiError 400 for a body that is nested too deeply.
  */
@@ -95,7 +94,7 @@ export function readAttributes(
 ): { readonly input: Input | null; readonly errors: readonly AttributeError[] } {
   if (isTooDeep(given)) throw validationError('The data is nested too deeply')
   const known = Object.entries(given).filter(([key]) => isWritable(type, type.attributes.get(key)))
-  // Nothing of it is claimed: `checkUniqueAttributes` looks for what is taken.
+  // Nothing is claimed here: `checkUniqueAttributes` finds taken values.
   const checked = checkBody(
     { ...context, places: null, isDraft: false, isCreation, isStored: false, stored },
     type,

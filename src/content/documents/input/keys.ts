@@ -1,4 +1,4 @@
-// Which keys a body may have: unknown and forbidden ones are refused before any value is looked at.
+// Checks the keys of a body: unknown and forbidden ones are refused before any value is checked.
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
 import { fileType } from '../../../model/schema/link.js'
@@ -6,14 +6,14 @@ import type { Attribute, Component, ContentType, Model, Schema } from '../../../
 import { assertNever } from '../../../model/schema/types.js'
 import type { Body } from './types.js'
 
-/** Bodies nested deeper are refused: whoever walks or prints them would run out of stack. */
+/** Maximum depth of bodies, so that recursion cannot exhaust the stack. */
 const maxDepth = 500
 
 /** Written by the service alone. */
 const refused = new Set(['createdAt', 'updatedAt', 'createdBy', 'updatedBy', 'localizations'])
-/** Accepted beside the attributes and not looked at; `data` is a body that was wrapped twice. */
+/** Accepted and ignored; `data` is a body that was wrapped twice. */
 const ignored = new Set(['publishedAt', 'locale', 'data'])
-/** What a component carries beside its attributes. `documentId` is ignored: the specification's answers have one. */
+/** Additional keys of a component. `documentId` is ignored: responses of the specification have one. */
 const componentKeys = new Set(['id', 'documentId'])
 const zoneKeys = new Set([...componentKeys, '__component'])
 const operations = new Set(['set', 'connect', 'disconnect', 'options'])
@@ -22,7 +22,7 @@ const referenceKeys = new Set([...operations, 'id', 'documentId', 'locale'])
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [value])
 
-/** Who has put together the data of a write. */
+/** The origin of the data of a write. */
 export interface WriteAccess {
   readonly grants: Grants
   /** Attributes that the caller did not send and hooks of the project have added: these may name what the caller may not find. */
@@ -30,8 +30,8 @@ export interface WriteAccess {
 }
 
 /**
- * Holds the keys of `data` to the model and to the caller: a relation to what the caller may not find is refused whatever
- * its value, so that nobody learns whether a document exists by linking to it.
+ * Checks the keys of `data` against the model and the grants: a relation to a type that the caller may not find is refused for every
+ * value, so that linking does not reveal whether a document exists.
  * @throws ApiError 400 `Invalid key …` for the first key that may not be there.
  */
 export function checkKeys(model: Model, { grants, addedByHooks }: WriteAccess, type: ContentType, data: unknown): void {
@@ -45,7 +45,7 @@ export function checkKeys(model: Model, { grants, addedByHooks }: WriteAccess, t
   }
 }
 
-/** What one walk through a body knows: the first relation that the caller may not write, which counts behind all unknown keys. */
+/** State of one walk: the first forbidden relation, reported after all unknown keys. */
 interface Walk extends WriteAccess {
   readonly model: Model
   forbidden: ApiError | null
@@ -64,7 +64,7 @@ export function isWritable(shape: Schema, attribute: Attribute | undefined): att
   return shape.kind === 'component' || !refused.has(attribute.name)
 }
 
-/** True for a name that bodies may have beside the attributes of a type or a component: it sets none. */
+/** True for a key that bodies may have in addition to the attributes of a type or a component, without effect. */
 export const isExtraKey = (shape: Schema, name: string): boolean =>
   !isWritable(shape, shape.attributes.get(name)) &&
   ((shape.kind === 'component' ? zoneKeys : ignored).has(name) || shape.unstored.has(name))
@@ -118,7 +118,7 @@ function checkBelow(walk: Walk, attribute: Attribute, value: Body, path: string)
   }
 }
 
-/** The entries of `connect` and its kin are free to carry more; what stands in place of a target must look like one. */
+/** Entries of `connect` and similar keys may have other members; an entry used as a target must look like one. */
 function checkReferences(model: Model, target: string, value: Body, path: string): void {
   const attributes = model.types.get(target)?.attributes
   for (const entry of listed(value).filter(isBody)) {
@@ -127,7 +127,7 @@ function checkReferences(model: Model, target: string, value: Body, path: string
 }
 
 /**
- * Relations need `find` of what they point to. Those whose target varies name it in each entry's `__type`, and those to one
+ * Relations need `find` on their target type. Polymorphic ones name it in each entry's `__type`; polymorphic to-one relations
  * cannot be written at all.
  */
 function mayRelate(walk: Walk, attribute: Attribute, value: unknown, path: string): boolean {

@@ -2,14 +2,12 @@
 import { patternTime } from '../../../foundation/config/limits.js'
 import { isDoneWithin, type Pattern } from '../../../model/schema/patterns.js'
 
-/** What came of it so far. */
 export interface PatternChecks {
   readonly results: Map<Pattern, Map<string, boolean>>
   /** Milliseconds that are left. */
   left: number
 }
 
-/** A text that a pattern is to be held against. */
 export interface PatternCheck {
   readonly pattern: Pattern
   readonly value: string
@@ -18,7 +16,7 @@ export interface PatternCheck {
 /** No trials so far, and all the time that one body has. */
 export const createPatternChecks = (): PatternChecks => ({ results: new Map(), left: patternTime })
 
-/** Notes which of the texts match. The one at which time is over does not; those behind it are not looked at. */
+/** Records the matching texts. The text at the deadline counts as no match; later ones are not tested. */
 export function runPatternChecks(trials: PatternChecks, wanted: readonly PatternCheck[]): void {
   const note = ({ pattern, value }: PatternCheck, isMatch: boolean): void => {
     if (!trials.results.has(pattern)) trials.results.set(pattern, new Map())

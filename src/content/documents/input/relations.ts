@@ -1,9 +1,9 @@
-// The forms in which a body names relations and media: shorthand, longhand, set, connect, disconnect, positions.
+// The forms of relations and media in a body: shorthand, longhand, set, connect, disconnect, positions.
 import type { Attribute, Media, MorphFrom, MorphTo, Relation } from '../../../model/schema/types.js'
 import { wholeError } from './errors.js'
 import type { AttributeError, Body, Position, Reference, RelationInput, ValuePath } from './types.js'
 
-/** A relation as it is written, all forms brought into one: what is not there is not touched. */
+/** The normalized form of a relation: absent lists change nothing. */
 export interface RelationForm {
   readonly set?: readonly unknown[]
   readonly connect?: readonly unknown[]
@@ -60,7 +60,7 @@ export function namesTargets({ set, connect, disconnect }: RelationForm): boolea
   )
 }
 
-/** A form whose entries all name targets, as what is to be done. */
+/** Converts a form whose entries all have targets. */
 export function relationInput({ set, connect = [], disconnect = [] }: RelationForm): RelationInput {
   const [connected, disconnected] = [distinct(connect.map(reference)), distinct(disconnect.map(reference))]
   if (set === undefined) return { set: null, besideSet: [], connect: connected, disconnect: disconnected }
@@ -131,14 +131,14 @@ function toNeighbour(value: unknown): string | number | undefined {
   return isBody(entry) ? (getDocumentId(entry) ?? getId(entry)) : undefined
 }
 
-/** What the specification makes of several entries where there is room for one. Strapi takes the first of those named here. */
+/** Only the last of several entries of a to-one relation counts in the specification. Strapi takes the first of those named here. */
 export const lastOnly = (form: RelationForm, { kind }: { readonly kind: string }): RelationForm => ({
   ...form,
   ...(form.connect !== undefined && { connect: form.connect.slice(-1) }),
   ...(form.set !== undefined && kind === 'morphFrom' && { set: form.set.slice(-1) }),
 })
 
-/** What the specification forbids and Strapi accepts: rows 2, 3, 4 and 6 of `contract`. `form` is the value's own. */
+/** Syntax that the specification forbids and Strapi accepts: rows 2, 3, 4 and 6 of `contract`. */
 export function syntaxErrors(
   attribute: Relation | MorphTo | MorphFrom | Media,
   form: RelationForm,

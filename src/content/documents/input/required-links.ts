@@ -12,13 +12,13 @@ type Link = Relation | MorphTo | MorphFrom | Media
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Whether links of an attribute can be required. The other side of a polymorphic relation keeps none. */
+/** True if links of an attribute can be required. The inverse side of a polymorphic relation stores none. */
 export const isRequiredLink = ({ kind, required }: Attribute): boolean =>
   required && (kind === 'relation' || kind === 'media' || kind === 'morphTo')
 
 const withRequiredLinks = new WeakMap<Schema, boolean>()
 
-/** Whether a shape or a component below it has required links. */
+/** True if a shape or a component below it has required links. */
 export function hasRequiredLinks(model: Model, shape: Schema): boolean {
   const known = withRequiredLinks.get(shape)
   if (known !== undefined) return known
@@ -31,7 +31,7 @@ export function hasRequiredLinks(model: Model, shape: Schema): boolean {
 
 const withDraftTargets = new WeakMap<Schema, boolean>()
 
-/** Whether required relations of a shape, or of a component below it, lead to types with Draft & Publish. */
+/** True if required relations of a shape, or of a component below it, have targets with Draft & Publish. */
 export function leadsToDrafts(model: Model, shape: Schema): boolean {
   const known = withDraftTargets.get(shape)
   if (known !== undefined) return known
@@ -44,7 +44,7 @@ export function leadsToDrafts(model: Model, shape: Schema): boolean {
   return does
 }
 
-/** What is wrong with the links that a body gives, as far as the body alone shows it: `disconnect` depends on what is stored. */
+/** Errors of the links in a body, if the body alone shows them: `disconnect` depends on the stored links. */
 export function checkRequiredLink(
   checking: Checking,
   attribute: Link,
@@ -62,7 +62,7 @@ export function checkRequiredLink(
 const undefinedLink = ({ name }: Attribute, path: ValuePath, value?: unknown): AttributeError =>
   wholeError(path, `${name} must be defined.`, value)
 
-/** The required links that a stored document lacks, read with what is required (`readWhole`). */
+/** The missing required links of a stored document, read with the extent `required` (`readWhole`). */
 export function missingLinks({ model, strictRelations }: InputContext, shape: Schema, document: Body): readonly AttributeError[] {
   return strictRelations === true && hasRequiredLinks(model, shape) ? missingBelow(model, shape, document, []) : []
 }

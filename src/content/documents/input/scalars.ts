@@ -1,4 +1,4 @@
-// What a scalar attribute accepts: how a value is cast, what its type and its constraints demand, one row per attribute type.
+// The checks of scalar attributes: cast, type and constraints, one row per attribute type.
 import { takenMessage } from '../../../foundation/errors/unique-conflict.js'
 import type { ScalarType } from '../../../foundation/public/attribute-types.js'
 import { type Pattern, patternOf } from '../../../model/schema/patterns.js'
@@ -10,7 +10,7 @@ import { attributeError, choiceError, typeError, wholeError } from './errors.js'
 import type { PatternCheck } from './pattern-deadline.js'
 import type { AttributeError, Checked, Checking, PossibleError, ValuePath } from './types.js'
 
-/** What a value still breaks once its type is right: the words after the value's name, with what they depend on; or null. */
+/** A constraint on a value of the right type. Returns the message after the value's name, with a dependency, or null. */
 type Rule = (value: never, attribute: Scalar, checking: Checking) => string | PendingRule | null
 
 /** A text that a pattern with a deadline is still to be held against. */
@@ -29,7 +29,7 @@ interface Row {
   readonly rules: readonly Rule[]
 }
 
-/** What a `string` holds where its schema says nothing: its column is a varchar of this length. */
+/** The default length of a `string`: its column is a varchar of this length. */
 export const maxStringCharacters = 255
 
 const same = (value: unknown): unknown => value
@@ -76,7 +76,7 @@ const wholeNumber = (value: unknown) =>
     ? null
     : 'must be a valid integer'
 
-/** What is no moment is refused when it is stored. */
+/** Refuses times that the database would change; other invalid times are refused when they are stored. */
 function storableTime(value: unknown, attribute: Scalar, { momentFault }: Checking): string | null {
   if (momentFault === undefined || (typeof value !== 'string' && typeof value !== 'number')) return null
   const moment = toTimestamp(attribute, value)
@@ -140,7 +140,7 @@ const rows: Readonly<Record<ScalarType, Row>> = {
   blocks: { cast: toList, type: 'array', nullable: false, rules: [] },
 }
 
-/** What no column can hold is wrong in attributes that are hidden, too. */
+/** Constraints of columns apply to hidden attributes, too. */
 const columnRules: ReadonlySet<Rule> = new Set<Rule>([integer, finite, wholeNumber, storableTime])
 const getRules = ({ isHidden }: Checking, { rules }: Row): readonly Rule[] =>
   isHidden === true ? [...rules.filter((rule) => columnRules.has(rule)), columnLength] : rules
@@ -182,12 +182,12 @@ export function checkScalar(checking: Checking, attribute: Scalar, sent: unknown
   return { value, errors: [...broken, ...checkUnique(checking, attribute, value, path)] }
 }
 
-/** What the column of a number cannot hold: no document has it, and a database may refuse to look for it. */
+/** Values that no number column can store: no document has them, and a database may refuse to look them up. */
 const isNoSuchNumber = (type: ScalarType, value: unknown): boolean =>
   // A list of one number, or true, would be compared as that number.
   (type === 'biginteger' && wholeNumber(value) !== null) || (type === 'integer' && integer(value as number) !== null)
 
-/** What is wrong with a value that must be unique if it is taken. */
+/** The error of a value that must be unique, if it is taken. */
 function checkUnique({ isDraft, places }: Checking, scalar: Scalar, value: unknown, path: ValuePath): PossibleError[] {
   if (!scalar.unique || isDraft || places === null || value === '') return []
   if (isNoSuchNumber(scalar.type, value)) return []
@@ -195,7 +195,7 @@ function checkUnique({ isDraft, places }: Checking, scalar: Scalar, value: unkno
   return [{ ...wholeError(path, takenMessage, shown), depends: { path, scalar, value, places } }]
 }
 
-/** What an absent or removed value breaks where there must be one. */
+/** Errors of an absent or removed required value. */
 export function missing({ isCreation }: Checking, value: null | undefined, path: ValuePath): AttributeError[] {
   if (isCreation) return [attributeError(path, 'must be defined.', value)]
   return value === null ? [attributeError(path, 'cannot be null.', value)] : []

@@ -39,7 +39,7 @@ export function toStored(attribute: Scalar, value: unknown): Stored {
   }
 }
 
-/** Exact as far as the column reaches, the nearest double beyond. */
+/** Exact within the range of the column, the nearest double beyond. */
 const bigInteger = (value: bigint): bigint | number => (BigInt.asIntN(64, value) === value ? value : Number(value))
 
 function milliseconds(attribute: Scalar, value: unknown): number {

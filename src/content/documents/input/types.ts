@@ -1,4 +1,4 @@
-// What a body asks to be written, after it has been checked: the vocabulary that reading a body and writing rows share.
+// The checked input of a write: the vocabulary shared by reading a body and writing rows.
 import type { MomentFault, Stored } from '../../../database/portable-sql.js'
 import type {
   Component,
@@ -14,7 +14,7 @@ import type {
 import type { Contract } from '../../../query/contract.js'
 import type { PatternCheck, PatternChecks } from './pattern-deadline.js'
 
-/** What may be written, checked and in storage form: only attributes that the caller gave, and defaults on creation. */
+/** A checked body in storage form: only attributes that the caller gave, and defaults on creation. */
 export interface Input {
   /** json and blocks as the layout keeps them, datetimes in milliseconds, booleans 0 and 1; passwords are still plain text. */
   readonly scalars: ReadonlyMap<Scalar, Stored>
@@ -45,7 +45,7 @@ export interface Reference {
   readonly position?: Position
 }
 
-/** Where among its siblings a connected target goes; a sibling is named by its documentId or row id. */
+/** The position of a connected target among its siblings; a sibling is named by its documentId or row id. */
 export interface Position {
   /** `__type`: the sibling's uid, in relations whose target varies. */
   readonly type?: string
@@ -53,7 +53,7 @@ export interface Position {
   readonly after?: string | number
   readonly start?: true
   readonly end?: true
-  /** Which version of the sibling counts; where absent, the one that the entry itself asks for. */
+  /** The version of the sibling; absent: the version that the entry asks for. */
   readonly status?: string
   readonly locale?: string
 }
@@ -61,7 +61,7 @@ export interface Position {
 /** `set`, unless null, replaces all; nothing at all is no change. */
 export interface RelationInput {
   readonly set: readonly Reference[] | null
-  /** What was to be connected or disconnected in the same value as `set`: it must exist, and has no effect, as in Strapi. */
+  /** Targets connected or disconnected in the same value as `set`: they must exist, but have no effect, as in Strapi. */
   readonly besideSet: readonly Reference[]
   readonly connect: readonly Reference[]
   readonly disconnect: readonly Reference[]
@@ -88,15 +88,15 @@ export interface AttributeError {
   readonly value?: unknown
 }
 
-/** What may be wrong with one value. With `depends` it is wrong only if the value is taken, or if the text does not match. */
+/** A possible error about one value. With `depends` it is an error only if the value is taken, or if the text does not match. */
 export interface PossibleError extends AttributeError {
   readonly depends?: Claim | PatternCheck
 }
 
-/** Finds which of the values that a document claims are not free; told by their printed paths. */
+/** Finds the taken values among claims, as printed paths. */
 export type FindTaken = (claims: readonly Claim[]) => Promise<ReadonlySet<string>>
 
-/** A value that must be unique, and where it stands: below which components of the document. */
+/** A value that must be unique, and the components that contain it. */
 export interface Claim {
   readonly path: ValuePath
   readonly scalar: Scalar
@@ -110,24 +110,23 @@ export interface ComponentStep {
   readonly component: string
 }
 
-/** How strictly to look, and with what in mind. */
+/** The strictness of checks, and their context. */
 export interface Checking extends InputContext {
-  /** Drafts may lack what is required and miss formats and minima. */
+  /** Drafts may lack required values and violate formats and minima. */
   readonly isDraft: boolean
-  /** Defaults apply, and what is required may not be absent. */
+  /** Applies defaults, and refuses absent required values. */
   readonly isCreation: boolean
-  /** The write publishes what it gives. */
   readonly publishes?: boolean
   /** A stored document, whose relations and passwords are kept as they are. */
   readonly isStored: boolean
   /** Attributes of the document itself that are taken from another locale. */
   readonly inherited?: ReadonlySet<string>
-  /** Where the values that are looked at stand; null below the components of a zone, where nothing is unique. */
+  /** The components above the current level; null below the components of a zone, where nothing is unique. */
   readonly places: readonly ComponentStep[] | null
   readonly isInZone?: boolean
   /** Below an attribute that its condition hides: only what no column can hold is wrong. */
   readonly isHidden?: boolean
-  /** What is stored of this level, which counts where conditions look at what the body leaves out; absent or null: nothing. */
+  /** The stored values of this level, for conditions on values that the body leaves out; absent or null: none. */
   readonly stored?: Body | null
 }
 

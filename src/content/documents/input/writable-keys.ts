@@ -1,4 +1,4 @@
-// Which attributes an administrator may give: one that a right does not name is refused, also inside of a component.
+// Checks an administrator's rights to attributes: those without a right are refused, also inside of components.
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted } from '../../../foundation/grants.js'
 import type { ContentType, Model, Schema } from '../../../model/schema/types.js'
@@ -32,7 +32,7 @@ function checkEntry(model: Model, shape: Schema, body: Body, writable: Attribute
     if (!isGranted(writable, key)) throw refusal(key, path)
     const below = grantedBelow(writable, key)
     if (attribute.kind !== 'component' || below === 'all') continue
-    // Whoever may write a part of a component may not remove the rest with it.
+    // A right to part of a component does not include its removal.
     if (value === null) throw refusal(key, path)
     const component = model.components.get(attribute.component)!
     for (const entry of Array.isArray(value) ? value : [value]) if (isBody(entry)) checkEntry(model, component, entry, below, path)
@@ -40,9 +40,9 @@ function checkEntry(model: Model, shape: Schema, body: Body, writable: Attribute
 }
 
 /**
- * Holds `data` to what is there: whoever may write a part of a component may not remove an entry of it, with all that they may not write.
+ * Checks `data` against the stored row: with a right to part of a component, none of its entries may be removed.
  * `row`: the version that is written, with its components.
- * @throws ApiError 400 `Invalid key …` for the first attribute from which an entry would vanish
+ * @throws ApiError 400 `Invalid key …` for the first attribute that would lose an entry
  */
 export function checkKept(model: Model, type: ContentType, data: unknown, row: Body, writable: AttributeGrants): void {
   if (writable !== 'all' && isBody(data)) checkEntriesKept(model, type, data, row, writable, null)

@@ -21,15 +21,15 @@ export function getSharedHolders(model: Model, type: ContentType): readonly Attr
   return known
 }
 
-/** What a write does to components with relations that locales share. */
+/** The effect of a write on non-localized components with relations. */
 export interface SharedWrite {
   /** The attributes that it gives. */
   readonly given: readonly Attribute[]
-  /** What the row had before; null: it is new. */
+  /** The components of the row before the write; null: it is new. */
   readonly before: ComponentTrees | null
-  /** What its locale had published before, with the ids of `before` where an entry is the same. */
+  /** The published components of its locale before the write, with the ids of `before` for equal entries. */
   readonly published: ComponentTrees | null
-  /** A draft is published that has no published version: what it had lost before, the drafts of other locales tell. */
+  /** A draft without a published version is published: links that it has lost before are found in the drafts of other locales. */
   readonly isFirst: boolean
 }
 
@@ -63,7 +63,7 @@ export async function readSharedWrite(
   return { given, before, published: had === null ? before : withIdsFrom(before ?? new Map(), had), isFirst }
 }
 
-/** What a row has, each entry with the id of what takes its place in another row, at every depth. */
+/** The components of a row, each with the id of its counterpart in another row, at every depth. */
 function withIdsFrom(other: ComponentTrees, trees: ComponentTrees): ComponentTrees {
   return new Map(
     [...trees].map(([field, list]) => {
@@ -112,7 +112,7 @@ export async function shareComponents(
     const theirs = { locale: other.locale, trees: await read(other.id) }
     const targetSide = !type.draftAndPublish ? 'same' : other.published_at === null ? 'draft' : 'published'
     const draft = others.find(({ locale: its, published_at }) => its === other.locale && published_at === null)
-    // A draft may have changed since its publication: what was published loses what was taken away since then.
+    // A draft may have changed since its publication: the published row loses links removed since then.
     let before = targetSide === 'published' ? write.published : write.before
     if (targetSide === 'published' && write.isFirst && before !== null && draft !== undefined)
       before = await withLostLinks(writing, locale, before, theirs.trees, await read(draft.id))
@@ -126,7 +126,7 @@ export async function shareComponents(
   return changed
 }
 
-/** What a row had, with the links that another locale has published and its draft has lost, to what the row's locale has. */
+/** The former components of a row, with links that another locale has published and removed from its draft, to documents that the row's locale has. */
 async function withLostLinks(
   writing: RowContext,
   locale: string | null,
@@ -172,7 +172,7 @@ async function lostLinks(
   return (published.links.get(relation) ?? []).filter(({ document }) => lost.includes(document) && known.has(document))
 }
 
-/** Whether a row has all that it would get: then its components stay the rows that they are. */
+/** True if a row already has all entries that it would get: then its component rows remain. */
 async function hasAll(writing: RowContext, source: ComparedRow, before: ComponentTrees | null, theirs: ComparedRow): Promise<boolean> {
   const pairs = pairTrees(source.trees, theirs.trees)
   if (pairs === null || (await lacksLinks(writing, pairs, theirs.locale))) return false
@@ -180,7 +180,7 @@ async function hasAll(writing: RowContext, source: ComparedRow, before: Componen
   return isUnchanged || (await areEqualButForLocales(writing, source, theirs))
 }
 
-/** Whether two rows have the same components, and each lacks only links to documents that its locale lacks. */
+/** True if two rows have the same components, and each lacks only links to documents that its locale lacks. */
 async function areEqualButForLocales(writing: RowContext, one: ComparedRow, other: ComparedRow): Promise<boolean> {
   const pairs = pairTrees(one.trees, other.trees)
   if (pairs === null || pairs.some(([mine, theirs]) => isOrderedOtherwise(mine, theirs))) return false
@@ -190,7 +190,7 @@ async function areEqualButForLocales(writing: RowContext, one: ComparedRow, othe
 
 /**
  * A draft was published: the published versions of the other locales get those components from their own drafts that all drafts share.
- * Where drafts differ, each has something that another locale has not published; where every write shares with drafts (`areDraftsShared`),
+ * Different drafts have something that another locale has not published; if every write shares with drafts (`areDraftsShared`),
  * links that one locale alone has are nothing of the kind. Returns the versions that got some.
  */
 export async function publishShared(
@@ -225,7 +225,7 @@ export async function publishShared(
 
 type Pair = readonly [ComponentTree, ComponentTree]
 
-/** The components of two rows in pairs, at every depth; null where they are not the same, links aside. */
+/** The components of two rows in pairs, at every depth; null if they differ, ignoring links. */
 function pairTrees(one: ComponentTrees, other: ComponentTrees): readonly Pair[] | null {
   const pairs: Pair[] = []
   for (const field of new Set([...one.keys(), ...other.keys()])) {
@@ -245,7 +245,7 @@ const getDocuments = (tree: ComponentTree, relation: Relation): readonly string[
   ...new Set((tree.links.get(relation) ?? []).map(({ document }) => document)),
 ]
 
-/** Whether two rows have the same components with links to the same documents. */
+/** True if two rows have the same components with links to the same documents. */
 export function isEqual(one: ComponentTrees, other: ComponentTrees): boolean {
   const isSame = ([mine, theirs]: Pair) =>
     getStoredRelations(mine.component).every((relation) => String(getDocuments(mine, relation)) === String(getDocuments(theirs, relation)))
@@ -259,7 +259,7 @@ function isOrderedOtherwise(one: ComponentTree, other: ComponentTree): boolean {
   })
 }
 
-/** Whether the second of a pair lacks a link of the first to a document that its locale has. */
+/** True if the second of a pair lacks a link of the first to a document that its locale has. */
 async function lacksLinks({ transaction, model }: RowContext, pairs: readonly Pair[], locale: string | null): Promise<boolean> {
   for (const [one, other] of pairs) {
     for (const relation of getStoredRelations(one.component)) {
@@ -286,7 +286,7 @@ async function inLocale(
   return new Set(rows.map(({ document }) => document))
 }
 
-/** A component that was copied, with what it is a copy of, what that was before the write, and what it takes the place of. */
+/** A copied component, its source, the source before the write, and the component that it replaces. */
 interface CopiedTree {
   readonly copy: ComponentTree
   readonly source: ComponentTree
@@ -322,8 +322,8 @@ function matchCopies(
 }
 
 /**
- * Which component of a list takes the place of which of another: the same row, else one with the same content, else the next of its
- * kind. A list that keeps rows has new ones beside them, which take the place of none.
+ * Matches the components of a list with those that they replace: the same row, else one with the same content, else the next of its
+ * kind. In a list with retained rows, other components are new and replace none.
  */
 function matchTrees(list: readonly ComponentTree[], other: readonly ComponentTree[]): ReadonlyMap<ComponentTree, ComponentTree> {
   const free = new Set(other)
@@ -366,7 +366,7 @@ async function keepLinks(writing: RowContext, locale: string | null, { copy, sou
   }
 }
 
-/** The links `now` with those that are kept, each behind what it stood behind before. */
+/** The links `now` with the retained ones, each after its former predecessor. */
 function mergeLinks(
   now: readonly ComponentLink[],
   kept: readonly ComponentLink[],

@@ -35,7 +35,7 @@ export function getInherited(type: ContentType, data: unknown): ReadonlySet<stri
 }
 
 /**
- * The version from which a new locale inherits: the draft of another locale; with row 14 as in Strapi a published version where there is
+ * The source of a new locale's values: the draft of another locale; with row 14 as in Strapi a published version if there is
  * one. Of several the default locale counts, else the first in the order of codes.
  */
 export function findInheritance({ read }: TransactionReads, versions: readonly StoredVersion[]): StoredVersion | undefined {
@@ -45,7 +45,7 @@ export function findInheritance({ read }: TransactionReads, versions: readonly S
   return sorted.find(isFirst) ?? sorted[0]
 }
 
-/** Gives a new locale of a document what it inherits. */
+/** Copies the inherited values to a new locale. */
 export async function fillNewLocale(
   reading: TransactionReads,
   writing: RowContext,
@@ -64,14 +64,14 @@ export async function fillNewLocale(
     })
 }
 
-/** What a write is compared with, to find out whether it reaches the other locales: nothing, a row that it leaves alone, or what a row had before. */
+/** The basis for deciding whether a write reaches the other locales: none, an unchanged row, or the former text of a row. */
 export type SharedBefore =
   | { readonly kind: 'never' | 'always' }
   | { readonly kind: 'row'; readonly id: number }
   | { readonly kind: 'text'; readonly text: string }
 
 /**
- * Reads, before a write, what it is to be compared with: as in Strapi, what the first locale, in the order of codes, has before. Rows of
+ * Reads, before a write, the basis of that decision: as in Strapi, the former values of the first locale, in the order of codes. Rows of
  * components do not count, their values do. `current`: the row that is written; null: a new one.
  */
 export async function readSharedBefore(
@@ -93,7 +93,7 @@ export async function readSharedBefore(
   return { kind: 'text', text: await readSharedText(reading, transaction, type, reference.id) }
 }
 
-/** Whether the row `written` reaches the other locales: where it differs from what was before. */
+/** True if the row `written` reaches the other locales: if it differs from `before`. */
 export async function reachesOthers(
   reading: TransactionReads,
   transaction: Transaction,
@@ -136,7 +136,7 @@ function toComparable(model: Model, attribute: Attribute, value: unknown): unkno
   return [uid, ...attributes.map((inner) => toComparable(model, inner, entry[inner.name] ?? null))]
 }
 
-/** Whether an attribute holds components with polymorphic relations, which a read of the whole row does not show. */
+/** True if an attribute has components with polymorphic relations, which a read of the whole row does not show. */
 function holdsPolymorphic(model: Model, attribute: Attribute, above: readonly string[] = []): boolean {
   if (attribute.kind === 'morphTo' || attribute.kind === 'morphFrom') return above.length > 0
   return componentsOf(model, attribute)
@@ -144,7 +144,7 @@ function holdsPolymorphic(model: Model, attribute: Attribute, above: readonly st
     .some(({ uid, attributes }) => [...attributes.values()].some((inner) => holdsPolymorphic(model, inner, [...above, uid])))
 }
 
-/** Whether what locales share may be unequal among them: where a write gives such attributes, and where one did before. */
+/** True if non-localized attributes may differ between locales: if this write gives some, or an earlier one did. */
 export const mayDiffer = (type: ContentType, versions: readonly StoredVersion[], touched: ReadonlySet<Attribute>): boolean =>
   type.localized && (versions.some((version) => version.unequal === 1) || [...touched].some(isShared))
 
@@ -189,7 +189,7 @@ export async function shareWithLocales(
   if (state === 'published') markOutOfSync(writing.transaction, type, versions[0]!.document_id)
 }
 
-/** Gives the other locales' rows in the state of `row` what they share with it and lack, whatever was written to them before. */
+/** Copies differing non-localized attributes to the other locales' rows in the state of `row`, independent of earlier writes. */
 export async function equalizeLocales(
   writing: RowContext,
   type: ContentType,
@@ -229,7 +229,7 @@ function markDrafts(
   )
 }
 
-/** What a write gives the other locales of components with relations. */
+/** The scope of sharing components with relations. */
 export interface SharingComponents {
   /** The versions that get what the write has given. */
   readonly into: 'drafts' | 'published' | 'all'
@@ -261,7 +261,7 @@ export async function shareHolders(
 }
 
 /**
- * A draft with changes is later than its published version, by which Strapi and plans of a model tell that it has some: it stays so where the
+ * A draft with changes has a later time than its published version, which is how Strapi and model plans detect changes: this holds even if the
  * published version is changed by another locale.
  */
 function keepDraftLater(

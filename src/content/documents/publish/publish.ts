@@ -31,7 +31,7 @@ export interface PublishedDraft {
   /** Other attributes may differ from the published row too. */
   readonly isWhole: boolean
   readonly now: number
-  /** The document was created by this very write, so nobody waits for it. */
+  /** The document was created by this write, so there are no pending links to it. */
   readonly isNew?: boolean
 }
 
@@ -56,7 +56,7 @@ export async function publishRow(writing: RowContext, publication: PublishedDraf
   return published.id
 }
 
-/** What stands below `to` for these attributes becomes a copy of what stands below `from`. */
+/** Replaces the components, files and links of `to` by copies of those of `from`, for these attributes. */
 export async function replaceBelow(writing: RowContext, from: Owner, to: Owner, attributes: readonly Attribute[]): Promise<void> {
   await removeBelow(
     writing,
@@ -83,7 +83,7 @@ export async function restoreDraft(writing: RowContext, type: ContentType, draft
 
 /**
  * Removes rows of a document with everything below them; links of others to them go with them. `forgotten`: versions whose document
- * goes in their locale, so nothing waits for it any more.
+ * is deleted in their locale, so that pending links to it are dropped.
  */
 export async function removeRows(
   writing: RowContext,

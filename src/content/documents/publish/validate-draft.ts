@@ -1,4 +1,4 @@
-// Whether a draft may be published: the whole document is held to every rule, with the recorded errors.
+// Validates a draft before its publication: the whole document has to satisfy every rule, with the recorded errors.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { andSameLocale } from '../../../database/portable-sql.js'
@@ -11,23 +11,22 @@ import type { Body, FindTaken, InputContext } from '../input/types.js'
 import type { Plans } from '../read/plans.js'
 import { type Extent, getLinkedType, readWhole } from '../read/whole-document.js'
 
-/** What was just given: all that a new document has, part of what a draft has and the published row lacks, or less than that. */
+/** The extent of the given data: all of a new document, everything in which the draft differs from the published row, or less than that. */
 export type ValidatedPart = 'new' | 'part' | 'whole'
 
-/** A draft row that is to be published. */
 export interface ValidatedDraft {
   readonly type: ContentType
   readonly id: number
-  /** What was just given, and how much of the draft it is. */
+  /** The given data, and its extent. */
   readonly data: unknown
   readonly given: ValidatedPart
   readonly findTaken: FindTaken
-  /** Who is told of errors. */
+  /** The recipient of errors. */
   readonly reader: ErrorReader
 }
 
 /**
- * Checks a draft before it is published. What was just given is held to the strict rules first; only when that fails, or when the draft
+ * Checks a draft before it is published. The given data has to satisfy the strict rules first; only if that fails, or when the draft
  * holds more than that, the whole stored document is read and validated.
  * @throws ApiError 400
  */
@@ -38,7 +37,7 @@ export async function validateDraft(
   { type, id, data, given, findTaken, reader }: ValidatedDraft,
 ): Promise<void> {
   const { model } = context
-  // What is given may reveal what is not.
+  // Given values may reveal other attributes.
   const holdsLinks = context.strictRelations === true && hasRequiredLinks(model, type)
   const isDecided = !hasConditions(model, type) && !holdsLinks && !keepsUniqueEntries(model, type, data)
   const publishesLinks = holdsLinks && type.draftAndPublish && leadsToDrafts(model, type)
@@ -58,7 +57,7 @@ export async function validateDraft(
 }
 
 /**
- * Whether the data keeps entries of a list by their ids, whose unique values it need not repeat: whether they differ from those of the
+ * True if the data retains list entries by their ids, without repeating their unique values: whether these differ from those of the
  * other entries only the stored document shows.
  */
 function keepsUniqueEntries(model: Model, type: ContentType, data: unknown): boolean {
@@ -105,7 +104,7 @@ const publishedLinks = (model: Model, transaction: Transaction, type: ContentTyp
     return target?.draftAndPublish === true ? async (rows) => asLinks(await publishedIds(transaction, target, rows)) : null
   })
 
-/** A stored document whose components say what they are related to as Strapi does: the published rows, below `set`. */
+/** A stored document with the relations of components in Strapi's form: the published rows, below `set`. */
 const shownRelations = (model: Model, transaction: Transaction, type: ContentType, body: Body): Promise<Body> =>
   replaceLinks(model, type, body, (shape, attribute) => {
     const target = shape.kind === 'component' ? getLinkedType(model, attribute) : null

@@ -20,11 +20,11 @@ export interface Find extends ReadTarget {
   readonly action: string
   readonly query: string
   readonly envelope: 'data' | 'bare' | 'count' | 'countToLimit'
-  /** Who asks; absent: the service itself, or a script, for which the project's policies and hooks do not hold. */
+  /** The caller; absent: the service itself, or a script, without policies and hooks of the project. */
   readonly asker?: ReadCaller
-  /** True once nobody waits for the answer; a read that is given none is always waited for. */
+  /** True once the client is gone; absent: the response is always awaited. */
   readonly isGone?: () => boolean
-  /** When the request arrived (`elapsed`), or scopes were asked: the answer contains what was acknowledged before; absent: before this call. */
+  /** The time of the request (`elapsed`), or of its scopes: the response includes everything acknowledged before; absent: before this call. */
   readonly since?: number
   /** Called with the plan before it is executed. */
   readonly planned?: ((plan: PlanHandle) => void) | undefined
@@ -33,7 +33,7 @@ export interface Find extends ReadTarget {
 /** Adds what the project takes for granted where a request says nothing. */
 export type AddDefaults = (type: ContentType, parameters: Parameters) => Parameters
 
-/** What a project decides about reads; null: nothing. */
+/** The project's settings for reads; null: none. */
 export interface ReadSettings {
   readonly addDefaults: AddDefaults | null
   readonly aroundReads: FindReadHooks | null
@@ -52,9 +52,9 @@ export interface DocumentReads {
   /** The same for parameters that are data already, with the answer parsed; null where one document is not there. Hooks around reads do not hold. */
   findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
   readonly checkUpload: CheckUpload
-  /** A row as it is stored, whoever may see it, and its revision; null: there is none. */
+  /** A row as it is stored, independent of grants, and its revision; null: there is none. */
   whole(type: ContentType, which: RowSelector): Promise<{ readonly row: WholeRow; readonly revision: string } | null>
-  /** Whether the project has policies or hooks around the reads of a type. */
+  /** True if the project has policies or hooks around the reads of a type. */
   hasCodeAround(uid: string): boolean
   /** The parsed answer for the service itself, where a route has checked the caller's grant for the whole. */
   findAsService(wanted: Omit<Find, 'action'>): Promise<unknown>

@@ -6,7 +6,7 @@ import type { ApiAction, ReadResponse } from '../../../foundation/public/type-se
 import type { ContentType } from '../../../model/schema/types.js'
 import type { Parameters } from '../../../query/rest/parameters.js'
 
-/** Who asks over the API, and by which request. */
+/** A caller of the API, and its request. */
 export interface ReadCaller {
   readonly caller: OperationCaller
   readonly requestId: string | null
@@ -23,7 +23,7 @@ export interface CodeRequest extends ReadCaller {
   readonly data: unknown
 }
 
-/** What of a project is around the reads of one type. */
+/** The project's code around the reads of one type. */
 export interface TypeReadHooks {
   /** Returns the parameters to read with. @throws ApiError as the response */
   before(asked: CodeRequest): Promise<Parameters>
@@ -31,12 +31,12 @@ export interface TypeReadHooks {
   readonly after: ((asked: CodeRequest, answer: ReadAnswer, format: ReadResponse['format']) => Promise<ReadAnswer>) | null
 }
 
-/** Finds what is around the reads of a type; null: nothing. */
+/** Finds the code around the reads of a type; null: none. */
 export type FindReadHooks = (uid: string) => TypeReadHooks | null
 
 /** The policies of the project. */
 export interface Policies {
-  /** @throws ApiError 403 if a policy refuses, or what it throws; Error if it returns neither true nor false */
+  /** @throws ApiError 403 if a policy refuses, or its error; Error if it returns neither true nor false */
   check(asked: CodeRequest): Promise<void>
   /** True if a type has a policy for this action. */
   has(action: ApiAction): boolean

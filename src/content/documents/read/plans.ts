@@ -39,14 +39,14 @@ export interface Plans {
   close(): void
 }
 
-/** What a write reads documents with, inside its transaction. */
+/** Reads of a write, inside its transaction. */
 export interface TransactionReads {
   readonly read: ReadContext
   /** Plans known to the writer. */
   readonly plans: Plans
 }
 
-/** Texts beyond this length are read anew each time; characters. */
+/** Longer query strings are parsed each time. */
 const maxCachedCharacters = 2_200
 
 const countCharacters = (plan: unknown): number => Math.max(1, JSON.stringify(plan).length)
@@ -127,7 +127,7 @@ export const withTracing = (plans: Plans, tracing: Tracing): Plans => ({
     ),
 })
 
-/** The operators by which an index finds rows. */
+/** The operators that can use an index. */
 const indexedOperators: ReadonlySet<OperatorName> = new Set(['$eq', '$in', '$lt', '$lte', '$gt', '$gte', '$between'])
 
 interface ComparedAttribute {
@@ -152,7 +152,7 @@ function getCompared(filter: Filter | null, above: string): readonly ComparedAtt
   }
 }
 
-/** What a request compares and sorts by. */
+/** The attributes that a request compares and sorts by. */
 export function getPlanSubject({ type, filter, sort }: Pick<ReadRequest, 'type' | 'filter' | 'sort'>): PlanSubject {
   const compared = getCompared(filter, '')
   const found = compared.filter(({ path, attribute, operator }) => path === attribute.name && indexedOperators.has(operator))

@@ -9,8 +9,8 @@ import type { Filter, Populated, ReadRequest, Selection } from '../../../query/r
 import type { Plans } from './plans.js'
 
 /**
- * How much of a row is read: values and components, the relations and files of components too, also the row's own files, or also its own
- * relations, as far as they are its own and not those of its targets. `required`: values and components, and what of its links is required.
+ * The extent of a read: values and components, the relations and files of components too, also the row's own files, or also its own
+ * relations, without those stored by their targets. `required`: values, components, and required links.
  */
 export type Extent = 'values' | 'components' | 'files' | 'links' | 'required'
 
@@ -157,7 +157,6 @@ function wholeSelection(model: Model, shape: Schema, extent: Extent): Selection 
   return { shape, fields, populate }
 }
 
-/** Whether there are links of a required attribute. */
 function requiredLink(model: Model, attribute: Attribute): Populated[] {
   if (attribute.kind === 'morphTo') return [populateMorph(model, attribute)]
   if (attribute.kind !== 'relation' && attribute.kind !== 'media') return []
@@ -165,7 +164,7 @@ function requiredLink(model: Model, attribute: Attribute): Populated[] {
   return [{ kind: 'relation', attribute, target, filter: null, sort: [], of: selectIds(target) }]
 }
 
-/** Whether a link of the row itself is read. Lists that other documents keep are not its own. */
+/** True if a link of the row itself is read. Links stored by other documents are not its own. */
 function readsOwn(extent: Extent, attribute: Attribute): boolean {
   if (attribute.kind === 'media') return extent === 'files' || extent === 'links'
   return extent === 'links' && attribute.kind === 'relation' && isOwn(attribute)
@@ -191,12 +190,12 @@ export function getLinkedType(model: Model, attribute: Attribute): ContentType |
 /** Characters of the part about the row itself, with its components and links, and of that about links that other documents keep. */
 const [ownCharacters, othersCharacters] = [27, 16]
 
-/** Reads with a plan of its own. */
+/** Reads with a separate plan. */
 type Execute = (request: ReadRequest) => Promise<ReadAnswer>
 
 /**
  * Reads a row with its components and links, as JSON, and its revision: two keyed hashes, of the row itself, and of the first links that other
- * documents keep, where its type has relations with such. Without the key nobody can find out by it what else is in the row.
+ * documents store, if its type has such relations. Without the key it reveals nothing about the rest of the row.
  */
 export async function readRevised(
   execute: Execute,
@@ -206,7 +205,7 @@ export async function readRevised(
   which: RowSelector,
 ): Promise<{ readonly revision: string; readonly bytes: Uint8Array } | null> {
   const hashOf = (bytes: Uint8Array) => createHmac('sha256', key).update(bytes).digest('base64url')
-  // First: what is newer than its revision is told by the next write, what is older would be overwritten unknowingly.
+  // First: a newer state than the revision is detected by the next write, an older one would be overwritten unnoticed.
   const request = requestInverseLinks(model, type, which)
   const others = request === null ? null : copyBytes(await execute(request))
   const bytes = copyBytes(await execute(requestWholeRow(model, type, which, 'links')))
@@ -215,5 +214,5 @@ export async function readRevised(
   return { revision: hashOf(bytes).slice(0, ownCharacters) + linked, bytes }
 }
 
-/** Whether two revisions are of the same row, whatever links others keep to it. */
+/** True if two revisions are of the same row, ignoring links that others store. */
 export const isSameRow = (one: string, other: string): boolean => one.slice(0, ownCharacters) === other.slice(0, ownCharacters)

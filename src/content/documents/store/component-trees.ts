@@ -33,7 +33,7 @@ export interface ComponentTree {
 /** The components of a row, by the attributes that hold them. */
 export type ComponentTrees = ReadonlyMap<string, readonly ComponentTree[]>
 
-/** Whether an attribute holds components that lead to documents, at any depth. */
+/** True if an attribute has components with relations, at any depth. */
 export function holdsRelations(model: Model, attribute: Attribute, above: readonly string[] = []): boolean {
   if (attribute.kind === 'relation' || attribute.kind === 'morphTo') return above.length > 0
   return componentsOf(model, attribute)
@@ -117,7 +117,7 @@ async function readTrees(
   const links = new Map<Relation, ReadonlyMap<number, readonly ComponentLink[]>>()
   for (const relation of getStoredRelations(component)) links.set(relation, await readLinks(transaction, model, component, relation, ids))
   const below = await componentsBelow(transaction, model, component, ids, [...component.attributes.values()])
-  // Strapi leaves entries behind without their row.
+  // Strapi leaves entries without a row.
   return [...values.keys()].map((id) => ({
     component,
     id,
@@ -140,7 +140,7 @@ async function readTexts(transaction: Transaction, select: RawBuilder<unknown>):
   return texts
 }
 
-/** What relations to several types lead to. */
+/** The targets of polymorphic relations. */
 function readPointers(
   transaction: Transaction,
   component: Component,

@@ -63,7 +63,7 @@ async function writeEntries(
     id: await writeEntry(writing, entry, isKnown(entry)),
   }))
   await yieldIfBusy()
-  // An entry that is named twice stands at its first place.
+  // An entry that is given twice keeps its first position.
   const kept = [...new Map(written.toReversed().map((entry) => [`${entry.component.uid} ${entry.id}`, entry])).values()].reverse()
   const keys = new Set(kept.map(({ component, id }) => `${component.uid} ${id}`))
   const gone = present.filter((one) => !keys.has(`${one.component_type} ${one.cmp_id}`))
@@ -127,7 +127,7 @@ async function findEntries(
   )
 }
 
-/** True for entries whose row is there, if they are of these components: Strapi leaves some behind without one. */
+/** True for entries with a row, if they are of these components: Strapi leaves some without one. */
 const hasRow = (components: readonly Component[]) => {
   const isThere = components.map(
     ({ uid, table }) => sql` when ${uid} then exists (select 1 from ${sql.table(table)} as c where c.id = cmp_id)`,
@@ -138,7 +138,7 @@ const hasRow = (components: readonly Component[]) => {
 const entryRows = (dialect: Dialect, table: string, owners: readonly number[], fields: readonly string[] | null) =>
   sql`select id, cmp_id, component_type, field, ${sql.id('order')} from ${sql.table(table)} where ${isEntryOf(dialect, owners, fields)}`
 
-/** True for entries of rows in these fields; null: in all, those included that a change of the model keeps aside. */
+/** True for entries of rows in these fields; null: in all, including those archived by a model change. */
 const isEntryOf = ({ list, unindexed }: Dialect, owners: readonly number[], fields: readonly string[] | null) =>
   sql`entity_id in (${list(owners)})${fields === null ? sql`` : sql` and ${unindexed(sql`field`)} in (${sql.join(fields)})`}`
 
@@ -154,7 +154,7 @@ async function removeEntries(writing: RowContext, entries: readonly ComponentEnt
   }
 }
 
-/** Deletes what belongs to rows of one shape by these attributes: component trees and links to files. Null: the rows go as a whole. */
+/** Deletes component trees and links to files of rows of one shape, for these attributes. Null: the rows are deleted as a whole. */
 export async function removeBelow(
   writing: RowContext,
   shape: Owner['shape'],
@@ -197,7 +197,7 @@ async function entriesBelow(
 const toRowKey = ({ shape, id }: Owner): string => `${shape.uid} ${id}`
 
 /**
- * Gives `to` a copy of what stands below `from` for these attributes: component trees, files, links. `replaces`: `to` has files and
+ * Copies components, files and links from `from` to `to`, for these attributes. `replaces`: `to` has files and
  * links already, and no components.
  */
 export async function copyBelow(

@@ -1,5 +1,5 @@
 // Polymorphic relations written from their inverse side (morphOne, morphMany): the rows that point at an owner are rows of the
-// attribute's target, in columns of their own or in the target's table of links.
+// attribute's target, in separate columns or in the target's link table.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { andSameLocale, idsFound, updateFrom } from '../../../database/portable-sql.js'
@@ -170,7 +170,7 @@ const numbered = ({ dialect }: Transaction, ids: readonly number[]) =>
 
 /**
  * Lets the versions of other documents on the side that is copied to point at `to` as those on the other side point at `from`.
- * Rows of types without drafts have one version: they point at what is published where this write has named them.
+ * Rows of types without drafts have one version: they point at the published row if this write has named them.
  */
 export function copyInverses(writing: RowContext, from: Owner, to: Owner, attributes: readonly MorphFrom[]): void {
   const { transaction, model, targetSide: copies, inverses } = writing
@@ -183,7 +183,7 @@ export function copyInverses(writing: RowContext, from: Owner, to: Owner, attrib
   }
 }
 
-/** Rows that have one version point at `to` too, but for those that left `from`. A row with columns of its own can point at one alone. */
+/** Lets rows with a single version point at `to` too, except those removed from `from`. A row with its own columns can only point at one. */
 function copyRows(transaction: Transaction, from: Owner, to: Owner, attribute: MorphFrom, gone: readonly number[]): void {
   const { storage } = attribute
   if (storage.kind === 'columns') return

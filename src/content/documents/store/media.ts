@@ -14,7 +14,7 @@ const table = sql.table('files_related_mph')
 const isOf = (owner: Owner, media: Media) => sql`related_id = ${owner.id} and related_type = ${owner.shape.uid} and field = ${media.name}`
 
 /**
- * Writes what `input` says about a media attribute of `owner`: the rows are written anew, counted from 1. An attribute that
+ * Writes what `input` says about a media attribute of `owner`: its rows are replaced, numbered from 1. An attribute that
  * holds one file keeps several in its rows, as in Strapi, and shows the first.
  */
 export async function writeMedia(
@@ -73,7 +73,7 @@ async function wantedFiles(
   )
 }
 
-/** Those that are disconnected, then those that are connected. @throws ApiError 400 for what is not there */
+/** The disconnected files, then the connected ones. @throws ApiError 400 for missing files */
 const changedFiles = (transaction: Transaction, files: ContentType, { connect, disconnect }: RelationInput, resolving: TargetResolution) =>
   resolveReferences(transaction, files, [...disconnect, ...connect], resolving, disconnect.length)
 

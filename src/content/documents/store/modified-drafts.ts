@@ -100,7 +100,6 @@ export interface InSync {
 /** Drafts that are remembered, some hundred bytes each; the oldest are forgotten first. */
 const maxRemembered = 5_000
 
-/** What a draft is remembered by. */
 export const toDraftKey = (type: string, documentId: string, locale: string | null): string => `${type} ${documentId} ${locale ?? ''}`
 
 export function createInSync(): InSync {

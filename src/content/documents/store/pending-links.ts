@@ -15,7 +15,7 @@ import { insertRows, isOnSide, type StoredVersion, updateRow } from './rows.js'
 
 const hidden = sql.table('octavo_pending_links')
 
-/** What a copy of links can rely on. */
+/** Assumptions of a copy of links. */
 interface NewCopies {
   /** The row that gets the links has none so far. */
   readonly isNew: boolean
@@ -84,7 +84,7 @@ function removeOthers(
   shown: RawBuilder<unknown>,
   copies: RowContext['targetSide'],
 ): void {
-  // The other side's links to a draft stay as long as they cannot be published: nothing is to be discarded for them.
+  // The other side's links to a draft remain as long as they cannot be published: discarding does not affect them.
   const isLasting = sql`exists (select 1 from ${sql.table(target.table)} d where d.id = ${sql.id(there)} and d.published_at is null and not exists
     (select 1 from ${sql.table(target.table)} p where p.document_id = d.document_id${andSameLocale(target, sql`p.locale`, sql`d.locale`)} and p.published_at is not null))`
   const keeps = !owner && copies === 'draft' && target.draftAndPublish ? sql` and not ${isLasting}` : sql``
@@ -92,7 +92,7 @@ function removeOthers(
   if (owner) transaction.follow(sql`delete from ${hidden} where link_table = ${table} and owner_id = ${to.id}`)
 }
 
-/** The order columns that a link table has, and what they are called here. */
+/** The order columns of a link table, with their aliases. */
 const getOrderColumns = ({ order, inverseOrder }: LinkStorage): readonly { readonly column: string | null; readonly as: string }[] => [
   { column: order, as: 'place' },
   { column: inverseOrder, as: 'inverse_place' },
@@ -141,7 +141,7 @@ function copiedTarget(target: ContentType, copies: RowContext['targetSide'], int
   return side === null || changesLocale ? other : sql`case when ${isOnSide(sql`t.published_at`, side)} then t.id else ${other} end`
 }
 
-/** What has no published version yet is linked when it gets one. */
+/** Targets without a published version are linked when they get one. */
 function hideUnshown(
   { transaction, targetLocale: into }: RowContext,
   relation: Relation,
@@ -161,7 +161,7 @@ function hideUnshown(
     )
   }
   const isThere = sql` and exists (select 1 from ${sql.table(target.table)} d where d.document_id = s.document${andSameLocale(target, sql`d.locale`, sql`${into}`)})`
-  // What a locale lacks is left out there.
+  // Targets that a locale lacks are left out.
   const [locale, which] = target.localized && into !== undefined ? [sql`${into}`, isThere] : [sql`locale`, sql``]
   transaction.follow(
     sql`insert into ${hidden} (link_table, owner_id, target_type, target_document, target_locale, place)
@@ -200,7 +200,7 @@ export function setLinks(
   )
 }
 
-/** Rows of `shape` are removed: nothing waits for them any more, nor for the document of the versions `targets`, in their locales. */
+/** Drops the pending links of removed rows of `shape`, and those to the document of the versions `targets`, in their locales. */
 export function dropPendingLinks(
   transaction: Transaction,
   shape: Schema,
@@ -220,7 +220,7 @@ export function dropPendingLinks(
   if (gone.length > 0) transaction.follow(sql`delete from ${hidden} where ${sql.join(gone, sql` or `)}`)
 }
 
-/** The place behind all links of a row. */
+/** The position after all links of a row. */
 const lastPlace = (table: string, by: string, row: number, order: string): RawBuilder<unknown> =>
   sql`(select coalesce(max(${sql.id('x', order)}), 0) + 1 from ${sql.table(table)} x where ${sql.id('x', by)} = ${row})`
 
@@ -256,7 +256,7 @@ export async function restorePendingLinks(
   const links = new Map(ownedLinks(model).map((link) => [link.storage.table, link]))
   const given = (table: string) => touched.has(type.attributes.get(links.get(table)?.relation.inverse ?? '')!)
   const shown = waiting.filter(({ link_table }) => !given(link_table))
-  // Its draft may have lost such a link meanwhile: its list is to be compared.
+  // Its draft may have lost such a link in the meantime: mark it for comparison.
   if (shown.some(({ link_table }) => links.get(link_table)?.relation.inverse !== null))
     markModifiedWhere(transaction, type, selectDraft(type, published))
   for (const { link_table, owner_id, place } of shown) {
@@ -275,7 +275,7 @@ export async function restorePendingLinks(
       ...(order === null ? [] : [sql`${place}`]),
       ...(inverseOrder === null ? [] : [lastPlace(table, there, published, inverseOrder)]),
     ]
-    // The owner may be gone, and somebody may have made the link meanwhile, or become the one owner.
+    // In the meantime the owner may have been deleted, the link created, or the single owner replaced.
     const isTaken = sql`exists (select 1 from ${sql.table(table)} where ${sql.id(there)} = ${published}
       and ${sql.id(here)} not in (${selectLocales({ shape, id: owner_id })}))`
     transaction.follow(
@@ -292,7 +292,7 @@ export async function restorePendingLinks(
   transaction.follow(sql`delete from ${hidden} where id in (${transaction.dialect.list(waiting.map(({ id }) => id))})`)
 }
 
-/** The version is about to be unpublished: what is published and links to it will link to it again when it is published again. */
+/** Called before a version is unpublished: published rows that link to it get pending links. */
 export function keepPendingLinks(transaction: Transaction, model: Model, type: ContentType, version: StoredVersion): void {
   const { id, document_id, locale } = version
   for (const { shape, relation, storage } of ownedLinks(model)) {
@@ -318,7 +318,7 @@ interface CopiedLink {
   readonly place: RawBuilder<unknown>
 }
 
-/** The place behind all others in the list of the row `shown`, of what is linked from the owner's side. */
+/** The last position in the list of the row `shown`, for links from the owner's side. */
 export const lastPositionInOther = ({ table, there, inverseOrder }: LinkStorage, shown: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select coalesce(max(${sql.id('y', inverseOrder!)}), 0) + 1 from ${sql.table(table)} y where ${sql.id('y', there)} = ${shown})`
 
@@ -326,8 +326,8 @@ const isSameLocale = (shape: Schema) => (one: RawBuilder<unknown>, other: RawBui
   andSameLocale({ localized: shape.kind === 'contentType' && shape.localized }, one, other)
 
 /**
- * The place of a new link among those of `shown`: the one that is kept for it; else the last, if the link is the last of its own list;
- * else directly behind the nearest before it that both lists have, or before all others. Links that wait count in both lists.
+ * The position of a new link among those of `shown`: its pending position; else the last, if the link is the last of its own list;
+ * else directly after the nearest predecessor in both lists, or before all others. Pending links count in both lists.
  */
 export function positionInOther(
   dialect: Dialect,
@@ -364,7 +364,7 @@ export function positionInOther(
     { document: 'text', locale: 'text', earlier: 'real', link: 'integer' },
     'b',
   )
-  // The places in both lists of what stands before the link in its own.
+  // The positions in both lists of the predecessors of the link.
   const at = sql`coalesce(
       (select ${order('y')} from ${rows} r join ${links} y on ${sql.id('y', here)} = r.id and ${leadsTo('y', shown)} where r.document_id = b.document${inLocale(sql`r.locale`, sql`b.locale`)} limit 1),
       ${owner ? sql`null` : sql`(select k.place from ${hidden} k where ${waits} and k.target_document = b.document${inLocale(sql`k.target_locale`, sql`b.locale`)} limit 1)`})`

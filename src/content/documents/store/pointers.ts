@@ -1,4 +1,4 @@
-// Relations that are columns of their own table (`useJoinTable: false`). A column names a document by its draft, which stays while
+// Relations stored in a column of the owner's table (`useJoinTable: false`). A column references a document by its draft, which remains while
 // publication comes and goes; reads show the version that fits (`compile/joins`).
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'

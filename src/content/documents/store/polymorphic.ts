@@ -1,4 +1,4 @@
-// Relations whose target type is written in each row: as rows of a table of their own, or as two columns.
+// Polymorphic relations, with the target type in each row: in a separate link table, or in two columns.
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import { andSameLocale, localeOf } from '../../../database/portable-sql.js'
@@ -17,7 +17,7 @@ import { resolveReferences, type TargetResolution } from './targets.js'
 interface Pointer {
   readonly id: number
   readonly type: string
-  /** The stored place, by which the other side sorts too; absent where it is to be given. */
+  /** The stored position, by which the other side sorts too; absent for new ones. */
   readonly place?: number | null
 }
 
@@ -76,7 +76,7 @@ async function withHiddenPointers(
   return [...wanted, ...lost]
 }
 
-/** Pointers with the places that they have, by which the other side sorts too; new places for all where these are not in this order. */
+/** Pointers with their stored positions, by which the other side sorts too; all new if these are not in this order. */
 function withPlaces(wanted: readonly string[], present: readonly Pointer[]): readonly Pointer[] {
   const known = new Map(present.map((pointer) => [toPointerKey(pointer), pointer.place ?? null]))
   const placed: Pointer[] = []
@@ -90,7 +90,7 @@ function withPlaces(wanted: readonly string[], present: readonly Pointer[]): rea
   return placed
 }
 
-/** The rows that positions name. A row id stands for its row, whether that is there or not. */
+/** The rows in positions. A row id always means its row, even if that does not exist. */
 async function neighbourKeys(
   connected: readonly PlacedEntry<string>[],
   resolve: (references: readonly Reference[]) => Promise<readonly PlacedEntry<string>[]>,
@@ -168,7 +168,7 @@ function setPointers(transaction: Transaction, model: Model, owner: Owner, { nam
   })
   const given = (field: RawBuilder<unknown>) =>
     sql`select e.id, e.type, ${field}, e.place from ${transaction.dialect.rows(rows, { id: 'integer', type: 'text', field: 'text', place: 'real' }, 'e')}`
-  // What stays keeps its row, by which the other side sorts.
+  // Unchanged pointers keep their row, by which the other side sorts.
   const key = sql`(${sql.id(storage.id)}, ${sql.id(storage.type)}, coalesce(field, ''), ${sql.id(storage.order)})`
   const others = sql`${key} not in (${given(sql`coalesce(e.field, '')`)})`
   transaction.follow(sql`delete from ${sql.table(storage.table)} where ${sql.id(storage.here)} = ${owner.id} and ${others}`)
@@ -188,7 +188,7 @@ function findInverseField(target: ContentType, owner: Owner, name: string): stri
   return back?.name ?? null
 }
 
-/** Gives `to` the targets that `from` has, on the side that is copied to; what is not there yet waits (links: "hidden"). */
+/** Copies the targets of `from` to `to`, on the side that is copied to; missing ones become pending links. */
 export async function copyPolymorphic(
   { transaction, model, targetSide: copies }: RowContext,
   from: Owner,
@@ -253,7 +253,7 @@ async function findOtherSides(
   })
 }
 
-/** What waited for a target that is published now. */
+/** A pending pointer to a target that is now published. */
 export interface PendingTarget {
   readonly table: string
   readonly owner: number
@@ -281,7 +281,7 @@ export function restorePendingTarget(
   }
 }
 
-/** The version is about to be unpublished: what is published and points at it will do so again (links: `hideLinks`). */
+/** Called before a version is unpublished: published rows that point at it get pending links. */
 export function keepPendingTargets(transaction: Transaction, model: Model, type: ContentType, version: StoredVersion): void {
   for (const { shape, storage } of ownedMorphs(model)) {
     if (storage.kind !== 'table' || (shape.kind === 'contentType' && !shape.draftAndPublish)) continue

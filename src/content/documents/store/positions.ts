@@ -3,7 +3,7 @@ import { validationError } from '../../../foundation/errors/errors.js'
 import { yieldIfBusy } from '../../../foundation/runtime/event-loop.js'
 import type { Reference } from '../input/types.js'
 
-/** What a reference stands for: row ids, or names of rows where they are of several types. */
+/** A reference with its row ids, or with names of rows if they are of several types. */
 export interface PlacedEntry<Row> {
   readonly reference: Reference
   readonly rows: readonly Row[]
@@ -14,7 +14,7 @@ const atOnce = 100
 
 /**
  * The list of row ids after `disconnected` have left `present` and `connected` have been placed. An entry that is already
- * there moves. Entries are placed in their order; one that is placed beside a later entry follows it, unless the list has that
+ * there moves. Entries are inserted in their order; one with a later entry as its neighbour follows it, unless the list has that
  * neighbour already (relations.7).
  * @throws ApiError 400 for circles, and for neighbours that are not there.
  */
@@ -23,7 +23,7 @@ export async function placeEntries<Row extends number | string>(
   connected: readonly PlacedEntry<Row>[],
   disconnected: ReadonlySet<Row>,
   rowsOf: (neighbour: string | number, entry: PlacedEntry<Row>) => readonly Row[],
-  /** What errors show beside a neighbour. */
+  /** Additional members of a neighbour in errors. */
   beside: object = {},
 ): Promise<readonly Row[]> {
   refuseTwins(connected)
@@ -47,7 +47,7 @@ export async function placeEntries<Row extends number | string>(
 /** A connected entry with the rows that its position names; null: it goes to the start or the end. */
 interface ConnectedEntry<Row> extends PlacedEntry<Row> {
   readonly neighbours: readonly Row[] | null
-  /** What `after` names where `before` counts: errors show it. */
+  /** The neighbour in `after` if `before` has precedence: errors show it. */
   readonly ignored: Row | string | number | undefined
 }
 
@@ -75,7 +75,7 @@ function refuseTwins<Row>(connected: readonly PlacedEntry<Row>[]): void {
   }
 }
 
-/** The entries in their order, each after the entry that it is placed beside. @throws ApiError 400 for circles, where it comes to one */
+/** The entries in their order, each after its neighbour. @throws ApiError 400 for circles, when one is reached */
 function* neighboursFirst<Row>(entries: readonly ConnectedEntry<Row>[], present: ReadonlySet<Row>): Iterable<ConnectedEntry<Row>> {
   const byRow = new Map(entries.flatMap((entry) => entry.rows.map((row) => [row, entry] as const)))
   const sorted = new Set<ConnectedEntry<Row>>()
@@ -106,7 +106,7 @@ const circle = () =>
 function place<Row extends number | string>(list: OrderedList<Row>, entry: ConnectedEntry<Row>, beside: object): void {
   const { rows, neighbours } = entry
   const { position } = entry.reference
-  // Beside nothing but itself.
+  // Its only neighbour is itself.
   if (neighbours !== null && neighbours.length > 0 && neighbours.every((row) => rows.includes(row))) throw circle()
   for (const row of rows) list.remove(row)
   if (neighbours === null) list.insert(rows, position?.start === true ? list.first() : null)
@@ -156,7 +156,7 @@ interface Node<Row> {
 const step = 2 ** 20
 /** A range of 2^n keys takes new entries without more ado while it has fewer than (2 / thinner)^n of them; from 1 to 2. */
 const thinner = 1.4
-/** The smallest range whose keys are given anew: so filled, two of its keys still have one between them. */
+/** The smallest range that is renumbered: at this density two of its keys still have one between them. */
 const smallestRange = 3
 
 export function createOrderedList<Row>(initial: readonly Row[]): OrderedList<Row> {

@@ -1,4 +1,4 @@
-// What a write needs to know of the database before it begins, asked with one statement: the rows that relations and media name,
+// Prefetches everything that a write needs, in one statement: the rows that relations and media name,
 // and the last ids of the tables that get new rows. Afterwards its inserts follow each other without waiting.
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
@@ -53,7 +53,7 @@ export async function prefetchTargets(
     const rows = found.filter(({ kind }) => kind === target.uid)
     known.set(target.uid, hidden === null ? rows : await withoutHidden(hidden, target, rows))
   }
-  // As in Strapi, all that is missing of one type is told together, before anything is written.
+  // As in Strapi, all missing rows of one type are reported together, before anything is written.
   for (const { target, required } of targets) requireRows(target.uid, required, known.get(target.uid)!, input.checked)
   return known
 }
@@ -64,7 +64,7 @@ const countEach = (names: readonly string[], ofEach: number): ReadonlyMap<string
   return counts
 }
 
-/** What is named of one type; what is disconnected need not be there. */
+/** The references to one type; disconnected rows need not exist. */
 interface Named {
   readonly references: Reference[]
   readonly required: Reference[]
@@ -93,6 +93,6 @@ const getSiblings = ({ position }: Reference): readonly Reference[] =>
 
 const getEntries = ({ components, zones }: Input): readonly ComponentInput[] => [...components.values(), ...zones.values()].flat()
 
-/** The tables of the components that an input makes anew. */
+/** The tables of the components that an input creates. */
 const newComponents = (input: Input): readonly string[] =>
   getEntries(input).flatMap(({ component, id, input: below }) => [...(id === null ? [component.table] : []), ...newComponents(below)])

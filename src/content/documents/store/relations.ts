@@ -79,7 +79,7 @@ async function wantedRows(
 const localeForErrors = ({ locale, defaultLocale }: TargetResolution): object => (locale === null ? { locale: defaultLocale } : {})
 
 /**
- * What a relation to one has then. Of several connected targets it gets the first, but on the owning side of a new row the oldest, as
+ * The new target of a to-one relation. Of several connected targets it is the first, but on the owning side of a new row the oldest, as
  * Strapi shows them. One that it has already changes nothing: other locales of that target may be there too.
  */
 function chooseTarget(
@@ -136,7 +136,7 @@ async function refuseHiddenOwners(
   const added = wanted.filter((id) => !present.has(id))
   if (added.length === 0 || shape.kind !== 'contentType' || !hasOneOwner(relation)) return
   const target = sql.table(model.types.get(relation.target)!.table)
-  // In every version: what is published is taken away when this is published.
+  // In every version: published links are removed when this is published.
   const versions = sql`select v.id from ${target} v join ${target} t on t.document_id = v.document_id where t.id in (${transaction.dialect.list(added)})`
   const owners = await transaction.rows<{ id: number }>(
     sql`select ${sql.id(here)} as id from ${sql.table(table)} where ${sql.id(there)} in (${versions}) and ${sql.id(here)} not in (${selectLocales(owner)})`,
@@ -187,7 +187,7 @@ function noteOthers(
   const target = model.types.get(relation.target)!
   const changed = [...gone, ...added]
   if (changed.length === 0 || relation.inverse === null || shape.kind !== 'contentType') return
-  // What has no drafts may be linked to one version alone, by its row.
+  // Rows without drafts may be linked to a single version, by its row.
   if (!shape.draftAndPublish && target.draftAndPublish) markModifiedWhere(transaction, target, transaction.dialect.list(changed))
   if (!drafts) return
   if (target.draftAndPublish) markModified(transaction, target, changed)
@@ -209,7 +209,7 @@ const toPositionTable = ({ rows }: Dialect, targets: readonly number[], places: 
     'e',
   )
 
-/** Links an owner to more targets; each sees the owner behind those that it has. */
+/** Links an owner to more targets, as the last one in the lists of each. */
 function insertLinks(transaction: Transaction, storage: LinkStorage, owner: number, added: readonly number[], places: Positions): void {
   const { table, here, there, order, inverseOrder } = storage
   const columns = [here, there, order, inverseOrder].filter((column) => column !== null)
@@ -237,7 +237,7 @@ export const selectLocales = ({ shape, id }: Owner): RawBuilder<unknown> =>
     ? sql`select v.id from ${sql.table(shape.table)} v join ${sql.table(shape.table)} o on o.document_id = v.document_id where o.id = ${id}`
     : sql`${id}`
 
-/** Whoever connects a target that has one owner takes it away from other documents. Drafts take from drafts, published rows from published ones. */
+/** Connecting a target with a single owner removes it from other documents. Drafts affect drafts, published rows affect published ones. */
 export function detachOtherOwners(
   transaction: Transaction,
   { relation, inverse }: Relation,

@@ -1,4 +1,4 @@
-// The rows of documents: one per locale and publication state. Inserts, updates, look-ups; no rule about what is in them.
+// The rows of documents: one per locale and publication state. Inserts, updates, look-ups; no rules about their content.
 import { type RawBuilder, sql } from 'kysely'
 import type { Moment, Transaction } from '../../../database/database.js'
 import { andSameLocale, insertDefaults, localeOf, notBefore, type Stored, updateFrom } from '../../../database/portable-sql.js'
@@ -8,24 +8,23 @@ import type { ContentType, Scalar, Schema } from '../../../model/schema/types.js
 export interface StoredVersion {
   readonly id: number
   readonly document_id: string
-  /** Null on types without locales, whatever the column says. */
+  /** Null on types without locales, whose column may have a value. */
   readonly locale: string | null
-  /** What the column says, on every type. */
+  /** The value of the column, on every type. */
   readonly stored_locale: string | null
   readonly published_at: number | null
   readonly created_at: number | null
   readonly updated_at: number | null
-  /** 1: a draft that was changed since its publication, as far as is noted (`drift`). */
+  /** 1: a draft that is marked as changed since its publication (`octavo_modified_drafts`). */
   readonly drifted: 0 | 1
-  /** 1: a draft whose publication would change something; null: nothing is published, or nobody asked. */
+  /** 1: a draft that differs from its published row; null: nothing is published, or not requested. */
   readonly modified: 0 | 1 | null
-  /** The state of the database (`Dialect.stateSeen`); null: nobody asked, or it is not known. */
+  /** The state of the database (`Dialect.stateSeen`); null: not requested, or unknown. */
   readonly seen: string | number | null
   /** 1: the drafts of the document may differ in what its locales share. */
   readonly unequal: 0 | 1
 }
 
-/** Which version of a document: its draft, or its published row. */
 export type Side = 'draft' | 'published'
 
 /** True where the column `published_at` is that of a draft, or of a published row. */
@@ -47,7 +46,7 @@ export async function isKnownLocale(transaction: Transaction, code: string): Pro
 
 /**
  * The locale as the document's own versions spell it. A collation may hold other spellings of it for the same, also where reads look a
- * version up: a write means that version, and adds none beside it.
+ * version up: a write means that version, and adds none.
  */
 export async function resolveSpelling(transaction: Transaction, type: ContentType, documentId: string, locale: string): Promise<string> {
   const rows = await transaction.rows<Pick<StoredVersion, 'locale'>>(
@@ -109,7 +108,7 @@ function selectVersions(
 
 const toColumnList = (columns: readonly string[]) => sql.join(columns.map((column) => sql.id(column)))
 
-/** The ids that a transaction gives new rows of a table itself: nobody waits for them. */
+/** Ids reserved by a transaction for new rows of a table, so that inserts need no round trip. */
 const reserved = new WeakMap<Transaction, Map<string, () => number | null>>()
 
 /** From now on new rows of `table` get these ids (`Dialect.newIds`). */
@@ -118,7 +117,7 @@ export function reserveIds(transaction: Transaction, table: string, found: reado
   reserved.set(transaction, ids.set(table, transaction.dialect.idsFrom(found)))
 }
 
-/** The ids that are left are given no more: what writes next in the transaction asks the database for others. */
+/** Discards unused ids: the next write in the transaction reserves its own. */
 export const releaseIds = (transaction: Transaction): void => void reserved.delete(transaction)
 
 const nextId = (transaction: Transaction, table: string): number | null => reserved.get(transaction)?.get(table)?.() ?? null
@@ -141,7 +140,7 @@ export async function insertRow(transaction: Transaction, table: string, row: Re
 /** Rows that one statement writes, so that it has not too many values. */
 const maxRowsPerInsert = 500
 
-/** The moment of a write to a document: never before what its versions tell, also where the clock was set back. */
+/** The time of a write to a document: never before those of its versions, even if the clock was set back. */
 export const writeTime = (now: number, versions: readonly StoredVersion[]): number =>
   versions.reduce((latest, { created_at, updated_at }) => Math.max(latest, created_at ?? 0, updated_at ?? 0), now)
 
@@ -167,13 +166,13 @@ export function updateRow(transaction: Transaction, table: string, id: number, r
   transaction.follow(sql`update ${sql.table(table)} set ${sql.join(changes)} where id = ${id}`)
 }
 
-/** The columns of a shape's own values, without what tells versions apart. */
+/** The columns of a shape's own values, without those that identify versions. */
 export function valueColumns(shape: Schema, only: (scalar: Scalar) => boolean = () => true): readonly string[] {
   const scalars = [...shape.attributes.values()].filter((attribute): attribute is Scalar => attribute.kind === 'scalar')
   return scalars.filter((scalar) => !scalar.system && only(scalar)).map(({ column }) => column)
 }
 
-/** Inserts a copy of a row's values with other columns set anew; returns the copy's id. */
+/** Inserts a copy of a row's values with other values for some columns; returns the copy's id. */
 export async function copyRow(
   transaction: Transaction,
   table: string,

@@ -17,7 +17,7 @@ export async function storedSettings(database: RowReader, keys: readonly string[
   return new Map(rows.map(({ key, value }) => [key, JSON.parse(value) as unknown]))
 }
 
-/** Writes a setting; what is read after the commit is this value. */
+/** Writes a setting; reads after the commit return this value. */
 export async function writeSetting(transaction: Transaction, key: string, value: unknown): Promise<void> {
   const text = JSON.stringify(value)
   const { rows } = await transaction.run(sql`update strapi_core_store_settings set value = ${text} where ${sql.ref('key')} = ${key}`)

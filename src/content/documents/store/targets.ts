@@ -1,4 +1,4 @@
-// What a relation in a body names becomes row ids: documentIds resolve to the versions that fit the write, numeric ids
+// Resolves references in a body to row ids: documentIds to the versions that fit the write, numeric ids
 // name exactly their row.
 import { type RawBuilder, sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
@@ -9,7 +9,7 @@ import { type FindHidden, withoutHidden } from '../guard/hidden-rows.js'
 import { attributeErrors } from '../input/input.js'
 import type { Reference } from '../input/types.js'
 
-/** What decides which versions of a target fit. */
+/** The context that selects versions of a target. */
 export interface TargetResolution {
   /** The locale that is written; null on types that are not localized. */
   readonly locale: string | null
@@ -24,13 +24,13 @@ export interface TargetResolution {
   readonly shown: unknown
 }
 
-/** A reference with the rows it stands for, in the order draft, published. */
+/** A reference with its rows, in the order draft, published. */
 export interface ResolvedReference {
   readonly reference: Reference
   readonly rows: readonly number[]
 }
 
-/** A row that a reference may stand for. */
+/** A candidate row of a reference. */
 export interface TargetRow {
   readonly id: number
   readonly document_id: string
@@ -56,12 +56,12 @@ export async function resolveReferences(
   const found = groupRows(rows)
   return references.map((reference, index) => {
     const versions = findFitting(target, reference, found, resolving)
-    // What is disconnected goes with all of its rows.
+    // Disconnected documents lose all their rows.
     return { reference, rows: (index < optional ? versions : toFirstVersions(target, versions)).map(({ id }) => id) }
   })
 }
 
-/** The rows that references may stand for, of any version and locale. */
+/** The candidate rows of references, in any version and locale. */
 export const findTargets = (transaction: Transaction, target: ContentType, references: readonly Reference[]) =>
   transaction.rows<TargetRow>(sql`select ${targetRows(transaction.dialect, target, references)}`)
 
@@ -72,7 +72,7 @@ async function findRows(transaction: Transaction, target: ContentType, reference
 
 /**
  * Resolves what a relation is set to.
- * @throws ApiError 400 also for what is named beside it and does not exist
+ * @throws ApiError 400 also for missing references in `besideSet`
  */
 export async function resolveSet(
   transaction: Transaction,
@@ -93,7 +93,7 @@ export function requireRows(uid: string, references: readonly Reference[], rows:
   throw attributeErrors([{ path: [], message, value: shown }]).about({ kind: 'targets', uid, named: [...missing].map(Number) })
 }
 
-/** The part of a select behind its columns' beginning: the rows that references name, as `TargetRow`s. */
+/** The tail of a select, after its first columns: the rows of references, as `TargetRow`s. */
 export function targetRows({ list }: Dialect, target: ContentType, references: readonly Reference[]): RawBuilder<unknown> {
   const documentIds = references.flatMap(({ documentId }) => (documentId === undefined ? [] : [documentId]))
   const ids = references.flatMap(({ id, documentId }) => (documentId === undefined && id !== undefined ? [id] : []))
@@ -121,7 +121,7 @@ interface Grouped {
   readonly documents: ReadonlyMap<string, readonly TargetRow[]>
 }
 
-/** What was looked up for a whole write is asked for by each of its relations, thousands in a long list of components. */
+/** Cached: rows looked up for a whole write are used by each of its relations, thousands in a long list of components. */
 const groups = new WeakMap<readonly TargetRow[], Grouped>()
 
 /** Rows by their ids, and by their document. */
@@ -139,7 +139,7 @@ function groupRows(rows: readonly TargetRow[]): Grouped {
   return made
 }
 
-/** All rows that a reference may stand for, in the order draft, published. */
+/** All rows of a reference, in the order draft, published. */
 function findFitting(target: ContentType, reference: Reference, found: Grouped, resolving: TargetResolution): readonly TargetRow[] {
   const { documentId } = reference
   // One that is disconnected need not be there.

@@ -52,7 +52,7 @@ const toPathKey = ({ places, scalar }: Claim): string => JSON.stringify([places,
 /** Only entries of the document's own lists are held against each other, not those of lists in components. */
 const twinKey = (claim: Claim): string => JSON.stringify([toPathKey(claim), claim.value])
 
-/** Which of several claims at the same place of their documents are taken by other documents. */
+/** The claims at one position of their documents that are taken by other documents. */
 async function findTakenAt(
   transaction: Transaction,
   model: Model,
@@ -85,12 +85,12 @@ async function findTakenAt(
   const taken = wanted.filter(({ stored }) => found.has(String(stored)))
   const named = new Set(taken.map(({ stored }) => String(stored)))
   if (found.size === named.size) return taken.map(({ claim }) => claim)
-  // The collation of the database holds other values for equal: it is asked for which ones.
+  // The collation of the database considers more values equal: find out which.
   for (const each of wanted.filter(({ stored }) => !named.has(String(stored)))) if ((await find([each.stored])).size > 0) taken.push(each)
   return taken.map(({ claim }) => claim)
 }
 
-/** What the column would keep; null for what cannot be stored and is refused where it is to be. */
+/** The stored form; null for values that are refused when they are stored. */
 function tryToStored({ scalar, value }: Claim): Stored {
   try {
     return toStored(scalar, value)
@@ -102,7 +102,7 @@ function tryToStored({ scalar, value }: Claim): Stored {
 /** Characters of a generated uid before the number that makes it unique. */
 const maxUidCharacters = 240
 
-/** `data` with the uids that it lacks (row 12 of the contract); what is no object stays as it is. */
+/** `data` with missing uids (row 12 of the contract); other values than objects are unchanged. */
 export async function withGeneratedUids(transaction: Transaction, type: ContentType, data: unknown): Promise<unknown> {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return data
   const given = data as Readonly<Record<string, unknown>>
