@@ -1,10 +1,10 @@
-// Creates the missing indexes of the model in force in the background: another model begins anew.
+// Creates missing indexes of the current model in the background; a new model restarts the creation.
 import type { Model } from '../model/schema/types.js'
 import type { IndexingReport } from './driver.js'
 
 /** Indexes that are created in the background. */
 export interface BackgroundIndexes {
-  /** Stops what is under way, and begins to create what this model lacks. */
+  /** Stops the running creation and starts one for this model. */
   begin(model: Model): Promise<void>
   /** Creates none while `work` goes on, which may begin with another model; goes on afterwards. */
   without<Result>(work: () => Promise<Result>): Promise<Result>
@@ -12,7 +12,7 @@ export interface BackgroundIndexes {
 }
 
 /** Opens the creation of indexes; `start` begins it for one model and returns what stops it. Null: indexes are not created. */
-export function openBackgroundIndexes(start: ((model: Model) => () => Promise<void>) | null): BackgroundIndexes {
+export function createBackgroundIndexes(start: ((model: Model) => () => Promise<void>) | null): BackgroundIndexes {
   let stopCurrent: (() => Promise<void>) | null = null
   let isClosed = false
   let last: Model | null = null
@@ -42,11 +42,11 @@ export function openBackgroundIndexes(start: ((model: Model) => () => Promise<vo
   }
 }
 
-/** Starts to create what is missing. Returns what stops it, which resolves when nothing more happens. */
+/** Starts the creation. Returns a function that stops it and resolves when it has ended. */
 export function startIndexing(create: (stop: AbortSignal) => Promise<number>, report: IndexingReport): () => Promise<void> {
   const stop = new AbortController()
   const ended = create(stop.signal).then(
-    (made) => stop.signal.aborted || report.made(made),
+    (made) => stop.signal.aborted || report.created(made),
     (error: Error) => stop.signal.aborted || report.failed(error),
   )
   return async () => {

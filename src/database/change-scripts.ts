@@ -1,4 +1,4 @@
-// Statements that depend on what earlier ones of them found: whoever executes them, at once or not, goes from one to the next.
+// Scripts: statements that depend on the results of earlier ones. A runner executes them synchronously or asynchronously.
 import { type RawBuilder, sql } from 'kysely'
 import type { DraftLinks, IncomingLinks, PlanStep, StepNamed } from '../model/diff/steps.js'
 import { renamedInConfiguration, renamedInFields, storedTypesKey, withStoredTypes } from '../model/diff/strapi-settings.js'
@@ -11,11 +11,11 @@ import type { Stored } from './portable-sql.js'
 /** A row by the names of its columns. */
 export type ScriptRow = Readonly<Record<string, Stored>>
 
-/** Statements in words of every database, one after the other: each goes to whoever executes them, and its rows come back; none where it has none. */
+/** Yields portable SQL; each statement returns its rows, if any, to the script. */
 export type StepScript = Generator<RawBuilder<unknown>, void, readonly ScriptRow[]>
 
-/** What a script has to know of its database: bound rows, and ids for new rows that nobody else gives meanwhile. */
-export interface ScriptWords {
+/** The parts of a dialect that scripts need: bound rows, and ids for new rows that no concurrent writer uses. */
+export interface ScriptDialect {
   readonly rows: Dialect['rows']
   /** A query with the column `id`. */
   newIds(table: string, count: number): RawBuilder<unknown>
@@ -24,12 +24,12 @@ export interface ScriptWords {
 }
 
 /** Executes a script. */
-export async function play(script: StepScript, ask: (query: RawBuilder<unknown>) => Promise<readonly ScriptRow[]>): Promise<void> {
+export async function runScript(script: StepScript, ask: (query: RawBuilder<unknown>) => Promise<readonly ScriptRow[]>): Promise<void> {
   for (let next = script.next(); next.done !== true; ) next = script.next(await ask(next.value))
 }
 
 /** The same where a database answers at once. */
-export function playAtOnce(script: StepScript, ask: (query: RawBuilder<unknown>) => readonly ScriptRow[]): void {
+export function runScriptSync(script: StepScript, ask: (query: RawBuilder<unknown>) => readonly ScriptRow[]): void {
   for (let next = script.next(); next.done !== true; ) next = script.next(ask(next.value))
 }
 
@@ -46,7 +46,7 @@ export function statementText(text: string, values: readonly unknown[]): string 
     : text.replace(/\?|\$(\d+)/g, (_mark, number?: string) => literal(values[number === undefined ? next++ : Number(number) - 1]))
 }
 
-/** What the service does for a step beside statements; null: nothing. */
+/** Work of a step that is not a statement, as a comment; null: none. */
 export function computedText(step: PlanStep): string | null {
   switch (step.kind) {
     case 'convertColumn':
@@ -62,7 +62,7 @@ export function computedText(step: PlanStep): string | null {
   }
 }
 
-/** Writes types of the project to the setting by which Strapi knows those of its last start; a database without it has none to write. */
+/** Updates the setting in which Strapi records the types of its last start; a database without this setting is left unchanged. */
 export function storeContentTypes({ stored, removed }: StepNamed<'storeContentTypes'>, model: Model): StepScript {
   const types = stored.map((uid) => model.types.get(uid)).filter((type): type is ContentType => type?.exposed === true)
   return rewrite(settings, storedTypesKey, (text) => withStoredTypes(text, types, removed))
@@ -78,17 +78,16 @@ export function* renameInSettings({ schema, names }: StepNamed<'renameInSettings
   yield* rewrite(permissions, schema, (text) => renamedInFields(text, renamed))
 }
 
-/** Where a text is, and the column by which its rows are found. */
-interface TextPlace {
+interface TextLocation {
   readonly table: string
   readonly column: string
   readonly by: string
 }
 
-const settings: TextPlace = { table: 'strapi_core_store_settings', column: 'value', by: 'key' }
-const permissions: TextPlace = { table: 'admin_permissions', column: 'properties', by: 'subject' }
+const settings: TextLocation = { table: 'strapi_core_store_settings', column: 'value', by: 'key' }
+const permissions: TextLocation = { table: 'admin_permissions', column: 'properties', by: 'subject' }
 
-function* rewrite({ table, column, by }: TextPlace, value: string, change: (text: string) => string): StepScript {
+function* rewrite({ table, column, by }: TextLocation, value: string, change: (text: string) => string): StepScript {
   const [from, text] = [sql.table(table), sql.id(column)]
   const rows = yield sql`select id, ${text} as found from ${from} where ${sql.id(by)} = ${value}`
   for (const { id, found } of rows)
@@ -104,13 +103,13 @@ const list = (names: readonly string[], of?: string): Sql =>
 const batch = 500
 
 /** Makes them; rows without a draft are published already. `model` is the new model. */
-export function* makeDrafts(step: StepNamed<'makeDrafts'>, model: Model, words: ScriptWords): StepScript {
+export function* createDrafts(step: StepNamed<'makeDrafts'>, model: Model, words: ScriptDialect): StepScript {
   const table = sql.table(step.table)
   const [found] = yield sql`select max(id) as last from ${table}`
   const isOf = sql`draft.document_id = published.document_id and coalesce(draft.locale, '') = coalesce(published.locale, '') and draft.published_at is null`
   yield sql`insert into ${table} (${list([...step.columns, 'published_at'])}) select ${list(step.columns, 'published')}, null from ${table} as published
     where published.published_at is not null and not exists (select 1 from ${table} as draft where ${isOf}) order by published.id`
-  // All have both by now, and nothing of what follows changes that.
+  // By now every document has both rows, and the statements below preserve that.
   const pairsWhere = (condition: Sql): Sql =>
     sql`(select published.id as published, draft.id as draft from ${table} as published join ${table} as draft on ${isOf}
       where published.published_at is not null and ${condition})`
@@ -164,20 +163,20 @@ const copiedFiles = (uid: string, made: Sql): Sql =>
     where link.related_type = ${uid} order by link.id`
 
 /** A row and its copy. */
-interface CopiedPair {
+interface RowCopy {
   readonly original: number
   readonly copy: number
 }
 
 interface Copier {
   readonly model: Model
-  readonly words: ScriptWords
+  readonly words: ScriptDialect
   /** The columns of each table. */
   readonly columns: ReadonlyMap<string, readonly string[]>
 }
 
-/** Copies the components of rows to their copies, with what they hold themselves. */
-function* copyEntries(copier: Copier, { componentTable }: Schema, pairs: readonly CopiedPair[]): StepScript {
+/** Copies the components of rows, including nested ones. */
+function* copyEntries(copier: Copier, { componentTable }: Schema, pairs: readonly RowCopy[]): StepScript {
   if (componentTable === null || pairs.length === 0) return
   const { model, words } = copier
   const entries = sql.table(componentTable)
@@ -208,7 +207,7 @@ function* copyEntries(copier: Copier, { componentTable }: Schema, pairs: readonl
 
 const entryColumns = ['component_type', 'field', 'order']
 
-function* copyComponents(copier: Copier, component: Schema, copies: readonly CopiedPair[]): StepScript {
+function* copyComponents(copier: Copier, component: Schema, copies: readonly RowCopy[]): StepScript {
   const { model, words, columns } = copier
   const own = words.rows(
     copies.map(({ original, copy }) => [original, copy]),

@@ -1,4 +1,4 @@
-// What the rest of the service sees of a database: it executes plans. Where and on which thread is its own affair.
+// Interfaces between the service and a database, which executes plans on threads or connections of its choice.
 import type { Database as Connection } from 'better-sqlite3'
 import { type RawBuilder, sql } from 'kysely'
 import type { Logger } from 'pino'
@@ -12,22 +12,21 @@ import type { Dialect } from './dialect.js'
 import type { ReadPlan, Statement } from './plan.js'
 import type { Signing } from './response/signed-addresses.js'
 
-/** What the rows of a plan are found by, as names of the model. */
+/** The tables and attributes by which a plan finds its rows, for logs. */
 export interface PlanSubject {
   /** The table of the content-type. */
   readonly table: string
   /** Attributes with their operators, such as `author.name $eq`. */
   readonly filters: readonly string[]
   readonly sort: readonly string[]
-  /** The attributes of the type itself that an index of ours would help to find or to sort by. */
+  /** Attributes of the type that could be indexed for this plan. */
   readonly indexable: readonly string[]
 }
 
-/** A plan that a database has been told about once. */
+/** A registered plan. */
 export interface PlanHandle {
   readonly id: number
   readonly plan: ReadPlan
-  /** What its rows are found by, for the log. */
   subject?(): PlanSubject
 }
 
@@ -44,21 +43,21 @@ export interface ReadBytes {
   /** Gives the memory back; may be called more than once. */
   release(): void
   /** Set where the bytes are kept in memory for others who ask for the same. */
-  readonly kept?: KeptForms
+  readonly cached?: CachedForms
 }
 
-/** What is kept along with the bytes of an answer. */
-export interface KeptForms {
+/** Data that is cached along with the bytes of a result. */
+export interface CachedForms {
   /** The `contentHash` of the bytes. */
   readonly hash: string
   /** Another form of the same bytes, such as compressed ones, by its name. */
   form(name: string): ReadBytes | undefined
   /** Keeps a copy of another form, if it has room. */
-  keep(name: string, form: Uint8Array): void
+  store(name: string, form: Uint8Array): void
 }
 
 /** Null: one row was asked for and is not there. */
-export type ReadAnswer = ReadBytes | null
+export type ReadResult = ReadBytes | null
 
 /** The server that executes something. */
 export type ServerRole = 'primary' | 'replica'
@@ -70,11 +69,10 @@ export interface ReadDatabase {
   /** Forgets a plan that fell out of the cache. */
   unregister(known: PlanHandle): void
   /**
-   * Executes a plan in one snapshot, which contains whatever was acknowledged before `since` (`elapsed`; before this call where it is absent).
-   * A read for which `isGone` returns true is not begun, and ended where it is under way.
-   * `executing` is called with the role of each server that begins to execute it, where there are several; the cache of answers does not pass it on.
-   * @throws ApiError 503 when too many reads wait or one takes too long, 400 when the answer exceeds its limit, 499 when its
-   * client is gone.
+   * Executes a plan in one snapshot that includes everything acknowledged before `since` (`elapsed`; default: this call). If `isGone`
+   * returns true, the read is not started, or is cancelled. `executing` is called with the role of each server that starts to execute it,
+   * if there are several; the cache does not pass it on. @throws ApiError 503 if too many reads wait or one takes too long, 400 if the
+   * result exceeds its limit, 499 if the client is gone.
    */
   execute(
     known: PlanHandle,
@@ -82,13 +80,13 @@ export interface ReadDatabase {
     isGone?: () => boolean,
     since?: number,
     executing?: (role: ServerRole) => void,
-  ): Promise<ReadAnswer>
+  ): Promise<ReadResult>
   close(): Promise<void>
 }
 
 /** Small statements on the service's own connection, apart from the reads of content. */
 export interface MainConnection {
-  /** Whether statements go to a server. Of a file, the time of a look says more about the event loop than about the database. */
+  /** True for a server. For a file, latency measures the event loop rather than the database. */
   readonly isRemote: boolean
   /**
    * True when anything was committed, here or by another process, since the last call that said so. Callers share the look of a moment
@@ -101,22 +99,21 @@ export interface MainConnection {
 /** Reads rows: the service's own connection, or a transaction. */
 export type RowReader = Pick<MainConnection, 'rows'>
 
-/** What a statement did. */
-export interface Changed {
+export interface ChangeResult {
   /** Rows that it changed. */
   readonly rows: number
 }
 
-/** Statements inside one transaction, in the order in which they were asked for. */
+/** Statements of one transaction, executed in the order of the calls. */
 export interface Transaction {
   readonly dialect: Dialect
   readonly history: History
   rows<Row>(query: RawBuilder<unknown>): Promise<readonly Row[]>
   /** Need not be awaited before the next statement: the order holds, and a failure fails the transaction's `work` or its commit. */
-  run(query: RawBuilder<unknown>): Promise<Changed>
+  run(query: RawBuilder<unknown>): Promise<ChangeResult>
   /** Inserts one row and resolves to its id, which is in the column `key` (`id`). */
   insert(query: RawBuilder<unknown>, key?: string): Promise<number>
-  /** A statement that nobody waits for: it is sent along with the next one, in this order. */
+  /** Sends a statement with the next one, in this order, without waiting for its result. */
   follow(query: RawBuilder<unknown>): void
   /**
    * Waits for a check or a read that nothing more depends on. Where writes share a transaction it may resolve at once: the next of them
@@ -127,7 +124,7 @@ export interface Transaction {
    * Answers a plan as this transaction sees the database. Every other write waits for it: with `isBounded` at most `writtenBytes`.
    * @throws ApiError 400 beyond them
    */
-  read(known: PlanHandle, values: readonly unknown[], isBounded?: boolean): Promise<ReadAnswer>
+  read(known: PlanHandle, values: readonly unknown[], isBounded?: boolean): Promise<ReadResult>
 }
 
 export interface WriteDatabase {
@@ -139,11 +136,11 @@ export interface WriteDatabase {
    * moves content follows `change`, or is under way.
    */
   transaction<Result>(work: (transaction: Transaction) => Promise<Result>, change?: number): Promise<Result>
-  /** Registers a plan for `Transaction.read`; the thread is told about it once. */
+  /** Registers a plan for `Transaction.read`. */
   register(plan: ReadPlan): PlanHandle
   /** Forgets a plan that fell out of the cache. */
   unregister(known: PlanHandle): void
-  /** One statement that is a transaction of its own and writes to no document; waits in the same line, and is sent in one piece. */
+  /** A single-statement transaction that writes to no document; it uses the same queue and one message. */
   run(query: RawBuilder<unknown>): Promise<void>
   close(): Promise<void>
 }
@@ -151,10 +148,9 @@ export interface WriteDatabase {
 /** Loads a project's seed into its new database, inside the transaction that creates the tables. */
 export type FillDatabase = (connection: Connection, now: Date) => Promise<void>
 
-/** What a service gives its database. */
 export interface DatabaseHost {
   readonly logger: Logger
-  /** How answers sign the addresses of files; null: everyone may read them. */
+  /** Signs addresses of files in results; null: all files are public. */
   readonly signing: Signing | null
   readonly fill: FillDatabase
 }
@@ -164,49 +160,44 @@ export interface Database {
   readonly reads: ReadDatabase
   readonly writes: WriteDatabase
   readonly main: MainConnection
-  /** What is known of all commits; null where it cannot be known in time. */
+  /** Commits of all processes; null: the database cannot report them in time. */
   readonly commits: CommitWatch | null
   /** The names that it gives to tables and columns. */
   readonly names: DatabaseNames
-  /** What columns hold of types of which they do not hold every value. */
+  /** Ranges of values per attribute type, where a column does not hold all of them. */
   readonly spans: ColumnSpans
-  /**
-   * Adds the tables and columns that another model needs, and begins to create its indexes. Nothing is removed; what is there stays as it
-   * is.
-   */
-  fit(model: Model): Promise<void>
+  /** Adds the tables and columns that another model needs, and starts to create its indexes. Removes and changes nothing. */
+  addMissing(model: Model): Promise<void>
   /**
    * Carries out a change of the model. Resolves to false, and changes nothing, where `work.isOutdated` selects a row. Reads and writes of
    * documents must not be under way.
    * @throws ConfigError, ApiError 503; where all is one transaction, nothing has happened then
    */
-  carryOut(work: ModelWork): Promise<boolean>
+  applyChange(work: ModelWork): Promise<boolean>
   /**
    * Takes back a change that was given up. Null where all steps of a change are one transaction with the statement that makes it.
    */
-  readonly takeBack: ((work: TakingBack) => Promise<boolean>) | null
+  readonly revertChange: ((work: RevertWork) => Promise<boolean>) | null
   /** The SQL of steps for readers, each with a list of statements; what the service computes is a comment. */
   describeSteps(steps: readonly PlanStep[]): Promise<readonly (readonly string[])[]>
   mismatches(model: Model): Promise<SchemaMismatches>
   /** The tables that a statement looks through as a whole; null: the database does not say so at once. */
   readonly tableScans: ((statement: Statement) => readonly TableScan[]) | null
-  /** What it is busy with. */
   activity(): DatabaseActivity
-  /** Null while the database can be trusted; otherwise what is wrong, as a sentence for the operator. */
+  /** Null while the database can be trusted; otherwise the problem as a sentence for the operator. */
   trouble(): string | null
   /** Closes connections and threads; writes that were begun are finished first. */
   close(): Promise<void>
 }
 
-/** A database as a command uses it that reads and writes a few rows, beside services that may be running. */
+/** A database for a command that reads and writes a few rows, possibly while services are running. */
 export type CommandDatabase = Pick<Database, 'main' | 'writes' | 'close'>
 
-/** What a database says of itself. */
 export interface Inspection {
   /** The tables that exist. */
   tables(): Promise<{ has(table: string): boolean; readonly names: readonly string[] }>
   /** Parts of the file that cannot be read; null if a server checks its files itself. */
-  readonly damage: (() => Promise<readonly string[]>) | null
+  readonly findDamage: (() => Promise<readonly string[]>) | null
   /** Rows whose foreign keys reference rows that do not exist. */
   danglingRows(): Promise<readonly string[]>
 }
@@ -214,20 +205,18 @@ export interface Inspection {
 /** A database that is only read. */
 export interface DatabaseView extends Inspection {
   readonly main: MainConnection
-  /** True if the first start of a service did not get as far as creating the tables. */
+  /** True if the first start of a service ended before it created the tables. */
   isEmpty(): Promise<boolean>
   mismatches(model: Model): Promise<SchemaMismatches>
-  /** How columns are declared: `jsonb`, `varchar(255)`; null for one that is not there. */
+  /** Declared types of columns, such as `jsonb` or `varchar(255)`; null: there is no such column. */
   declaredColumns(): Promise<DeclaredColumn>
   close(): Promise<void>
 }
 
-/** How the database declares a column of the model; null: it has none. */
 export type DeclaredColumn = (table: string, column: string) => string | null
 
-/** The lock on a project's database, by which processes that start together take turns. */
+/** Serializes processes that start together on one database. */
 export interface DatabaseLock {
-  /** How many API tokens the database has. */
   countTokens(): Promise<number>
   release(): Promise<void>
 }
@@ -238,7 +227,7 @@ export interface PoolActivity {
   readonly idle: number
   readonly used: number
   /** Connections at most. */
-  readonly most: number
+  readonly max: number
   /** Statements or transactions that wait for a connection. */
   readonly waiting: number
   /** Times since the start that a connection was waited for in vain. */
@@ -248,15 +237,17 @@ export interface PoolActivity {
   readonly waitedSeconds: number
 }
 
-/** Where reads are executed that may be executed on replicas. */
+/** Distribution of reads between the primary and its replicas. */
 export interface ReplicaActivity {
-  /** Reads since the start: on a replica; on the primary, because no replica was recent enough or had room; and there once more, because a replica failed meanwhile. */
+  /**
+   * Reads since the start: on a replica; on the primary because no replica was recent enough or free; repeated on the primary after a
+   * replica failed.
+   */
   readonly reads: { readonly used: number; readonly fellBack: number; readonly repeated: number }
   /** The replicas, in the order of the settings: seconds since each was last recent enough to be used; 0: it is used. */
   readonly behind: readonly number[]
 }
 
-/** What a database is busy with at this moment. */
 export interface DatabaseActivity {
   /** Empty for SQLite, which has no connections. */
   readonly pools: readonly PoolActivity[]
@@ -268,57 +259,54 @@ export interface DatabaseActivity {
   readonly walBytes: number | null
 }
 
-/** What a database says about names. */
 export interface DatabaseNames {
-  /** Whether names of tables may differ in the case of letters only. */
-  readonly tellCaseApart: boolean
-  /** Whether it has the name of a table for itself. */
-  isOwnTable(name: string): boolean
+  readonly areCaseSensitive: boolean
+  isReservedTable(name: string): boolean
   /** Names of columns that each table of it has for itself. */
-  readonly ownColumns: ReadonlySet<string>
+  readonly reservedColumns: ReadonlySet<string>
 }
 
 /** The names of each database. */
-export const namesOf = {
-  sqlite: { tellCaseApart: false, isOwnTable: (name) => /^sqlite_/i.test(name), ownColumns: new Set() },
+export const databaseNames = {
+  sqlite: { areCaseSensitive: false, isReservedTable: (name) => /^sqlite_/i.test(name), reservedColumns: new Set() },
   postgres: {
-    tellCaseApart: true,
+    areCaseSensitive: true,
     // Its catalog has names too, which differ between versions: `catalogNames` of postgres/catalog.ts.
-    isOwnTable: () => false,
-    ownColumns: new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']),
+    isReservedTable: () => false,
+    reservedColumns: new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid']),
   },
-  // Constraints have the names of their tables, and are not told apart.
-  mysql: { tellCaseApart: false, isOwnTable: () => false, ownColumns: new Set() },
+  // Constraints are named like their tables, ignoring case.
+  mysql: { areCaseSensitive: false, isReservedTable: () => false, reservedColumns: new Set() },
 } as const satisfies Readonly<Record<string, DatabaseNames>>
 
 /** A state of the database as a transaction left it. Only the driver that made it looks into `mark`. */
-export interface Moment {
-  /** What `Dialect.stateSeen` selected in that transaction. */
+export interface DocumentState {
+  /** The value of `Dialect.stateSeen` in that transaction. */
   readonly seen: string | number
   readonly mark: unknown
 }
 
 /**
- * What a transaction knows of the writes of others. Every transaction of this service may have written to any document, except those that
- * declare that they have not; any other program may have, too.
+ * Knowledge of a transaction about concurrent writes. Any transaction of this service or another program may write to any document, unless
+ * it declares otherwise.
  */
 export interface History {
-  /** False where something is known to have been written since `moment`, whatever the database says. */
-  mayBeUnchanged(moment: Moment): boolean
-  /** Whether nothing but declared writes lies between `moment` and this transaction, which selected `seen` by `Dialect.stateSeen`. */
-  isUnchanged(moment: Moment, seen: string | number): boolean
+  /** False if a write since `moment` is already known. */
+  mayBeUnchanged(currentState: DocumentState): boolean
+  /** True if only declared writes happened between `moment` and this transaction, for which `Dialect.stateSeen` returned `seen`. */
+  isUnchanged(moment: DocumentState, seen: string | number): boolean
   /** The state that this transaction leaves if it is committed; it selected `seen`. */
-  moment(seen: string | number): Moment
+  moment(seen: string | number): DocumentState
   /** Declares that this transaction writes to no document but the one that it is about. */
-  touchesOneDocument(): void
+  writesOneDocumentOnly(): void
 }
 
-/** Where nobody knows what others write. */
+/** For databases without knowledge about concurrent writes. */
 export const unknownHistory: History = {
   mayBeUnchanged: () => false,
   isUnchanged: () => false,
   moment: (seen) => ({ seen, mark: null }),
-  touchesOneDocument: () => {},
+  writesOneDocumentOnly: () => {},
 }
 
 /** A change of the content model as a database carries it out. */
@@ -326,40 +314,40 @@ export interface ModelWork {
   readonly steps: readonly PlanStep[]
   /** The model that the steps lead to. */
   readonly model: Model
-  /** Selects a row if the change must not be made any more: another process made one. Asked in the transaction of the first step. */
+  /** Selects a row if another process has made a change in the meantime. Runs in the transaction of the first step. */
   readonly isOutdated: RawBuilder<unknown>
   /** Make the change: the last statements, in one transaction with all steps; where steps are committed one by one a single statement after the last of them. */
-  readonly make: readonly RawBuilder<unknown>[]
+  readonly complete: readonly RawBuilder<unknown>[]
   /**
-   * Where steps are committed one by one: selects how many of them earlier tries have finished, as `done`, and the statement that notes that
-   * number. It is asked while no other process carries out the same.
+   * Where each step is committed separately: selects the number of finished steps as `done`, and returns the statement that records it.
+   * Runs while no other process applies the same change.
    */
   readonly progress: { readonly done: RawBuilder<unknown>; note(done: number): RawBuilder<unknown> }
   /**
-   * Where steps are committed one by one: the statement that gives the change up, because the step behind the first `done` ones cannot be
-   * executed; null: nothing leads back.
+   * Where each step is committed separately: returns the statement that abandons the change because the step after the first `done` ones
+   * fails; null: it cannot be reverted.
    */
   readonly giveUp?: (done: number) => RawBuilder<unknown> | null
-  /** Whether it is also given up where tables are in use for too long; absent: another try goes on with it. */
+  /** Also abandons it if tables stay in use; default: the next attempt continues. */
   readonly givesUpInUse?: boolean
 }
 
 /** A change that was given up, as a database takes it back. `make`: the statements that end it. */
-export interface TakingBack extends Pick<ModelWork, 'isOutdated' | 'make' | 'progress'> {
+export interface RevertWork extends Pick<ModelWork, 'isOutdated' | 'complete' | 'progress'> {
   readonly steps: readonly ReversingStep[]
 }
 
 /** Runs a transaction that writes to no document. */
-export const inBookkeeping = <Result>(
+export const serviceTransaction = <Result>(
   writer: Pick<WriteDatabase, 'transaction'>,
   work: (transaction: Transaction) => Promise<Result>,
 ): Promise<Result> =>
   writer.transaction((transaction) => {
-    transaction.history.touchesOneDocument()
+    transaction.history.writesOneDocumentOnly()
     return work(transaction)
   })
 
-/** Whether there is a table with all of these columns; with none of them, whether there is the table. */
+/** Checks for a table with all of these columns; without columns, for the table. */
 export async function hasColumns(database: RowReader, table: string, columns: readonly string[] = []): Promise<boolean> {
   const names = columns.length === 0 ? sql`1 as one` : sql.join(columns.map((column) => sql.id(column)))
   try {

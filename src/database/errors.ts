@@ -1,11 +1,11 @@
-// 503, and what it is about as its cause: callers are told to try again, the log is told why.
+// 503 errors with a cause: callers are asked to retry, the cause is logged.
 import { ApiError } from '../foundation/errors/errors.js'
 
 /** A write that was begun for a model before a change that moves content (live-model.17). */
-export const outdatedModel = (): ApiError =>
-  unavailable('The model was changed by another process meanwhile. Nothing was written; try again')
+export const outdatedModelError = (): ApiError =>
+  unavailableError('The model was changed by another process meanwhile. Nothing was written; try again')
 
-export function unavailable(message: string, cause?: unknown): ApiError {
+export function unavailableError(message: string, cause?: unknown): ApiError {
   const error = new ApiError('ServiceUnavailableError', message)
   if (cause !== undefined) error.cause = cause
   return error
@@ -13,31 +13,29 @@ export function unavailable(message: string, cause?: unknown): ApiError {
 
 const drifts = new WeakSet<object>()
 
-/** Somebody has changed tables behind the service: what a statement names is not there. `cause` says what, for the log. */
-export function schemaDrift(cause: unknown): ApiError {
-  const error = unavailable('The tables of the database do not fit the content model any more (schema drift)', cause)
+/** Another program has changed tables: a statement names a missing one. `cause` is for the log. */
+export function schemaDriftError(cause: unknown): ApiError {
+  const error = unavailableError('The tables of the database do not fit the content model any more (schema drift)', cause)
   drifts.add(error)
   return error
 }
 
-/** Whether a statement named what is not there. */
 export const isSchemaDrift = (error: object): boolean => drifts.has(error)
 
 const lostCommits = new WeakSet<object>()
 
-/** What a transaction fails with of which nobody knows whether it was committed. */
-export function commitUnknown(cause: unknown): ApiError {
-  const error = unavailable('The database was lost while it committed, and may have done so: look whether the write is there', cause)
+/** The error of a transaction with an unknown outcome. */
+export function commitUnknownError(cause: unknown): ApiError {
+  const error = unavailableError('The database was lost while it committed, and may have done so: look whether the write is there', cause)
   lostCommits.add(error)
   return error
 }
 
-/** Whether nobody knows if a transaction that failed with this was committed. */
 export const isCommitUnknown = (error: object): boolean => lostCommits.has(error)
 
 export const databaseErrorClasses = ['conflict', 'overload', 'timeout', 'unavailable', 'commit_unknown', 'schema_drift', 'failure'] as const
 
-/** Why an operation failed; `failure`: with an error that nobody expects. */
+/** Class of a failed operation; `failure`: unexpected error. */
 export type DatabaseErrorClass = (typeof databaseErrorClasses)[number]
 
 /** The class of an error; null: it is about the request, and no error of the database. */

@@ -5,7 +5,7 @@ import { onceDone } from '../foundation/runtime/once-done.js'
 import { newDocumentId } from '../model/schema/document-id.js'
 import type { Model } from '../model/schema/types.js'
 import type { FillDatabase } from './database.js'
-import type { Driver, FillRows } from './driver.js'
+import type { Driver, WriteFirstRows } from './driver.js'
 import { firstContents } from './sqlite/prepare-database.js'
 import { sqliteSource } from './sqlite/rows.js'
 import { copyFirstRows } from './transfer/copy.js'
@@ -24,11 +24,11 @@ const drivers: Readonly<Record<DatabaseClient, () => Promise<Driver>>> = {
 }
 
 /** The driver of the configured database. */
-export const driverOf = ({ database: { client } }: Config): Promise<Driver> => drivers[client]()
+export const getDriver = ({ database: { client } }: Config): Promise<Driver> => drivers[client]()
 
 /** Fills a new database that is not SQLite with the first content of a model, which is made in memory. `locale`: the default one. */
 export const firstRows =
-  (locale: string, model: Model, fill: FillDatabase): FillRows =>
+  (locale: string, model: Model, fill: FillDatabase): WriteFirstRows =>
   async (target) => {
     const memory = await firstContents(model, { now: new Date(), newDocumentId, locale }, fill)
     try {

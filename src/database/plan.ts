@@ -3,8 +3,8 @@
 import type { Answer } from '../model/schema/attributes.js'
 
 /**
- * What a placeholder of a statement stands for: a value of the request, the ids of the rows of the level above, or the
- * most rows to look at, which the database chooses.
+ * The source of a placeholder's value: a value of the request, the ids of the rows of the level above, or the maximum number of rows to
+ * scan, which the database chooses.
  */
 export type Parameter =
   | { readonly from: 'values'; readonly index: number }
@@ -26,7 +26,7 @@ export interface MemberColumn {
   readonly validAt?: number
 }
 
-/** How an object is written: all members flat, or `id`, `documentId` and the rest below `attributes`. */
+/** Shape of an object: all members flat, or `id` and `documentId` with the other members in `attributes`. */
 export type ObjectForm = 'flat' | 'nested'
 
 /** One level of the answer: a select, the members of its objects, and the attributes that other rows fill. */
@@ -46,7 +46,7 @@ export interface Level {
   readonly uid: string
 }
 
-/** How an attribute is filled from rows of other levels. `wrapped`: below a `data` key. */
+/** Fills an attribute from rows of other levels. `wrapped`: in a `data` key. */
 export type Fill =
   | { readonly kind: 'rows'; readonly name: string; readonly many: boolean; readonly wrapped: boolean; readonly level: Level }
   | { readonly kind: 'count'; readonly name: string; readonly wrapped: boolean; readonly statement: Statement }
@@ -60,9 +60,9 @@ export type Fill =
       readonly levels: Readonly<Record<string, Level>>
     }
 
-/** A condition behind a relation that the rows can be found from. */
+/** A condition on a relation from which the rows can be found. */
 export interface DrivingCondition {
-  /** The number of links behind it, counted up to the bound. */
+  /** Number of its links, counted up to the bound. */
   readonly links: Statement
   /** The page and its total, begun with this condition, the others tested row by row; null where there is no other, or no total. */
   readonly page: Statement | null
@@ -74,13 +74,13 @@ export interface AccessPaths {
   readonly leads: readonly DrivingCondition[]
   /** The page among the first rows of the order, as many as the bound says; null where no index can have that order. */
   readonly walk: Statement | null
-  /** Whether every row of the table is in that order. */
+  /** Whether this order contains every row of the table. */
   readonly walksAll: boolean
-  /** The columns by which rows are tested: each names the row in the table of its links. */
+  /** Columns by which rows are tested; each references the row in the table of its links. */
   readonly tested: readonly { readonly table: string; readonly column: string }[]
 }
 
-/** What stands around the objects. */
+/** The JSON around the objects. */
 export type Envelope =
   /**
    * `counted`: the root's statement with the total as one more column, where finding both at once is cheaper. `ways`: other ways

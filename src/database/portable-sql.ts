@@ -1,4 +1,4 @@
-// SQL that every database understands. Phrases that MySQL writes differently have a name, by which its driver translates them
+// SQL that every database understands. MySQL's driver translates phrases that it writes differently by their names
 // (mysql/translate-sql.ts).
 import { type RawBuilder, sql } from 'kysely'
 import type { ScalarType } from '../foundation/public/attribute-types.js'
@@ -30,12 +30,12 @@ const updateFromSql = portable('updateFrom')
 const insertDefaultsSql = portable('insertDefaults')
 
 /** True where both values are equal, or both are null. */
-export const same = (left: unknown, right: unknown): RawBuilder<boolean> => sameSql`${left} is not distinct from ${right}`
+export const isSame = (left: unknown, right: unknown): RawBuilder<boolean> => sameSql`${left} is not distinct from ${right}`
 
 /** True where the values are not equal, and not both null. */
 export const differs = (left: unknown, right: unknown): RawBuilder<boolean> => differsSql`${left} is distinct from ${right}`
 
-/** Types without locales have none, whatever Strapi or another program has written into the columns of their rows. */
+/** Types without localization have no locale, even if another program has written one into their rows. */
 interface Localized {
   readonly localized: boolean
 }
@@ -43,15 +43,15 @@ interface Localized {
 /** The locale of the version in the row `alias`; null where its type has none. */
 export const localeOf = ({ localized }: Localized, alias: string): RawBuilder<unknown> => (localized ? sql.id(alias, 'locale') : sql`null`)
 
-/** What follows in a condition: both locales are the same. Nothing for types that have none. */
+/** A condition that both locales are the same; empty for types without localization. */
 export const andSameLocale = ({ localized }: Localized, one: unknown, other: unknown): RawBuilder<unknown> =>
-  localized ? sql` and ${same(one, other)}` : sql``
+  localized ? sql` and ${isSame(one, other)}` : sql``
 
 /** The moment `now`, or that of the column where it is later. */
 export const notBefore = (column: RawBuilder<unknown>, now: Stored): RawBuilder<unknown> =>
   sql`case when ${column} > ${now} then ${column} else ${now} end`
 
-/** Part of a text: a column or a bound value, or a text that stands in the statement. */
+/** Part of a text: a column, a bound value, or a literal. */
 export type TextPart = RawBuilder<unknown> | string
 
 const textPart = (part: TextPart): RawBuilder<unknown> => (typeof part === 'string' ? sql.lit(part) : part)
@@ -63,15 +63,15 @@ const textPart = (part: TextPart): RawBuilder<unknown> => (typeof part === 'stri
 export const concat = (...parts: readonly TextPart[]): RawBuilder<unknown> => sql.join(parts.map(textPart), sql` || `)
 
 /** The same with `separator` between them. */
-export const separated = (separator: string, parts: readonly TextPart[]): RawBuilder<unknown> =>
+export const joinWith = (separator: string, parts: readonly TextPart[]): RawBuilder<unknown> =>
   concat(...parts.flatMap((part, index) => (index === 0 ? [part] : [separator, part])))
 
 /** The texts of a group joined by commas, in this order. */
-export const joined = (text: RawBuilder<unknown>, order: RawBuilder<unknown>): RawBuilder<unknown> =>
+export const joinedTexts = (text: RawBuilder<unknown>, order: RawBuilder<unknown>): RawBuilder<unknown> =>
   joinedSql`string_agg(cast(${text} as text), ',' order by ${order})`
 
 /** A text that is another one when there are other rows, or one of their texts is another. */
-export const contentOf = (text: RawBuilder<unknown>): RawBuilder<unknown> => contentSql`string_agg(${text}, ',')`
+export const contentDigest = (text: RawBuilder<unknown>): RawBuilder<unknown> => contentSql`string_agg(${text}, ',')`
 
 const names = (columns: readonly string[]): RawBuilder<unknown> => sql.join(columns.map((column) => sql.id(column)))
 
@@ -102,17 +102,17 @@ export const updateFrom = (
 export const idsFound = (id: RawBuilder<unknown>, from: RawBuilder<unknown>): RawBuilder<unknown> =>
   sql`(select id from (select distinct ${id} as id from ${from}) as found)`
 
-/** Inserts a row of which every column has its default. */
+/** Inserts a row of default values. */
 export const insertDefaults = (table: string): RawBuilder<unknown> => insertDefaultsSql`insert into ${sql.table(table)} default values`
 
-/** Rows that a select finds: its columns, and what follows `from`; null: one row. */
-export interface Found {
+/** Rows of a select: its columns and its `from` clause; null: one row. */
+export interface SelectedRows {
   readonly columns: Readonly<Record<string, RawBuilder<unknown>>>
   readonly from: RawBuilder<unknown> | null
 }
 
 /** The rows of some selects, one after the other. */
-export const selectAll = (selects: readonly Found[]): RawBuilder<unknown> =>
+export const selectAll = (selects: readonly SelectedRows[]): RawBuilder<unknown> =>
   sql.join(
     selects.map(({ columns, from }) => {
       const selected = sql.join(Object.entries(columns).map(([name, value]) => sql`${value} as ${sql.raw(name)}`))
@@ -121,31 +121,31 @@ export const selectAll = (selects: readonly Found[]): RawBuilder<unknown> =>
     sql` union all `,
   )
 
-/** Rows that stand for documents, and what sorts them. `once`: a document counts at the first of its places. */
-export interface Listed {
+/** Rows that represent documents, and their order. `once`: a document counts at its first position. */
+export interface ListedDocuments {
   readonly document: RawBuilder<unknown>
   readonly place: RawBuilder<unknown>
   readonly id: RawBuilder<unknown>
-  /** What follows `from`. */
+  /** The `from` clause. */
   readonly from: RawBuilder<unknown>
   readonly once?: boolean
 }
 
-const selectListed = ({ document, place, id, from, once = false }: Listed): RawBuilder<unknown> =>
+const selectListed = ({ document, place, id, from, once = false }: ListedDocuments): RawBuilder<unknown> =>
   once
     ? sql`select ${document} as document, min(${place}) as place, min(${id}) as id from ${from} group by 1`
     : sql`select ${document} as document, ${place} as place, ${id} as id from ${from}`
 
 /** The documents of some selects as one text, in the order of their places. */
-export const listedText = (selects: readonly Listed[]): RawBuilder<unknown> =>
-  sql`(select ${joined(sql`document`, sql`place, id`)} from (${sql.join(selects.map(selectListed), sql` union all `)}) as listed)`
+export const listedText = (selects: readonly ListedDocuments[]): RawBuilder<unknown> =>
+  sql`(select ${joinedTexts(sql`document`, sql`place, id`)} from (${sql.join(selects.map(selectListed), sql` union all `)}) as listed)`
 
 export type Stored = string | number | bigint | null
 
 /** Why a column does not give a moment back as it was written, as the end of a sentence; null: it does. */
 export type MomentFault = (milliseconds: number, type: ScalarType) => string | null
 
-/** Links a row to a target, behind the target's other links and behind the row's own; a relation without an order has no such column. */
+/** Links a row to a target, as the last link of both; a relation without an order has no such column. */
 export function linkLast({ table, here, there, order, inverseOrder }: LinkStorage, row: number, target: number): RawBuilder<unknown> {
   const next = (column: string | null, among: string, id: number) =>
     column === null

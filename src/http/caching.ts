@@ -59,7 +59,7 @@ export const getCacheControl = ({ headers }: RequestContext['request']): string 
 export function okRead({ request, metrics }: Pick<RequestContext, 'request' | 'metrics'>, bytes: ReadBytes): Reply {
   const caching = getCacheControl(request)
   if (bytes.bytes.length > maxHashedBytes) return { status: 200, bytes, headers: { 'cache-control': caching } }
-  const tag = `"${bytes.kept?.hash ?? contentHash(bytes.bytes)}"`
+  const tag = `"${bytes.cached?.hash ?? contentHash(bytes.bytes)}"`
   const headers = { 'cache-control': caching, etag: tag }
   if (hasVersion(request.headers, tag) !== true) return { status: 200, bytes, headers }
   bytes.release()

@@ -1,6 +1,6 @@
 // The contract of a project whose folder does not say it: the database may be one of Strapi.
 import { sql } from 'kysely'
-import { driverOf } from '../database/open.js'
+import { getDriver } from '../database/open.js'
 import type { Config } from '../foundation/config/config.js'
 import { refuseShort } from '../foundation/config/secrets.js'
 
@@ -27,9 +27,9 @@ export async function withContractOfDatabase(config: Config): Promise<Config> {
 
 /** Whether Strapi has stored its schema: Octavo creates the table and leaves it empty. */
 async function isMadeByStrapi(config: Config): Promise<boolean> {
-  const driver = await driverOf(config)
+  const driver = await getDriver(config)
   if (!driver.exists(config)) return false
-  const view = await driver.lookInto(config)
+  const view = await driver.openView(config)
   try {
     if (!(await view.tables()).has('strapi_database_schema')) return false
     return (await view.main.rows(sql`select id from strapi_database_schema limit 1`)).length > 0

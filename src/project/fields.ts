@@ -2,7 +2,7 @@
 // without any.
 
 import type { DeclaredColumn } from '../database/database.js'
-import { driverOf } from '../database/open.js'
+import { getDriver } from '../database/open.js'
 import type { Config } from '../foundation/config/config.js'
 import type { FindFields, KnownFields } from '../model/schema/custom-fields.js'
 
@@ -30,8 +30,8 @@ async function knownFields({ customFields, folder }: Config, look: () => Promise
 const nowhere: DeclaredColumn = () => null
 
 async function declaredIn(config: Config): Promise<DeclaredColumn> {
-  const driver = await driverOf(config)
+  const driver = await getDriver(config)
   if (!driver.exists(config)) return nowhere
-  const view = await driver.lookInto(config)
+  const view = await driver.openView(config)
   return view.declaredColumns().finally(() => view.close())
 }

@@ -4,7 +4,7 @@ import { type Events, openEvents } from '../content/events/open.js'
 import { openUploads } from '../content/media/open.js'
 import { signingOf } from '../content/media/signing.js'
 import { cacheReads } from '../database/cache/cached-reads.js'
-import { type CacheCounts, openCacheCounts } from '../database/cache/response-store.js'
+import { type CacheCounts, createCacheCounts } from '../database/cache/response-store.js'
 import type { Database } from '../database/database.js'
 import type { Signing } from '../database/response/signed-addresses.js'
 import type { Config } from '../foundation/config/config.js'
@@ -56,7 +56,7 @@ export async function openParts(config: Config, logger: Logger, version: string,
   const accounts = accountContext(config, watching(database, 'accounts'), { identification, jwts, mail, log: logger, measuring, audit })
   for (const warning of await unusableServices(database.main, config.auth)) logger.warn(warning)
   const library = measuring.library(uploads.library)
-  const counts = measuring.metrics === null ? null : openCacheCounts()
+  const counts = measuring.metrics === null ? null : createCacheCounts()
   return {
     management,
     database: cacheDatabase(config, watching(database), signing, counts),

@@ -3,7 +3,7 @@ import { type Logger, pino } from 'pino'
 import { checkHooks } from '../content/documents/code/hooks.js'
 import { checkTypes } from '../content/documents/guard/scopes.js'
 import type { Driver } from '../database/driver.js'
-import { driverOf } from '../database/open.js'
+import { getDriver } from '../database/open.js'
 import type { Signing } from '../database/response/signed-addresses.js'
 import type { Config } from '../foundation/config/config.js'
 import { type Closers, openClosers } from '../foundation/runtime/closers.js'
@@ -54,13 +54,13 @@ async function openContent(
   { logger, signing, decisions, isCommand }: OpenedFor,
   opened: Closers,
 ): Promise<LiveModelOptions> {
-  const driver = await driverOf(config)
+  const driver = await getDriver(config)
   const findFields = openFields(config)
   const start = await readModelStart({ config, findFields, isCommand }, driver)
   const { model } = start
   await checkCode(config, model)
   for (const warning of [...config.warnings, ...model.warnings, ...sharedPaths(model, config.rest.prefix)]) logger.warn(warning)
-  const fill = seedLoader(config, model, driver.nameOf(config), logger)
+  const fill = seedLoader(config, model, driver.getName(config), logger)
   const database = await driver.open(config, start.former ?? model, { logger, signing, fill })
   opened.add(database.close)
   const check = async (changed: Model): Promise<void> => {
@@ -88,7 +88,7 @@ export async function openModelForCommand(config: Config, decisions: StartDecisi
 /** Reads the model of the files, and that of the database, before anything is added to it. */
 async function readModelStart(project: StartingProject, driver: Driver): Promise<StartOfModel> {
   if (!driver.exists(project.config)) return readStart(project, null)
-  const view = await driver.lookInto(project.config)
+  const view = await driver.openView(project.config)
   try {
     return await readStart(project, view)
   } finally {

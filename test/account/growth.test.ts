@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Changed, type Transaction, unknownHistory } from '../../src/database/database.js'
+import { type ChangeResult, type Transaction, unknownHistory } from '../../src/database/database.js'
 import { createOctavoTables } from '../../src/database/sqlite/create-tables.js'
 import { sqliteDialect, writeSql } from '../../src/database/sqlite/dialect.js'
 import { createIndexes } from '../../src/database/sqlite/indexes.js'
@@ -66,7 +66,7 @@ function watched(): { readonly transaction: Transaction; readonly scans: string[
       const { statement, parameters } = prepare(query)
       return statement.all(...parameters) as never
     },
-    run: async (query): Promise<Changed> => {
+    run: async (query): Promise<ChangeResult> => {
       const { statement, parameters } = prepare(query)
       return { rows: statement.run(...parameters).changes }
     },

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { MainConnection } from '../../src/database/database.js'
-import { openMainConnection } from '../../src/database/sqlite/main-connection.js'
+import { createMainConnection } from '../../src/database/sqlite/main-connection.js'
 import { openIdentification } from '../../src/identity/access/identify.js'
 import { openJwts } from '../../src/identity/access/jwt.js'
 import type { Served } from '../support/serve.js'
@@ -18,7 +18,7 @@ afterAll(() => served.close())
 
 test('a look at the rules that fails is told, and tried again with the next request', async () => {
   const connection = new Database(join(served.folder, '.tmp', 'data.db'))
-  const direct = openMainConnection(connection)
+  const direct = createMainConnection(connection)
   let failing = false
   const database: MainConnection = {
     isRemote: false,

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { openIdentifyAdministrator } from '../../src/admin/identity/identify.js'
 import { administrationKeys } from '../../src/admin/identity/keys.js'
 import type { MainConnection } from '../../src/database/database.js'
-import { openMainConnection } from '../../src/database/sqlite/main-connection.js'
+import { createMainConnection } from '../../src/database/sqlite/main-connection.js'
 import { openIdentification } from '../../src/identity/access/identify.js'
 import { openJwts } from '../../src/identity/access/jwt.js'
 import { addAdministrator, signInAdmin } from '../support/administration.js'
@@ -24,7 +24,7 @@ rule('administration.5', 'requests between two commits cost no statement', async
   await addAdministrator(served, 'ada@admins.example')
   const { accessToken } = await signInAdmin(served, 'ada@admins.example')
   const connection = new Database(join(served.folder, '.tmp', 'data.db'))
-  const direct = openMainConnection(connection)
+  const direct = createMainConnection(connection)
   let statements = 0
   const database: MainConnection = {
     isRemote: false,

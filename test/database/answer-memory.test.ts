@@ -1,7 +1,7 @@
 // docs/spec/caching.md, caching.5: the memory of kept answers. Bytes that somebody holds never change, whatever is added, freed and evicted meanwhile.
 import { expect, test } from 'vitest'
 import { seededRandom } from '../../bench/random.mjs'
-import { openAnswerMemory, type Piece } from '../../src/database/cache/cache-memory.js'
+import { createCacheMemory, type Piece } from '../../src/database/cache/cache-memory.js'
 import type { ReadBytes } from '../../src/database/database.js'
 
 interface Entry {
@@ -18,7 +18,7 @@ test.each([
   [3_000, 40],
 ])('in %d bytes, of pieces up to %d', (most, largest) => {
   const { integer } = seededRandom(most + largest)
-  const memory = openAnswerMemory(most)
+  const memory = createCacheMemory(most)
   const entries = new Set<Entry>()
   const held: { readonly entry: Entry; readonly lent: ReadBytes }[] = []
   const any = () => [...entries][integer(Math.max(entries.size, 1))]
@@ -86,7 +86,7 @@ test.each([
 })
 
 test('what is used stays where there is more that is not', () => {
-  const memory = openAnswerMemory(100_000)
+  const memory = createCacheMemory(100_000)
   const evicted = new Set<number>()
   const used = new Set<number>()
   for (let number = 0; number < 2_000; number++) {

@@ -9,12 +9,12 @@ import type Connection from 'better-sqlite3'
 import { pino } from 'pino'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { cacheReads } from '../../src/database/cache/cached-reads.js'
-import { openAnswerStore, type PlanSource } from '../../src/database/cache/response-store.js'
-import { changedTables, openTableChanges, readTables, type TableChanges } from '../../src/database/cache/table-changes.js'
+import { createResponseStore, type PlanTables } from '../../src/database/cache/response-store.js'
+import { changedTables, createTableChanges, readTables, type TableChanges } from '../../src/database/cache/table-changes.js'
 import type { PlanHandle, ReadDatabase } from '../../src/database/database.js'
 import type { Statement } from '../../src/database/plan.js'
 import type { Sink } from '../../src/database/response/sink.js'
-import { openDependentTables } from '../../src/database/sqlite/commit-watch.js'
+import { createDependentTables } from '../../src/database/sqlite/commit-watch.js'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { prepareRead } from '../../src/database/sqlite/execute.js'
 import { openProjectFile } from '../../src/database/sqlite/project-file.js'
@@ -141,7 +141,7 @@ test('an answer depends on every table that SQLite opens for its plan', () => {
 })
 
 test('the cache says what a read would say after a change of each table, and would not if that table were left out', async () => {
-  const changes = openTableChanges(() => new Map())
+  const changes = createTableChanges(() => new Map())
   const sound = cached(changes)
   let unnoticed = 0
   for (const table of tables) {
@@ -164,7 +164,7 @@ test('the cache says what a read would say after a change of each table, and wou
 })
 
 test('rows that a foreign key deletes or changes count as changed', async () => {
-  const changes = openTableChanges(openDependentTables(database))
+  const changes = createTableChanges(createDependentTables(database))
   const sound = cached(changes)
   for (const table of tables.filter((name) => !name.endsWith('_lnk'))) {
     const of = asked.filter(({ handle }) => readTables(handle.plan).has(table))
@@ -196,8 +196,8 @@ test.each<[string, readonly string[] | null]>([
 })
 
 test('what is kept is bounded by its bytes, and what is asked for once does not put out what is asked for often', () => {
-  const changes = openTableChanges(() => new Map())
-  const store = openAnswerStore(changes, { cacheBytes: 100_000, cachedAnswerBytes: 20_000 })
+  const changes = createTableChanges(() => new Map())
+  const store = createResponseStore(changes, { cacheBytes: 100_000, cachedAnswerBytes: 20_000 })
   const from = { source: { tables: new Set(['a']) }, since: 0 }
   const answer = (bytes: number) => ({ bytes: Buffer.alloc(bytes), release: () => {} })
   expect(store.keep('large', answer(20_000), from, false)).toBeUndefined()
@@ -218,9 +218,9 @@ test('what is kept is bounded by its bytes, and what is asked for once does not 
 })
 
 test('an answer that several wait for is copied for them, kept or not, and none is returned for a plan that is forgotten', () => {
-  const changes = openTableChanges(() => new Map())
-  const store = openAnswerStore(changes, { cacheBytes: 50_000, cachedAnswerBytes: 1_000_000 })
-  const source: PlanSource = { tables: new Set(['a']) }
+  const changes = createTableChanges(() => new Map())
+  const store = createResponseStore(changes, { cacheBytes: 50_000, cachedAnswerBytes: 1_000_000 })
+  const source: PlanTables = { tables: new Set(['a']) }
   let released = 0
   const answer = (bytes: number) => ({ bytes: Buffer.alloc(bytes), release: () => void released++ })
   changes.note(['a'])
@@ -238,16 +238,16 @@ test('an answer that several wait for is copied for them, kept or not, and none 
 })
 
 test('another form of an answer counts too', () => {
-  const store = openAnswerStore(
-    openTableChanges(() => new Map()),
+  const store = createResponseStore(
+    createTableChanges(() => new Map()),
     { cacheBytes: 50_000, cachedAnswerBytes: 40_000 },
   )
   const from = { source: { tables: new Set(['a']) }, since: 0 }
   const first = store.keep('first', { bytes: Buffer.alloc(10_000), release: () => {} }, from, false)!()!
   store.keep('second', { bytes: Buffer.alloc(10_000), release: () => {} }, from, false)
-  first.kept!.keep('br', Buffer.alloc(39_000))
-  expect(store.get('first')?.kept?.form('br'), 'beyond what one answer may take').toBeUndefined()
-  first.kept!.keep('gzip', Buffer.alloc(29_000))
-  expect(store.get('first')?.kept?.form('gzip')?.bytes.length).toBe(29_000)
+  first.cached!.store('br', Buffer.alloc(39_000))
+  expect(store.get('first')?.cached?.form('br'), 'beyond what one answer may take').toBeUndefined()
+  first.cached!.store('gzip', Buffer.alloc(29_000))
+  expect(store.get('first')?.cached?.form('gzip')?.bytes.length).toBe(29_000)
   expect(store.get('second')).toBeUndefined()
 })

@@ -1,7 +1,7 @@
 // Populated rows stand in the order of their links, in whatever order a database returns the rows of several parents.
 import { describe, expect, it } from 'vitest'
 import type { Level, Statement } from '../../src/database/plan.js'
-import { prepareAnswer, type ResultRow } from '../../src/database/response/write.js'
+import { prepareResponse, type ResultRow } from '../../src/database/response/write.js'
 
 const statement = (sql: string): Statement => ({ sql, parameters: [] })
 
@@ -16,7 +16,7 @@ function written(children: readonly ResultRow[], nullsLast: boolean): unknown {
   const below = level({ statement: statement('children'), parentAt: 0, idAt: 1, orderAt: [2], columns: columns(1) })
   const fill = { kind: 'rows' as const, name: 'tags', many: true, wrapped: false, level: below }
   const root = level({ statement: statement('parents'), columns: columns(0), fills: [fill] })
-  const read = prepareAnswer(
+  const read = prepareResponse(
     {
       query:
         ({ sql }) =>

@@ -2,7 +2,7 @@
 // same list. Twelve thousand documents, whose links are so unevenly spread that every way is taken.
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { openSink } from '../../src/database/response/sink.js'
+import { createSink } from '../../src/database/response/sink.js'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { prepareRead } from '../../src/database/sqlite/execute.js'
 import { defineFunctions } from '../../src/database/sqlite/functions.js'
@@ -224,7 +224,7 @@ function statementsOf(query: string, uid: 'item' | 'note' | 'group' = 'item'): r
   const request = readRequest(context, fullAccess, { type, mode: 'many' }, parseParameters(query))
   const plan = compileRead(request, sqliteDialect, contracts.strapi, 'data')
   statements.length = 0
-  prepareRead({ database, signer: null }, plan)(request.values, openSink(1e6))
+  prepareRead({ database, signer: null }, plan)(request.values, createSink(1e6))
   return [...statements]
 }
 

@@ -5,12 +5,12 @@ import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import Connection from 'better-sqlite3'
 import { expect, test } from 'vitest'
-import { type Database, namesOf, type PlanHandle, type ReadDatabase, type WriteDatabase } from '../../src/database/database.js'
+import { type Database, databaseNames, type PlanHandle, type ReadDatabase, type WriteDatabase } from '../../src/database/database.js'
 import type { Sink } from '../../src/database/response/sink.js'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { prepareRead } from '../../src/database/sqlite/execute.js'
 import { defineFunctions } from '../../src/database/sqlite/functions.js'
-import { openMainConnection } from '../../src/database/sqlite/main-connection.js'
+import { createMainConnection } from '../../src/database/sqlite/main-connection.js'
 import { loadConfig } from '../../src/foundation/config/config.js'
 import { fullAccess } from '../../src/foundation/grants.js'
 import { newPlanCounts } from '../../src/foundation/runtime/plan-counts.js'
@@ -55,13 +55,13 @@ async function openGolden() {
   const database: Database = {
     reads,
     writes,
-    main: openMainConnection(connection),
+    main: createMainConnection(connection),
     commits: null,
-    names: namesOf.sqlite,
+    names: databaseNames.sqlite,
     spans: {},
-    fit: async () => {},
-    takeBack: null,
-    carryOut: async () => false,
+    addMissing: async () => {},
+    revertChange: null,
+    applyChange: async () => false,
     describeSteps: async () => [],
     mismatches: async () => ({ types: [], columns: [], tables: [] }),
     tableScans: null,

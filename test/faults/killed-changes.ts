@@ -4,7 +4,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statS
 import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import { expect } from 'vitest'
-import { driverOf } from '../../src/database/open.js'
+import { getDriver } from '../../src/database/open.js'
 import { loadConfig } from '../../src/foundation/config/config.js'
 import { loadModel } from '../../src/model/schema/load.js'
 import { runChecks } from '../../src/operations/doctor/checks.js'
@@ -166,8 +166,8 @@ async function findingsOfCommand({ folder, environment }: Ground): Promise<reado
 /** What the checks of `octavo doctor` find wrong in the database. */
 async function findingsOfChecks({ folder, environment }: Ground): Promise<readonly string[]> {
   const config = await loadConfig(folder, environment)
-  const [driver, model] = [await driverOf(config), await loadModel({ folder })]
-  const view = await driver.snapshotOf(config)
+  const [driver, model] = [await getDriver(config), await loadModel({ folder })]
+  const view = await driver.openSnapshot(config)
   try {
     const found = (await runChecks({ database: view, model })).map((check) => ({ ...check, isWrong: check.count > 0 && !check.warning }))
     return [...wrongIn(found), ...(await view.mismatches(model)).types]

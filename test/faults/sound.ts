@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { inspectSqlite } from '../../src/database/sqlite/catalog.js'
-import { openMainConnection } from '../../src/database/sqlite/main-connection.js'
+import { createMainConnection } from '../../src/database/sqlite/main-connection.js'
 import { loadModel } from '../../src/model/schema/load.js'
 import { runChecks } from '../../src/operations/doctor/checks.js'
 import { goldenProject } from '../support/serve.js'
@@ -14,7 +14,7 @@ const model = await loadModel({ folder: goldenProject })
 export async function findings(folder: string): Promise<readonly string[]> {
   const connection = new Database(join(folder, '.tmp', 'data.db'), { readonly: true })
   try {
-    const main = openMainConnection(connection)
+    const main = createMainConnection(connection)
     const found = await runChecks({ database: { ...inspectSqlite(main), main }, model })
     const wrong = found.filter(({ count, warning }) => count > 0 && !warning)
     const files = connection.prepare("select hash || ext from files where provider = 'local'").pluck().all() as string[]

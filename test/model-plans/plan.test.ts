@@ -3,7 +3,7 @@ import Database from 'better-sqlite3'
 import { expect, test } from 'vitest'
 import { writeMysqlSql } from '../../src/database/server/mysql/translate-sql.js'
 import { postgresDialect } from '../../src/database/server/postgres/dialect.js'
-import { statementsOf } from '../../src/database/sqlite/change-statements.js'
+import { stepStatements } from '../../src/database/sqlite/change-statements.js'
 import { sqliteDialect } from '../../src/database/sqlite/dialect.js'
 import { planModelChange } from '../../src/model/diff/plan.js'
 import { possibleRenames } from '../../src/model/diff/possible-renames.js'
@@ -194,7 +194,7 @@ test('model-plans.2: a column that may not be null is kept as one that may', () 
   const column = { name: 'body', type: 'varchar(255)', notNull: true, increments: false, default: null } as const
   const database = new Database(':memory:')
   database.exec("create table notes (id integer primary key, body varchar(255) not null); insert into notes (body) values ('text')")
-  const statements = statementsOf({ kind: 'keepColumn', risk: 'losesData', table: 'notes', column, as: 'octavo_kept_1_body' })
+  const statements = stepStatements({ kind: 'keepColumn', risk: 'losesData', table: 'notes', column, as: 'octavo_kept_1_body' })
   for (const { sql } of statements) database.exec(sql)
   database.exec('insert into notes default values')
   expect(database.prepare('select octavo_kept_1_body from notes').pluck().all()).toEqual(['text', null])

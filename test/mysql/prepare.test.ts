@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { afterEach, expect, it } from 'vitest'
-import type { FillRows } from '../../src/database/driver.js'
+import type { WriteFirstRows } from '../../src/database/driver.js'
 import { findSchemaMismatches } from '../../src/database/server/mysql/catalog.js'
 import { createIndexes } from '../../src/database/server/mysql/indexes.js'
 import { onClient, openPool, type Pool } from '../../src/database/server/mysql/pool.js'
@@ -75,7 +75,7 @@ describeMariadb('preparing a database on MariaDB', (server) => {
       { name: 'id', kind: 'integer', type: 'int(10) unsigned' },
       { name: 'key', kind: 'text', type: 'varchar(255)' },
     ] as const
-    const fill: FillRows = async (target) => {
+    const fill: WriteFirstRows = async (target) => {
       filled++
       await target.insert({ name: 'strapi_core_store_settings', columns, key: ['id'] }, [[1, 'first']], {
         part: 'rows',

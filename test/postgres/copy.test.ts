@@ -10,9 +10,9 @@ import { openPool } from '../../src/database/server/postgres/connection.js'
 import { prepareDatabase } from '../../src/database/server/postgres/prepare-database.js'
 import { firstContents } from '../../src/database/sqlite/prepare-database.js'
 import { sqliteSource } from '../../src/database/sqlite/rows.js'
-import { type Copied, type CopyOptions, copyDatabase } from '../../src/database/transfer/copy.js'
+import { type CopyOptions, type CopyResult, copyDatabase } from '../../src/database/transfer/copy.js'
 import { openRowSource, openRowTarget } from '../../src/database/transfer/open-rows.js'
-import { openChecksum, type RowSource } from '../../src/database/transfer/rows.js'
+import { createChecksum, type RowSource } from '../../src/database/transfer/rows.js'
 import { loadModel } from '../../src/model/schema/load.js'
 import type { Model } from '../../src/model/schema/types.js'
 import { seedLoader } from '../../src/operations/seed/loader.js'
@@ -29,11 +29,11 @@ const options = {
   wait: 20_000,
 }
 
-async function copy(from: string, to: string, model: Model, given: Partial<CopyOptions> = {}): Promise<Copied> {
+async function copy(from: string, to: string, model: Model, given: Partial<CopyOptions> = {}): Promise<CopyResult> {
   const source = await openRowSource(from, options)
   const target = await openRowTarget(to, model, options)
   try {
-    return await copyDatabase(source, target, { adapted: null, overwrite: false, report: () => {}, ...given })
+    return await copyDatabase(source, target, { onAdapted: null, overwrite: false, report: () => {}, ...given })
   } finally {
     await source.close()
     await target.close()
@@ -44,7 +44,7 @@ async function copy(from: string, to: string, model: Model, given: Partial<CopyO
 async function checksums(source: RowSource): Promise<Record<string, string>> {
   const sums: Record<string, string> = {}
   for (const table of await source.tables()) {
-    const sum = openChecksum(table.columns)
+    const sum = createChecksum(table.columns)
     for (const row of await source.read({ ...table, key: [] }, null, 0)) sum.add(row)
     sums[table.name] = sum.result
   }
@@ -103,7 +103,7 @@ describePostgres('copies', (server) => {
     // What PostgreSQL cannot hold is the matter of other tests.
     const target = await server().createDatabase()
     const first = join(folder, 'first.db')
-    await copy(sqliteCopyOfGolden(''), target, model, { adapted: () => {} })
+    await copy(sqliteCopyOfGolden(''), target, model, { onAdapted: () => {} })
     sound = join(folder, 'sound.db')
     await copy(target, sound, model)
     rmSync(first, { force: true })
@@ -161,7 +161,7 @@ describePostgres('copies', (server) => {
       expect(refused).toContain(sentence)
     expect(await server().run(url, 'select count(*)::int as count from articles')).toEqual([{ count: 0 }])
     const sentences: string[] = []
-    const copied = await copy(file, url, model, { adapted: (sentence) => sentences.push(sentence) })
+    const copied = await copy(file, url, model, { onAdapted: (sentence) => sentences.push(sentence) })
     expect([copied.adapted, sentences.length]).toEqual([14, 14])
     const columns = 'rating, views, rank, day, at, featured, starts is null as unknown, metadata, created_by_id'
     expect(await server().run(url, `select ${columns} from articles where id in (${one}, ${two}, ${three}) order by id`)).toMatchObject([
@@ -182,7 +182,7 @@ describePostgres('copies', (server) => {
     expect(refused).toContain('cannot hold 2 values')
     expect(refused).toContain('starts: "2024-01-02 03:04:05.123456" is finer than milliseconds')
     expect(refused).toContain('score: "NaN" is not a number')
-    expect((await copy(url, join(folder, 'unfit-back.db'), model, { adapted: () => {} })).adapted).toBe(2)
+    expect((await copy(url, join(folder, 'unfit-back.db'), model, { onAdapted: () => {} })).adapted).toBe(2)
     // PostgreSQL has both.
     expect(await copy(url, await server().createDatabase(), model)).toMatchObject({ adapted: 0 })
   })
@@ -229,7 +229,7 @@ describePostgres('copies', (server) => {
       alter table tags add column old text`)
     database.close()
     const url = await server().createDatabase()
-    expect((await copy(file, url, model)).left).toEqual(['plugin_things (2 rows)', 'tags.old'])
+    expect((await copy(file, url, model)).omitted).toEqual(['plugin_things (2 rows)', 'tags.old'])
     expect(await server().run(url, 'select count(*)::int as count from admin_users where created_by_id = 11200')).toEqual([{ count: 1200 }])
   })
 })

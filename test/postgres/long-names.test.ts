@@ -5,7 +5,7 @@ import Database from 'better-sqlite3'
 import pg from 'pg'
 import { afterAll, beforeAll, expect } from 'vitest'
 import { changedTables, tableKey } from '../../src/database/cache/table-changes.js'
-import { openDependents } from '../../src/database/server/postgres/commit-log.js'
+import { createDependents } from '../../src/database/server/postgres/commit-log.js'
 import { loadModel } from '../../src/model/schema/load.js'
 import { emptyFolder, removeAll, run } from '../archive/projects.js'
 import { layoutDifferences } from '../servers/model-layout.js'
@@ -149,7 +149,9 @@ describePostgres('names longer than 63 bytes', (server) => {
     const client = new pg.Client(url)
     await client.connect()
     try {
-      const dependents = openDependents(async (text, values) => (await client.query({ text, values: [...values], rowMode: 'array' })).rows)
+      const dependents = createDependents(
+        async (text, values) => (await client.query({ text, values: [...values], rowMode: 'array' })).rows,
+      )
       await dependents.load()
       const [changed] = changedTables(`delete from "${sails}" where id = 1`)!
       expect(dependents.known()!.get(changed!)).toEqual([`components_${'a'.repeat(30)}_made_lnk`])

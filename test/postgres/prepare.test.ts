@@ -2,7 +2,7 @@
 import { join } from 'node:path'
 import type pg from 'pg'
 import { afterEach, expect, it } from 'vitest'
-import type { FillRows } from '../../src/database/driver.js'
+import type { WriteFirstRows } from '../../src/database/driver.js'
 import { findSchemaMismatches } from '../../src/database/server/postgres/catalog.js'
 import { openPool } from '../../src/database/server/postgres/connection.js'
 import { createIndexes, indexName } from '../../src/database/server/postgres/indexes.js'
@@ -53,7 +53,7 @@ describePostgres('preparing a database on PostgreSQL', (server) => {
       { name: 'id', kind: 'integer', type: 'integer' },
       { name: 'key', kind: 'text', type: 'character varying(255)' },
     ] as const
-    const fill: FillRows = async (target) => {
+    const fill: WriteFirstRows = async (target) => {
       filled++
       const table = { name: 'strapi_core_store_settings', columns, key: ['id'] }
       await target.insert(table, [[1, 'first']], { part: 'rows', source: 'test', last: [1] })

@@ -68,7 +68,9 @@ describeMariadb('a change of the model on MariaDB that cannot be carried out', (
         expect([failing, back !== null]).toEqual([failing, leadsBack])
         if (leadsBack) {
           const { progress } = worker
-          expect(await worker.takeBack({ steps: back!, isOutdated: sql`select 1 from dual where 1 = 0`, make: [], progress })).toBe(true)
+          expect(await worker.takeBack({ steps: back!, isOutdated: sql`select 1 from dual where 1 = 0`, complete: [], progress })).toBe(
+            true,
+          )
           await server().run(url, `delete from strapi_core_store_settings where value = '${back!.length}'`)
           expect([failing, await layoutDifferences(server(), url, from)]).toEqual([failing, []])
           expect(await allRows(url), `failing at ${failing}`).toBe(before)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { sql } from 'kysely'
 import pino from 'pino'
 import { afterAll, expect, it } from 'vitest'
-import { driverOf } from '../../src/database/open.js'
+import { getDriver } from '../../src/database/open.js'
 import { loadConfig } from '../../src/foundation/config/config.js'
 import { planModelChange } from '../../src/model/diff/plan.js'
 import { loadModel } from '../../src/model/schema/load.js'
@@ -24,7 +24,7 @@ describeServers('the database of a service', (server, kind) => {
     const url = await server().createDatabase()
     await copyRows(join(project, 'content.db'), url, from)
     const config = await loadConfig(project, { ...process.env, ...secrets, ...environmentOf(url) })
-    const database = await (await driverOf(config)).open(config, from, {
+    const database = await (await getDriver(config)).open(config, from, {
       logger: pino({ level: 'silent' }),
       signing: null,
       fill: async () => {},
@@ -40,10 +40,10 @@ describeServers('the database of a service', (server, kind) => {
       const change = recordedChanges.find(({ name }) => name === 'retype-amount-string-to-biginteger')!
       const to = await modelAfter({ ...change, name: `${change.name} ${kind.client}` }, project, folder)
       const { steps } = planModelChange(from, to, [])
-      expect(await database.carryOut(workOf(steps, to))).toBe(true)
+      expect(await database.applyChange(workOf(steps, to))).toBe(true)
       expect(await database.main.changed()).toBe(true)
       for (const rows of await often(Number(text!.amount))) expect(rows).toContainEqual({ amount: Number(text!.amount) })
-      expect(await database.carryOut(workOf(steps, to))).toBe(false)
+      expect(await database.applyChange(workOf(steps, to))).toBe(false)
     } finally {
       await database.close()
     }

@@ -39,7 +39,7 @@ export async function copyRows(from: string, to: string, model: Model): Promise<
   const source = await openRowSource(from, rowsOptions)
   const target = await openRowTarget(to, model, rowsOptions)
   try {
-    await copyDatabase(source, target, { adapted: () => {}, overwrite: true, report: () => {} })
+    await copyDatabase(source, target, { onAdapted: () => {}, overwrite: true, report: () => {} })
   } finally {
     await source.close()
     await target.close()
@@ -63,7 +63,7 @@ export const workOf = (steps: readonly PlanStep[], model: Model, more: Partial<M
   steps,
   model,
   isOutdated: isFollowed(0),
-  make: [insertChange(0, nextChange, 0)],
+  complete: [insertChange(0, nextChange, 0)],
   progress: { done: sql`select 0 as done`, note: () => sql`select 1` },
   ...more,
 })

@@ -1,19 +1,19 @@
 // Carries out changes of a model on the database of a server, as a service does.
 import { type RawBuilder, sql } from 'kysely'
-import type { ModelWork, TakingBack } from '../../src/database/database.js'
-import { carryOutOnMysql, takeBackOnMysql } from '../../src/database/server/mysql/apply-change.js'
+import type { ModelWork, RevertWork } from '../../src/database/database.js'
+import { applyMysqlChange, revertMysqlChange } from '../../src/database/server/mysql/apply-change.js'
 import { checkServer } from '../../src/database/server/mysql/availability.js'
 import { findSchemaMismatches as findMysqlMismatches } from '../../src/database/server/mysql/catalog.js'
-import { objectsOf as mysqlObjectsOf } from '../../src/database/server/mysql/client.js'
+import { toObjects as mysqlObjectsOf } from '../../src/database/server/mysql/client.js'
 import { mysqlDialects } from '../../src/database/server/mysql/dialect.js'
 import { onClient, openPool as openMysqlPool } from '../../src/database/server/mysql/pool.js'
-import { execute as executeOnMysql, openStatements as openMysqlStatements } from '../../src/database/server/mysql/statements.js'
+import { execute as executeOnMysql, createStatements as openMysqlStatements } from '../../src/database/server/mysql/statements.js'
 import { writeMysqlSql } from '../../src/database/server/mysql/translate-sql.js'
-import { carryOutOnPostgres } from '../../src/database/server/postgres/apply-change.js'
+import { applyPostgresChange } from '../../src/database/server/postgres/apply-change.js'
 import { findSchemaMismatches } from '../../src/database/server/postgres/catalog.js'
-import { execute, objectsOf, openPool, openStatements } from '../../src/database/server/postgres/connection.js'
+import { createStatements, execute, openPool, toObjects } from '../../src/database/server/postgres/connection.js'
 import { writePostgresSql } from '../../src/database/server/postgres/dialect.js'
-import { openOutcomes } from '../../src/database/server/postgres/transaction.js'
+import { createCommitOutcomes } from '../../src/database/server/postgres/transaction.js'
 import type { Model } from '../../src/model/schema/types.js'
 import type { SchemaMismatches } from '../../src/model/tables/mismatches.js'
 import { settingsOf } from './model-work.js'
@@ -23,7 +23,7 @@ import type { ServerClient } from './server.js'
 export interface ModelWorker {
   carryOut(work: ModelWork, wait?: number): Promise<boolean>
   /** Takes back a change that was given up; only where steps are committed one by one. */
-  takeBack(work: TakingBack): Promise<boolean>
+  takeBack(work: RevertWork): Promise<boolean>
   /** The number in the only row and column `count` of a query. */
   count(query: RawBuilder<unknown>): Promise<number>
   mismatches(model: Model): Promise<SchemaMismatches>
@@ -59,8 +59,8 @@ async function onMysql(url: string): Promise<ModelWorker> {
     return mysqlObjectsOf(await onClient(pool, (client) => executeOnMysql(statements, client, text, values)))
   }
   return {
-    carryOut: (work, wait = 2_000) => carryOutOnMysql({ settings, dialect, wait, waitForOthers: 5_000, failed: () => {} }, work),
-    takeBack: (work) => takeBackOnMysql({ settings, dialect, wait: 2_000, waitForOthers: 5_000, failed: () => {} }, work),
+    carryOut: (work, wait = 2_000) => applyMysqlChange({ settings, dialect, wait, waitForOthers: 5_000, failed: () => {} }, work),
+    takeBack: (work) => revertMysqlChange({ settings, dialect, wait: 2_000, waitForOthers: 5_000, failed: () => {} }, work),
     count: async (query) => Number((await rows(query))[0]!.count),
     progress,
     done: async () => Number((await rows(progress.done))[0]?.done ?? 0),
@@ -72,14 +72,14 @@ async function onMysql(url: string): Promise<ModelWorker> {
 async function onPostgres(url: string): Promise<ModelWorker> {
   const settings = settingsOf(url)
   const pool = openPool(settings, { max: 2, pipelined: false, failed: () => {} })
-  const statements = openStatements(pool)
+  const statements = createStatements(pool)
   const rows = async (query: RawBuilder<unknown>) => {
     const { text, values } = writePostgresSql(query)
-    return objectsOf(await execute(statements, pool, text, values))
+    return toObjects(await execute(statements, pool, text, values))
   }
   return {
     carryOut: (work, wait = 2_000) =>
-      carryOutOnPostgres({ settings, outcomes: openOutcomes(pool, statements), wait, failed: () => {} }, work),
+      applyPostgresChange({ settings, outcomes: createCommitOutcomes(pool, statements), wait, failed: () => {} }, work),
     takeBack: () => Promise.reject(new Error('Nothing is there to be taken back')),
     count: async (query) => Number((await rows(query))[0]!.count),
     progress,

@@ -1,5 +1,5 @@
 // One action on many documents of a type, within a request: the selection, and a result for each document.
-import { inBookkeeping } from '../../database/database.js'
+import { serviceTransaction } from '../../database/database.js'
 import { ApiError, forbidden, validationError } from '../../foundation/errors/errors.js'
 import { isObject, type Parameters } from '../../query/rest/parameters.js'
 import type { KeepActs } from '../activity.js'
@@ -79,7 +79,7 @@ export async function actOnMany(
     results.push({ documentId, error })
   }
   const { keep } = client
-  if (keep !== undefined) await inBookkeeping(writer, (transaction) => keep(transaction, [{ id: '', told: results }]))
+  if (keep !== undefined) await serviceTransaction(writer, (transaction) => keep(transaction, [{ id: '', told: results }]))
   return results
 }
 

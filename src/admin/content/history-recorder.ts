@@ -3,8 +3,8 @@ import { sql } from 'kysely'
 import type { WriteContext, WriteOperation } from '../../content/documents/operation.js'
 import { findVersions, insertRow, type StoredVersion } from '../../content/documents/store/rows.js'
 import type { Transaction } from '../../database/database.js'
-import { same } from '../../database/portable-sql.js'
-import { textOf } from '../../database/response/sink.js'
+import { isSame } from '../../database/portable-sql.js'
+import { toText } from '../../database/response/sink.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
 import { readRequest } from '../../query/rest/read.js'
 import { wholeVersionParameters } from '../../query/rest/versions.js'
@@ -82,7 +82,7 @@ interface Recording {
 
 /** The condition that selects the history of a document in a locale. */
 export const ofDocument = (uid: string, documentId: string, locale: string | null) =>
-  sql`related_document_id = ${documentId} and content_type = ${uid} and ${same(sql`locale`, locale)}`
+  sql`related_document_id = ${documentId} and content_type = ${uid} and ${isSame(sql`locale`, locale)}`
 
 async function isRecordedRecently({ history, transaction, type, documentId }: Recording, { locale }: StoredVersion): Promise<boolean> {
   const [last] = await transaction.rows<{ readonly created_at: number | null }>(
@@ -126,7 +126,7 @@ async function record(
     { populate, ...wholeVersionParameters(type, version) },
   )
   const found = await transaction.read(context.plans.forRequest(request, 'bare').plan, request.values)
-  const whole = JSON.parse(textOf(found)) as Readonly<Record<string, unknown>> | null
+  const whole = JSON.parse(toText(found)) as Readonly<Record<string, unknown>> | null
   if (whole === null) return
   const content = Object.entries(whole).filter(
     ([name, value]) => !systemAttributes.has(name) && !(isLinks(type, name) && Array.isArray(value) && value.length > maxLinks),

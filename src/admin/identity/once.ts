@@ -3,7 +3,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { callerKey } from '../../content/documents/idempotency.js'
 import type { Once } from '../../content/documents/operation.js'
-import { inBookkeeping, type Transaction } from '../../database/database.js'
+import { serviceTransaction, type Transaction } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { openSealing } from '../../foundation/runtime/sealing.js'
 import type { KeepActs } from '../activity.js'
@@ -80,7 +80,7 @@ export async function doOnce<Answer>(
     const bytes = sealed({ ...done, answer })
     if (done.ids.length > 0 && !idempotency.mayKeep(bytes.length)) return
     const write = async (transaction: Transaction) => idempotency.store(transaction, named, { grants, documentId: '', answer: bytes })
-    await inBookkeeping(writer, write).catch((error: unknown) => log.error({ err: error }, 'could not keep a response'))
+    await serviceTransaction(writer, write).catch((error: unknown) => log.error({ err: error }, 'could not keep a response'))
   }
 
   return idempotency.alone(named, async () => {

@@ -46,7 +46,7 @@ export async function createDocument(context: WriteContext, transaction: Transac
   const writing = createRowContext(context, transaction, operation, input, await prefetchRows(context, transaction, operation, input, type))
   const id = await insertVersion(writing, operation, documentId, input)
   const created: DocumentVersion = { id, locale, published_at: type.draftAndPublish ? null : now }
-  if (input.relations.size === 0) transaction.history.touchesOneDocument()
+  if (input.relations.size === 0) transaction.history.writesOneDocumentOnly()
   if (!type.draftAndPublish || !operation.publishes)
     return recordWrite(context, transaction, operation, documentId, 'entry.create', created, null)
   // Asked before anything is published, answered with all the rest.

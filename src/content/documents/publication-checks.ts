@@ -30,7 +30,7 @@ export type CheckPublications = (asked: CheckedDrafts) => Promise<readonly (read
 /** Opens the checks over one model. */
 export function createPublicationChecks(context: WriteContext): CheckPublications {
   return ({ grants, type, documentId, locales }) =>
-    inBookkeeping(context.database, async (transaction) => {
+    serviceTransaction(context.database, async (transaction) => {
       const versions = await findVersions(transaction, type, documentId)
       const found: (readonly PublicationError[])[] = []
       for (const locale of locales) {

@@ -1,7 +1,7 @@
 // The responses of writes, read inside their transaction: the document as the caller requested it, and single versions.
 
 import type { ReadBytes, Transaction } from '../../database/database.js'
-import { textOf } from '../../database/response/sink.js'
+import { toText } from '../../database/response/sink.js'
 import { fullAccess } from '../../foundation/grants.js'
 import type { Parameters } from '../../query/rest/parameters.js'
 import { readRequest } from '../../query/rest/read.js'
@@ -43,7 +43,7 @@ export async function readEntry(
   const show = async (grants: WriteOperation['grants'], shown: Parameters, isBounded: boolean): Promise<string> => {
     const identity = { attribute: 'id' as const, value: row.id }
     const request = readRequest(read, grants, { type, mode: 'first', identity, afterWrite: true }, { ...shown, ...versionParameters(row) })
-    return textOf(await transaction.read(plans.forRequest(request, 'bare').plan, request.values, isBounded))
+    return toText(await transaction.read(plans.forRequest(request, 'bare').plan, request.values, isBounded))
   }
   const { fields, populate } = operation.parameters
   return {

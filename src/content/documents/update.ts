@@ -1,6 +1,6 @@
 // Updating a document in one locale. The change is decided first, as a plain value; the following steps write the version, its
 // publication, and what the other locales share with it.
-import type { Moment, Transaction } from '../../database/database.js'
+import type { DocumentState, Transaction } from '../../database/database.js'
 import { componentsOf } from '../../model/schema/components.js'
 import { hasConditions, hiddenAttributes } from '../../model/schema/conditions.js'
 import { type Attribute, assertNever, type ContentType } from '../../model/schema/types.js'
@@ -81,7 +81,7 @@ export async function updateDocument(context: WriteContext, transaction: Transac
   const rows = { current: isNew ? null : target.row, published: publishesAll ? change.published : null, publishesAll }
   const shared = await readSharedWrite(writing, type, versions, rows, change.touched)
   const id = await writeVersion(context, writing, change)
-  if (!isMerged && touchesOneDocument(change)) transaction.history.touchesOneDocument()
+  if (!isMerged && touchesOneDocument(change)) transaction.history.writesOneDocumentOnly()
   const published = await publish(context, writing, change, id)
   // As in Strapi, the answer shows the other locales as they were.
   const outcome = await toOutcome(context, transaction, change, id, published)
@@ -102,7 +102,7 @@ async function findVersionsToUpdate(
   const { read, inSync } = context
   const { publishes, locale, write } = operation
   const { type } = write
-  const find = (synced: Moment | null) => {
+  const find = (synced: DocumentState | null) => {
     const differs = () => modifiedCondition(transaction.dialect, read.model, type)
     return findVersions(transaction, type, documentId, publishes && type.draftAndPublish ? { locale, differs: differs(), synced } : null)
   }

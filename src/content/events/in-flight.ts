@@ -1,7 +1,7 @@
 // The in-flight deliveries to one consumer: events that were read, attempts that are running, and results of attempts that are not stored
 // yet. The next event with the same ordering key is attempted only when the result of the one before is stored, so that a crash repeats an
 // event, but never sends it again after a later one.
-import { inBookkeeping } from '../../database/database.js'
+import { serviceTransaction } from '../../database/database.js'
 import { yieldIfBusy } from '../../foundation/runtime/event-loop.js'
 import type { Consumer } from './consumer.js'
 import type { ConsumerLease } from './cursors.js'
@@ -217,7 +217,7 @@ async function store(
   const cursor = open === null ? position.readTo : open - 1
   if (stored.length === 0 && cursor === position.cursor) return true
   const pausedUntil = Math.max(0, ...stored.map((result) => result.pausedUntil))
-  const isStored = await inBookkeeping(writer, async (transaction) => {
+  const isStored = await serviceTransaction(writer, async (transaction) => {
     if (!(await lease.advance(transaction, cursor, pausedUntil > 0 ? pausedUntil : null))) return false
     storeProgress(transaction, { consumer: consumer.name, cursor, results: stored, blocked })
     return true

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { PlanHandle, Transaction, WriteDatabase } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
-import { textOf } from '../../database/response/sink.js'
+import { toText } from '../../database/response/sink.js'
 import { fullAccess } from '../../foundation/grants.js'
 import type { EntryEventName, MediaEventName } from '../../foundation/public/events.js'
 import { fileType } from '../../model/schema/link.js'
@@ -66,7 +66,7 @@ export function openOutbox({ context, dialect, database: { register, unregister 
     const key = toPlanKey(request)
     const plan = plans.get(key) ?? register({ ...compileRead(request, dialect, read.contract, 'bare'), unsigned: true })
     plans.set(key, plan)
-    return textOf(await transaction.read(plan, request.values))
+    return toText(await transaction.read(plan, request.values))
   }
 
   function populateOf(type: ContentType): Parameters {

@@ -1,8 +1,8 @@
 // Leases: work that has a name is done by one owner at a time, of all processes on one database. An owner that has ended, or whose
 // heartbeats have stopped, is replaced by the next one that asks.
 import { sql } from 'kysely'
-import { inBookkeeping, type MainConnection, type Transaction, type WriteDatabase } from '../../database/database.js'
-import { insertMissing, same } from '../../database/portable-sql.js'
+import { type MainConnection, serviceTransaction, type Transaction, type WriteDatabase } from '../../database/database.js'
+import { insertMissing, isSame } from '../../database/portable-sql.js'
 import { elapsed } from '../../foundation/runtime/clock.js'
 import { beginOwner, endOwner, heartbeat, heartbeatTimeout, openExpiry } from './owners.js'
 
@@ -69,9 +69,9 @@ export function openLeases(database: Pick<MainConnection, 'rows'>, writer: Lease
       if (former !== null && !hasExpired(name, former, beat)) return null
       const owner = beginOwner()
       const since = { running: elapsed(), always: performance.now() }
-      const isMine = await inBookkeeping(writer, async (transaction) => {
+      const isMine = await serviceTransaction(writer, async (transaction) => {
         const { rows } = await transaction.run(
-          sql`update ${table} set owner = ${owner}, beat = beat + 1 where name = ${name} and ${same(sql`owner`, former)} and beat = ${beat}`,
+          sql`update ${table} set owner = ${owner}, beat = beat + 1 where name = ${name} and ${isSame(sql`owner`, former)} and beat = ${beat}`,
         )
         if (rows !== 1) return false
         if (await also(transaction)) return true
@@ -120,7 +120,7 @@ function openLease(writer: LeaseWriter, { name, owner, isTakenOver, since, held,
   const beat = async (): Promise<void> => {
     const at = { running: elapsed(), always: performance.now() }
     try {
-      if (await inBookkeeping(writer, confirm)) confirmed = at
+      if (await serviceTransaction(writer, confirm)) confirmed = at
       else doubted()
     } catch (error) {
       failed(error)

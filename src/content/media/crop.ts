@@ -1,6 +1,6 @@
 // Cuts a part out of a stored picture: its bytes are fetched from their storage, and cropped by an image process.
 import { createReadStream } from 'node:fs'
-import { unavailable } from '../../database/errors.js'
+import { unavailableError } from '../../database/errors.js'
 import { ApiError, notFound, validationError } from '../../foundation/errors/errors.js'
 import type { Images } from './images/pool.js'
 import type { CropBox, SourceImage } from './images/protocol.js'
@@ -57,7 +57,7 @@ async function fetched(receiver: Receiver, openStored: CropParts['openStored'], 
   const stored = await openStored()
   try {
     const file = await stored.find({ name: row.hash + row.ext, url: row.url, provider: row.provider }).catch((error: Error) => {
-      throw unavailable('The file could not be fetched from its storage', error)
+      throw unavailableError('The file could not be fetched from its storage', error)
     })
     if (typeof file === 'string') throw notFound('The storage does not have this file')
     return await receiver.receive(file.open(), { name, declared: '' })

@@ -2,7 +2,7 @@
 // takes the file away.
 import { sql } from 'kysely'
 import type { Transaction } from '../../database/database.js'
-import { andSameLocale, same } from '../../database/portable-sql.js'
+import { andSameLocale, isSame } from '../../database/portable-sql.js'
 import { componentHolders } from '../../model/schema/owners.js'
 import type { Component, ContentType, Model } from '../../model/schema/types.js'
 import type { MediaLink } from './rows.js'
@@ -39,11 +39,11 @@ async function entriesLike(tx: Transaction, model: Model, component: Component, 
     const isLocalized = shape.attributes.get(field)?.localized ?? true
     const owners =
       shape.kind === 'contentType' ? await versionsOfRow(tx, shape, owner, isLocalized) : await entriesLike(tx, model, shape, owner)
-    const alike = comparedColumns(component).map((column) => sql` and ${same(sql.id('c', column), sql.id('o', column))}`)
+    const alike = comparedColumns(component).map((column) => sql` and ${isSame(sql.id('c', column), sql.id('o', column))}`)
     const found = await tx.rows<{ readonly id: number }>(
       sql`select c.id from ${entries} e join ${sql.table(component.table)} c on c.id = e.cmp_id join ${sql.table(component.table)} o on o.id = ${id}
         where e.entity_id in (${tx.dialect.list(owners)}) and e.component_type = ${component.uid} and e.field = ${field}
-        and ${same(sql.id('e', 'order'), at)}${sql.join(alike, sql``)} order by c.id`,
+        and ${isSame(sql.id('e', 'order'), at)}${sql.join(alike, sql``)} order by c.id`,
     )
     return [...new Set([id, ...found.map((row) => row.id)])]
   }

@@ -4,7 +4,7 @@ import { createReadStream } from 'node:fs'
 import { mkdir, open, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { unavailable } from '../../database/errors.js'
+import { unavailableError } from '../../database/errors.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { CleanupQueue } from './cleanup-queue.js'
 import { fileNameOf } from './file-names.js'
@@ -113,5 +113,5 @@ const diskErrors = new Set([
 export function asApiError(error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code === undefined || !diskErrors.has(code)) return error
-  return unavailable('Files cannot be stored at the moment', error)
+  return unavailableError('Files cannot be stored at the moment', error)
 }

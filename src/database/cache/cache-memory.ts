@@ -1,8 +1,7 @@
-// The memory of kept answers: large segments that are filled one after the other and used again. V8 collects what is evicted late, and the
-// system's allocator keeps holes between buffers of many sizes.
+// Memory for cached results: large segments, filled one after the other and reused. Separate buffers would cost more: V8 collects evicted
+// ones late, and the system's allocator fragments.
 import type { ReadBytes } from '../database.js'
 
-/** What a piece belongs to. */
 export interface PieceOwner {
   /** Called where a piece would be evicted: true if it was used since the last call, and may be used again. */
   isWanted(): boolean
@@ -19,15 +18,14 @@ export interface Piece {
 }
 
 /** Memory for pieces, bounded by its bytes. */
-export interface AnswerMemory {
+export interface CacheMemory {
   /**
-   * Copies bytes into a piece. `beside`: the bytes that its owner takes besides, which count too. The oldest pieces are evicted for it; those that
-   * are wanted stay, as far as they take less than half of their segment. Undefined: all the memory is not enough.
+   * Copies bytes into a piece. `beside`: additional bytes that its owner takes, which count too. The oldest pieces are evicted to make
+   * room; wanted ones survive if they take less than half of their segment. Undefined: the memory is too small.
    */
   add(bytes: Uint8Array, beside: number, owner: PieceOwner): Piece | undefined
-  /** The bytes of all pieces, with what their owners take besides. */
+  /** Bytes of all pieces, including those that owners take in addition. */
   taken(): number
-  /** Whether a piece evicts no others. */
   hasRoom(): boolean
 }
 
@@ -38,7 +36,7 @@ interface Segment {
   /** Bytes of its memory that are filled. */
   filled: number
   live: number
-  /** How many hold bytes in it. */
+  /** Number of current borrowers of its bytes. */
   holders: number
   isClosed: boolean
 }
@@ -50,11 +48,11 @@ interface Placed {
   at: { readonly segment: Segment; readonly bytes: Buffer } | null
 }
 
-/** How many segments the memory has at least, and the most bytes of one. */
+/** Minimum number of segments, and maximum bytes of one. */
 const [leastSegments, largestSegment] = [16, 4_000_000]
 /** The most pieces in a segment. */
 const mostPieces = 16_384
-/** The part of a segment beyond which a piece has one of its own size. */
+/** Pieces above this share of a segment get a dedicated segment. */
 const ownFrom = 0.25
 /** The part of a segment that may stay where the rest of it is evicted. */
 const mayStay = 0.5
@@ -70,14 +68,14 @@ interface Segments {
   readonly spare: Buffer[]
   /** The segment that is being filled. */
   head: Segment | null
-  /** Bytes of all segments, of those that are closed and still held, and what the owners of all pieces take besides. */
+  /** Bytes of all open segments, of closed segments that are still borrowed, and of owners. */
   reserved: number
   held: number
   besides: number
 }
 
 /** Opens memory of at most `most` bytes. It grows as it is needed. */
-export function openAnswerMemory(most: number): AnswerMemory {
+export function createCacheMemory(most: number): CacheMemory {
   const segmentBytes = Math.max(1, Math.min(Math.floor(most / leastSegments), largestSegment))
   const segments: Segments = { most, segmentBytes, all: [], spare: [], head: null, reserved: 0, held: 0, besides: 0 }
   return {
@@ -85,7 +83,7 @@ export function openAnswerMemory(most: number): AnswerMemory {
       const { length } = bytes
       if (segments.held + (isOwn(segments, length) ? length : segmentBytes) + beside > most) return undefined
       while (totalWith(segments, length, beside) > most) {
-        // What is held does not make room.
+        // Borrowed memory does not make room.
         if (segments.all.length === 0) return undefined
         evictOldest(segments)
       }
@@ -103,7 +101,6 @@ export function openAnswerMemory(most: number): AnswerMemory {
 /** Bytes that are taken. */
 const total = ({ reserved, held, besides }: Segments): number => reserved + held + besides
 
-/** Whether a piece of this length has a segment of its own. */
 const isOwn = ({ segmentBytes }: Segments, length: number): boolean => length > segmentBytes * ownFrom
 
 /** The segment that is filled next, if it has room for this. */
@@ -162,7 +159,7 @@ function place(placed: Placed, bytes: Uint8Array, segment: Segment): void {
   placed.at = { segment, bytes: segment.memory.subarray(from, segment.filled) }
 }
 
-/** Evicts what is in the oldest segment, or moves it to a new one. */
+/** Evicts the pieces of the oldest segment, or moves them to a new one. */
 function evictOldest(segments: Segments): void {
   const oldest = segments.all.shift()!
   const staying = evictUnwanted(segments, oldest)
@@ -175,11 +172,11 @@ function evictOldest(segments: Segments): void {
   closeSegment(segments, oldest)
   if (moving.length === 0) return
   segments.head = openSegment(segments, commonMemory(segments))
-  // Where this is the same memory, no piece overwrites one behind it.
+  // In order, so that pieces that move within the same memory do not overwrite each other.
   for (const { placed, bytes } of moving) place(placed, bytes, segments.head)
 }
 
-/** Evicts the pieces of a segment that are not wanted, or for which there is no room in a new one; returns the others. */
+/** Evicts pieces that are unwanted or do not fit into a new segment; returns the others. */
 function evictUnwanted(segments: Segments, { pieces }: Segment): readonly Placed[] {
   const staying: Placed[] = []
   let bytes = 0

@@ -1,29 +1,28 @@
-// Reads through a cache that never returns a stale answer. The answer to a plan depends on its values and on rows alone, so whoever asks the
-// same gets the same; it holds until a table that it was read from is changed (decision 052).
+// Reads through a cache that never returns a stale result. A result depends on the plan, its values and the rows alone, so callers with the
+// same rights share it; it is valid until one of its tables changes (decision 052).
 import { LRUCache } from 'lru-cache'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { elapsed } from '../../foundation/runtime/clock.js'
-import type { PlanHandle, ReadAnswer, ReadDatabase } from '../database.js'
+import type { PlanHandle, ReadDatabase, ReadResult } from '../database.js'
 import type { Signing } from '../response/signed-addresses.js'
-import { type CacheCounts, type CacheLimits, type LendAnswer, openAnswerStore, type PlanSource } from './response-store.js'
-import { answersType, type CommitWatch, readTables } from './table-changes.js'
+import { type CacheCounts, type CacheLimits, createResponseStore, type LendResult, type PlanTables } from './response-store.js'
+import { type CommitWatch, includesType, readTables } from './table-changes.js'
 
 /** A read under way that others may wait for. */
 interface ReadUnderWay {
   /** The last change that its answer is certain to contain. */
   readonly since: number
-  /** Whether those who wait have gone, each. */
   readonly waiting: (() => boolean)[]
-  /** Undefined: the answer is not shared, because it is too large or nobody waited. */
-  readonly lend: Promise<LendAnswer | undefined>
+  /** Undefined: not shared, because it is too large or has no other waiter. */
+  readonly lend: Promise<LendResult | undefined>
 }
 
 /** One read as it was asked for. */
-interface ReadAsked {
+interface ReadRequest {
   readonly handle: PlanHandle
   readonly values: readonly unknown[]
   readonly isGone: () => boolean
-  readonly source: PlanSource
+  readonly source: PlanTables
   readonly tables: ReadonlySet<string>
   /** When it was asked for (`elapsed`). */
   readonly arrived: number
@@ -35,8 +34,8 @@ const [longestKey, keptKeys] = [4_000, 200_000]
 const never = () => false
 
 /**
- * Caches the answers of a database. `signing`: answers with addresses that are signed for a while are not kept; null: none has any. `counts`:
- * what it counts; null: nothing.
+ * Caches the results of a database. `signing`: results with signed addresses are not cached; null: there are none. `counts`: receives the
+ * statistics, if any.
  */
 export function cacheReads(
   reads: ReadDatabase,
@@ -47,15 +46,15 @@ export function cacheReads(
 ): ReadDatabase {
   if (limits.cacheBytes === 0) return reads
   const { changes, look } = watch
-  const [store, sources] = [openAnswerStore(changes, limits, counts), openSources(signing)]
+  const [store, sources] = [createResponseStore(changes, limits, counts), createPlanTables(signing)]
   const underWay = new Map<string, ReadUnderWay>()
   const tooLargeKeys = new LRUCache<string, true>({ maxSize: keptKeys, sizeCalculation: (_, key) => key.length })
 
-  /** Executes a read, for itself and for those who ask for the same meanwhile. */
-  async function read(key: string, { handle, values, isGone, source, arrived }: ReadAsked): Promise<ReadAnswer> {
+  /** Executes a read for its caller and for concurrent callers of the same plan and values. */
+  async function read(key: string, { handle, values, isGone, source, arrived }: ReadRequest): Promise<ReadResult> {
     const [since, waiting] = [changes.now(), [isGone]]
     const executed = reads.execute(handle, values, () => waiting.every((hasGone) => hasGone()), arrived)
-    let own: ReadAnswer | undefined
+    let own: ReadResult | undefined
     const lend = executed.then((found) => {
       if (store.isTooLarge(found)) tooLargeKeys.set(key, true)
       const lending = store.keep(key, found, { source, since }, waiting.length > 1)
@@ -70,14 +69,14 @@ export function cacheReads(
     return own!
   }
 
-  async function answer(asked: ReadAsked): Promise<ReadAnswer> {
+  async function answer(asked: ReadRequest): Promise<ReadResult> {
     const key = keyOf(asked)
     if (key === null || tooLargeKeys.has(key)) return reads.execute(asked.handle, asked.values, asked.isGone, asked.arrived)
     const kept = store.get(key)
     counts?.found(kept !== undefined)
     if (kept !== undefined) return kept
     const begun = underWay.get(key)
-    // What has begun before may lack what was committed since.
+    // A read that began earlier may lack later commits.
     return begun === undefined || changes.lastOf(asked.tables) > begun.since ? read(key, asked) : share(reads, begun, asked)
   }
 
@@ -100,7 +99,7 @@ export function cacheReads(
 }
 
 /** Waits for a read under way; reads where that gives nothing to share. */
-async function share(reads: ReadDatabase, begun: ReadUnderWay, { handle, values, isGone, arrived }: ReadAsked): Promise<ReadAnswer> {
+async function share(reads: ReadDatabase, begun: ReadUnderWay, { handle, values, isGone, arrived }: ReadRequest): Promise<ReadResult> {
   begun.waiting.push(isGone)
   const lend = await begun.lend.catch((error: unknown) => {
     // All who waited before had gone.
@@ -112,22 +111,22 @@ async function share(reads: ReadDatabase, begun: ReadUnderWay, { handle, values,
 }
 
 /** The tables that plans read. */
-interface PlanSources {
+interface PlanTablesCache {
   /** Found once for each plan; without tables where its answers are not kept. */
-  of(handle: PlanHandle): PlanSource
-  /** None of the answers to a plan is returned any more. */
+  of(handle: PlanHandle): PlanTables
+  /** Invalidates all cached results of the plan. */
   forget(handle: PlanHandle): void
 }
 
-function openSources(signing: Signing | null): PlanSources {
-  const found = new WeakMap<PlanHandle, PlanSource>()
+function createPlanTables(signing: Signing | null): PlanTablesCache {
+  const found = new WeakMap<PlanHandle, PlanTables>()
   return {
     of: (handle) => {
       const known = found.get(handle)
       if (known !== undefined) return known
       const { plan } = handle
-      const isSigned = signing !== null && plan.unsigned !== true && answersType(plan, signing.type)
-      const source: PlanSource = { tables: isSigned ? null : readTables(plan) }
+      const isSigned = signing !== null && plan.unsigned !== true && includesType(plan, signing.type)
+      const source: PlanTables = { tables: isSigned ? null : readTables(plan) }
       found.set(handle, source)
       return source
     },
@@ -140,7 +139,7 @@ function openSources(signing: Signing | null): PlanSources {
 }
 
 /** A text that is the same for the same plan and values only; null: they are too long. */
-function keyOf({ handle: { id }, values }: ReadAsked): string | null {
+function keyOf({ handle: { id }, values }: ReadRequest): string | null {
   let key = String(id)
   for (const value of values) {
     const text = typeof value === 'object' ? JSON.stringify(value) : String(value)

@@ -1,8 +1,8 @@
 // Answers in memory, bounded by their bytes. Each is returned for as long as nothing that it was read from has changed.
 import { LRUCache } from 'lru-cache'
 import { contentHash } from '../../foundation/runtime/content-hash.js'
-import type { ReadAnswer } from '../database.js'
-import { type AnswerMemory, openAnswerMemory, type Piece } from './cache-memory.js'
+import type { ReadResult } from '../database.js'
+import { type CacheMemory, createCacheMemory, type Piece } from './cache-memory.js'
 import type { TableChanges } from './table-changes.js'
 
 export interface CacheLimits {
@@ -13,33 +13,31 @@ export interface CacheLimits {
 }
 
 /** The tables that a plan reads; null once the plan is forgotten, after which none of its answers is returned. */
-export interface PlanSource {
+export interface PlanTables {
   tables: ReadonlySet<string> | null
 }
 
-/** Where an answer comes from. */
-export interface Provenance {
-  readonly source: PlanSource
+export interface ResultOrigin {
+  readonly source: PlanTables
   /** The last change that it is certain to contain. */
   readonly since: number
 }
 
 /** Hands out an answer to one who asked, who releases it; undefined: it is gone. */
-export type LendAnswer = () => ReadAnswer | undefined
+export type LendResult = () => ReadResult | undefined
 
-export interface AnswerStore {
+export interface ResponseStore {
   /** The answer of a key, if it is still the one; undefined: none is kept. */
-  get(key: string): ReadAnswer | undefined
+  get(key: string): ReadResult | undefined
   /**
-   * Copies an answer, releases it, and keeps the copy if it is still the one and has room. Returns the copy; undefined, with nothing released, where
-   * the answer is too large to be kept, or is not kept and needed by nobody else (`isShared`).
+   * Copies and releases a result, and caches the copy if it is still current and fits. Returns the copy. Returns undefined and releases
+   * nothing if the result is too large, or is neither cached nor shared (`isShared`).
    */
-  keep(key: string, answer: ReadAnswer, from: Provenance, isShared: boolean): LendAnswer | undefined
-  /** Whether an answer is too large to be kept. */
-  isTooLarge(answer: ReadAnswer): boolean
+  keep(key: string, answer: ReadResult, from: ResultOrigin, isShared: boolean): LendResult | undefined
+  isTooLarge(answer: ReadResult): boolean
 }
 
-interface Kept extends Provenance {
+interface CachedResult extends ResultOrigin {
   readonly key: string
   /** The `contentHash` of its bytes; null: one row was asked for, and is not there. */
   readonly hash: string | null
@@ -47,26 +45,26 @@ interface Kept extends Provenance {
   piece: Piece | null
   /** Other forms of the bytes, by their names. */
   forms: Map<string, Piece> | null
-  /** The last change for which it was seen to be the one. */
+  /** The last change at which it was found current. */
   checked: number
   /** Bytes of all its forms. */
   size: number
-  /** Whether it was asked for since somebody else needed its room. */
+  /** Whether it was requested since its room was last claimed. */
   isUsed: boolean
 }
 
-/** Bytes that an answer takes besides its key and its own bytes, about; and another form of it. */
+/** Estimated overhead of a result in bytes, and of another form of it. */
 const [overhead, formOverhead] = [500, 300]
-/** Characters of the keys of answers that were not kept, of which one that comes again is. */
+/** Characters of remembered keys whose results were not cached; a repeated key is cached. */
 const remembered = 1_000_000
 
 const [noTable, noBytes] = [new Set<string>() as ReadonlySet<string>, new Uint8Array()]
 
 /** All that is kept. */
-interface KeptAnswers {
+interface CachedResults {
   readonly changes: TableChanges
-  readonly known: Map<string, Kept>
-  readonly memory: AnswerMemory
+  readonly known: Map<string, CachedResult>
+  readonly memory: CacheMemory
   readonly counts: CacheCounts | null
   /** The most bytes of one answer with all its forms. */
   readonly most: number
@@ -74,10 +72,10 @@ interface KeptAnswers {
   cleared: number
 }
 
-export function openAnswerStore(changes: TableChanges, limits: CacheLimits, counts: CacheCounts | null = null): AnswerStore {
-  const [most, memory] = [Math.min(limits.cacheBytes, limits.cachedAnswerBytes), openAnswerMemory(limits.cacheBytes)]
-  const known = new Map<string, Kept>()
-  const answers: KeptAnswers = { changes, known, memory, counts, most, cleared: 0 }
+export function createResponseStore(changes: TableChanges, limits: CacheLimits, counts: CacheCounts | null = null): ResponseStore {
+  const [most, memory] = [Math.min(limits.cacheBytes, limits.cachedAnswerBytes), createCacheMemory(limits.cacheBytes)]
+  const known = new Map<string, CachedResult>()
+  const answers: CachedResults = { changes, known, memory, counts, most, cleared: 0 }
   const admits = openAdmission(memory.hasRoom)
   counts?.holds(() => ({ entries: known.size, bytes: memory.taken() }))
   return {
@@ -95,7 +93,7 @@ export function openAnswerStore(changes: TableChanges, limits: CacheLimits, coun
     },
     isTooLarge: (answer) => sizeOf(answer) > most,
     keep: (key, answer, from, isShared) => {
-      const kept = mayBeKept(answers, key, from, answer) && admits(key) ? keepCopy(answers, key, answer, from) : null
+      const kept = isStorable(answers, key, from, answer) && admits(key) ? storeCopy(answers, key, answer, from) : null
       if (kept === null) return isShared && sizeOf(answer) <= most ? shared(answer) : undefined
       answer?.release()
       return () => lend(answers, kept)
@@ -103,7 +101,7 @@ export function openAnswerStore(changes: TableChanges, limits: CacheLimits, coun
   }
 }
 
-function isCurrent(changes: TableChanges, kept: Kept): boolean {
+function isCurrent(changes: TableChanges, kept: CachedResult): boolean {
   const now = changes.now()
   if (kept.checked === now) return true
   if (hasChanged(changes, kept)) return false
@@ -111,10 +109,10 @@ function isCurrent(changes: TableChanges, kept: Kept): boolean {
   return true
 }
 
-const hasChanged = (changes: TableChanges, { source: { tables }, since }: Provenance): boolean =>
+const hasChanged = (changes: TableChanges, { source: { tables }, since }: ResultOrigin): boolean =>
   tables === null || changes.lastOf(tables) > since
 
-function forget(known: Map<string, Kept>, kept: Kept): void {
+function forget(known: Map<string, CachedResult>, kept: CachedResult): void {
   if (known.get(kept.key) === kept) known.delete(kept.key)
   kept.piece?.free()
   for (const form of kept.forms?.values() ?? []) form.free()
@@ -123,7 +121,7 @@ function forget(known: Map<string, Kept>, kept: Kept): void {
 }
 
 /** Hands out an answer that is kept. */
-function lend(answers: KeptAnswers, kept: Kept): ReadAnswer | undefined {
+function lend(answers: CachedResults, kept: CachedResult): ReadResult | undefined {
   const lent = kept.piece?.lend()
   if (lent === undefined) return undefined
   const { hash } = kept
@@ -133,11 +131,10 @@ function lend(answers: KeptAnswers, kept: Kept): ReadAnswer | undefined {
   }
   const { bytes, release } = lent
   const form = (name: string) => kept.forms?.get(name)?.lend()
-  return { bytes, release, kept: { hash, form, keep: (name, other) => keepForm(answers, kept, name, other) } }
+  return { bytes, release, cached: { hash, form, store: (name, other) => storeForm(answers, kept, name, other) } }
 }
 
-/** Whether an answer is still the one, and small enough. */
-function mayBeKept(answers: KeptAnswers, key: string, from: Provenance, answer: ReadAnswer): boolean {
+function isStorable(answers: CachedResults, key: string, from: ResultOrigin, answer: ReadResult): boolean {
   const { changes, known, most } = answers
   if (hasChanged(changes, from)) return false
   const last = changes.lastOf(noTable)
@@ -150,10 +147,10 @@ function mayBeKept(answers: KeptAnswers, key: string, from: Provenance, answer: 
 const keySize = (key: string): number => 2 * key.length
 
 /** Keeps a copy of an answer. Returns null where it has no room. */
-function keepCopy(answers: KeptAnswers, key: string, answer: ReadAnswer, from: Provenance): Kept | null {
+function storeCopy(answers: CachedResults, key: string, answer: ReadResult, from: ResultOrigin): CachedResult | null {
   const { known, counts } = answers
   const hash = answer === null ? null : contentHash(answer.bytes)
-  const kept: Kept = { ...from, key, hash, piece: null, forms: null, checked: from.since, size: 0, isUsed: false }
+  const kept: CachedResult = { ...from, key, hash, piece: null, forms: null, checked: from.since, size: 0, isUsed: false }
   kept.piece = take(answers, kept, answer?.bytes ?? noBytes, overhead + keySize(key), () => {
     forget(known, kept)
     counts?.evicted()
@@ -166,7 +163,7 @@ function keepCopy(answers: KeptAnswers, key: string, answer: ReadAnswer, from: P
 }
 
 /** Keeps another form of an answer that is kept, if it has room. */
-function keepForm(answers: KeptAnswers, kept: Kept, name: string, bytes: Uint8Array): void {
+function storeForm(answers: CachedResults, kept: CachedResult, name: string, bytes: Uint8Array): void {
   if (kept.piece === null || kept.forms?.has(name)) return
   // The bytes themselves must not be held by the function.
   const size = bytes.length + formOverhead
@@ -185,7 +182,7 @@ function keepForm(answers: KeptAnswers, kept: Kept, name: string, bytes: Uint8Ar
 }
 
 /** Copies bytes that belong to an answer. `evicted`: called where they are evicted. Returns null where they have no room. */
-function take(answers: KeptAnswers, kept: Kept, bytes: Uint8Array, beside: number, evicted: () => void): Piece | null {
+function take(answers: CachedResults, kept: CachedResult, bytes: Uint8Array, beside: number, evicted: () => void): Piece | null {
   const { changes, memory, most } = answers
   if (kept.size + bytes.length + beside > most) return null
   const isWanted = () => {
@@ -199,9 +196,9 @@ function take(answers: KeptAnswers, kept: Kept, bytes: Uint8Array, beside: numbe
   return piece
 }
 
-const sizeOf = (answer: ReadAnswer): number => overhead + (answer?.bytes.length ?? 0)
+const sizeOf = (answer: ReadResult): number => overhead + (answer?.bytes.length ?? 0)
 
-/** Admits the answers of all keys while there is room, then of those that come again: nobody may ask for the others a second time. */
+/** Admits all keys while there is room, then only repeated ones. */
 function openAdmission(hasRoom: () => boolean): (key: string) => boolean {
   const refused = new LRUCache<string, true>({ maxSize: remembered, sizeCalculation: (_, key) => key.length })
   return (key) => {
@@ -212,14 +209,14 @@ function openAdmission(hasRoom: () => boolean): (key: string) => boolean {
 }
 
 /** A copy of an answer for those who wait for it together. */
-function shared(answer: ReadAnswer): LendAnswer {
+function shared(answer: ReadResult): LendResult {
   if (answer === null) return () => null
   const copy = { bytes: Buffer.from(answer.bytes), release: () => {} }
   answer.release()
   return () => copy
 }
 
-/** What a cache has done since the start, and what it holds now. */
+/** Statistics since the start, and the current contents. */
 export interface CacheActivity {
   /** Reads whose answer was in memory. */
   readonly hits: number
@@ -232,7 +229,7 @@ export interface CacheActivity {
   /** Answers that were there when they were asked for, but were no longer valid. */
   readonly outdated: number
   readonly entries: number
-  /** Bytes of the entries, with what they take besides. */
+  /** Bytes of the entries, including their overhead. */
   readonly bytes: number
 }
 
@@ -246,13 +243,13 @@ export interface CacheCounts {
   evicted(): void
   /** An answer that was asked for was no longer valid. */
   outdated(): void
-  /** The cache is open; `held` says what it holds. */
+  /** Called when the cache opens; `held` returns its current contents. */
   holds(held: () => Pick<CacheActivity, 'entries' | 'bytes'>): void
   activity(): CacheActivity
 }
 
 /** Opens the counts of a cache that has done nothing yet. */
-export function openCacheCounts(): CacheCounts {
+export function createCacheCounts(): CacheCounts {
   let [asked, hits, misses, evictions, outdated] = [0, 0, 0, 0, 0]
   let held: () => Pick<CacheActivity, 'entries' | 'bytes'> = () => ({ entries: 0, bytes: 0 })
   return {

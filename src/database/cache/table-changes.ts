@@ -1,5 +1,4 @@
-// Which tables were changed, and when: a count of changes, and the last one of each table. Everything that is kept of reads is valid until a
-// later change of a table that it was read from.
+// Counts changes, and notes the last change of each table. A cached result is valid until a later change of one of its tables.
 import { LRUCache } from 'lru-cache'
 import { storedName } from '../../model/tables/stored-name.js'
 import type { ReadPlan } from '../plan.js'
@@ -16,13 +15,10 @@ export interface TableChanges {
   lastOf(tables: ReadonlySet<string>): number
 }
 
-/** What is known of the commits of all processes. */
+/** Knowledge about the commits of all processes. */
 export interface CommitWatch {
   readonly changes: TableChanges
-  /**
-   * Notes the changes of all commits that were acknowledged before `since` (`elapsed`), whoever made them. True: that is done; false: they
-   * cannot be known now.
-   */
+  /** Notes the changes of all commits acknowledged before `since` (`elapsed`). Returns false if they cannot be determined now. */
   look(since: number): boolean | Promise<boolean>
 }
 
@@ -30,12 +26,12 @@ export interface CommitWatch {
 export interface ChangedTables {
   /** Adds those that a statement changes. */
   add(statement: string): void
-  /** All that were added; null: they cannot be told. */
+  /** All added tables; null: unknown. */
   all(): ReadonlySet<string> | null
 }
 
 /** Begins to collect what a transaction changes. */
-export function collectChanged(): ChangedTables {
+export function collectChangedTables(): ChangedTables {
   const tables = new Set<string>()
   let isKnown = true
   return {
@@ -54,14 +50,11 @@ export function noteChanged(changes: TableChanges, tables: ReadonlySet<string> |
   else if (tables.size > 0) changes.note(tables)
 }
 
-/**
- * For a table, those whose rows the database changes or deletes where rows of it are deleted. Null: it cannot be told what else a change
- * concerns.
- */
+/** Tables whose rows the database changes along with rows of a table. Null: unknown. */
 export type DependentTables = ReadonlyMap<string, readonly string[]> | null
 
 /** The dependent tables by foreign keys, each as the table that is referenced and the one that refers to it. */
-export function dependentsBy(keys: Iterable<readonly [above: string, below: string]>): ReadonlyMap<string, readonly string[]> {
+export function toDependents(keys: Iterable<readonly [above: string, below: string]>): ReadonlyMap<string, readonly string[]> {
   const found = new Map<string, string[]>()
   for (const [above, below] of keys) {
     const name = tableKey(above)
@@ -71,7 +64,7 @@ export function dependentsBy(keys: Iterable<readonly [above: string, below: stri
 }
 
 /** Opens the changes of a database. `dependents` is called for each change; where it fails, nothing is known. */
-export function openTableChanges(dependents: () => DependentTables): TableChanges {
+export function createTableChanges(dependents: () => DependentTables): TableChanges {
   const last = new Map<string, number>()
   let count = 0
   let lastOfAll = 0
@@ -92,7 +85,7 @@ export function openTableChanges(dependents: () => DependentTables): TableChange
     noteAll,
     lastOf: (tables) => {
       let found = lastOfAll
-      // Plans name many columns; what was changed since the start is often less.
+      // Iterates over the smaller set: plans name many columns.
       if (last.size < tables.size) {
         for (const [table, change] of last) if (change > found && tables.has(table)) found = change
       } else for (const table of tables) found = Math.max(found, last.get(table) ?? 0)
@@ -109,10 +102,10 @@ function dependentsOrNull(dependents: () => DependentTables): DependentTables {
   }
 }
 
-/** The tables with all those that depend on them, whatever the way. */
+/** The tables with their direct and indirect dependents. */
 function withDependents(tables: Iterable<string>, dependents: ReadonlyMap<string, readonly string[]>): ReadonlySet<string> {
   const all = new Set(tables)
-  // What is added meanwhile is visited too.
+  // Tables added during the loop are visited too.
   for (const table of all) for (const dependent of dependents.get(table) ?? []) all.add(dependent)
   return all
 }
@@ -120,24 +113,21 @@ function withDependents(tables: Iterable<string>, dependents: ReadonlyMap<string
 /** Names, in quotes or without. */
 const anyName = /"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+/g
 
-/** What changes rows, and of which table. */
+/** A statement that changes rows, and its table. */
 const target =
   /\b(?:insert\s+(?:or\s+\w+\s+|ignore\s+)?into|replace\s+into|update(?:\s+or\s+\w+)?|delete\s+from|merge\s+into)\s+(?:only\s+)?((?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+)(?:\s*\.\s*(?:"(?:[^"]|"")+"|`(?:[^`]|``)+`|[\w$]+))*)/gi
 
-/**
- * A table by what all of its names have in common: databases do not tell them apart by case everywhere, and PostgreSQL's catalog has long ones
- * cut off.
- */
+/** Normalizes the name of a table: most databases ignore case, and PostgreSQL truncates long names. */
 export const tableKey = (name: string): string => storedName(storedName(name).toLowerCase())
 
-/** The key of the table that the part of a name behind the last dot means, without its quotes. */
-function bare(qualified: string): string {
+/** The key of the table in a qualified name. */
+function toTableKey(qualified: string): string {
   const last = qualified.match(anyName)!.at(-1)!
   const quote = last[0]!
   return tableKey(/["`]/.test(quote) ? last.slice(1, -1).replaceAll(quote + quote, quote) : last)
 }
 
-/** How statements begin that change no row, unless they name a target. */
+/** Beginnings of statements that change no rows, unless they name a target. */
 const changesNothing = /^\s*(?:select|with|values|explain|savepoint|release|rollback|set\s+local|lock)\b/i
 
 /** The tables of statements by their texts, bounded by the characters of these. */
@@ -146,11 +136,11 @@ const remembered = new LRUCache<string, { readonly tables: readonly string[] | n
   sizeCalculation: (_, text) => text.length,
 })
 
-/** The tables whose rows a statement may change; null: they cannot be told from its text. */
+/** The tables that a statement may change; null: unknown. */
 export function changedTables(text: string): readonly string[] | null {
   const known = remembered.get(text)
   if (known !== undefined) return known.tables
-  const found = [...text.matchAll(target)].map(([, qualified]) => bare(qualified!))
+  const found = [...text.matchAll(target)].map(([, qualified]) => toTableKey(qualified!))
   const tables = found.length > 0 || changesNothing.test(text) ? [...new Set(found)] : null
   remembered.set(text, { tables })
   return tables
@@ -159,15 +149,15 @@ export function changedTables(text: string): readonly string[] | null {
 /** All names in the statements of a plan that a table may have: at least every table that its answer is read from. */
 export function readTables(plan: ReadPlan): ReadonlySet<string> {
   const names = new Set<string>()
-  for (const text of statementsOf(plan)) for (const [found] of text.matchAll(anyName)) names.add(bare(found))
+  for (const text of statementsOf(plan)) for (const [found] of text.matchAll(anyName)) names.add(toTableKey(found))
   return names
 }
 
-/** Whether rows of a type are part of the answer to a plan. */
-export const answersType = (plan: unknown, uid: string): boolean =>
+/** Whether the result of a plan includes rows of a type. */
+export const includesType = (plan: unknown, uid: string): boolean =>
   typeof plan === 'object' &&
   plan !== null &&
-  Object.entries(plan).some(([key, inner]) => (key === 'uid' ? inner === uid : answersType(inner, uid)))
+  Object.entries(plan).some(([key, inner]) => (key === 'uid' ? inner === uid : includesType(inner, uid)))
 
 /** The texts of all statements in a plan. */
 function* statementsOf(value: unknown): Generator<string> {

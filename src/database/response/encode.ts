@@ -58,8 +58,8 @@ function dayText(day: number): string {
 const timestamp: Encoder = (value) => (value === null ? 'null' : `"${String(value)}"`)
 
 /**
- * Text that is JSON goes out as it is, any other text is a string (resources.12). Strings are stored without their
- * quotes: one with quotes is what it holds where that is JSON once more, as for Strapi.
+ * Valid JSON is written as it is, other text as a string (resources.12). Strings are stored without quotes: a quoted one is written as its
+ * content if that is JSON again, as in Strapi.
  */
 const json: Encoder = (value, valid) => {
   if (typeof value !== 'string') return value === null ? 'null' : number(value, null)
@@ -87,12 +87,12 @@ const encoders: Readonly<Record<Exclude<MemberColumn['answer'], 'componentDocume
 }
 
 /** The encoder of a result column. `uid` seeds the documentIds that components get from the specification's contract. */
-export function encoderOf(column: MemberColumn, uid: string): Encoder {
+export function encoderFor(column: MemberColumn, uid: string): Encoder {
   return column.answer === 'componentDocumentId' ? (value) => `"${componentDocumentId(uid, value as number)}"` : encoders[column.answer]
 }
 
 /** The encoder of a file's column with addresses; null for its other columns. */
-export function signedEncoderOf({ name }: MemberColumn, signer: Signer): Encoder | null {
+export function signedEncoderFor({ name }: MemberColumn, signer: Signer): Encoder | null {
   const signed = (address: unknown) => (typeof address === 'string' ? signer.sign(address) : null)
   if (name === 'url') return (value) => text(signed(value) ?? value, null)
   if (name !== 'formats') return null
@@ -111,8 +111,8 @@ const letters = 'abcdefghijklmnopqrstuvwxyz'
 const alphabet = `${letters}0123456789`
 
 /**
- * A stable documentId for a component row: 24 lower-case letters and digits, the first a letter, made from the
- * component's uid and the row id (contract, row 1). Not a secret: it names a row whose id is shown beside it.
+ * A stable documentId for a component row: 24 lower-case letters and digits, the first a letter, derived from the component's uid and the
+ * row id (contract, row 1). Not a secret: the row's id is public.
  */
 export function componentDocumentId(uid: string, id: number): string {
   let state = 0x811c9dc5

@@ -4,18 +4,15 @@ import { createHmac } from 'node:crypto'
 
 export interface Signer {
   readonly type: string
-  /** The address with a signature; null: it is not one of ours. */
+  /** The signed address; null: not an address of this service. */
   sign(address: string): string | null
 }
 
 /** Signed addresses that are kept until the next slot. */
 const kept = 20_000
 
-/**
- * Opens a signer. All signatures of one slot of time are equal, so that clients may keep what they fetched; one holds for
- * the lifetime at most and for nine tenths of it at least.
- */
-export async function openSigner(signing: Signing): Promise<Signer> {
+/** All signatures of one time slot are equal, so that clients can cache files; a signature is valid for 90 to 100 % of the lifetime. */
+export async function createSigner(signing: Signing): Promise<Signer> {
   const length = Math.max(1, Math.min(60, Math.floor(signing.lifetime / 10)))
   const signName = signing.kind === 'local' ? localSigner(signing) : await s3Signer(signing)
   const signed = new Map<string, string>()
@@ -48,7 +45,7 @@ function localSigner({ secret, lifetime }: Signing & { readonly kind: 'local' })
   }
 }
 
-/** The signature of a local file's name and the second at which its address ceases to hold. */
+/** Signs the name of a local file and the expiry of its address in seconds. */
 export function fileSignature(secret: string, name: string, expires: number): string {
   return createHmac('sha256', secret).update(`${name}\n${expires}`).digest('base64url')
 }
@@ -66,11 +63,11 @@ async function s3Signer({ origin, path, region, credentials, lifetime }: Signing
   }
 }
 
-/** How addresses are signed, as plain data for the threads. `lifetime` in seconds. */
+/** Signing settings as plain data for threads. `lifetime` in seconds. */
 export type Signing = {
   /** The type whose rows are files: `url` and the `url`s inside `formats` are signed. */
   readonly type: string
-  /** What addresses of our own begin with; the rest is the file's name. Others stay as they are. */
+  /** Prefixes of the service's addresses; the file's name follows. Other addresses stay unchanged. */
   readonly prefixes: readonly string[]
   readonly lifetime: number
 } & (
@@ -78,7 +75,7 @@ export type Signing = {
   | {
       readonly kind: 's3'
       readonly origin: string
-      /** What stands before a file's name in the path of `origin`. */
+      /** Prefix of file names in the path of `origin`. */
       readonly path: string
       readonly region: string
       readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string; readonly sessionToken?: string | undefined }

@@ -1,9 +1,9 @@
-// Where an answer's text goes: piece by piece into bytes, so that a large answer never is one large string.
+// Receives the text of a response piece by piece and stores bytes, so that a large response is never one large string.
 import { type ApiError, validationError } from '../../foundation/errors/errors.js'
-import type { ReadAnswer } from '../database.js'
+import type { ReadResult } from '../database.js'
 
 export interface Sink {
-  /** Starts an answer in `room`; it moves to memory of its own when it outgrows that. */
+  /** Starts a response in `room`; a response that outgrows it moves to separate memory. */
   begin(room: Buffer): void
   /** Appends text as UTF-8. @throws AnswerTooLarge beyond the limit. */
   write(text: string): void
@@ -12,23 +12,22 @@ export interface Sink {
 }
 
 /** An answer grew beyond the limit `answerBytes`. */
-export class AnswerTooLarge extends Error {}
-/** Whether an answer was too large; its text may outgrow what a string can be before it is written anywhere. */
+export class ResponseTooLarge extends Error {}
+/** Also recognizes a text that exceeds the maximum length of a string before it is written. */
 export const isTooLarge = (error: unknown): boolean =>
-  error instanceof AnswerTooLarge || (error instanceof RangeError && error.message === 'Invalid string length')
-/** The code by which threads tell of it. */
-export const answerTooLarge = 'ANSWER_TOO_LARGE'
-/** What is told whoever asked for it. */
-export const tooLarge = (): ApiError => validationError('The answer is too large, ask for fewer entries or fewer populated levels')
+  error instanceof ResponseTooLarge || (error instanceof RangeError && error.message === 'Invalid string length')
+/** The code for messages between threads. */
+export const responseTooLargeCode = 'ANSWER_TOO_LARGE'
+export const responseTooLarge = (): ApiError => validationError('The answer is too large, ask for fewer entries or fewer populated levels')
 
 /** Opens a sink for answers of at most `limit` bytes. */
-export function openSink(limit: number): Sink {
+export function createSink(limit: number): Sink {
   let buffer: Buffer = Buffer.alloc(0)
   let length = 0
   let own: Buffer<ArrayBuffer> | null = null
 
   function grow(needed: number): void {
-    if (length + needed / 3 > limit) throw new AnswerTooLarge()
+    if (length + needed / 3 > limit) throw new ResponseTooLarge()
     own = Buffer.allocUnsafeSlow(Math.max(buffer.length * 2, length + needed))
     buffer.copy(own, 0, 0, length)
     buffer = own
@@ -45,14 +44,14 @@ export function openSink(limit: number): Sink {
       const most = text.length * 3
       if (length + most > buffer.length) grow(most)
       length += buffer.write(text, length, 'utf8')
-      if (length > limit) throw new AnswerTooLarge()
+      if (length > limit) throw new ResponseTooLarge()
     },
     end: () => ({ length, own: own === null ? null : own.subarray(0, length) }),
   }
 }
 
 /** The text of an answer; `null` where there is none. */
-export const textOf = (answer: ReadAnswer): string => {
+export const toText = (answer: ReadResult): string => {
   if (answer === null) return 'null'
   const text = Buffer.from(answer.bytes).toString('utf8')
   answer.release()

@@ -1,6 +1,6 @@
 // Writes the JSON of a read: objects from rows, from the leaves up. Where the rows come from is the driver's affair.
 import type { Envelope, Fill, Level, MemberColumn, ReadPlan, Statement } from '../plan.js'
-import { type Encoder, encoderOf, quote, signedEncoderOf } from './encode.js'
+import { type Encoder, encoderFor, quote, signedEncoderFor } from './encode.js'
 import type { Signer } from './signed-addresses.js'
 import type { Sink } from './sink.js'
 
@@ -9,7 +9,7 @@ export type ResultRow = readonly unknown[]
 /** The values of a request, which statements bind by their index. */
 export type Values = readonly unknown[]
 
-/** What a statement is given beside the values of the request: the ids of the rows above as JSON, or how many rows to look at. */
+/** Input of a statement in addition to the request's values: the ids of the rows above as JSON, or the maximum number of rows to scan. */
 export type LevelValue = string | number | null
 
 /** The rows of one statement. */
@@ -17,8 +17,8 @@ export type Query = (values: Values, given: LevelValue) => readonly ResultRow[]
 
 export type ListEnvelope = Envelope & { readonly kind: 'list' }
 
-/** Where a writer gets its rows from, and what it has to know of the service. */
-export interface AnswerSource {
+/** Source of rows and signatures. */
+export interface ResponseSource {
   /** Prepares a statement of the plan; the result is called once for each read. */
   query(statement: Statement): Query
   /** Prepares a statement whose result is one number. */
@@ -29,27 +29,27 @@ export interface AnswerSource {
   readonly signer: Signer | null
   /** Links without a place come last, and not first. */
   readonly nullsLast?: boolean
-  /** Called while rows become text; throws where the answer is not wanted any more. */
+  /** Called while rows become text; throws if the response is no longer needed. */
   readonly look?: () => void
 }
 
 /** One read under way. */
-interface AnswerRun {
+interface ResponseRun {
   readonly values: Values
   readonly sink: Sink
 }
 
 /** Writes the objects of a level: one text for each row. */
-type WriteObjects = (run: AnswerRun, rows: readonly ResultRow[]) => string[]
+type WriteObjects = (run: ResponseRun, rows: readonly ResultRow[]) => string[]
 
 /** The text of every object of a level, by the row above. */
-type Children = (run: AnswerRun, parents: string) => ReadonlyMap<number, readonly string[]>
+type Children = (run: ResponseRun, parents: string) => ReadonlyMap<number, readonly string[]>
 
 /** Runs one read and writes its answer into the sink. False: nothing was found where one row was asked for. */
 export type PreparedRead = (values: Values, sink: Sink) => boolean
 
-/** Prepares what writes the answer of a plan: its objects, and what stands around them. */
-export function prepareAnswer(source: AnswerSource, { root, envelope }: ReadPlan): PreparedRead {
+/** Prepares the writer for the response of a plan. */
+export function prepareResponse(source: ResponseSource, { root, envelope }: ReadPlan): PreparedRead {
   if (envelope.kind === 'count') {
     const count = source.count(envelope.count)
     return (values, sink) => {
@@ -101,7 +101,7 @@ function pagination({ style, start: startAt, limit: limitAt }: ListEnvelope, val
 const rowsBetweenLooks = 64
 
 /** The writer of a level's objects: members from the row, then the attributes that other rows fill. */
-function prepareLevel(source: AnswerSource, level: Level): WriteObjects {
+function prepareLevel(source: ResponseSource, level: Level): WriteObjects {
   const { signer } = source
   const members = signer?.type === level.uid ? signedMembers(level, signer) : level.columns.map((column) => memberOf(column, level.uid))
   const constants = level.constants.map(({ name, json }) => `${quote(name)}:${json}`)
@@ -125,14 +125,14 @@ const memberOf = (column: MemberColumn, uid: string): Member => ({
   name: column.name,
   at: column.at,
   validAt: column.validAt ?? column.at,
-  encode: encoderOf(column, uid),
+  encode: encoderFor(column, uid),
 })
 
 /** The members of a file with signed addresses, and whether its own is one. */
 function signedMembers(level: Level, signer: Signer): readonly Member[] {
   const members = level.columns.map((column) => {
     const member = memberOf(column, level.uid)
-    return { ...member, encode: signedEncoderOf(column, signer) ?? member.encode }
+    return { ...member, encode: signedEncoderFor(column, signer) ?? member.encode }
   })
   const address = members.find(({ name }) => name === 'url')
   if (address === undefined) return members
@@ -171,7 +171,7 @@ function nestedWriter(members: readonly Member[], constants: readonly string[]):
   return (row, filled) => {
     const write = ({ name, at, validAt, encode }: Member) => `${quote(name)}:${encode(row[at], row[validAt])}`
     let attributes = inside.map(write).join(',')
-    // What is filled in may be long: it is appended, as in lists.
+    // Filled attributes may be long, so they are appended, as in lists.
     for (const text of [...filled, ...constants]) attributes += attributes === '' ? text : `,${text}`
     const identity = outside.map((member) => `${write(member)},`).join('')
     return `{${identity}"attributes":{${attributes}}}`
@@ -186,9 +186,9 @@ function list(objects: readonly string[]): string {
 }
 
 /** Loads a filled attribute for all rows above; the result gives its text for one of them. */
-type Load = (run: AnswerRun, parents: string) => (parent: number) => string
+type Load = (run: ResponseRun, parents: string) => (parent: number) => string
 
-function prepareFill(source: AnswerSource, fill: Fill): Load {
+function prepareFill(source: ResponseSource, fill: Fill): Load {
   if (fill.kind === 'count') {
     const query = source.query(fill.statement)
     return (run, parents) => {
@@ -211,7 +211,7 @@ function prepareFill(source: AnswerSource, fill: Fill): Load {
   }
 }
 
-function prepareRows(source: AnswerSource, level: Level): Children {
+function prepareRows(source: ResponseSource, level: Level): Children {
   const inOrder = ordering(source, level.orderAt)
   const query = source.query(level.statement)
   const write = prepareLevel(source, level)
@@ -224,7 +224,7 @@ function prepareRows(source: AnswerSource, level: Level): Children {
   }
 }
 
-function prepareTyped(source: AnswerSource, { links, levels }: Fill & { kind: 'typed' }): Children {
+function prepareTyped(source: ResponseSource, { links, levels }: Fill & { kind: 'typed' }): Children {
   const query = source.query(links)
   const inOrder = ordering(source, linkOrder)
   const prepared = new Map(Object.entries(levels).map(([uid, level]) => [uid, prepareRows(source, level)]))
@@ -250,7 +250,7 @@ function prepareTyped(source: AnswerSource, { links, levels }: Fill & { kind: 't
 const linkOrder: readonly number[] = [3, 4]
 
 /** Sorts rows by their order columns. Links are mostly stored in their order already: then nothing is moved. */
-function ordering({ nullsLast = false }: AnswerSource, orderAt: readonly number[]): (rows: readonly ResultRow[]) => readonly ResultRow[] {
+function ordering({ nullsLast = false }: ResponseSource, orderAt: readonly number[]): (rows: readonly ResultRow[]) => readonly ResultRow[] {
   if (orderAt.length === 0) return (rows) => rows
   const beforeAll = nullsLast ? 1 : -1
   const compare = (a: ResultRow, b: ResultRow): number => {
@@ -265,7 +265,7 @@ function ordering({ nullsLast = false }: AnswerSource, orderAt: readonly number[
   return (rows) => (isOrdered(rows, compare) ? rows : [...rows].sort(compare))
 }
 
-/** Whether the rows of each parent follow one another in their order. Those of several parents may alternate. */
+/** Whether the rows of each parent are in order. Rows of several parents may alternate. */
 function isOrdered(rows: readonly ResultRow[], compare: (a: ResultRow, b: ResultRow) => number): boolean {
   const last = new Map<ResultRow[number], ResultRow>()
   for (let index = 1; index < rows.length; index++) {

@@ -1,10 +1,10 @@
 // Coerces values of another database to the column types of a server. Every value that changes comes with a sentence for the report.
-import { exactNumber, type Fitted, fullTime, isDecimal, type RowColumn, type RowValue } from '../transfer/rows.js'
+import { type CoercedValue, exactNumber, fullTime, isDecimal, type RowColumn, type RowValue } from '../transfer/rows.js'
 
 /** Coerces a value that is not null. */
-export type Fitter = (value: RowValue) => Fitted
+export type Coercion = (value: RowValue) => CoercedValue
 
-const notANumber: Fitted = { value: null, problem: 'is not a number' }
+const notANumber: CoercedValue = { value: null, problem: 'is not a number' }
 
 const toNumber = (value: RowValue): number =>
   value === null || value instanceof Uint8Array || (typeof value === 'string' && !isDecimal(value)) ? Number.NaN : Number(value)
@@ -14,7 +14,7 @@ const roundHalfAway = (number: number): number => Math.sign(number) * Math.round
 /** As such columns are read: a bigint only where a number is not exact. */
 const integerValue = (value: bigint): RowValue => (Number.isSafeInteger(Number(value)) ? Number(value) : value)
 
-export function coerceInteger(bits: number, isSigned = true): Fitter {
+export function coerceInteger(bits: number, isSigned = true): Coercion {
   const end = 1n << BigInt(isSigned ? bits - 1 : bits)
   const min = isSigned ? -end : 0n
   return (value) => {
@@ -28,8 +28,8 @@ export function coerceInteger(bits: number, isSigned = true): Fitter {
   }
 }
 
-/** A value that is rounded is rounded half away from zero, as servers round what they are sent. */
-export function coerceDecimal(precision: number, scale: number): Fitter {
+/** Rounds half away from zero, as servers do. */
+export function coerceDecimal(precision: number, scale: number): Coercion {
   const beyond = `has more than ${precision - scale} digits before the point`
   const max = `${'9'.repeat(precision - scale)}.${'9'.repeat(scale)}`
   const asRead = (text: string): RowValue => exactNumber(text) ?? text
@@ -53,7 +53,7 @@ export function coerceDecimal(precision: number, scale: number): Fitter {
 const singleDigits = 7
 
 export const coerceFloat =
-  (bits: 32 | 64): Fitter =>
+  (bits: 32 | 64): Coercion =>
   (value) => {
     if (value === 'NaN') return { value }
     const number = typeof value === 'string' || typeof value === 'bigint' ? Number(value) : value
@@ -65,12 +65,11 @@ export const coerceFloat =
 
 const falses: readonly RowValue[] = [0, '0', 'f', 'false', '']
 
-export const coerceBoolean: Fitter = (value) => {
+export const coerceBoolean: Coercion = (value) => {
   if (value === 0 || value === 1) return { value }
   return { value: falses.includes(value) ? 0 : 1, problem: 'is neither 0 nor 1' }
 }
 
-/** Whether the month has this day. */
 export function isDay(year: number, month: number, day: number): boolean {
   if (year < 1 || month < 1 || month > 12 || day < 1) return false
   return day <= new Date(Date.UTC(2000 + (year % 400), month, 0)).getUTCDate()
@@ -82,7 +81,7 @@ export function timeOfDay(value: RowValue): string | null {
   return whole !== undefined && Number(hour) < 24 && Number(minute) < 60 && Number(second) < 60 ? fullTime(whole) : null
 }
 
-export const coerceBytes: Fitter = (value) =>
+export const coerceBytes: Coercion = (value) =>
   value instanceof Uint8Array ? { value } : { value: Buffer.from(String(value)), problem: 'is not bytes' }
 
 /** The characters that a server cannot store. */
@@ -90,7 +89,7 @@ export interface TextRules {
   /** Matches one of them. */
   readonly unstorable: RegExp
   readonly problem: string
-  /** Whether escapes of these characters in JSON are not stored either. */
+  /** Whether JSON with escapes of these characters is rejected too. */
   readonly hasUnstorableEscapes: boolean
 }
 
@@ -98,7 +97,7 @@ const storableText = (text: string, { unstorable }: TextRules): string =>
   text.replace(new RegExp(unstorable, 'gu'), (found) => (found === '\0' ? '' : '\ufffd'))
 
 export const coerceText =
-  (maxLength: number, rules: TextRules): Fitter =>
+  (maxLength: number, rules: TextRules): Coercion =>
   (value) => {
     if (value instanceof Uint8Array) return { value: null, problem: 'is not a text' }
     const text = String(value)
@@ -120,7 +119,7 @@ function storableJson(value: unknown, rules: TextRules): unknown {
 
 /** A text that is not JSON becomes a JSON string, as the API shows it. */
 export const coerceJson =
-  (rules: TextRules): Fitter =>
+  (rules: TextRules): Coercion =>
   (value) => {
     if (value instanceof Uint8Array || (typeof value === 'number' && !Number.isFinite(value)))
       return { value: null, problem: 'is not JSON' }
@@ -141,22 +140,22 @@ export const coerceJson =
 /** The coercions that depend on the server, by the kind of a column. */
 export interface ServerCoercions {
   readonly text: TextRules
-  readonly integer: (type: string) => Fitter
-  readonly number: (type: string, size: readonly number[]) => Fitter
-  readonly date: Fitter
-  readonly time: Fitter
-  readonly datetime: (type: string, size: readonly number[]) => Fitter
+  readonly integer: (type: string) => Coercion
+  readonly number: (type: string, size: readonly number[]) => Coercion
+  readonly date: Coercion
+  readonly time: Coercion
+  readonly datetime: (type: string, size: readonly number[]) => Coercion
 }
 
 /** Returns the coercion to a column. */
 export const coercionFor =
   (server: ServerCoercions) =>
-  (column: RowColumn): Fitter => {
+  (column: RowColumn): Coercion => {
     const coerce = coercionOf(server, column)
     return (value) => (value === null ? { value } : coerce(value))
   }
 
-function coercionOf(server: ServerCoercions, { kind, type }: RowColumn): Fitter {
+function coercionOf(server: ServerCoercions, { kind, type }: RowColumn): Coercion {
   const size = /\((\d+)(?:,(\d+))?\)/.exec(type)?.slice(1).filter(Boolean).map(Number) ?? []
   switch (kind) {
     case 'text':

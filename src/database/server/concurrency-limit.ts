@@ -1,12 +1,12 @@
 // Lets at most some number of tasks run at once; others wait in a queue of limited length, until they are over.
 import type { ApiError } from '../../foundation/errors/errors.js'
-import { unavailable } from '../errors.js'
+import { unavailableError } from '../errors.js'
 
 /** A look at who still waits; milliseconds. */
-const lookEvery = 100
+const pollIntervalMs = 100
 
-/** `refusal`: what those are told that find the queue full. */
-export function openShare(
+/** `refusal`: the error message if the queue is full. */
+export function createConcurrencyLimit(
   most: number,
   queue: number,
   refusal: string,
@@ -16,19 +16,19 @@ export function openShare(
 
   /** Resolves when it is the caller's turn. @throws what `isOver` returns before that */
   async function turn(isOver: () => ApiError | null): Promise<void> {
-    if (waiting.size >= queue) throw unavailable(refusal)
+    if (waiting.size >= queue) throw unavailableError(refusal)
     let timer: NodeJS.Timeout | undefined
     await new Promise<void>((resolve, reject) => {
       waiting.add(resolve)
       timer = setInterval(() => {
         const over = isOver()
         if (over !== null && waiting.delete(resolve)) reject(over)
-      }, lookEvery)
+      }, pollIntervalMs)
     }).finally(() => clearInterval(timer))
   }
 
   return async (work, isOver) => {
-    // Whoever is called has the place of who ended.
+    // A woken waiter takes over the slot of the finished task.
     if (running >= most) await turn(isOver)
     else running++
     try {

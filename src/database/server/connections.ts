@@ -1,4 +1,4 @@
-// What the reads and the writes of a service on a server are opened with.
+// Options of the reads and writes of a service on a server, and statistics about waiting for connections.
 import type { Config } from '../../foundation/config/config.js'
 import type { ServerSettings } from '../../foundation/config/database-server.js'
 import { elapsed } from '../../foundation/runtime/clock.js'
@@ -14,10 +14,10 @@ export interface ReadOptions {
   readonly readQueue: number
   readonly heavyReadQueue: number
   /** Milliseconds that a read may take, waiting included. */
-  readonly readTimeout: number
+  readonly readTimeoutMs: number
   /** Bytes of one answer at most. */
   readonly answerBytes: number
-  /** How addresses of files are signed; null: not at all. */
+  /** Signs addresses of files; null: all are public. */
   readonly signer: Signer | null
 }
 
@@ -29,15 +29,15 @@ export interface WriteOptions {
   /** Transactions that may wait for a connection. */
   readonly writeQueue: number
   /** Milliseconds that one transaction may take, waiting and tries included. */
-  readonly writeTimeout: number
+  readonly writeTimeoutMs: number
   /** The largest answer that a bounded read may have, in bytes. */
   readonly writtenBytes: number
-  /** How addresses of files are signed in answers; null: not at all. */
+  /** Signs addresses of files in results; null: all are public. */
   readonly signer: Signer | null
 }
 
 /** The options of a service: its reads and its writes share the connections of the settings. */
-export function optionsOf(
+export function connectionOptions(
   { limits }: Pick<Config, 'limits'>,
   settings: ServerSettings,
   signer: Signer | null,
@@ -47,12 +47,20 @@ export function optionsOf(
   const { readQueue, heavyReadQueue, readTimeout, answerBytes, writeQueue, writeTimeout } = limits
   const writtenBytes = Math.max(limits.writtenBytes, limits.bodyBytes * 4)
   return {
-    reads: { settings, signer, connections: Math.max(1, max - forWrites), readQueue, heavyReadQueue, readTimeout, answerBytes },
-    writes: { settings, signer, connections: forWrites, writeQueue, writeTimeout, writtenBytes },
+    reads: {
+      settings,
+      signer,
+      connections: Math.max(1, max - forWrites),
+      readQueue,
+      heavyReadQueue,
+      readTimeoutMs: readTimeout,
+      answerBytes,
+    },
+    writes: { settings, signer, connections: forWrites, writeQueue, writeTimeoutMs: writeTimeout, writtenBytes },
   }
 }
 
-/** What is counted from the start on. */
+/** Counted since the start. */
 export type WaitCounts = Pick<PoolActivity, 'timeouts' | 'waits' | 'waitedSeconds'>
 
 /** The waits of one pool. */
@@ -63,7 +71,7 @@ export interface ConnectionWaits {
 }
 
 /** Begins to count. `isTimeout`: whether an error says that all connections were in use for too long. */
-export function openConnectionWaits(isTimeout: (error: unknown) => boolean): ConnectionWaits {
+export function createConnectionWaits(isTimeout: (error: unknown) => boolean): ConnectionWaits {
   let [timeouts, waits, waitedSeconds] = [0, 0, 0]
   return {
     count: async (work) => {

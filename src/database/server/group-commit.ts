@@ -1,45 +1,45 @@
 // Writes that take turns: those that wait are run together, one after the other in one transaction, and share its commit.
 import { elapsed } from '../../foundation/runtime/clock.js'
 import type { Transaction } from '../database.js'
-import { unavailable } from '../errors.js'
+import { unavailableError } from '../errors.js'
 
 /** The work of a write, which has to be over at `deadline` (`elapsed`). */
-export interface Turn {
+export interface QueuedWrite {
   readonly work: (transaction: Transaction) => Promise<unknown>
   readonly deadline: number
 }
 
 /** When the last of them has to be over. */
-export const latestOf = (turns: readonly Turn[]): number => Math.max(...turns.map(({ deadline }) => deadline))
+export const latestDeadline = (turns: readonly QueuedWrite[]): number => Math.max(...turns.map(({ deadline }) => deadline))
 
-/** What a write led to: it is committed, or nothing of it is. */
-export type TurnOutcome = { readonly result: unknown } | { readonly error: unknown }
+/** Outcome of a write: committed, or failed without effect. */
+export type WriteOutcome = { readonly result: unknown } | { readonly error: unknown }
 
-/** How a transaction executes the writes that share it. */
+/** A transaction that several writes share. */
 interface SharedTransaction {
-  /** Marks where the next write begins; what follows is executed after that. */
+  /** Marks the beginning of the next write, before its statements. */
   mark(isFirst: boolean): unknown
-  /** Executes a write to its end. @throws what it failed with */
-  run(turn: Turn): Promise<unknown>
+  /** Executes a write. @throws its error */
+  run(turn: QueuedWrite): Promise<unknown>
   /** Takes back what came after the last mark. */
   takeBack(): Promise<unknown>
-  /** Whether an error leaves nothing of the transaction. */
+  /** True if an error ends the whole transaction. */
   isFatal(error: unknown): boolean
 }
 
 /** Executes writes one after the other. What fails by itself is taken back alone. @throws what leaves nothing of the transaction */
-export async function runParts(
-  turns: readonly Turn[],
+export async function runWrites(
+  turns: readonly QueuedWrite[],
   { mark, run, takeBack, isFatal }: SharedTransaction,
-): Promise<readonly TurnOutcome[]> {
-  const outcomes: TurnOutcome[] = []
+): Promise<readonly WriteOutcome[]> {
+  const outcomes: WriteOutcome[] = []
   for (const turn of turns) {
     await mark(outcomes.length === 0)
     try {
       outcomes.push({ result: await run(turn) })
     } catch (error) {
       if (isFatal(error)) throw error
-      // Where the server has taken back more than it should, nothing of the others is left either.
+      // If the server has rolled back more than the savepoint, the other writes are lost too.
       await Promise.resolve(takeBack()).catch(() => {
         throw error
       })
@@ -50,32 +50,31 @@ export async function runParts(
 }
 
 /** Executes writes in one transaction. Resolves to what each led to; rejects where nothing of any is known to be committed. */
-export type RunTogether = (turns: readonly Turn[]) => Promise<readonly TurnOutcome[]>
+export type RunGroup = (turns: readonly QueuedWrite[]) => Promise<readonly WriteOutcome[]>
 
 /** Writes that share a commit at most. */
-const mostTogether = 16
+const maxGroupSize = 16
 
-interface Waiting extends Turn {
-  resolve(outcome: TurnOutcome): void
+interface Waiting extends QueuedWrite {
+  resolve(outcome: WriteOutcome): void
 }
 
-/** Runs a write in its turn. @throws what it failed with, ApiError 503 where too many wait or its time is over before its turn */
-export type InTurn = <Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number) => Promise<Result>
+/** Queues a write. @throws its error; ApiError 503 if the queue is full or its time is over before it runs */
+export type RunInGroup = <Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number) => Promise<Result>
 
-/** What writes in turn are opened with. */
-export interface TurnOptions {
+export interface GroupCommitOptions {
   /** Writes that may wait. */
   readonly queue: number
-  /** Whether some of the writes may succeed without the others after this error; nothing is committed then. */
+  /** Whether some of the writes may succeed without the others after this error, which commits nothing. */
   mayPass(error: unknown): boolean
 }
 
-export function openTurns(run: RunTogether, { queue, mayPass }: TurnOptions): InTurn {
+export function createGroupCommit(run: RunGroup, { queue, mayPass }: GroupCommitOptions): RunInGroup {
   const waiting = new Set<Waiting>()
   let isRunning = false
 
-  /** Where one of them conflicts with what is not in turn, the others get through without it. */
-  async function runAll(turns: readonly Turn[]): Promise<readonly TurnOutcome[]> {
+  /** Splits the group if one of its writes conflicts with a write outside of the group. */
+  async function runAll(turns: readonly QueuedWrite[]): Promise<readonly WriteOutcome[]> {
     try {
       return await run(turns)
     } catch (error) {
@@ -86,7 +85,7 @@ export function openTurns(run: RunTogether, { queue, mayPass }: TurnOptions): In
   }
 
   function take(): readonly Waiting[] {
-    const taken = [...waiting].slice(0, mostTogether)
+    const taken = [...waiting].slice(0, maxGroupSize)
     for (const one of taken) waiting.delete(one)
     return taken
   }
@@ -102,12 +101,12 @@ export function openTurns(run: RunTogether, { queue, mayPass }: TurnOptions): In
   }
 
   return async <Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number) => {
-    if (waiting.size >= queue) throw unavailable('Too many writes are waiting')
-    const outcome = await new Promise<TurnOutcome>((resolve) => {
+    if (waiting.size >= queue) throw unavailableError('Too many writes are waiting')
+    const outcome = await new Promise<WriteOutcome>((resolve) => {
       const one: Waiting = { work, deadline, resolve }
       const timer = setTimeout(
         () => {
-          if (waiting.delete(one)) resolve({ error: unavailable('The write took too long') })
+          if (waiting.delete(one)) resolve({ error: unavailableError('The write took too long') })
         },
         Math.max(0, deadline - elapsed()),
       )

@@ -1,9 +1,9 @@
-// Whether the server can be reached. A lost connection alone says little; it makes this look, again and again until the server answers.
+// Reachability of the server. A lost connection starts polling, which stops once the server responds.
 
 export interface Reachability {
   /** A connection was lost, or could not be made. */
   failed(error: Error): void
-  /** Null while the server can be reached; otherwise a sentence for whoever asks for the health of the service. */
+  /** Null while the server can be reached; otherwise a sentence for the health check. */
   trouble(): string | null
   close(): void
 }
@@ -17,34 +17,34 @@ export interface ReachabilityOptions {
 }
 
 /** Milliseconds between two looks while the server cannot be reached. */
-const lookEvery = 500
+const pollIntervalMs = 500
 
-export function openHealth({ probe, lost, found }: ReachabilityOptions): Reachability {
+export function createHealthMonitor({ probe, lost, found }: ReachabilityOptions): Reachability {
   let isLost = false
-  let isLooking = false
+  let isPolling = false
   let isClosed = false
   let timer: NodeJS.Timeout | undefined
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     try {
       await probe()
-      isLooking = false
+      isPolling = false
       if (isLost && !isClosed) found()
       isLost = false
     } catch (error) {
       if (isClosed) return
       if (!isLost) lost(error)
       isLost = true
-      timer = setTimeout(look, lookEvery)
+      timer = setTimeout(poll, pollIntervalMs)
       timer.unref()
     }
   }
 
   return {
     failed: () => {
-      if (isLooking || isClosed) return
-      isLooking = true
-      void look()
+      if (isPolling || isClosed) return
+      isPolling = true
+      void poll()
     },
     trouble: () => (isLost ? 'The database cannot be reached' : null),
     close: () => {

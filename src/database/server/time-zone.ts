@@ -2,7 +2,7 @@
 // of the first start is kept, and another one is warned of.
 import { createHash } from 'node:crypto'
 
-/** Has one row: the zone by which the moments of this database were written. */
+/** Its only row is the zone in which the timestamps of this database were written. */
 export const zoneTable = 'octavo_time_zone'
 
 /** The columns of that table. */
@@ -17,11 +17,11 @@ interface ZoneLog {
   error(message: string): void
 }
 
-/** The years whose offsets tell zones apart; names do not, because one zone has many. */
+/** Zones are compared by their offsets in these years, since one zone has many names. */
 const [firstYear, lastYear] = [1990, 2040]
 
 /** The offsets of the zone of this process, in minutes, twice a month. */
-const offsetsOf = (from: number, to: number): readonly number[] =>
+const getOffsets = (from: number, to: number): readonly number[] =>
   Array.from({ length: (to - from + 1) * 24 }, (_, index) =>
     new Date(Date.UTC(from, Math.floor(index / 2), 1 + 14 * (index % 2))).getTimezoneOffset(),
   )
@@ -29,21 +29,20 @@ const offsetsOf = (from: number, to: number): readonly number[] =>
 /** `Europe/Zurich 1f3a…`: the name of this process's zone, and a digest of its offsets. */
 export function ownZone(): string {
   const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
-  const digest = createHash('sha256').update(offsetsOf(firstYear, lastYear).join()).digest('hex').slice(0, 16)
+  const digest = createHash('sha256').update(getOffsets(firstYear, lastYear).join()).digest('hex').slice(0, 16)
   return `${timeZone.replaceAll(/[^\w+/-]/g, '')} ${digest}`
 }
 
-/** Whether the clocks of the zone are changed in these years. */
-const changesClocks = (year: number): boolean => new Set(offsetsOf(year, year + 1)).size > 1
+const changesClocks = (year: number): boolean => new Set(getOffsets(year, year + 1)).size > 1
 
 /**
- * Keeps the zone of the first start, and warns of another one, and of a zone in which an hour comes twice. `createTable`: the statement
- * that creates the table if it is missing.
+ * Stores the zone of the first start, and warns about a different one, and about a zone with an ambiguous hour. `createTable`: creates the
+ * table if it is missing.
  */
 export async function checkTimeZone(ask: AskZone, createTable: string, log: ZoneLog, now: Date): Promise<void> {
   const own = ownZone()
   const [name = 'UTC', digest] = own.split(' ')
-  const kept = await keptZone(ask, createTable, own).catch((error: Error) => {
+  const kept = await storedZone(ask, createTable, own).catch((error: Error) => {
     log.warn(`The time zone of the database cannot be kept (${error.message}): every process has to run with the same TZ`)
     return own
   })
@@ -58,7 +57,7 @@ export async function checkTimeZone(ask: AskZone, createTable: string, log: Zone
     )
 }
 
-async function keptZone(ask: AskZone, createTable: string, own: string): Promise<string> {
+async function storedZone(ask: AskZone, createTable: string, own: string): Promise<string> {
   const read = async () => (await ask(`select zone from ${zoneTable} where id = 1`)) as string | null
   const known = await read().catch(async () => {
     await ask(createTable)
@@ -70,7 +69,7 @@ async function keptZone(ask: AskZone, createTable: string, own: string): Promise
   return (await read()) ?? own
 }
 
-const two = (number: number): string => String(number).padStart(2, '0')
+const twoDigits = (number: number): string => String(number).padStart(2, '0')
 
 /** The parts of a wall clock's text: `2024-07-01`, `08:30:00.000`, and the year. */
 export interface WallClock {
@@ -80,19 +79,19 @@ export interface WallClock {
   readonly rest: string
 }
 
-/** What the clock of this process shows at a moment; milliseconds since 1970. */
-export function wallClockOf(milliseconds: number): WallClock {
+/** The wall clock of this process at a timestamp in milliseconds. */
+export function toWallClock(milliseconds: number): WallClock {
   const moment = new Date(milliseconds)
-  const day = `${two(moment.getMonth() + 1)}-${two(moment.getDate())}`
-  const time = `${two(moment.getHours())}:${two(moment.getMinutes())}:${two(moment.getSeconds())}.${String(moment.getMilliseconds()).padStart(3, '0')}`
+  const day = `${twoDigits(moment.getMonth() + 1)}-${twoDigits(moment.getDate())}`
+  const time = `${twoDigits(moment.getHours())}:${twoDigits(moment.getMinutes())}:${twoDigits(moment.getSeconds())}.${String(moment.getMilliseconds()).padStart(3, '0')}`
   return { year: moment.getFullYear(), rest: `${day} ${time}` }
 }
 
 /**
- * Whether the clock of this process shows a moment as no other: in the hour that comes twice at the end of summer time, the first of two
- * moments or the second is read as the other one.
+ * Whether the wall clock identifies a timestamp: in the repeated hour at the end of daylight saving time, two timestamps have the same wall
+ * clock.
  */
-function showsMoment(milliseconds: number): boolean {
+function isUnambiguous(milliseconds: number): boolean {
   const shown = new Date(milliseconds)
   const read = new Date(2000, 0, 1)
   read.setFullYear(shown.getFullYear(), shown.getMonth(), shown.getDate())
@@ -100,17 +99,17 @@ function showsMoment(milliseconds: number): boolean {
 }
 
 /** Why a clock does not show a moment as no other, as the end of a sentence; null: it does. */
-export const clockFault = (milliseconds: number): string | null =>
-  showsMoment(milliseconds) ? null : "cannot be stored: the clock in the server's time zone (TZ) shows another moment in the same way"
+export const ambiguousTimeProblem = (milliseconds: number): string | null =>
+  isUnambiguous(milliseconds) ? null : "cannot be stored: the clock in the server's time zone (TZ) shows another moment in the same way"
 
 const text = /^(\d+)-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?( BC)?$/
 
-/** The moment that a wall clock shows in the zone of this process; what is finer than milliseconds is cut off. Null: it shows none. */
+/** The timestamp of a wall clock in the zone of this process, truncated to milliseconds. Null: not a valid time. */
 export function fromWallClock(shown: string): number | null {
   const parts = text.exec(shown)
   if (parts === null) return null
   const [, year, month, day, hour, minute, second, fraction = '', isBefore] = parts
-  // What servers without strict modes have let in.
+  // Servers without strict modes accept such dates.
   if (month === '00' || day === '00') return null
   const moment = new Date(2000, 0, 1)
   moment.setFullYear(isBefore === undefined ? Number(year) : 1 - Number(year), Number(month) - 1, Number(day))

@@ -4,20 +4,20 @@
 import { sql } from 'kysely'
 import { elapsed } from '../../foundation/runtime/clock.js'
 import type { DatabaseActivity, PlanHandle, PoolActivity, ReplicaActivity, Transaction, WriteDatabase } from '../database.js'
-import { outdatedModel, unavailable } from '../errors.js'
+import { outdatedModelError, unavailableError } from '../errors.js'
 import type { ReadPlan } from '../plan.js'
 import type { ServerReads, WriteOptions } from './connections.js'
-import { openTurns, type RunTogether } from './group-commit.js'
-import { openConflicts, retried, type TransactionErrors } from './retry-transaction.js'
+import { createGroupCommit, type RunGroup } from './group-commit.js'
+import { createConflictMonitor, retryTransaction, type TransactionErrors } from './retry-transaction.js'
 
-/** How a server's transactions are executed; all are serializable. */
+/** Execution of a server's serializable transactions. */
 export interface WriteExecution {
   /** One try, until `deadline` (`elapsed`). @throws what made it fail; nothing is committed then */
-  alone<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Result>
+  runAlone<Result>(work: (transaction: Transaction) => Promise<Result>, deadline: number): Promise<Result>
   /** Excludes others of the same kind, also those of other services. */
-  readonly together: RunTogether
-  /** Nothing is executed alone: what is locked would not exclude what others do. */
-  readonly isAlwaysTogether?: boolean
+  readonly runGroup: RunGroup
+  /** Every write is grouped, since locks do not exclude writes on other nodes. */
+  readonly isAlwaysGrouped?: boolean
   readonly activity: ServerWrites['activity']
   /** Transactions that wait for a connection. */
   waiting(): number
@@ -35,7 +35,7 @@ export interface ServerWrites extends WriteDatabase {
 }
 
 /** Of the connections for writes, those that one transaction alone may take; writes in turn keep one, where there are two. */
-export const aloneOf = (connections: number): number => Math.max(1, connections - 1)
+export const maxConcurrent = (connections: number): number => Math.max(1, connections - 1)
 
 /** Plans as a driver reads them inside of transactions, by their handles. */
 export interface RegisteredPlans<Reader> extends Pick<WriteDatabase, 'register' | 'unregister'> {
@@ -56,24 +56,33 @@ export function registerPlans<Reader>(prepare: (plan: ReadPlan) => Reader): Regi
   }
 }
 
-export function openServerWrites(
-  { writeQueue, writeTimeout }: WriteOptions,
+export function createServerWrites(
+  { writeQueue, writeTimeoutMs: writeTimeout }: WriteOptions,
   { register, unregister }: Pick<WriteDatabase, 'register' | 'unregister'>,
-  { alone, together, isAlwaysTogether = false, activity, waiting, errors, failed, close }: WriteExecution,
+  {
+    runAlone: alone,
+    runGroup: together,
+    isAlwaysGrouped: isAlwaysTogether = false,
+    activity,
+    waiting,
+    errors,
+    failed,
+    close,
+  }: WriteExecution,
 ): ServerWrites {
   let retries = 0
   const repeated = () => void retries++
-  const conflicts = openConflicts()
-  // Where the turn itself is not to be had, another try in turn may wait as long.
+  const conflicts = createConflictMonitor()
+  // If the group's lock is unavailable, another attempt may wait as long.
   const mayPass = (error: unknown): boolean => errors.isConflict(error) && !errors.isLockWait(error)
-  const inTurn = openTurns(together, { queue: writeQueue, mayPass })
+  const inTurn = createGroupCommit(together, { queue: writeQueue, mayPass })
 
   async function transaction<Result>(asked: (transaction: Transaction) => Promise<Result>, change: number | null = null): Promise<Result> {
-    if (waiting() >= writeQueue) throw unavailable('Too many writes are waiting')
+    if (waiting() >= writeQueue) throw unavailableError('Too many writes are waiting')
     const deadline = elapsed() + writeTimeout
-    return onModel(change, asked, (work) => {
+    return checkingModel(change, asked, (work) => {
       const run = (isInTurn: boolean) => (isInTurn || isAlwaysTogether ? inTurn(work, deadline) : alone(work, deadline))
-      return retried(run, deadline, { ...errors, conflicts, failed, repeated })
+      return retryTransaction(run, deadline, { ...errors, conflicts, failed, repeated })
     })
   }
 
@@ -81,7 +90,7 @@ export function openServerWrites(
     transaction,
     run: (query) =>
       transaction(async ({ history, follow }) => {
-        history.touchesOneDocument()
+        history.writesOneDocumentOnly()
         follow(query)
       }),
     register,
@@ -99,7 +108,7 @@ type RunTransaction<Result> = (work: (transaction: Transaction) => Promise<Resul
  * Runs a transaction that looks first whether a change of the model which moves content follows `change`, or is under way; null: it does
  * not look. It goes on without waiting for that. @throws ApiError 503 if so; nothing is written then
  */
-export async function onModel<Result>(
+export async function checkingModel<Result>(
   change: number | null,
   work: (transaction: Transaction) => Promise<Result>,
   transact: RunTransaction<Result>,
@@ -111,7 +120,7 @@ export async function onModel<Result>(
     const found = transaction.rows(sql`select id from octavo_model_history where id > ${change} and moves = 1 limit 1`)
     const look = found.then(([row]) => {
       isOutdated = row !== undefined
-      if (isOutdated) throw outdatedModel()
+      if (isOutdated) throw outdatedModelError()
     })
     look.catch(() => {})
     const result = await work(transaction).catch(async (error: unknown) => {
@@ -123,7 +132,7 @@ export async function onModel<Result>(
   }
   return transact(run).catch((error: unknown) => {
     // Statements may have failed for the same reason.
-    throw isOutdated ? outdatedModel() : error
+    throw isOutdated ? outdatedModelError() : error
   })
 }
 

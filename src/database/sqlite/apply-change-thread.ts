@@ -1,4 +1,4 @@
-// Carries out a change of the model on a thread of its own: tables with many rows must not hold up everything else of the service.
+// Applies a change of the model on a separate thread, so that large tables do not block the service.
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Database } from 'better-sqlite3'
 import { sql } from 'kysely'
@@ -8,18 +8,18 @@ import type { PlanStep, StepNamed } from '../../model/diff/steps.js'
 import type { Model } from '../../model/schema/types.js'
 import { quoted } from '../../model/tables/table.js'
 import {
-  makeDrafts,
-  playAtOnce,
+  createDrafts,
   renameInSettings,
+  runScriptSync,
+  type ScriptDialect,
   type ScriptRow,
-  type ScriptWords,
   type StepScript,
   storeContentTypes,
 } from '../change-scripts.js'
-import { type StatedStep, statementsOf } from './change-statements.js'
-import { openSqliteAgain, type SqliteOptions } from './connection.js'
+import { type StatedStep, stepStatements } from './change-statements.js'
+import { reopenSqlite, type SqliteOptions } from './connection.js'
 import { sqliteDialect, writeSql } from './dialect.js'
-import { codeOf } from './errors.js'
+import { getCode } from './errors.js'
 
 /** A statement with its values. */
 export interface PlainStatement {
@@ -36,12 +36,12 @@ export interface ModelWorkData {
   readonly make: readonly PlainStatement[]
 }
 
-/** What the thread sends back: whether the change was made, or the error. */
+/** The result of the thread: whether the change was applied, or the error. */
 export type ModelWorkResult = { readonly isMade: boolean } | { readonly code: string; readonly message: string }
 
-function carryOut({ sqlite, steps, model, isOutdated, make }: ModelWorkData): boolean {
-  const database = openSqliteAgain(sqlite)
-  // Rows of other tables would go with what is moved.
+function applyChange({ sqlite, steps, model, isOutdated, make }: ModelWorkData): boolean {
+  const database = reopenSqlite(sqlite)
+  // Otherwise rows of other tables would be deleted along with moved rows.
   database.pragma('foreign_keys = off')
   try {
     database.prepare('begin immediate').run()
@@ -51,16 +51,16 @@ function carryOut({ sqlite, steps, model, isOutdated, make }: ModelWorkData): bo
     database.prepare('commit').run()
     return true
   } finally {
-    // Whatever was not committed is rolled back.
+    // Rolls back an unfinished transaction.
     database.close()
   }
 }
 
 function resultOf(data: ModelWorkData): ModelWorkResult {
   try {
-    return { isMade: carryOut(data) }
+    return { isMade: applyChange(data) }
   } catch (error) {
-    return { code: codeOf(error), message: (error as Error).message }
+    return { code: getCode(error), message: (error as Error).message }
   }
 }
 
@@ -73,12 +73,12 @@ export function runModelSteps(database: Database, steps: readonly PlanStep[], mo
     dropOwnIndexes(database, step)
     if (step.kind === 'renameInSettings') run(database, renameInSettings(step))
     else if (step.kind === 'storeContentTypes') run(database, storeContentTypes(step, model))
-    else if (step.kind === 'makeDrafts') run(database, makeDrafts(step, model, words))
-    else runStated(database, step)
+    else if (step.kind === 'makeDrafts') run(database, createDrafts(step, model, words))
+    else runStatements(database, step)
   }
 }
 
-/** Indexes of our own have names by what they are about; under the new one they are created in the background. */
+/** Octavo's indexes are named after their columns; renamed ones are created again in the background. */
 function dropOwnIndexes(database: Database, step: PlanStep): void {
   const renamed = renamedBy(step)
   if (renamed === null) return
@@ -92,14 +92,14 @@ function dropOwnIndexes(database: Database, step: PlanStep): void {
   for (const index of found.filter(isAbout)) database.exec(`drop index ${quoted(index)}`)
 }
 
-const words: ScriptWords = {
+const words: ScriptDialect = {
   rows: sqliteDialect.rows,
   newIds: (table, count) => sql`select ${sqliteDialect.newIds(table, count)}`,
   idsFrom: (found) => sqliteDialect.idsFrom(found) as () => number,
 }
 
 const run = (database: Database, script: StepScript): void =>
-  playAtOnce(script, (query) => {
+  runScriptSync(script, (query) => {
     const { sql: text, parameters } = writeSql(query)
     const statement = database.prepare(text)
     if (statement.reader) return statement.all(...parameters) as ScriptRow[]
@@ -107,7 +107,7 @@ const run = (database: Database, script: StepScript): void =>
     return []
   })
 
-/** Gives the table that rows are moved to the columns that are kept aside in the one that they come from. */
+/** Adds the archived columns of the source table to the target table of moved rows. */
 function withKeptColumns(database: Database, step: Extract<PlanStep, { readonly kind: 'moveRows' }>): StatedStep {
   const columnsOf = (table: string) =>
     database.prepare('select name, type from pragma_table_info(?)').all(table) as { readonly name: string; readonly type: string }[]
@@ -119,14 +119,14 @@ function withKeptColumns(database: Database, step: Extract<PlanStep, { readonly 
 }
 
 /** Tables of the panel: one that an older Strapi made has not all of them. */
-const isOfPanel = (step: PlanStep): step is StepNamed<'setValues' | 'deleteRows'> =>
+const isPanelStep = (step: PlanStep): step is StepNamed<'setValues' | 'deleteRows'> =>
   (step.kind === 'setValues' || step.kind === 'deleteRows') && /^(?:strapi|admin)_/.test(step.table)
 
-function runStated(database: Database, stated: StatedStep): void {
+function runStatements(database: Database, stated: StatedStep): void {
   const step = stated.kind === 'moveRows' && stated.withKept === true ? withKeptColumns(database, stated) : stated
-  if (isOfPanel(step) && database.prepare("select 1 from sqlite_schema where type = 'table' and name = ?").get(step.table) === undefined)
+  if (isPanelStep(step) && database.prepare("select 1 from sqlite_schema where type = 'table' and name = ?").get(step.table) === undefined)
     return
-  for (const { sql, values } of statementsOf(step)) database.prepare(sql).run(...values)
+  for (const { sql, values } of stepStatements(step)) database.prepare(sql).run(...values)
   if (step.kind === 'convertColumn') fillConverted(database, step)
   // Nothing was kept: no table has to be looked after.
   if (step.kind === 'keepRows' && database.prepare(`select 1 from ${quoted(step.as)} limit 1`).get() === undefined)
@@ -136,13 +136,13 @@ function runStated(database: Database, stated: StatedStep): void {
 type StoredValue = string | number | bigint
 
 /** A value as conversions take it: integers that no number holds as texts. */
-const plainOf = (value: StoredValue): string | number =>
+const toConvertible = (value: StoredValue): string | number =>
   typeof value !== 'bigint' ? value : Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
 
 /** Ids of rows that are converted in one go. */
 const batch = 1000
 
-/** Converts the values of a column into the one beside it. What an earlier conversion has led from comes back where its result is still there. */
+/** Converts the values of a column into another one. The result of an earlier conversion is converted back if it is unchanged. */
 function fillConverted(database: Database, step: Extract<PlanStep, { readonly kind: 'convertColumn' }>): void {
   const [table, from, to] = [quoted(step.table), quoted(step.as), quoted(step.column.name)]
   const next = database
@@ -156,8 +156,8 @@ function fillConverted(database: Database, step: Extract<PlanStep, { readonly ki
     const rows = next.all(last) as { id: bigint; value: StoredValue; former: StoredValue | null }[]
     if (rows.length === 0) break
     for (const { id, value, former } of rows) {
-      const isResult = former !== null && convertValue(step.restores!.conversion, plainOf(former)) === plainOf(value)
-      const converted = isResult ? former : convertValue(step.conversion, plainOf(value))
+      const isResult = former !== null && convertValue(step.restores!.conversion, toConvertible(former)) === toConvertible(value)
+      const converted = isResult ? former : convertValue(step.conversion, toConvertible(value))
       if (converted !== null) set.run(typeof converted === 'number' && Number.isInteger(converted) ? BigInt(converted) : converted, id)
     }
     last = rows.at(-1)!.id

@@ -1,7 +1,7 @@
-// Carries out a change of the model: one transaction of a thread of its own, which nothing else writes beside.
+// Applies a change of the model in one transaction on a separate thread, without concurrent writes.
 import { Worker } from 'node:worker_threads'
 import type { ModelWork } from '../database.js'
-import { unavailable } from '../errors.js'
+import { unavailableError } from '../errors.js'
 import type { ModelWorkData, ModelWorkResult } from './apply-change-thread.js'
 import type { SqliteOptions } from './connection.js'
 import { writeSql } from './dialect.js'
@@ -10,7 +10,7 @@ import { writeSql } from './dialect.js'
 const passing = /^SQLITE_(?:BUSY|FULL|IOERR|READONLY)/
 
 /** Carries out a change, in one transaction. Resolves to false if it is outdated. @throws ApiError 503 if the database is locked or full */
-export async function carryOut(sqlite: SqliteOptions, { steps, model, isOutdated, make }: ModelWork): Promise<boolean> {
+export async function applySqliteChange(sqlite: SqliteOptions, { steps, model, isOutdated, complete: make }: ModelWork): Promise<boolean> {
   const data: ModelWorkData = { sqlite, steps, model, isOutdated: writeSql(isOutdated), make: make.map(writeSql) }
   const worker = new Worker(new URL('./apply-change-thread.js', import.meta.url), { workerData: data })
   const result = await new Promise<ModelWorkResult>((resolve, reject) => {
@@ -21,6 +21,6 @@ export async function carryOut(sqlite: SqliteOptions, { steps, model, isOutdated
   if ('isMade' in result) return result.isMade
   const error = Object.assign(new Error(result.message), { code: result.code })
   throw passing.test(result.code)
-    ? unavailable(`The database could not be changed now (${result.code}). Nothing was changed`, error)
+    ? unavailableError(`The database could not be changed now (${result.code}). Nothing was changed`, error)
     : error
 }

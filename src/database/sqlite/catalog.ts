@@ -1,4 +1,4 @@
-// What a SQLite database says of itself.
+// The catalog of a SQLite database: tables, damage, differences from the model, and scans of whole tables.
 
 import type Database from 'better-sqlite3'
 import { sql } from 'kysely'
@@ -16,7 +16,7 @@ export const inspectSqlite = (main: MainConnection): Inspection => ({
     const known = new Set(names.map((name) => name.toLowerCase()))
     return { has: (table) => known.has(table.toLowerCase()), names }
   },
-  damage: async () => {
+  findDamage: async () => {
     const rows = await main.rows<{ readonly quick_check: string }>(sql`select * from pragma_quick_check`)
     return rows.map(({ quick_check }) => quick_check).filter((line) => line !== 'ok')
   },
@@ -49,8 +49,7 @@ export function findSchemaMismatches(database: Database.Database, model: Model):
   })
 }
 
-/** How columns are declared. */
-export function declaredColumnsOf(database: Database.Database): DeclaredColumn {
+export function readDeclaredColumns(database: Database.Database): DeclaredColumn {
   const rows = database
     .prepare(
       "select m.name, c.name, c.type from sqlite_schema m, pragma_table_info(m.name) c where m.type = 'table' and m.sql not like 'create virtual%'",
@@ -61,12 +60,12 @@ export function declaredColumnsOf(database: Database.Database): DeclaredColumn {
   return (table, column) => types.get(`${table}.${column}`) ?? null
 }
 
-/** The tables of a statement of ours by their aliases. */
+/** The tables of a generated statement, by alias. */
 const tablesOf = (sql: string): ReadonlyMap<string, string> =>
   new Map([...sql.matchAll(/\b(?:from|join) "([^"]+)" as "([^"]+)"/g)].map(([, table, alias]) => [alias!, table!]))
 
 /** Finds the tables that are looked through row by row. An index that is read in the order of a list is none of them. */
-export function tableScansOf(database: Database.Database, { sql, parameters }: Statement): readonly TableScan[] {
+export function findTableScans(database: Database.Database, { sql, parameters }: Statement): readonly TableScan[] {
   const tables = tablesOf(sql)
   const steps = database.prepare(`explain query plan ${sql}`).all(parameters.map(() => null)) as readonly { readonly detail: string }[]
   const scanned = steps.flatMap(({ detail }) => tables.get(/^SCAN (\S+)$/.exec(detail)?.[1] ?? '') ?? [])

@@ -6,7 +6,6 @@ import { type Column, type ForeignKey, quoted } from '../../model/tables/table.j
 import { computedText, statementText } from '../change-scripts.js'
 import { createIndex, createStatements, declaredType } from './create-tables.js'
 
-/** A statement and what is bound in it. */
 export interface StepStatement {
   readonly sql: string
   readonly values: readonly (string | number)[]
@@ -15,7 +14,7 @@ export interface StepStatement {
 /** Steps that no statement does. */
 type ComputedStep = Extract<PlanStep, { readonly kind: 'makeDrafts' | 'renameInSettings' | 'storeContentTypes' }>
 
-/** What statements do; the new column of `convertColumn` is filled after them. */
+/** Steps that consist of statements; the new column of `convertColumn` is filled after them. */
 export type StatedStep = Exclude<PlanStep, ComputedStep>
 
 const plain = (sql: string): StepStatement => ({ sql, values: [] })
@@ -31,8 +30,8 @@ const defined = (column: Column): string => {
 
 const formerName = 'octavo_moving'
 
-/** A column under a name that nothing writes. One that may not be null would refuse new rows, so it is made anew. */
-function movedAside(table: string, column: Column, as: string): readonly StepStatement[] {
+/** Archives a column under another name. A `NOT NULL` column would refuse new rows, so it is created again. */
+function archiveColumn(table: string, column: Column, as: string): readonly StepStatement[] {
   const [name, aside] = [quoted(column.name), quoted(as)]
   if (!column.notNull) return [plain(`alter table ${quoted(table)} rename column ${name} to ${aside}`)]
   return [
@@ -42,8 +41,8 @@ function movedAside(table: string, column: Column, as: string): readonly StepSta
   ]
 }
 
-/** A column that is declared otherwise: SQLite changes no declaration, so it is made anew and filled. */
-function declaredAnew(table: string, column: Column): readonly StepStatement[] {
+/** Changes the declaration of a column. SQLite cannot, so the column is created again and filled. */
+function redeclareColumn(table: string, column: Column): readonly StepStatement[] {
   const [name, former] = [quoted(column.name), quoted(formerName)]
   const value = column.notNull && column.default !== null ? `coalesce(${former}, ${column.default})` : former
   return [
@@ -54,14 +53,14 @@ function declaredAnew(table: string, column: Column): readonly StepStatement[] {
   ]
 }
 
-const pointing = ({ references, onDelete }: ForeignKey): string =>
+const foreignKeyClause = ({ references, onDelete }: ForeignKey): string =>
   ` REFERENCES ${quoted(references.table)} (${references.columns.map(quoted).join(', ')}) ON DELETE ${onDelete}`
 
 /**
- * Returns the statements of a step, in their order. Names of foreign keys mean nothing to SQLite: steps about them have none.
- * The connection has `foreign_keys` off, or rows of other tables would go with what is dropped.
+ * Returns the statements of a step. Steps about foreign keys have none, since SQLite ignores their names. `foreign_keys` must be off, or
+ * rows of other tables would be deleted too.
  */
-export function statementsOf(step: StatedStep): readonly StepStatement[] {
+export function stepStatements(step: StatedStep): readonly StepStatement[] {
   const alter = (table: string, change: string) => plain(`alter table ${quoted(table)} ${change}`)
   const rename = (table: string, column: string, to: string) => alter(table, `rename column ${quoted(column)} to ${quoted(to)}`)
   switch (step.kind) {
@@ -77,15 +76,15 @@ export function statementsOf(step: StatedStep): readonly StepStatement[] {
     case 'dropTable':
       return [plain(`drop table ${quoted(step.table)}`)]
     case 'addColumn':
-      return [alter(step.table, `add column ${defined(step.column)}${step.foreignKey === null ? '' : pointing(step.foreignKey)}`)]
+      return [alter(step.table, `add column ${defined(step.column)}${step.foreignKey === null ? '' : foreignKeyClause(step.foreignKey)}`)]
     case 'renameColumn':
       return [rename(step.table, step.column, step.to)]
     case 'keepColumn':
-      return movedAside(step.table, step.column, step.as)
+      return archiveColumn(step.table, step.column, step.as)
     case 'convertColumn':
       // By its new name, which it has by now.
       return [
-        ...movedAside(step.table, { ...step.former, name: step.column.name }, step.as),
+        ...archiveColumn(step.table, { ...step.former, name: step.column.name }, step.as),
         alter(step.table, `add column ${defined(step.column)}`),
       ]
     case 'createIndex':
@@ -93,7 +92,7 @@ export function statementsOf(step: StatedStep): readonly StepStatement[] {
     case 'dropIndex':
       return [plain(`drop index if exists ${quoted(step.index.name)}`)]
     case 'declareColumn':
-      return declaredAnew(step.table, step.column)
+      return redeclareColumn(step.table, step.column)
     case 'renameForeignKey':
     case 'dropForeignKey':
       return []
@@ -102,10 +101,10 @@ export function statementsOf(step: StatedStep): readonly StepStatement[] {
   }
 }
 
-/** What SQLite notes of the last id of a table; rows that are kept aside lie in a table that has no ids of its own. */
-const beginCounting =
+/** Last ids in SQLite's bookkeeping; the table of archived rows has no ids. */
+const initializeSequence =
   'insert into sqlite_sequence (name, seq) select ?, seq from sqlite_sequence where name = ? and not exists (select 1 from sqlite_sequence where name = ?)'
-const goOnCounting =
+const raiseSequence =
   'update sqlite_sequence set seq = max(seq, coalesce((select other.seq from sqlite_sequence as other where other.name = ?), 0)) where name = ?'
 
 function statementsOfRows(step: StepNamed<'moveRows' | 'keepRows' | 'deleteRows' | 'setValues'>): readonly StepStatement[] {
@@ -113,8 +112,8 @@ function statementsOfRows(step: StepNamed<'moveRows' | 'keepRows' | 'deleteRows'
     case 'moveRows':
       return [
         bound('', rowStatement(step)),
-        { sql: beginCounting, values: [step.to, step.from, step.to] },
-        { sql: goOnCounting, values: [step.from, step.to] },
+        { sql: initializeSequence, values: [step.to, step.from, step.to] },
+        { sql: raiseSequence, values: [step.from, step.to] },
       ]
     case 'keepRows':
       return [bound(`create table ${quoted(step.as)} as select * from ${quoted(step.table)} where `, step.where)]
@@ -124,9 +123,9 @@ function statementsOfRows(step: StepNamed<'moveRows' | 'keepRows' | 'deleteRows'
   }
 }
 
-/** Returns the statements of a step, and comments for what is computed. */
+/** Returns the statements of a step, and comments for computed values. */
 export function describeSqliteStep(step: PlanStep): readonly string[] {
   const computed = computedText(step) ?? []
   if (step.kind === 'renameInSettings' || step.kind === 'storeContentTypes' || step.kind === 'makeDrafts') return [computed].flat()
-  return [...statementsOf(step).map(({ sql, values }) => statementText(sql, values)), ...[computed].flat()]
+  return [...stepStatements(step).map(({ sql, values }) => statementText(sql, values)), ...[computed].flat()]
 }

@@ -1,19 +1,19 @@
-// What was committed to a SQLite database, by table. The writer of this service notes what it changes; the database says whether anybody
-// committed, and the writer's connection whether anybody else did.
+// Commits to a SQLite database, by table. The service's writer notes the tables that it changes; the database reports whether there was any
+// commit, and the writer's connection whether another process made one.
 import type Database from 'better-sqlite3'
 import { shared } from '../../foundation/runtime/shared-calls.js'
-import { type CommitWatch, type DependentTables, dependentsBy, type TableChanges } from '../cache/table-changes.js'
-import { throughSchemaChanges } from './connection.js'
+import { type CommitWatch, type DependentTables, type TableChanges, toDependents } from '../cache/table-changes.js'
+import { retrySchemaChanges } from './connection.js'
 import type { CommitVersion } from './main-connection.js'
 import type { SqliteWriter } from './writer/writer.js'
 
-/** Milliseconds for which a read waits for the writer to say who has committed. */
+/** Milliseconds a read waits for the writer's answer. */
 const patience = 5
 
-/** Watches the commits that `version` tells of. */
+/** Watches the commits reported by `version`. */
 export function watchCommits(version: CommitVersion, changes: TableChanges, writer: Pick<SqliteWriter, 'isAlone'>): CommitWatch {
   let seen: unknown = null
-  /** Whether the writer is being asked and takes too long: it carries out a statement, or writes to disk. */
+  /** Whether the writer has not answered in time, because it executes a statement or waits for the disk. */
   let isLate = false
   const ask = shared(async () => {
     try {
@@ -30,7 +30,7 @@ export function watchCommits(version: CommitVersion, changes: TableChanges, writ
     look: (since) => {
       if (version.after(since) === seen) return true
       if (isLate) return false
-      return inTime(ask(), () => {
+      return withinPatience(ask(), () => {
         isLate = true
       })
     },
@@ -38,7 +38,7 @@ export function watchCommits(version: CommitVersion, changes: TableChanges, writ
 }
 
 /** Resolves to whether something is done within `patience`; calls `late` if not. */
-function inTime(asked: Promise<void>, late: () => void): Promise<boolean> {
+function withinPatience(asked: Promise<void>, late: () => void): Promise<boolean> {
   return new Promise((resolve) => {
     let isDone = false
     const giveUp = () => {
@@ -57,13 +57,13 @@ function inTime(asked: Promise<void>, late: () => void): Promise<boolean> {
 }
 
 /** Returns a function that looks up the foreign keys, again where tables were made or changed since. */
-export function openDependentTables(connection: Database.Database): () => DependentTables {
+export function createDependentTables(connection: Database.Database): () => DependentTables {
   const version = connection.prepare('select schema_version from pragma_schema_version').pluck()
   let seen: unknown = null
   let found: DependentTables = null
   return () => {
-    const now = throughSchemaChanges(() => version.get())
-    if (now !== seen) found = throughSchemaChanges(() => dependentTables(connection))
+    const now = retrySchemaChanges(() => version.get())
+    if (now !== seen) found = retrySchemaChanges(() => dependentTables(connection))
     seen = now
     return found
   }
@@ -78,5 +78,5 @@ function dependentTables(connection: Database.Database): DependentTables {
     )
     .raw()
     .all() as readonly (readonly [above: string, below: string])[]
-  return dependentsBy(keys)
+  return toDependents(keys)
 }

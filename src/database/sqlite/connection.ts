@@ -3,7 +3,7 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
-import { codeOf } from './errors.js'
+import { getCode } from './errors.js'
 import { defineFunctions } from './functions.js'
 
 export interface SqliteOptions {
@@ -28,16 +28,13 @@ const ownersFile = 0o600
  * WAL, so that readers and the writer never wait for each other; `synchronous=FULL`, so that a commit survives a power cut.
  */
 export function openSqlite(options: SqliteOptions): Database.Database {
-  makePrivateFolder(dirname(options.filename))
+  createPrivateFolder(dirname(options.filename))
   if (!existsSync(options.filename)) closeSync(openSync(options.filename, 'a', ownersFile))
-  return openSqliteAgain(options)
+  return reopenSqlite(options)
 }
 
-/**
- * The same for a database that is open already, or was: never makes one that was taken away meanwhile. `eachStatement` is called
- * whenever the driver runs a statement.
- */
-export function openSqliteAgain(options: SqliteOptions, eachStatement?: () => void): Database.Database {
+/** Opens an existing database again; never creates one that was deleted. `eachStatement` is called for every statement of the driver. */
+export function reopenSqlite(options: SqliteOptions, eachStatement?: () => void): Database.Database {
   const database = new Database(options.filename, {
     fileMustExist: true,
     timeout: options.busyTimeout,
@@ -48,20 +45,19 @@ export function openSqliteAgain(options: SqliteOptions, eachStatement?: () => vo
     waitForLock(options.busyTimeout, () => database.pragma('journal_mode = WAL'))
   } catch (error) {
     // A read-only file system keeps the journal that the file has.
-    if (!codeOf(error).startsWith('SQLITE_READONLY')) throw error
+    if (!getCode(error).startsWith('SQLITE_READONLY')) throw error
   }
   database.pragma('synchronous = FULL')
   return prepare(database, options)
 }
 
 /** Makes a folder that is missing, for its owner only; the folders above it are made as usual. One that is there keeps its mode. */
-function makePrivateFolder(folder: string): void {
+function createPrivateFolder(folder: string): void {
   if (existsSync(folder)) return
   mkdirSync(dirname(folder), { recursive: true })
   mkdirSync(folder, { recursive: true, mode: ownersFolder })
 }
 
-/** Blocks the thread for so many milliseconds. */
 export const blockFor = (milliseconds: number): void => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds)
 
 /** Repeats `work` while another connection holds the lock that it needs, for `milliseconds` at most. Blocks the thread. */
@@ -71,17 +67,17 @@ export function waitForLock<Result>(milliseconds: number, work: () => Result): R
     try {
       return work()
     } catch (error) {
-      if (!codeOf(error).startsWith('SQLITE_BUSY') || performance.now() >= end) throw error
+      if (!getCode(error).startsWith('SQLITE_BUSY') || performance.now() >= end) throw error
       blockFor(retryInterval)
     }
   }
 }
 
 /**
- * Opens a database that is there for a few reads. Where nothing else has it open, what SQLite keeps beside it meanwhile is gone
- * again after closing, which a connection for reading only would leave.
+ * Opens an existing database for a few reads. The last connection that closes removes SQLite's auxiliary files, which a read-only one would
+ * leave.
  */
-export function openSqliteToLook(options: SqliteOptions): Database.Database {
+export function openSqliteForViewing(options: SqliteOptions): Database.Database {
   const database = new Database(options.filename, { fileMustExist: true, timeout: options.busyTimeout })
   database.pragma('query_only = ON')
   return prepare(database, options)
@@ -104,7 +100,7 @@ function prepare(database: Database.Database, options: SqliteOptions, look: () =
 }
 
 /** Prepares statements of a connection and keeps them, `most` of those that were used last. */
-export function keepStatements(database: Database.Database, most: number): (sql: string) => Database.Statement {
+export function createStatementCache(database: Database.Database, most: number): (sql: string) => Database.Statement {
   const statements = new LRUCache<string, Database.Statement>({ max: most })
   return (sql) => {
     let statement = statements.get(sql)
@@ -116,25 +112,25 @@ export function keepStatements(database: Database.Database, most: number): (sql:
   }
 }
 
-/** How often a statement begins again that meets one change of the schema after the other. */
+/** Attempts of a statement during consecutive changes of the schema. */
 const schemaRetries = 20
 
 /**
- * Runs statements that only read, outside a transaction. SQLite prepares a statement anew when the schema has changed; only outside a
- * transaction it gives up (`SQLITE_SCHEMA`) where the schema changes again meanwhile: they begin again.
+ * Runs read-only statements outside of a transaction, and repeats them if the schema changes twice. SQLite prepares a statement again after
+ * a change, but outside of a transaction fails after a second one (`SQLITE_SCHEMA`).
  */
-export function throughSchemaChanges<Result>(run: () => Result): Result {
+export function retrySchemaChanges<Result>(run: () => Result): Result {
   for (let retry = 1; ; retry++) {
     try {
       return run()
     } catch (error) {
-      if (codeOf(error) !== 'SQLITE_SCHEMA' || retry === schemaRetries) throw error
+      if (getCode(error) !== 'SQLITE_SCHEMA' || retry === schemaRetries) throw error
     }
   }
 }
 
-/** What is made once for each connection, when it is first asked for. */
-export function perConnection<Kept extends object>(make: (database: Database.Database) => Kept): (database: Database.Database) => Kept {
+/** Creates a value once for each connection. */
+export function oncePerConnection<Kept extends object>(make: (database: Database.Database) => Kept): (database: Database.Database) => Kept {
   const kept = new WeakMap<Database.Database, Kept>()
   return (database) => {
     const present = kept.get(database)

@@ -82,7 +82,7 @@ const renamed: readonly { readonly from: string; readonly to: string; readonly i
   { from: 'octavo_counters', to: 'octavo_rate_limits', indexes: ['octavo_counters_end'] },
 ]
 
-/** Whether a database with these tables and indexes lacks one of ours, or has one under an earlier name. */
+/** Whether one of Octavo's tables is missing or has an earlier name. */
 export const lacksOctavoTables = (present: ReadonlySet<string>): boolean =>
   octavoNames.some((name) => !present.has(name)) ||
   renamed.some(({ from }) => present.has(from)) ||
@@ -107,7 +107,7 @@ export function createOctavoTables(database: Database): void {
   for (const statement of [...octavoTables.flatMap(statementsOf), ...replaceFormerTables(isThere)]) database.exec(statement)
 }
 
-/** An earlier version has run after a later one: what it wrote comes to the rows of today. Of two credential versions the higher holds. */
+/** An earlier version has run after a later one: merges its rows. The higher credential version is used. */
 function mergeTable(database: Database, from: string, to: string): void {
   const columns = database.prepare("select name from pragma_table_info(?) where name <> 'id'").pluck().all(from).join(', ')
   database.exec(`insert or ignore into ${to} (${columns}) select ${columns} from ${from}`)

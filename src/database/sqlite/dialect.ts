@@ -27,10 +27,10 @@ const pattern = (value: Expression, kind: 'contains' | 'startsWith' | 'endsWith'
   return kind === 'startsWith' ? sql`${escaped(value)} || '%'` : sql`'%' || ${escaped(value)}`
 }
 
-/** Characters of a value up to which SQLite's own way of looking for it is as good as linear. */
+/** Values up to this length are found in nearly linear time by SQLite's functions. */
 const shortValue = 16
 
-/** Bytes of a text times characters of a value up to which SQLite's way takes a tenth of a millisecond at worst. */
+/** Length of a text times length of a value up to which SQLite's search takes at most a tenth of a millisecond. */
 const smallSearch = 100_000
 
 /** Looks for a long value in a long text in a way that takes linear time, and otherwise in SQLite's, which mostly is faster. */
@@ -61,7 +61,7 @@ const like = (column: Expression, value: Expression, kind: 'contains' | 'startsW
  */
 const rowsBetweenLooks = 127
 
-/** So many values are bound one by one. */
+/** Values up to this number are bound separately. */
 const few = 500
 
 export const sqliteDialect: Dialect = {
@@ -73,12 +73,12 @@ export const sqliteDialect: Dialect = {
     if (matching === 'like' || matching === 'ilike') return like(column, value, kind)
     return matching === 'folded' ? compare(fold(column), fold(value), kind) : compare(asText(column), value, kind)
   },
-  compared: (column, comparison, value) => sql`${column} ${sql.raw(comparison)} ${value}`,
+  compare: (column, comparison, value) => sql`${column} ${sql.raw(comparison)} ${value}`,
   isAnyOf: (column, values) => sql`${column} in (${sql.join(values)})`,
   equalsIgnoringCase: (column, value, folding) =>
     folding === 'unicode' ? sql<boolean>`${fold(column)} = ${fold(value)}` : sql<boolean>`lower(${column}) = lower(${value})`,
-  listed: (list, as) => sql`json_each(${list}) as ${sql.id(as)}`,
-  // A bare value makes SQLite prepare the statement anew each time it runs, which takes longer than a small read.
+  numberTable: (list, as) => sql`json_each(${list}) as ${sql.id(as)}`,
+  // For a bare value SQLite would prepare the statement at each execution, which takes longer than a small read.
   rowCount: (value) => sql`${value} + 0`,
   collates: false,
   readsSkippedRows: false,
@@ -94,14 +94,14 @@ export const sqliteDialect: Dialect = {
     // Without the limit SQLite would go through the text again for each row that it is joined with.
     return sql`(select ${sql.join(names)}, key as ordinal from json_each(${JSON.stringify(rows)}) limit -1) as ${sql.id(as)}`
   },
-  around: (selects, _types, as) => sql`(${selectAll(selects)}) as ${sql.raw(as)}`,
-  listOf: listedText,
+  lateral: (selects, _types, as) => sql`(${selectAll(selects)}) as ${sql.raw(as)}`,
+  documentList: listedText,
   differs,
-  placeBefore: (first) => sql`${first} - 1`,
+  positionBefore: (first) => sql`${first} - 1`,
   // Null is the smallest value.
-  sorted: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
+  orderKey: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
   nullsAreGreatest: false,
-  first: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
+  firstValue: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
   // Strapi misreads those next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(${one}, 0)) >= 10000000)`,
   timeOfDay: sql`cast(round(unixepoch('now', 'subsec') * 1000) as integer)`,
@@ -111,7 +111,7 @@ export const sqliteDialect: Dialect = {
   // Also right for tables that give the ids of removed rows again.
   newIds: (table) => sql`max(coalesce((select seq from sqlite_sequence where name = ${table}), 0),
     coalesce((select max(id) from ${sql.table(table)}), 0)) as id`,
-  // The transaction holds the write lock: nobody else gives any.
+  // The write lock excludes concurrent inserts.
   idsFrom: ([last = 0]) => {
     let given = last
     return () => ++given

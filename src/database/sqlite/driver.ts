@@ -9,26 +9,26 @@ import type { FillDatabase } from '../database.js'
 import type { Driver } from '../driver.js'
 import type { FileSnapshot, RowCondition, RowReplacement, RowTable } from '../transfer/rows.js'
 import { openSqliteReader } from './connection.js'
-import { faultOf } from './errors.js'
-import { createSqliteIndexes, lockSqlite, lookIntoSqlite, openSqliteDatabase, openSqliteForCommand, snapshotOfSqlite } from './open.js'
+import { classifyError } from './errors.js'
+import { createSqliteIndexes, lockSqlite, openSqliteDatabase, openSqliteForCommand, openSqliteSnapshot, openSqliteView } from './open.js'
 import { openProjectFile, refuseEmptiedDatabase, refuseLostDatabase } from './project-file.js'
-import { fitterFor, insertRows, jsonList, reading, selectedBy, sqliteSource, updateRows } from './rows.js'
-import { leavingSqlite } from './uninstall.js'
+import { coercionTo, insertRows, jsonList, reading, selectedBy, sqliteSource, updateRows } from './rows.js'
+import { openSqliteUninstallation } from './uninstall.js'
 
 export const sqliteDriver: Driver = {
   exists: ({ database }) => existsSync(database.filename),
-  nameOf: ({ database }) => database.filename,
+  getName: ({ database }) => database.filename,
   refuseLost: refuseLostDatabase,
   refuseEmptied: refuseEmptiedDatabase,
-  faultOf,
+  classifyError,
   open: openSqliteDatabase,
   openForCommand: openSqliteForCommand,
-  lookInto: async (config) => lookIntoSqlite(config),
-  snapshotOf: async (config) => snapshotOfSqlite(config),
+  openView: async (config) => openSqliteView(config),
+  openSnapshot: async (config) => openSqliteSnapshot(config),
   rows: async (config, _model, beforeSnapshot) => sqliteFileSnapshot(config, beforeSnapshot).rows,
   fileSnapshot: async (config, beforeSnapshot) => sqliteFileSnapshot(config, beforeSnapshot),
   replacement: sqliteReplacement,
-  leaving: async (config, actions) => leavingSqlite(config, actions),
+  uninstall: async (config, actions) => openSqliteUninstallation(config, actions),
   createMissingIndexes: async (config, model, report) => createSqliteIndexes(config, model, report),
   lock: async (config, wait) => lockSqlite(config, wait),
 }
@@ -68,7 +68,7 @@ export async function sqliteReplacement(config: Config, model: Model, fill: Fill
   const connection = await openProjectFile(config, model, { info: () => {}, warn: () => {} }, fill)
   return {
     ...reading(connection, config.database.filename),
-    fitter: fitterFor,
+    coercion: coercionTo,
     begin: async () => begin(connection, config),
     remove: async (table, where) => remove(connection, table, where),
     insert: async (table, rows) => insertRows(connection, table, rows),

@@ -1,11 +1,11 @@
-// What errors of SQLite mean, by their codes.
+// Classifies errors of SQLite by their codes.
 import type { DatabaseFault } from '../driver.js'
 
 /** The code of an error, SQLite's or another; empty if it has none. */
-export const codeOf = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')
+export const getCode = (error: unknown): string => String((error as { readonly code?: unknown } | null)?.code ?? '')
 
 /** True if the file is damaged, or is not a database. */
-export const isDamage = (error: unknown): boolean => /^SQLITE_(?:CORRUPT|NOTADB)/.test(codeOf(error))
+export const isDamage = (error: unknown): boolean => /^SQLITE_(?:CORRUPT|NOTADB)/.test(getCode(error))
 
 /** A table or a column that a statement names is not there. `message` is SQLite's; from a thread it may begin with the error's name. */
 export const isDrift = (code: string, message: string): boolean =>
@@ -14,9 +14,9 @@ export const isDrift = (code: string, message: string): boolean =>
 /** Codes for problems of the file, its disk, its permissions and its locks. */
 const storage = /^SQLITE_(?:NOTADB|CORRUPT|READONLY|CANTOPEN|PERM|IOERR|FULL|BUSY|LOCKED)/
 
-/** What an error is about; null if it is not SQLite's. */
-export function faultOf(error: unknown): DatabaseFault | null {
-  const code = codeOf(error)
+/** Classifies an error; null: not from SQLite. */
+export function classifyError(error: unknown): DatabaseFault | null {
+  const code = getCode(error)
   if (!code.startsWith('SQLITE_')) return null
   return storage.test(code) ? 'storage' : 'statement'
 }

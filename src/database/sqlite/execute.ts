@@ -6,26 +6,26 @@ import {
   type LevelValue,
   type ListEnvelope,
   type PreparedRead,
-  prepareAnswer,
+  prepareResponse,
   type Query,
   type ResultRow,
   type Values,
 } from '../response/write.js'
-import { perConnection } from './connection.js'
-import { type CachedTotal, openTotals, type PathStatistics } from './totals.js'
+import { oncePerConnection } from './connection.js'
+import { type CachedTotal, createTotals, type PathStatistics } from './totals.js'
 
-/** What plans are prepared for: a connection, and who signs the addresses of files where not everyone may read them. */
+/** A connection, and the signer of file addresses if files are private. */
 export interface Source {
   readonly database: Database.Database
   readonly signer: Signer | null
-  /** Called while rows become text; throws where the answer is not wanted any more. */
+  /** Called while rows become text; throws if the response is no longer needed. */
   readonly look?: () => void
 }
 
 /** Prepares a plan's statements and its writers. `inside`: the caller's transaction is the snapshot. */
 export function prepareRead(source: Source, plan: ReadPlan, transaction: 'own' | 'inside' = 'own'): PreparedRead {
   const { database, look } = source
-  const read = prepareAnswer(
+  const read = prepareResponse(
     {
       query: (statement) => prepareQuery(database, statement),
       count: (statement) => prepareCount(database, statement),
@@ -49,14 +49,14 @@ export function prepareRead(source: Source, plan: ReadPlan, transaction: 'own' |
   }
 }
 
-/** The page of a list with its total, which is remembered while nobody writes. */
+/** The page of a list with its total, which is cached until the next commit. */
 function preparePage(
   database: Database.Database,
   root: Level,
   envelope: ListEnvelope,
 ): (values: Values) => { readonly rows: readonly ResultRow[]; readonly total: number | null } {
   const count = envelope.count === null ? null : prepareCount(database, envelope.count)
-  const totals = openTotals(database)
+  const totals = createTotals(database)
   const { page, counted } = preparePages(database, root.statement, envelope)
 
   /** The page, and its total where it has to be found. */
@@ -80,17 +80,17 @@ function preparePage(
 
 /** Links that are counted at first, and how much further the next look goes where no condition has fewer. */
 const [firstLook, furtherLook] = [2_048, 4]
-/** Links from which on the rows along the order are looked at, and so many that it is not asked how many more there are. */
+/** Minimum number of links for a walk along the order, and the number at which counting stops. */
 const [worthWalking, many] = [2_048, 8_192]
 /** Rows along the order that are tested at first, and at most. */
 const [firstSteps, mostSteps] = [2_048, 32_768]
-/** Milliseconds in which one link leads to its row: so long may be tried in vain what saves it. */
+/** Milliseconds to follow one link: the budget for attempts to avoid it. */
 const perLink = 0.002
 
 /** Links that a row has in the mean where rows are tested one by one. */
 const mostPerRow = 16
 
-/** Rows, and what was seen on the way to them where there are several. */
+/** Rows, and statistics of their access path if there are alternatives. */
 interface FoundRows {
   readonly rows: readonly ResultRow[]
   readonly seen: PathStatistics | null
@@ -114,9 +114,9 @@ export function preparePages(database: Database.Database, page: Statement, envel
   return ways === null ? plain : prepareAccessPaths(database, ways, envelope, plain)
 }
 
-/** What SQLite's plans say of the access paths of a list. */
+/** Properties of a list's access paths, from SQLite's query plans. */
 interface Verdict {
-  /** The links behind every driving condition can be counted without looking through a table. */
+  /** The links of every driving condition can be counted without a table scan. */
   readonly isCounted: boolean
   /** Rows found by one condition can be tested one by one for the others. */
   readonly isTested: boolean
@@ -125,7 +125,7 @@ interface Verdict {
 }
 
 /** The statements of the access paths, ready to run. */
-interface Paths {
+interface PreparedPaths {
   readonly counts: readonly ((values: Values, most: number) => number)[]
   readonly pages: readonly (Query | null)[]
   readonly counteds: readonly (Query | null)[]
@@ -133,7 +133,7 @@ interface Paths {
   readonly scan: Query | null
 }
 
-function preparePaths(database: Database.Database, { leads, walk }: AccessPaths): Paths {
+function preparePaths(database: Database.Database, { leads, walk }: AccessPaths): PreparedPaths {
   const prepared = (statement: Statement | null): Query | null => (statement === null ? null : prepareQuery(database, statement))
   return {
     counts: leads.map(({ links }) => prepareCount(database, links)),
@@ -143,7 +143,7 @@ function preparePaths(database: Database.Database, { leads, walk }: AccessPaths)
   }
 }
 
-/** Where SQLite would look through tables, it is left to find each set of rows by itself. */
+/** If the alternative would scan tables, SQLite chooses the path. */
 function judge(database: Database.Database, { leads, walk, walksAll, tested }: AccessPaths, stepsOf: StepsOf): Verdict {
   const areFew = tested.every(({ table, column }) => linksPerRow(database, table, column) <= mostPerRow)
   const steps = walk === null || !areFew ? null : stepsOf(walk)
@@ -155,7 +155,7 @@ function judge(database: Database.Database, { leads, walk, walksAll, tested }: A
 }
 
 /** The condition with the fewest links, if any has fewer than `last`; counting begins with `first` links at most. */
-function fewestLinks({ counts }: Paths, values: Values, first: number, last: number): PathStatistics {
+function fewestLinks({ counts }: PreparedPaths, values: Values, first: number, last: number): PathStatistics {
   let most = first
   for (;;) {
     const links = counts.map((count) => count(values, most))
@@ -165,12 +165,18 @@ function fewestLinks({ counts }: Paths, values: Values, first: number, last: num
   }
 }
 
-/** How many more rows along the order may be tested while the links would be followed, if `steps` of them took `milliseconds`. */
+/**
+ * Number of rows along the order that can be tested in the time that following the links would take, if `steps` of them took
+ * `milliseconds`.
+ */
 const affordableSteps = (links: number, steps: number, milliseconds: number): number =>
   Math.min(Math.floor((Math.min(links, many) * perLink) / (milliseconds / steps)), mostSteps)
 
-/** The page, if it lies among the first rows of the order, or among as many more as can be tested while the links would be followed. */
-function pageAlongOrder(scan: Query, values: Values, { start, limit }: Range, seen: PathStatistics): readonly ResultRow[] | null {
+/**
+ * The page, if it is among the first rows of the order, or among as many more as can be tested in the time that following the links would
+ * take.
+ */
+function pageAlongOrder(scan: Query, values: Values, { start, limit }: PageRange, seen: PathStatistics): readonly ResultRow[] | null {
   if (seen.links < worthWalking) return null
   const tryScan = (steps: number): readonly ResultRow[] | null => {
     const rows = scan(values, steps)
@@ -186,13 +192,13 @@ function pageAlongOrder(scan: Query, values: Values, { start, limit }: Range, se
 }
 
 /** The part of a list that is asked for. */
-interface Range {
+interface PageRange {
   readonly start: number
   readonly limit: number
 }
 
-/** Whether a page may be looked for along the order: it is near the beginning, and was not looked for there in vain. */
-function isNear({ start, limit }: Range, known: CachedTotal | null): boolean {
+/** Whether to look for the page along the order: it is near the beginning, and no earlier attempt has failed. */
+function isNear({ start, limit }: PageRange, known: CachedTotal | null): boolean {
   const last = start + limit
   return last <= Math.min(known?.total ?? last, mostSteps) && last < (known?.seen?.farFrom ?? last + 1)
 }
@@ -204,7 +210,7 @@ function prepareAccessPaths(
   plain: PreparedPages,
 ): PreparedPages {
   const ready = preparePaths(database, paths)
-  const verdict = asked(database, (stepsOf) => judge(database, paths, stepsOf))
+  const verdict = cacheVerdict(database, (stepsOf) => judge(database, paths, stepsOf))
   const isOne = paths.leads.length === 1
 
   function page(values: Values, known: CachedTotal | null): FoundRows {
@@ -242,7 +248,7 @@ interface Step {
 type StepsOf = (statement: Statement) => readonly Step[]
 
 /** Asks SQLite how it runs statements; again only when the schema has changed, an index for example. */
-function asked<Verdict>(database: Database.Database, judge: (stepsOf: StepsOf) => Verdict): () => Verdict {
+function cacheVerdict<Verdict>(database: Database.Database, judge: (stepsOf: StepsOf) => Verdict): () => Verdict {
   const stepsOf: StepsOf = ({ sql, parameters }) => {
     const nothing = parameters.map(() => null)
     return database.prepare(`explain query plan ${sql}`).all(nothing) as Step[]
@@ -256,7 +262,7 @@ function asked<Verdict>(database: Database.Database, judge: (stepsOf: StepsOf) =
 }
 
 /** The version of the schema, which the connection knows from then on: an explanation alone does not read one that has changed. */
-const schemaOf = perConnection((database) => {
+const schemaOf = oncePerConnection((database) => {
   const version = database.prepare('pragma schema_version').pluck()
   const refresh = database.prepare('select 1 from sqlite_schema limit 1')
   let seen: unknown = null
@@ -292,7 +298,7 @@ function linksPerRow(database: Database.Database, table: string, column: string)
   return (mean.pluck().get(table, column) as number | null) ?? Number.POSITIVE_INFINITY
 }
 
-/** True where the rows come one by one in the order of an index of ours that has no others. */
+/** Whether the rows come in the order of one of Octavo's indexes that has no other rows. */
 function isOrderOfIndex(steps: readonly Step[], hasNoOthers: (index: string) => boolean): boolean {
   const rows = steps.find(({ detail }) => detail === 'CO-ROUTINE t0')
   const [how, ...more] = steps.filter(({ parent }) => parent === rows?.id).map(({ detail }) => detail)
@@ -302,7 +308,7 @@ function isOrderOfIndex(steps: readonly Step[], hasNoOthers: (index: string) => 
   return scan !== null && hasNoOthers(scan[1] ?? '')
 }
 
-/** SQLite takes a partial index only for rows that all stand in it. */
+/** SQLite uses a partial index only for queries within its condition. */
 const isPartial = (database: Database.Database, index: string): boolean =>
   /\) where /i.test(String(database.prepare("select sql from sqlite_schema where type = 'index' and name = ?").pluck().get(index)))
 

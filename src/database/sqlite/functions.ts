@@ -1,4 +1,4 @@
-// The functions that statements of ours call, defined on each connection.
+// SQL functions for generated statements, defined on each connection.
 import type Database from 'better-sqlite3'
 
 /** `look` is called now and then while a statement runs; it throws to end the statement. */
@@ -11,7 +11,7 @@ export function defineFunctions(database: Database.Database, look: () => void = 
   database.function('octavo_fold', { deterministic: true }, fold)
   // As `like` does: up to a NUL, and a value that has one is found in nothing.
   const upToNul = (text: string) => text.split('\0', 1)[0]!
-  const searches = { exact: openSearch('exact'), ascii: openSearch('ascii') }
+  const searches = { exact: createSearch('exact'), ascii: createSearch('ascii') }
   const search = (find: (text: string, value: string) => boolean) => (text: unknown, value: unknown) => {
     look()
     return text === null || value === null ? null : Number(find(String(text), String(value)))
@@ -27,20 +27,23 @@ export function defineFunctions(database: Database.Database, look: () => void = 
   })
 }
 
-/** How texts are compared: unit by unit, or without regard to the case of A to Z as SQLite's `like` does. */
+/** Comparison of texts: exact, or ignoring ASCII case as SQLite's `like` does. */
 export type Comparison = 'exact' | 'ascii'
 
 const [upperA, upperZ, toLower] = [65, 90, 32]
 const folded = (unit: number): number => (unit >= upperA && unit <= upperZ ? unit + toLower : unit)
 const same = (unit: number): number => unit
 
-/** A function that tells whether `text` contains `value`. The last value is remembered: a statement asks for one in many rows. */
-export function openSearch(comparison: Comparison): (text: string, value: string) => boolean {
+/**
+ * Returns a function that searches `text` for `value`. It caches the tables of the last value, since a statement searches many rows for
+ * one.
+ */
+export function createSearch(comparison: Comparison): (text: string, value: string) => boolean {
   const unitOf = comparison === 'ascii' ? folded : same
   let last: { readonly value: string; readonly fallbacks: Int32Array } = { value: '', fallbacks: new Int32Array() }
   return (text, value) => {
     if (value.length > text.length) return false
-    if (last.value !== value) last = { value, fallbacks: fallbacksOf(value, unitOf) }
+    if (last.value !== value) last = { value, fallbacks: computeFallbacks(value, unitOf) }
     const { fallbacks } = last
     for (let at = 0, matched = 0; at < text.length; at += 1) {
       const unit = unitOf(text.charCodeAt(at))
@@ -53,7 +56,7 @@ export function openSearch(comparison: Comparison): (text: string, value: string
 }
 
 /** For each beginning of `value`, the length of its longest proper part that is both a beginning and an end of it (Knuth, Morris, Pratt). */
-function fallbacksOf(value: string, unitOf: (unit: number) => number): Int32Array {
+function computeFallbacks(value: string, unitOf: (unit: number) => number): Int32Array {
   const fallbacks = new Int32Array(value.length)
   for (let at = 1, matched = 0; at < value.length; at += 1) {
     const unit = unitOf(value.charCodeAt(at))
@@ -64,7 +67,7 @@ function fallbacksOf(value: string, unitOf: (unit: number) => number): Int32Arra
   return fallbacks
 }
 
-/** Whether `text` ends with `value`, without regard to the case of A to Z. */
+/** Ignores ASCII case. */
 export function endsWithAscii(text: string, value: string): boolean {
   const from = text.length - value.length
   if (from < 0) return false

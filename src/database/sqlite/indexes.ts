@@ -1,4 +1,4 @@
-// Creates indexes of our own on SQLite, with the statistics that make it choose them.
+// Creates Octavo's indexes on SQLite, with the statistics that make SQLite choose them.
 import type Database from 'better-sqlite3'
 import type { OwnIndex, ReportOwnIndex } from '../../model/tables/own-indexes.js'
 import { quoted } from '../../model/tables/table.js'
@@ -55,7 +55,7 @@ function statisticsLack(database: Database.Database, indexes: readonly OwnIndex[
   return indexes.some(({ table }) => tables.has(`ANALYZE "main".${quoted(table)}`))
 }
 
-/** The table of statistics is made anew: a change of the schema, so that open connections read it before their next statement. */
+/** Recreates the table of statistics: this changes the schema, so that open connections read it before their next statement. */
 function analyze(database: Database.Database): void {
   database.pragma(`analysis_limit = ${analyzedRows}`)
   database.transaction(() => database.exec('drop table if exists sqlite_stat1; analyze')).immediate()

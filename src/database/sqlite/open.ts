@@ -9,37 +9,36 @@ import { elapsed } from '../../foundation/runtime/clock.js'
 import { openClosers } from '../../foundation/runtime/closers.js'
 import type { Model } from '../../model/schema/types.js'
 import { describeIndexes } from '../../model/tables/own-indexes.js'
-import { openBackgroundIndexes } from '../background-indexes.js'
-import { openTableChanges } from '../cache/table-changes.js'
+import { createBackgroundIndexes } from '../background-indexes.js'
+import { createTableChanges } from '../cache/table-changes.js'
 import {
   type CommandDatabase,
   type Database,
   type DatabaseHost,
   type DatabaseLock,
   type DatabaseView,
+  databaseNames,
   type FillDatabase,
-  namesOf,
 } from '../database.js'
 import type { IndexingReport } from '../driver.js'
-import { carryOut } from './apply-change.js'
-import { declaredColumnsOf, findSchemaMismatches, inspectSqlite, tableScansOf } from './catalog.js'
+import { applySqliteChange } from './apply-change.js'
+import { findSchemaMismatches, findTableScans, inspectSqlite, readDeclaredColumns } from './catalog.js'
 import { describeSqliteStep } from './change-statements.js'
-import { openDependentTables, watchCommits } from './commit-watch.js'
-import { openSqlite, openSqliteReader, openSqliteToLook, type SqliteOptions, throughSchemaChanges, waitForLock } from './connection.js'
+import { createDependentTables, watchCommits } from './commit-watch.js'
+import { openSqlite, openSqliteForViewing, openSqliteReader, retrySchemaChanges, type SqliteOptions, waitForLock } from './connection.js'
 import { sqliteDialect } from './dialect.js'
-import { codeOf, isDamage } from './errors.js'
-import { openPresence } from './file/health.js'
+import { getCode, isDamage } from './errors.js'
+import { createFileGuard } from './file/health.js'
 import { createIndexes } from './indexes.js'
-import { openCommitVersion, openMainConnection } from './main-connection.js'
+import { createCommitVersion, createMainConnection } from './main-connection.js'
 import { fitModel, isUnprepared } from './prepare-database.js'
 import { openProjectFile } from './project-file.js'
 import { openReaders } from './readers/pool.js'
-import { openWriter, type SqliteWriter, type WriterOptions } from './writer/writer.js'
+import { createWriter, type SqliteWriter, type WriterOptions } from './writer/writer.js'
 
 /**
- * Opens the database of a service: one connection for small statements, reader threads, a writer thread that starts with the first
- * write, and a watch on the files. Whatever fails half-way leaves nothing open.
- * @throws ConfigError with a sentence if the database was lost, is damaged or cannot be prepared
+ * Opens the database of a service: a main connection, reader threads, a writer thread that starts with the first write, and a watch on the
+ * files. A failure leaves nothing open. @throws ConfigError if the database was lost, is damaged or cannot be prepared
  */
 export async function openSqliteDatabase(config: Config, model: Model, { logger, signing, fill }: DatabaseHost): Promise<Database> {
   const { database: settings, limits } = config
@@ -48,13 +47,13 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
     const connection = await openProjectFile(config, model, logger, fill)
     let isLost = (): boolean => false
     opened.add(() => {
-      // Closing would remove a log that lies where ours was.
+      // Closing would delete a foreign log at the path of the former one.
       if (!isLost()) connection.close()
     })
-    const presence = openPresence(connection, elapsed, (sentence) => logger.error(sentence))
+    const presence = createFileGuard(connection, elapsed, (sentence) => logger.error(sentence))
     isLost = presence.isLost
     opened.add(presence.close)
-    const indexes = openBackgroundIndexes(settings.indexes ? (wanted) => indexInBackground(settings, wanted, logger) : null)
+    const indexes = createBackgroundIndexes(settings.indexes ? (wanted) => indexInBackground(settings, wanted, logger) : null)
     opened.add(indexes.stop)
     await indexes.begin(model)
     const failed = (message: string) => (error: Error) => {
@@ -71,26 +70,26 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
       failed('a reader thread failed'),
     )
     opened.add(readers.close)
-    const version = openCommitVersion(connection)
-    const changes = openTableChanges(openDependentTables(connection))
+    const version = createCommitVersion(connection)
+    const changes = createTableChanges(createDependentTables(connection))
     const writer = startWriter(config, { signing, files: presence.files, changes }, logger, failed('the writer thread failed'))
     opened.add(writer.close)
     return {
       reads: presence.guardReads(readers),
       writes: presence.guardWrites(writer),
-      main: presence.guardMain(openMainConnection(connection, version)),
+      main: presence.guardMain(createMainConnection(connection, version)),
       commits: presence.guardCommits(watchCommits(version, changes, writer)),
-      names: namesOf.sqlite,
+      names: databaseNames.sqlite,
       spans: {},
-      fit: async (wanted) => {
+      addMissing: async (wanted) => {
         await fitModel(connection, writer, wanted, config.auth.jwtManagement === 'refresh')
         await indexes.begin(wanted)
       },
-      takeBack: null,
-      carryOut: (work) => writer.alone(() => carryOut(settings, work)),
+      revertChange: null,
+      applyChange: (work) => writer.alone(() => applySqliteChange(settings, work)),
       describeSteps: async (steps) => steps.map(describeSqliteStep),
-      mismatches: async (wanted) => throughSchemaChanges(() => findSchemaMismatches(connection, wanted)),
-      ...watchedOf(connection, settings.filename),
+      mismatches: async (wanted) => retrySchemaChanges(() => findSchemaMismatches(connection, wanted)),
+      ...monitoringOf(connection, settings.filename),
       trouble: presence.trouble,
       close: () => opened.close(0),
     }
@@ -101,12 +100,12 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
 }
 
 /** Bytes of the write-ahead log; 0 where there is none. */
-const walBytesOf = (filename: string): number => statSync(`${filename}-wal`, { throwIfNoEntry: false })?.size ?? 0
+const getWalBytes = (filename: string): number => statSync(`${filename}-wal`, { throwIfNoEntry: false })?.size ?? 0
 
-/** What those who watch the service ask. */
-const watchedOf = (connection: Connection, filename: string): Pick<Database, 'tableScans' | 'activity'> => ({
-  tableScans: (statement) => tableScansOf(connection, statement),
-  activity: () => ({ pools: [], replicas: null, retriedTransactions: 0, walBytes: walBytesOf(filename) }),
+/** Functions for monitoring. */
+const monitoringOf = (connection: Connection, filename: string): Pick<Database, 'tableScans' | 'activity'> => ({
+  tableScans: (statement) => findTableScans(connection, statement),
+  activity: () => ({ pools: [], replicas: null, retriedTransactions: 0, walBytes: getWalBytes(filename) }),
 })
 
 function startWriter(
@@ -115,11 +114,11 @@ function startWriter(
   logger: Logger,
   failed: (error: Error) => void,
 ): SqliteWriter {
-  return openWriter(
+  return createWriter(
     {
       sqlite,
       ...around,
-      // A document as large as its body is answered, whatever the limits are.
+      // The response to a write is at least as large as its body.
       writtenBytes: Math.max(limits.writtenBytes, limits.bodyBytes * 4),
       writeQueue: limits.writeQueue,
       writeTimeout: limits.writeTimeout,
@@ -134,7 +133,7 @@ function startWriter(
 
 const indexInBackground = (settings: Config['database'], model: Model, logger: Logger): (() => Promise<void>) =>
   startIndexing(settings, model, {
-    made: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
+    created: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
     failed: (error) => logger.error({ err: error }, 'could not create an index'),
   })
 
@@ -143,15 +142,15 @@ export async function openSqliteForCommand(config: Config, model: Model, fill: F
   const connection = await openProjectFile(config, model, { info: () => {}, warn: () => {} }, fill)
   const { writeQueue, writeTimeout } = config.limits
   // A command that cannot write says so by the error of its write.
-  const writes = openWriter(
+  const writes = createWriter(
     {
       ...{ sqlite: config.database, signing: null, files: null, writtenBytes: Number.MAX_SAFE_INTEGER, writeQueue, writeTimeout },
-      changes: openTableChanges(() => new Map()),
+      changes: createTableChanges(() => new Map()),
     },
     () => {},
   )
   return {
-    main: openMainConnection(connection),
+    main: createMainConnection(connection),
     writes,
     close: async () => {
       await writes.close()
@@ -160,31 +159,31 @@ export async function openSqliteForCommand(config: Config, model: Model, fill: F
   }
 }
 
-function viewOf(connection: Connection): DatabaseView {
-  const main = openMainConnection(connection)
+function createView(connection: Connection): DatabaseView {
+  const main = createMainConnection(connection)
   return {
     ...inspectSqlite(main),
     main,
     isEmpty: async () => isUnprepared(connection),
     mismatches: async (model) => findSchemaMismatches(connection, model),
-    declaredColumns: async () => declaredColumnsOf(connection),
+    declaredColumns: async () => readDeclaredColumns(connection),
     close: async () => void connection.close(),
   }
 }
 
 /** Opens the database for a few reads. */
-export const lookIntoSqlite = (config: Config): DatabaseView => viewOf(openSqliteToLook(config.database))
+export const openSqliteView = (config: Config): DatabaseView => createView(openSqliteForViewing(config.database))
 
 /**
  * Opens the database for reads that all belong to one snapshot, also while a service writes.
  * @throws ConfigError with a remedy if the file is damaged
  */
-export function snapshotOfSqlite({ database }: Config): DatabaseView {
+export function openSqliteSnapshot({ database }: Config): DatabaseView {
   let connection: Connection | null = null
   try {
     connection = openSqliteReader(database)
     connection.exec('begin')
-    return viewOf(connection)
+    return createView(connection)
   } catch (error) {
     connection?.close()
     if (!isDamage(error)) throw error
@@ -195,7 +194,7 @@ export function snapshotOfSqlite({ database }: Config): DatabaseView {
   }
 }
 
-/** Creates the missing indexes of our own, and reports each before it starts. Returns how many were created. */
+/** Creates Octavo's missing indexes, and reports each before it starts. Returns the number of created ones. */
 export function createSqliteIndexes(
   { database }: Config,
   model: Model,
@@ -209,13 +208,13 @@ export function createSqliteIndexes(
   }
 }
 
-/** Takes the lock; a new project's database file exists afterwards. A database that nobody can write to needs none. */
+/** Takes the lock, and creates the database file of a new project. A read-only database needs no lock. */
 export function lockSqlite(config: Config, wait: number): DatabaseLock {
   const connection = openSqlite(config.database)
   try {
     waitForLock(wait, () => connection.exec('begin immediate'))
   } catch (error) {
-    if (!codeOf(error).startsWith('SQLITE_READONLY')) {
+    if (!getCode(error).startsWith('SQLITE_READONLY')) {
       connection.close()
       throw error
     }
@@ -230,10 +229,10 @@ export function lockSqlite(config: Config, wait: number): DatabaseLock {
   }
 }
 
-/** Starts making what is missing; the result stops it. */
+/** Starts to create missing indexes; returns a function that stops it. */
 export function startIndexing(sqlite: SqliteOptions, model: Model, report: IndexingReport): () => Promise<void> {
   const worker = new Worker(new URL('./index-thread.js', import.meta.url), { workerData: { sqlite, indexes: describeIndexes(model) } })
-  worker.on('message', (made: number) => report.made(made))
+  worker.on('message', (made: number) => report.created(made))
   worker.on('error', report.failed)
   return async () => {
     await worker.terminate()

@@ -1,6 +1,5 @@
-// Makes a database fit for the model: a new one gets every table and the rows it starts with, an existing one only what it
-// lacks. Nothing of Strapi's is ever dropped or rewritten. One transaction does it all, so that it is there as a whole or not at all, and
-// of several processes that start together one does it while the others wait.
+// Prepares a database for the model in one transaction: creates missing tables and columns and, in a new database, the first rows. Strapi's
+// tables are never dropped or rewritten. Only one of several starting processes does it; the others wait.
 
 import type { Database } from 'better-sqlite3'
 import Connection from 'better-sqlite3'
@@ -8,8 +7,8 @@ import { sql } from 'kysely'
 import type { Model } from '../../model/schema/types.js'
 import { findLacking, isComplete, type Lacking, namesOf, type Prepared } from '../../model/tables/lacking.js'
 import { quoted } from '../../model/tables/table.js'
-import { type FillDatabase, inBookkeeping, type WriteDatabase } from '../database.js'
-import { throughSchemaChanges } from './connection.js'
+import { type FillDatabase, serviceTransaction, type WriteDatabase } from '../database.js'
+import { retrySchemaChanges } from './connection.js'
 import { createIndex, createOctavoTables, createStatements, createTables, declaredType, lacksOctavoTables } from './create-tables.js'
 import { indexStatement } from './indexes.js'
 import { type InitialRows, insertInitialRows } from './initial-rows.js'
@@ -25,17 +24,17 @@ export interface Preparation {
   fill(): Promise<void>
 }
 
-/** Prepares the database behind `database`; a failure, or the end of the process, leaves it as it was. */
+/** Prepares the database; a failure, or the end of the process, leaves it unchanged. */
 export async function prepareDatabase(database: Database, model: Model, preparation: Preparation): Promise<Prepared> {
   const look = () => lackingIn(database, model, preparation.sessions)
-  if (throughSchemaChanges(() => !lacksOwnTables(database) && isComplete(look()))) return { isNew: false, added: [] }
+  if (retrySchemaChanges(() => !lacksOwnTables(database) && isComplete(look()))) return { isNew: false, added: [] }
   const { first, wait, fill } = preparation
   const usual = Number(database.pragma('busy_timeout', { simple: true }))
   database.pragma(`busy_timeout = ${wait}`)
   try {
     database.exec('begin immediate')
     try {
-      // Another process may have done it meanwhile.
+      // Another process may have prepared it while this one waited.
       const lacking = look()
       createOctavoTables(database)
       if (lacking.isNew) {
@@ -60,18 +59,18 @@ export async function createEmptyTables(database: Database, model: Model, wait: 
   await prepareDatabase(database, model, { first: null, wait, sessions: true, fill: async () => {} })
 }
 
-/** Whether the database has none of the tables that a start makes first. */
+/** Whether the database lacks the tables of the first start. */
 export function isUnprepared(database: Database): boolean {
   return database.prepare("select 1 from sqlite_schema where name = 'strapi_core_store_settings'").get() === undefined
 }
 
-/** The names in lower case, as SQLite tells them apart. */
+/** The names in lower case, since SQLite ignores case. */
 const namesIn = (database: Database): ReadonlySet<string> =>
   new Set(database.prepare("select lower(name) from sqlite_schema where type in ('table', 'view', 'index')").pluck().all() as string[])
 
 const lacksOwnTables = (database: Database): boolean => lacksOctavoTables(namesIn(database))
 
-/** What a database lacks for a model. `sessions`: as in `Preparation`. */
+/** Finds missing tables, columns and indexes. `sessions`: as in `Preparation`. */
 export function lackingIn(database: Database, model: Model, sessions: boolean): Lacking {
   const present = namesIn(database)
   const columns = database.prepare('select 1 from pragma_table_info(?) where name = ?')
@@ -111,16 +110,16 @@ function aboutTable(table: string, work: () => void): void {
  * Adds what a model needs and the database lacks, in one transaction of the writer thread, so that it takes its turn among the writes.
  */
 export async function fitModel(connection: Database, writer: WriteDatabase, model: Model, sessions: boolean): Promise<void> {
-  const look = (): Lacking => throughSchemaChanges(() => lackingIn(connection, model, sessions))
+  const look = (): Lacking => retrySchemaChanges(() => lackingIn(connection, model, sessions))
   const lacking = look()
   if (isComplete(lacking)) return
   try {
-    await inBookkeeping(writer, async (transaction) => {
+    await serviceTransaction(writer, async (transaction) => {
       for (const statement of [...additionStatements(lacking), ...lacking.indexes.map(indexStatement)])
         await transaction.run(sql.raw(statement))
     })
   } catch (error) {
-    // Another process may have added the same meanwhile.
+    // Another process may have added the same.
     if (!isComplete(look())) throw error
   }
 }

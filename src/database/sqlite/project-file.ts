@@ -1,5 +1,5 @@
-// The database file of a project, opened for a service or a command: refused if it was lost or is damaged, created if the project is
-// new, given what it lacks.
+// The database file of a project, for a service or a command: refused if it was lost or is damaged, created if the project is new, prepared
+// for the model. A marker file next to a complete database allows to detect its loss.
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Database } from 'better-sqlite3'
@@ -13,7 +13,7 @@ import type { Model } from '../../model/schema/types.js'
 import { warnOfDifferences } from '../../model/tables/mismatches.js'
 import type { FillDatabase } from '../database.js'
 import { findSchemaMismatches } from './catalog.js'
-import { openSqlite, ownersFolder, throughSchemaChanges } from './connection.js'
+import { openSqlite, ownersFolder, retrySchemaChanges } from './connection.js'
 import { quickCheck } from './file/quick-check.js'
 import { isUnprepared, prepareDatabase } from './prepare-database.js'
 
@@ -26,7 +26,7 @@ type StartLog = Pick<Logger, 'info' | 'warn'>
 export function refuseLostDatabase(config: Config, sign: string | null = null): void {
   const { filename } = config.database
   if (config.allowsNewDatabase || existsSync(filename)) return
-  const traced = tracedDatabase(filename, config.folder)
+  const traced = findMarkedDatabase(filename, config.folder)
   const reason =
     traced === filename
       ? 'there used to be one'
@@ -39,7 +39,7 @@ export function refuseLostDatabase(config: Config, sign: string | null = null): 
 /** Refuses a database that is empty although it had content. Called for one that is empty. @throws ConfigError */
 export function refuseEmptiedDatabase(config: Config): void {
   const { filename } = config.database
-  if (!config.allowsNewDatabase && existsSync(traceOf(filename))) throw new ConfigError(emptied(config))
+  if (!config.allowsNewDatabase && existsSync(markerFile(filename))) throw new ConfigError(emptied(config))
 }
 
 const emptied = (config: Config): string => lost(`The database ${config.database.filename} is empty, but it had content`, config)
@@ -68,7 +68,7 @@ export async function openProjectFile(config: Config, model: Model, logger: Star
 
 function check({ database: { filename }, limits, folder }: Config, connection: Database, logger: StartLog): void {
   if (limits.checkTime === 0) return
-  const { damage, checked, tables } = throughSchemaChanges(() => quickCheck(connection, limits.checkTime))
+  const { damage, checked, tables } = retrySchemaChanges(() => quickCheck(connection, limits.checkTime))
   if (damage !== null)
     throw new ConfigError(
       `The database ${filename} is damaged (${damage}). Restore a backup; sqlite3 ${filename} ".recover" may rescue some data, and ${commandLine('doctor', folder)} shows details`,
@@ -83,7 +83,7 @@ function check({ database: { filename }, limits, folder }: Config, connection: D
 async function prepare(config: Config, connection: Database, model: Model, logger: StartLog, fill: FillDatabase): Promise<void> {
   const { folder, database } = config
   // The order matters: another process leaves the trace only once the database is complete.
-  if (!config.allowsNewDatabase && existsSync(traceOf(database.filename)) && throughSchemaChanges(() => isUnprepared(connection)))
+  if (!config.allowsNewDatabase && existsSync(markerFile(database.filename)) && retrySchemaChanges(() => isUnprepared(connection)))
     throw new ConfigError(emptied(config))
   const now = new Date()
   const { isNew, added } = await prepareDatabase(connection, model, {
@@ -92,12 +92,12 @@ async function prepare(config: Config, connection: Database, model: Model, logge
     sessions: config.auth.jwtManagement === 'refresh',
     fill: () => fill(connection, now),
   })
-  leaveTrace(database.filename, folder)
+  writeMarker(database.filename, folder)
   if (!isNew)
     warnOfDifferences(
       logger,
       added,
-      throughSchemaChanges(() => findSchemaMismatches(connection, model)),
+      retrySchemaChanges(() => findSchemaMismatches(connection, model)),
     )
 }
 
@@ -105,11 +105,11 @@ const ending = '.octavo'
 const privateFile = 0o600
 
 /** The file that says that the database at `filename` was complete once. */
-export const traceOf = (filename: string): string => `${filename}${ending}`
+export const markerFile = (filename: string): string => `${filename}${ending}`
 
 /** Leaves the trace of a complete database, unless it is there; a folder that takes no file has none. */
-export function leaveTrace(filename: string, project: string): void {
-  const path = traceOf(filename)
+export function writeMarker(filename: string, project: string): void {
+  const path = markerFile(filename)
   if (existsSync(path)) return
   const about = 'Octavo has served the database beside this file. Where that is gone, a start ends instead of making an empty one.'
   try {
@@ -119,9 +119,12 @@ export function leaveTrace(filename: string, project: string): void {
   }
 }
 
-/** The database that the project had, as its trace tells: the one at `filename`, or another one beside it; null without a trace. */
-export function tracedDatabase(filename: string, project: string): string | null {
-  if (existsSync(traceOf(filename))) return filename
+/**
+ * The database of the project according to its marker file: the one at `filename`, or another one in the same folder; null without a
+ * marker.
+ */
+export function findMarkedDatabase(filename: string, project: string): string | null {
+  if (existsSync(markerFile(filename))) return filename
   for (const folder of new Set([dirname(filename), join(project, '.tmp')])) {
     const traces = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(ending)) : []
     const own = traces.find((name) => projectOf(join(folder, name)) === project)

@@ -2,9 +2,9 @@
 import type { Database } from 'better-sqlite3'
 import { quoted } from '../../model/tables/table.js'
 import type {
+  CoercedValue,
   CopiedRow,
-  Fitted,
-  Progress,
+  CopyProgress,
   RowColumn,
   RowReference,
   RowSource,
@@ -18,7 +18,7 @@ import { exactNumber, fullTime, isDecimal } from '../transfer/rows.js'
 /** The table that notes how far a copy has come. */
 const progressTable = 'octavo_copy_progress'
 
-/** What a declared type holds, by the words in it; the first that fits. */
+/** Kinds by words in declared types; the first match counts. */
 const kinds: readonly (readonly [RegExp, ValueKind])[] = [
   [/bool/, 'boolean'],
   [/datetime|timestamp/, 'datetime'],
@@ -101,7 +101,6 @@ export const selectedBy = (columns: readonly string[]): string =>
 
 export const jsonList = (values: readonly RowValue[]): string => JSON.stringify(values)
 
-/** What every database of rows can be asked for. */
 export const reading = (
   database: Database,
   name: string,
@@ -145,7 +144,7 @@ export function sqliteSource(database: Database, name: string, close: () => void
 const compact = (json: string): string => json.replace(/("(?:[^"\\]|\\[\s\S])*"?)|\s+/g, (_, text: string | undefined) => text ?? '')
 
 /** A value as a column of this kind holds it. */
-function fitted(kind: ValueKind, value: RowValue): Fitted {
+function fitted(kind: ValueKind, value: RowValue): CoercedValue {
   if (typeof value !== 'string') return { value }
   if (kind === 'json') return fittedJson(value)
   if (kind === 'time') return { value: fullTime(value) }
@@ -164,7 +163,7 @@ function fitted(kind: ValueKind, value: RowValue): Fitted {
 }
 
 /** A bare number becomes one: the column prefers numbers. */
-function fittedJson(value: string): Fitted {
+function fittedJson(value: string): CoercedValue {
   if (isDecimal(value) && exactNumber(value) === null) return { value: Number(value), problem: 'has more digits than are kept' }
   return { value: isJson(value) ? compact(value) : value }
 }
@@ -204,13 +203,13 @@ export function updateRows(database: Database, { name, columns, key }: RowTable,
   for (const row of rows) statement.run(...row.map(sent), ...places.map((place) => sent(row[place]!)))
 }
 
-/** How values of a column are fitted into it. */
-export const fitterFor =
+/** Returns the coercion to a column. */
+export const coercionTo =
   ({ kind }: RowColumn) =>
-  (value: RowValue): Fitted =>
+  (value: RowValue): CoercedValue =>
     fitted(kind, value)
 
-const noteProgress = (database: Database, { part, source, last }: Progress): void =>
+const noteProgress = (database: Database, { part, source, last }: CopyProgress): void =>
   void database
     .prepare(`insert into ${progressTable} (part, source, last) values (?, ?, ?) on conflict (part) do update set last = excluded.last`)
     .run(part, source, JSON.stringify(last))
@@ -221,7 +220,7 @@ export function sqliteTarget(database: Database, name: string, close: () => void
   return {
     ...reading(database, name),
     references: async () => referencesOf(database),
-    fitter: fitterFor,
+    coercion: coercionTo,
     progress: async () => {
       if (!hasTable(database, progressTable)) return null
       const rows = database.prepare(`select part, source, last from ${progressTable}`).all() as {

@@ -2,14 +2,14 @@
 // database itself says, in the snapshot of the read, whether it has changed.
 import type Database from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
-import { perConnection } from './connection.js'
+import { oncePerConnection } from './connection.js'
 
-/** Totals of pages that took less are found anew each time: the look whether they still hold costs a tenth of that; milliseconds. */
+/** Minimum milliseconds of a page whose total is cached: checking the cache costs a tenth of that. */
 const worthKeeping = 0.03
 /** Characters of the values whose totals are kept for one connection, and the most that count as one. */
 const [kept, longest] = [1_000_000, 1_000]
 
-/** A total, and what was seen when the page was found where there are several ways to it. */
+/** A total, and the statistics of the page's access path if there are alternatives. */
 export interface CachedTotal {
   readonly total: number
   readonly seen: PathStatistics | null
@@ -19,7 +19,7 @@ export interface CachedTotal {
 export interface PathStatistics {
   readonly lead: number
   readonly links: number
-  /** The row from which on the list was looked for along the order in vain; infinite before. */
+  /** The row from which on looking along the order has failed; infinite before. */
   farFrom: number
 }
 
@@ -30,7 +30,7 @@ export interface Totals {
   remember(values: readonly unknown[], known: CachedTotal, milliseconds: number): void
 }
 
-/** What all plans of a connection remember. */
+/** Cached totals of all plans of a connection. */
 interface Memory {
   readonly version: Database.Statement
   readonly known: LRUCache<string, CachedTotal>
@@ -38,7 +38,7 @@ interface Memory {
   plans: number
 }
 
-const memoryOf = perConnection(
+const getMemory = oncePerConnection(
   (database): Memory => ({
     version: database.prepare('select data_version from pragma_data_version').pluck(),
     known: new LRUCache<string, CachedTotal>({ maxSize: kept, sizeCalculation: (_, key) => key.length }),
@@ -48,8 +48,8 @@ const memoryOf = perConnection(
 )
 
 /** Opens the totals of one plan on one connection. The page's start and limit, the first two values, do not matter. */
-export function openTotals(database: Database.Database): Totals {
-  const memory = memoryOf(database)
+export function createTotals(database: Database.Database): Totals {
+  const memory = getMemory(database)
   const plan = ++memory.plans
   const keyOf = (values: readonly unknown[]) => `${plan} ${JSON.stringify(values.slice(2))}`
   /** Forgets everything where something was committed. */

@@ -6,14 +6,14 @@ import type { Config } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { isOctavoTable } from '../../model/tables/octavo-tables.js'
 import { quoted } from '../../model/tables/table.js'
-import { type Leaving, permissionTables } from '../driver.js'
-import { traceOf } from './project-file.js'
+import { permissionTables, type Uninstallation } from '../driver.js'
+import { markerFile } from './project-file.js'
 
-/** Milliseconds to wait for somebody who just looks into the database. */
+/** Milliseconds to wait for a short read of another process. */
 const patience = 2_000
 
 /** Opens the database as it is: nothing of it is changed before `remove`. */
-export function leavingSqlite({ database: { filename } }: Config, actions: readonly string[]): Leaving {
+export function openSqliteUninstallation({ database: { filename } }: Config, actions: readonly string[]): Uninstallation {
   const database = new Database(filename, { fileMustExist: true, timeout: patience })
   database.pragma('foreign_keys = ON')
   const namesOf = (type: 'table' | 'index'): readonly string[] =>
@@ -45,15 +45,15 @@ export function leavingSqlite({ database: { filename } }: Config, actions: reado
         ]),
       ),
       indexes: indexes(),
-      permissions: present.reduce((sum, table) => sum + Number(database.prepare(countOf(table)).pluck().get(listed)), 0),
+      permissions: present.reduce((sum, table) => sum + Number(database.prepare(countPermissions(table)).pluck().get(listed)), 0),
       others: [
         ...(statistics().length > 0 ? ['the statistics of the indexes'] : []),
-        ...(existsSync(traceOf(filename)) ? [`the file ${basename(traceOf(filename))}`] : []),
+        ...(existsSync(markerFile(filename)) ? [`the file ${basename(markerFile(filename))}`] : []),
         ...(isLogged() ? ['the write-ahead log: the journal mode becomes DELETE again'] : []),
       ],
     }),
     remove: async (report) => {
-      leaveLog(database, filename)
+      leaveWalMode(database, filename)
       const remove = () => {
         for (const name of indexes()) {
           report(name)
@@ -66,16 +66,16 @@ export function leavingSqlite({ database: { filename } }: Config, actions: reado
         for (const table of present) database.prepare(`delete from ${table} where action in (select value from json_each(?))`).run(listed)
       }
       database.transaction(remove).exclusive()
-      rmSync(traceOf(filename), { force: true })
+      rmSync(markerFile(filename), { force: true })
     },
     close: async () => void database.close(),
   }
 }
 
-const countOf = (table: string): string => `select count(*) from ${table} where action in (select value from json_each(?))`
+const countPermissions = (table: string): string => `select count(*) from ${table} where action in (select value from json_each(?))`
 
 /** Only a connection that is alone can change the journal mode back. @throws ConfigError while there is another */
-function leaveLog(database: Database.Database, filename: string): void {
+function leaveWalMode(database: Database.Database, filename: string): void {
   try {
     database.pragma('journal_mode = DELETE')
   } catch (error) {

@@ -1,11 +1,11 @@
 // Copies a database to another one, of the same kind or not: row by row with the same ids, in batches that can be resumed, and checked
 // at the end. What the target cannot hold is refused before anything is written.
 import { ConfigError } from '../../foundation/errors/errors.js'
-import { batchesOf, keyOf } from './row-batches.js'
+import { keyGetter, readBatches } from './row-batches.js'
 import {
   type CopiedRow,
-  openChecksum,
-  type Progress,
+  type CopyProgress,
+  createChecksum,
   type RowReference,
   type RowSource,
   type RowTable,
@@ -13,7 +13,7 @@ import {
   type RowValue,
 } from './rows.js'
 
-/** What a copy is doing: `done` of `total` rows of a table. */
+/** Progress of a copy: `done` of `total` rows of a table. */
 export interface CopyReport {
   readonly phase: 'check' | 'copy' | 'verify'
   readonly table: string
@@ -21,50 +21,47 @@ export interface CopyReport {
   readonly total: number
 }
 
-/** How to copy. */
 export interface CopyOptions {
   /**
    * Called with each value that the target cannot hold, as a sentence: it is rounded, cut off, or null in the copy. Null: such values are
    * refused.
    */
-  readonly adapted: ((sentence: string) => void) | null
+  readonly onAdapted: ((sentence: string) => void) | null
   /** Removes what the target has. */
   readonly overwrite: boolean
   /** Called after each batch. */
   report(progress: CopyReport): void
 }
 
-/** What was copied. */
-export interface Copied {
+export interface CopyResult {
   readonly tables: number
   readonly rows: number
   /** Values that were changed. */
   readonly adapted: number
-  /** What the target has no place for: `old_table (7 rows)`, `articles.old`. */
-  readonly left: readonly string[]
-  /** Whether an interrupted copy was continued. */
+  /** Tables and columns that the target lacks: `old_table (7 rows)`, `articles.old`. */
+  readonly omitted: readonly string[]
   readonly resumed: boolean
 }
 
 /** Values that do not fit which are named. */
-const named = 20
+const maxNamed = 20
 
 /** A table in both databases: its columns as the source has them and, in the same order, as the target does. */
-interface Pair {
+interface TablePair {
   readonly from: RowTable
   readonly to: RowTable
   readonly rows: number
 }
 
 interface Plan {
-  readonly pairs: readonly Pair[]
+  readonly pairs: readonly TablePair[]
   readonly left: readonly string[]
 }
 
-/** Matches the tables by name. What has no rows is no loss. */
-async function planOf(source: RowSource, target: RowTarget): Promise<Plan> {
+/** Matches the tables by name. Empty tables are not reported as omitted. */
+async function createPlan(source: RowSource, target: RowTarget): Promise<Plan> {
   const targets = new Map((await target.tables()).map((table) => [table.name, table]))
-  const pairs: Pair[] = []
+  const pairs: TablePair[] = []
   const left: string[] = []
   for (const table of await source.tables()) {
     const rows = await source.count(table)
@@ -81,20 +78,20 @@ async function planOf(source: RowSource, target: RowTarget): Promise<Plan> {
   return { pairs, left }
 }
 
-/** Fits rows into a table of the target; null: the row goes with a target that is missing. `note` is told of every difference. */
+/** Coerces rows to a table of the target; null: the row is omitted along with a missing target. `note` receives every difference. */
 type RowFitter = (row: CopiedRow, note?: (sentence: string) => void) => CopiedRow | null
 
 /** Keys, as text, of rows whose target is missing, for each reference. */
 type Missing = ReadonlyMap<string, readonly { readonly reference: RowReference; readonly keys: ReadonlySet<string> }[]>
 
-const shown = (value: RowValue): string => {
+const formatValue = (value: RowValue): string => {
   const text = value instanceof Uint8Array ? `${value.length} bytes` : typeof value === 'string' ? JSON.stringify(value) : String(value)
   return text.length > 60 ? `${text.slice(0, 60)}…` : text
 }
 
-function fitterOf(target: RowTarget, { from, to }: Pair, missing: Missing): RowFitter {
-  const fitters = to.columns.map((column) => target.fitter(column))
-  const key = keyOf(from)
+function rowFitterFor(target: RowTarget, { from, to }: TablePair, missing: Missing): RowFitter {
+  const fitters = to.columns.map((column) => target.coercion(column))
+  const key = keyGetter(from)
   const references = (missing.get(from.name) ?? []).map((each) => ({
     ...each,
     place: to.columns.findIndex(({ name }) => name === each.reference.column),
@@ -104,13 +101,15 @@ function fitterOf(target: RowTarget, { from, to }: Pair, missing: Missing): RowF
     const where = (column: string) => `${from.name} ${id.join(', ')}, ${column}`
     const fitted = row.map((given, index) => {
       const { value, problem } = fitters[index]!(given)
-      if (problem !== undefined) note?.(`${where(to.columns[index]!.name)}: ${shown(given)} ${problem}`)
+      if (problem !== undefined) note?.(`${where(to.columns[index]!.name)}: ${formatValue(given)} ${problem}`)
       return value
     })
     const text = JSON.stringify(id)
     for (const { reference, keys, place } of references) {
       if (!keys.has(text)) continue
-      note?.(`${where(reference.column)}: there is no row of ${reference.to.table} with the ${reference.to.column} ${shown(row[place]!)}`)
+      note?.(
+        `${where(reference.column)}: there is no row of ${reference.to.table} with the ${reference.to.column} ${formatValue(row[place]!)}`,
+      )
       if (reference.cascades) return null
       fitted[place] = null
     }
@@ -118,7 +117,7 @@ function fitterOf(target: RowTarget, { from, to }: Pair, missing: Missing): RowF
   }
 }
 
-async function missingOf(source: RowSource, { pairs }: Plan, references: readonly RowReference[]): Promise<Missing> {
+async function findMissing(source: RowSource, { pairs }: Plan, references: readonly RowReference[]): Promise<Missing> {
   const byTable = new Map<string, { reference: RowReference; keys: ReadonlySet<string> }[]>()
   const tables = new Map(pairs.map(({ from }) => [from.name, from]))
   for (const reference of references) {
@@ -145,8 +144,8 @@ interface CheckedSource {
 async function check(
   source: RowSource,
   plan: Plan,
-  fitters: ReadonlyMap<Pair, RowFitter>,
-  { adapted, report }: CopyOptions,
+  fitters: ReadonlyMap<TablePair, RowFitter>,
+  { onAdapted: adapted, report }: CopyOptions,
 ): Promise<CheckedSource> {
   const expected = new Map<string, string>()
   const problems: string[] = []
@@ -154,12 +153,12 @@ async function check(
   const note = (sentence: string) => {
     count++
     adapted?.(sentence)
-    if (problems.length < named) problems.push(sentence)
+    if (problems.length < maxNamed) problems.push(sentence)
   }
   for (const pair of plan.pairs) {
-    const sum = openChecksum(pair.to.columns)
+    const sum = createChecksum(pair.to.columns)
     let done = 0
-    for await (const rows of batchesOf(source, pair.from)) {
+    for await (const rows of readBatches(source, pair.from)) {
       for (const row of rows) {
         const fitted = fitters.get(pair)!(row, note)
         if (fitted !== null) sum.add(fitted)
@@ -174,18 +173,18 @@ async function check(
 
 /** A table in its turn, and the columns that refer to rows that come later: they are filled in when all rows are there. */
 interface CopyStep {
-  readonly pair: Pair
+  readonly pair: TablePair
   readonly late: readonly string[]
 }
 
-/** Tables before those that refer to them, as far as that is possible. */
-function inOrder({ pairs }: Plan, references: readonly RowReference[]): readonly CopyStep[] {
+/** Orders tables before those that reference them, if possible. */
+function orderTables({ pairs }: Plan, references: readonly RowReference[]): readonly CopyStep[] {
   const waiting = new Map(pairs.map((pair) => [pair.to.name, pair]))
   const turns: CopyStep[] = []
-  const openOf = (pair: Pair) => references.filter(({ table, to }) => table === pair.to.name && waiting.has(to.table))
+  const openOf = (pair: TablePair) => references.filter(({ table, to }) => table === pair.to.name && waiting.has(to.table))
   while (waiting.size > 0) {
     const rest = [...waiting.values()]
-    const others = (pair: Pair) => openOf(pair).filter(({ to }) => to.table !== pair.to.name).length
+    const others = (pair: TablePair) => openOf(pair).filter(({ to }) => to.table !== pair.to.name).length
     const pair = rest.find((each) => others(each) === 0) ?? rest[0]!
     turns.push({ pair, late: [...new Set(openOf(pair).map(({ column }) => column))] })
     waiting.delete(pair.to.name)
@@ -196,14 +195,14 @@ function inOrder({ pairs }: Plan, references: readonly RowReference[]): readonly
 interface Writing {
   readonly source: RowSource
   readonly target: RowTarget
-  readonly fitters: ReadonlyMap<Pair, RowFitter>
+  readonly fitters: ReadonlyMap<TablePair, RowFitter>
   readonly options: CopyOptions
   /** The last key by part, of a copy that was interrupted. */
   readonly reached: ReadonlyMap<string, CopiedRow>
 }
 
 /** Names the table in an error of the database. */
-async function at<Result>(table: string, work: Promise<Result>): Promise<Result> {
+async function namingTable<Result>(table: string, work: Promise<Result>): Promise<Result> {
   try {
     return await work
   } catch (error) {
@@ -214,18 +213,18 @@ async function at<Result>(table: string, work: Promise<Result>): Promise<Result>
 async function write({ pair, late }: CopyStep, { source, target, fitters, options, reached }: Writing): Promise<void> {
   const { from, to, rows: total } = pair
   const places = new Set(late.map((name) => to.columns.findIndex((column) => column.name === name)))
-  const key = keyOf(from)
+  const key = keyGetter(from)
   const after = reached.get(from.name) ?? null
   let done = 0
   // A batch is read and fitted while the one before it is written.
   let writing: Promise<void> = Promise.resolve()
   const insert = async (rows: readonly CopiedRow[], fitted: readonly CopiedRow[]): Promise<void> => {
-    const progress: Progress = { part: from.name, source: source.name, last: key(rows.at(-1)!) }
-    await at(from.name, target.insert(to, fitted, progress))
+    const progress: CopyProgress = { part: from.name, source: source.name, last: key(rows.at(-1)!) }
+    await namingTable(from.name, target.insert(to, fitted, progress))
     done += rows.length
     options.report({ phase: 'copy', table: from.name, done, total })
   }
-  for await (const rows of batchesOf(source, from, after)) {
+  for await (const rows of readBatches(source, from, after)) {
     const fitted = rows.flatMap((row) => {
       const each = fitters.get(pair)!(row)
       return each === null ? [] : [places.size === 0 ? each : each.map((value, index) => (places.has(index) ? null : value))]
@@ -242,25 +241,25 @@ async function writeLate({ pair, late }: CopyStep, { source, target, fitters, re
   if (late.length === 0) return
   const names = new Set([...to.key, ...late])
   const places = to.columns.flatMap(({ name }, index) => (names.has(name) ? [index] : []))
-  const [part, key] = [`${from.name} late`, keyOf(from)]
+  const [part, key] = [`${from.name} late`, keyGetter(from)]
   const lateOnly = to.columns.flatMap(({ name }, index) => (late.includes(name) ? [index] : []))
-  for await (const rows of batchesOf(source, from, reached.get(part) ?? null)) {
+  for await (const rows of readBatches(source, from, reached.get(part) ?? null)) {
     const fitted = rows.flatMap((row) => {
       const each = fitters.get(pair)!(row)
       return each === null || lateOnly.every((place) => each[place] === null) ? [] : [places.map((place) => each[place]!)]
     })
     const table = { ...to, columns: places.map((place) => to.columns[place]!) }
-    await at(from.name, target.update(table, fitted, { part, source: source.name, last: key(rows.at(-1)!) }))
+    await namingTable(from.name, target.update(table, fitted, { part, source: source.name, last: key(rows.at(-1)!) }))
   }
 }
 
-/** Reads what the target has, and compares it with what it should have. @throws ConfigError that names the tables that differ */
+/** Compares the target's rows with the expected checksums. @throws ConfigError that names the differing tables */
 async function verify(target: RowTarget, plan: Plan, expected: ReadonlyMap<string, string>, { report }: CopyOptions): Promise<void> {
   const wrong: string[] = []
   for (const { to, rows: total } of plan.pairs) {
-    const sum = openChecksum(to.columns)
+    const sum = createChecksum(to.columns)
     let done = 0
-    for await (const rows of batchesOf(target, to)) {
+    for await (const rows of readBatches(target, to)) {
       for (const row of rows) sum.add(row)
       done += rows.length
       report({ phase: 'verify', table: to.name, done, total })
@@ -274,7 +273,7 @@ async function verify(target: RowTarget, plan: Plan, expected: ReadonlyMap<strin
 }
 
 /** The keys that an interrupted copy has reached; null: a new one begins. @throws ConfigError if the target has something else */
-async function reachedIn(source: RowSource, target: RowTarget, overwrite: boolean): Promise<ReadonlyMap<string, CopiedRow> | null> {
+async function readProgress(source: RowSource, target: RowTarget, overwrite: boolean): Promise<ReadonlyMap<string, CopiedRow> | null> {
   const progress = await target.progress()
   if (progress?.every((each) => each.source === source.name)) return new Map(progress.map(({ part, last }) => [part, last]))
   if (overwrite) return null
@@ -287,17 +286,17 @@ async function reachedIn(source: RowSource, target: RowTarget, overwrite: boolea
 }
 
 /**
- * Copies all rows of the tables that both databases have. Nothing should write to either meanwhile; the source is one snapshot.
- * @throws ConfigError with a sentence if the target is not empty or cannot hold some values, or if the copy differs from its source
+ * Copies all rows of tables that both databases have. Neither should be written to during the copy; the source is one snapshot. @throws
+ * ConfigError if the target is not empty or cannot hold some values, or if the copy differs from its source
  */
-export async function copyDatabase(source: RowSource, target: RowTarget, options: CopyOptions): Promise<Copied> {
-  const reached = await reachedIn(source, target, options.overwrite)
-  const plan = await planOf(source, target)
+export async function copyDatabase(source: RowSource, target: RowTarget, options: CopyOptions): Promise<CopyResult> {
+  const reached = await readProgress(source, target, options.overwrite)
+  const plan = await createPlan(source, target)
   const references = await target.references()
-  const missing = await missingOf(source, plan, references)
-  const fitters = new Map(plan.pairs.map((pair) => [pair, fitterOf(target, pair, missing)]))
+  const missing = await findMissing(source, plan, references)
+  const fitters = new Map(plan.pairs.map((pair) => [pair, rowFitterFor(target, pair, missing)]))
   const { expected, problems, count } = await check(source, plan, fitters, options)
-  if (count > 0 && options.adapted === null)
+  if (count > 0 && options.onAdapted === null)
     throw new ConfigError(
       [
         `${target.name} cannot hold ${count} values as they are. Change them, or let them be changed with --adapt:`,
@@ -313,7 +312,7 @@ export async function copyDatabase(source: RowSource, target: RowTarget, options
     tables: plan.pairs.length,
     rows: plan.pairs.reduce((sum, { rows }) => sum + rows, 0),
     adapted: count,
-    left: plan.left,
+    omitted: plan.left,
     resumed: reached !== null,
   }
 }
@@ -323,7 +322,7 @@ async function writeAll(
   target: RowTarget,
   { plan, references, ...rest }: Omit<Writing, 'source' | 'target'> & { readonly plan: Plan; readonly references: readonly RowReference[] },
 ): Promise<void> {
-  const turns = inOrder(plan, references)
+  const turns = orderTables(plan, references)
   const writing = { source, target, ...rest }
   for (const turn of turns) await write(turn, writing)
   for (const turn of turns) await writeLate(turn, writing)
@@ -334,16 +333,16 @@ async function writeAll(
  * @throws ConfigError with a sentence if the target cannot hold a value as it is
  */
 export async function copyFirstRows(source: RowSource, target: RowTarget): Promise<void> {
-  const plan = await planOf(source, target)
+  const plan = await createPlan(source, target)
   const references = await target.references()
   const refuse = (sentence: string) => {
     throw new ConfigError(`The database cannot hold a value of the first content: ${sentence}`)
   }
-  const fitters = plan.pairs.map((pair): [Pair, RowFitter] => {
-    const fit = fitterOf(target, pair, new Map())
+  const fitters = plan.pairs.map((pair): [TablePair, RowFitter] => {
+    const fit = rowFitterFor(target, pair, new Map())
     return [pair, (row) => fit(row, refuse)]
   })
-  const options: CopyOptions = { adapted: null, overwrite: false, report: () => {} }
+  const options: CopyOptions = { onAdapted: null, overwrite: false, report: () => {} }
   await writeAll(source, target, { plan, references, fitters: new Map(fitters), reached: new Map(), options })
   await target.finish(await source.lastNumbers())
 }

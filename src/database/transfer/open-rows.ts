@@ -16,22 +16,21 @@ import { openPool } from '../server/postgres/connection.js'
 import { prepareDatabase } from '../server/postgres/prepare-database.js'
 import { postgresSource, postgresTarget, withModelNames } from '../server/postgres/rows.js'
 import { openSqlite, openSqliteReader, type SqliteOptions } from '../sqlite/connection.js'
-import { faultOf } from '../sqlite/errors.js'
+import { classifyError } from '../sqlite/errors.js'
 import { createEmptyTables } from '../sqlite/prepare-database.js'
 import { sqliteSource, sqliteTarget } from '../sqlite/rows.js'
 import type { RowSource, RowTarget } from './rows.js'
 
-/** How the databases of a copy are reached. */
 export interface RowsOptions {
-  /** Settings of SQLite connections, whatever their file. */
+  /** Settings of SQLite connections; the file is ignored. */
   readonly sqlite: SqliteOptions
-  /** Settings of connections to servers, whichever it is: the schema, on PostgreSQL, and TLS. */
+  /** Settings of server connections: TLS, and the schema on PostgreSQL. */
   readonly server: Pick<ServerSettings, 'schema' | 'ssl'>
   /** Milliseconds to wait for a connection, and for a process that prepares the same database. */
   readonly wait: number
 }
 
-/** How one kind of database gives and takes rows. `address`: a URL, or a file; `name`: the same as it may be shown. */
+/** Opens the rows of one kind of database. `address`: a URL or a file; `name`: its form without a password. */
 interface RowDriver {
   /** The beginning of its URLs; null: it is a file. */
   readonly scheme: RegExp | null
@@ -41,13 +40,13 @@ interface RowDriver {
   target(address: string, name: string, model: Model, options: RowsOptions): Promise<RowTarget>
 }
 
-const settingsOf = (url: string, { server, wait }: RowsOptions): ServerSettings => ({
+const toServerSettings = (url: string, { server, wait }: RowsOptions): ServerSettings => ({
   ...server,
   ...{ url, host: '', port: 0, name: '', user: '', password: '', pool: { min: 0, max: 2 }, connectionTimeout: wait },
 })
 
-/** What is closed with a database, and where an error of it becomes a sentence. @throws ConfigError */
-async function reached<Result>(name: string, close: () => Promise<unknown>, work: () => Promise<Result>): Promise<Result> {
+/** Closes the database on failure and names it in the error. @throws ConfigError */
+async function explainFailure<Result>(name: string, close: () => Promise<unknown>, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {
@@ -57,7 +56,7 @@ async function reached<Result>(name: string, close: () => Promise<unknown>, work
   }
 }
 
-/** Opens a PostgreSQL database, and lends a connection of its own. */
+/** Lends a dedicated PostgreSQL connection. */
 async function onPostgres<Result>(
   url: string,
   name: string,
@@ -65,8 +64,8 @@ async function onPostgres<Result>(
   prepare: (pool: pg.Pool) => Promise<unknown>,
   open: (client: pg.PoolClient, close: () => Promise<void>) => Result | Promise<Result>,
 ): Promise<Result> {
-  const pool = openPool(settingsOf(url, options), { max: 2, pipelined: false, failed: () => {} })
-  return reached(
+  const pool = openPool(toServerSettings(url, options), { max: 2, pipelined: false, failed: () => {} })
+  return explainFailure(
     name,
     () => pool.end(),
     async () => {
@@ -81,7 +80,7 @@ async function onPostgres<Result>(
   )
 }
 
-/** Opens a MySQL or MariaDB database, and lends a connection of its own. */
+/** Lends a dedicated MySQL or MariaDB connection. */
 async function onMysql<Result>(
   url: string,
   name: string,
@@ -89,8 +88,8 @@ async function onMysql<Result>(
   prepare: (pool: Pool) => Promise<unknown>,
   open: (client: Client, close: () => Promise<void>) => Result | Promise<Result>,
 ): Promise<Result> {
-  const pool = openMysqlPool(settingsOf(url, options), { max: 2, failed: () => {} })
-  return reached(name, pool.close, async () => {
+  const pool = openMysqlPool(toServerSettings(url, options), { max: 2, failed: () => {} })
+  return explainFailure(name, pool.close, async () => {
     await checkServer(pool)
     await prepare(pool)
     const client = await pool.acquire()
@@ -136,7 +135,7 @@ const sqlite: RowDriver = {
   scheme: null,
   source: async (file, name, options) => {
     if (!existsSync(file)) throw new ConfigError(`There is no database at ${name}`)
-    const database = await opened(
+    const database = await openPrepared(
       name,
       () => openSqliteReader({ ...options.sqlite, filename: resolve(file) }),
       (each) => each.exec('begin'),
@@ -145,17 +144,17 @@ const sqlite: RowDriver = {
   },
   target: async (file, name, model, options) => {
     const prepare = (database: Connection) => createEmptyTables(database, model, options.wait)
-    const database = await opened(name, () => openSqlite({ ...options.sqlite, filename: resolve(file) }), prepare)
+    const database = await openPrepared(name, () => openSqlite({ ...options.sqlite, filename: resolve(file) }), prepare)
     return sqliteTarget(database, name, () => void database.close())
   },
 }
 
 /** The driver of an address. */
-const rowDriverOf = (address: string): RowDriver => [postgres, mysql].find(({ scheme }) => scheme!.test(address)) ?? sqlite
+const getRowDriver = (address: string): RowDriver => [postgres, mysql].find(({ scheme }) => scheme!.test(address)) ?? sqlite
 
 /** An address as it may be shown and noted. @throws ConfigError for a URL that cannot be read */
-function shownAddress(address: string, schema: string): string {
-  const driver = rowDriverOf(address)
+function formatAddress(address: string, schema: string): string {
+  const driver = getRowDriver(address)
   if (driver === sqlite) return resolve(address)
   if (!URL.canParse(address))
     throw new ConfigError('The URL of a database cannot be read. Encode special characters of its password: %40 for @')
@@ -170,14 +169,14 @@ function shownAddress(address: string, schema: string): string {
  * @throws ConfigError if it is not there
  */
 export const openRowSource = async (address: string, options: RowsOptions, model?: Model): Promise<RowSource> =>
-  rowDriverOf(address).source(address, shownAddress(address, options.server.schema), options, model)
+  getRowDriver(address).source(address, formatAddress(address, options.server.schema), options, model)
 
 /** Opens a database that is copied into; it gets the tables of the model that it lacks. @throws ConfigError if it cannot be prepared */
 export const openRowTarget = async (address: string, model: Model, options: RowsOptions): Promise<RowTarget> =>
-  rowDriverOf(address).target(address, shownAddress(address, options.server.schema), model, options)
+  getRowDriver(address).target(address, formatAddress(address, options.server.schema), model, options)
 
 /** Opens a SQLite database and prepares it. @throws ConfigError that names the file if it cannot be used */
-async function opened(name: string, open: () => Connection, prepare: (database: Connection) => unknown): Promise<Connection> {
+async function openPrepared(name: string, open: () => Connection, prepare: (database: Connection) => unknown): Promise<Connection> {
   let database: Connection | null = null
   try {
     database = open()
@@ -185,6 +184,6 @@ async function opened(name: string, open: () => Connection, prepare: (database: 
     return database
   } catch (error) {
     database?.close()
-    throw faultOf(error) === null ? error : new ConfigError(`The database ${name} cannot be used: ${(error as Error).message}`)
+    throw classifyError(error) === null ? error : new ConfigError(`The database ${name} cannot be used: ${(error as Error).message}`)
   }
 }

@@ -5,7 +5,7 @@ import type { CopiedRow, RowSource, RowTable } from './rows.js'
 const [batchRows, batchSize] = [5_000, 4_000_000]
 
 /** The key of a row, as a list of values. */
-export const keyOf = ({ columns, key }: RowTable): ((row: CopiedRow) => CopiedRow) => {
+export const keyGetter = ({ columns, key }: RowTable): ((row: CopiedRow) => CopiedRow) => {
   const places = key.map((name) => columns.findIndex((column) => column.name === name))
   return (row) => places.map((place) => row[place]!)
 }
@@ -17,14 +17,14 @@ function nextLimit(rows: readonly CopiedRow[]): number {
   return Math.max(1, Math.min(batchRows, Math.floor((rows.length * batchSize) / Math.max(1, size))))
 }
 
-/** All rows behind `after`, batch by batch. While a batch is used, a server reads the next one. */
-export async function* batchesOf(
+/** All rows after the key `after`, in batches. A server reads the next batch while one is in use. */
+export async function* readBatches(
   database: Pick<RowSource, 'read'>,
   table: RowTable,
   after: CopiedRow | null = null,
 ): AsyncGenerator<readonly CopiedRow[]> {
   const isWhole = table.key.length === 0
-  const key = keyOf(table)
+  const key = keyGetter(table)
   let limit = isWhole ? Number.MAX_SAFE_INTEGER : Math.floor(batchRows / 10)
   let reading = database.read(table, after, limit)
   for (;;) {

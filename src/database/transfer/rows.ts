@@ -1,4 +1,4 @@
-// Rows that are copied from one database to another: how a database gives and takes them, and a text of a row by which copies compare.
+// Sources and targets of copied rows, and a checksum that is the same for equal rows in every database.
 import { hash } from 'node:crypto'
 
 /** A value on its way: moments as milliseconds, booleans as 0 and 1, JSON as text; what a number cannot hold is a bigint or a text. */
@@ -7,7 +7,7 @@ export type RowValue = string | number | bigint | Uint8Array | null
 /** A row, in the order of its table's columns. */
 export type CopiedRow = readonly RowValue[]
 
-/** What a column holds; `other`: texts in a form of the database's own. */
+/** The kind of a column's values; `other`: texts in a database-specific form. */
 export type ValueKind = 'text' | 'integer' | 'number' | 'boolean' | 'date' | 'time' | 'datetime' | 'json' | 'bytes' | 'other'
 
 /** A column, with its type as declared. */
@@ -21,7 +21,7 @@ export interface RowColumn {
 export interface RowTable {
   readonly name: string
   readonly columns: readonly RowColumn[]
-  /** The primary key, by which rows are read in order; empty: all are read at once. */
+  /** The primary key, which orders reads; empty: all rows are read at once. */
   readonly key: readonly string[]
 }
 
@@ -30,7 +30,7 @@ export interface RowReference {
   readonly table: string
   readonly column: string
   readonly to: { readonly table: string; readonly column: string }
-  /** Whether a row goes with its target; otherwise its reference becomes null. */
+  /** Whether the row is deleted with its target; otherwise its reference becomes null. */
   readonly cascades: boolean
 }
 
@@ -40,7 +40,7 @@ export interface RowSource {
   readonly name: string
   tables(): Promise<readonly RowTable[]>
   count(table: RowTable): Promise<number>
-  /** At most `limit` rows behind the key `after`. */
+  /** At most `limit` rows after the key `after`. */
   read(table: RowTable, after: CopiedRow | null, limit: number): Promise<readonly CopiedRow[]>
   /** The rows whose `column` has one of the values, some hundred at most, in the order of their keys. */
   readWhere(table: RowTable, column: string, values: readonly RowValue[]): Promise<readonly CopiedRow[]>
@@ -58,38 +58,38 @@ export interface FileSnapshot {
   copyTo(file: string, report: (done: number, total: number) => void): Promise<void>
 }
 
-/** A value as a column can hold it, and why it differs from what was given. */
-export interface Fitted {
+/** A value that a column can hold, and the reason if it differs from the original. */
+export interface CoercedValue {
   readonly value: RowValue
-  /** `has 3 decimals, of which 2 are kept`. */
+  /** Such as `has 3 decimals, of which 2 are kept`. */
   readonly problem?: string
 }
 
-/** How far a part of a copy has come: the key of the last row. */
-export interface Progress {
+/** Progress of one part of a copy: the key of the last row. */
+export interface CopyProgress {
   readonly part: string
   readonly source: string
   readonly last: CopiedRow
 }
 
-/** Which transaction copied rows are written in: one for each batch, or that of the caller, which is not resumed. */
+/** Transactions of a copy: one for each batch, or the caller's, which cannot be resumed. */
 export type CopyTransactions = 'batches' | 'callers'
 
 /** A database that is written. */
 export interface RowTarget extends Omit<RowSource, 'missingTargets' | 'lastNumbers' | 'readWhere'> {
   /** References between its tables that it checks. */
   references(): Promise<readonly RowReference[]>
-  /** How the values of a column are fitted into it. */
-  fitter(column: RowColumn): (value: RowValue) => Fitted
+  /** Returns the coercion to a column. */
+  coercion(column: RowColumn): (value: RowValue) => CoercedValue
   /** The progress of a copy that was interrupted; null: there was none. */
-  progress(): Promise<readonly Progress[] | null>
+  progress(): Promise<readonly CopyProgress[] | null>
   /** Removes all rows of these tables, and the progress. */
   clear(tables: readonly RowTable[]): Promise<void>
   /** Inserts rows, and notes the progress in the same transaction. */
-  insert(table: RowTable, rows: readonly CopiedRow[], progress: Progress): Promise<void>
+  insert(table: RowTable, rows: readonly CopiedRow[], progress: CopyProgress): Promise<void>
   /** Gives rows, found by their keys, the values of their other columns; the progress as before. */
-  update(table: RowTable, rows: readonly CopiedRow[], progress: Progress): Promise<void>
-  /** Ends the copy: new rows get numbers behind `last`, and the progress is forgotten. */
+  update(table: RowTable, rows: readonly CopiedRow[], progress: CopyProgress): Promise<void>
+  /** Ends the copy: new rows get numbers greater than `last`, and the progress is removed. */
   finish(last: ReadonlyMap<string, number>): Promise<void>
 }
 
@@ -100,7 +100,7 @@ export type RowCondition = Readonly<Record<string, readonly RowValue[]>>
  * A database whose rows are replaced in one transaction, from `begin` to `commit`. Others see the old rows until then, and cannot write to
  * the tables of the transaction.
  */
-export interface RowReplacement extends Omit<RowSource, 'missingTargets'>, Pick<RowTarget, 'fitter'> {
+export interface RowReplacement extends Omit<RowSource, 'missingTargets'>, Pick<RowTarget, 'coercion'> {
   /** @throws ConfigError if others write to the tables for too long */
   begin(tables: readonly RowTable[]): Promise<void>
   /** Removes the rows that a condition selects. Returns how many. */
@@ -109,7 +109,7 @@ export interface RowReplacement extends Omit<RowSource, 'missingTargets'>, Pick<
   insert(table: RowTable, rows: readonly CopiedRow[]): Promise<void>
   /** Gives rows, found by their keys, the values of their other columns. */
   update(table: RowTable, rows: readonly CopiedRow[]): Promise<void>
-  /** Commits. New rows get numbers behind all that were ever given in `tables`. */
+  /** Commits. New rows get numbers greater than all that were ever used in `tables`. */
   commit(): Promise<void>
   rollback(): Promise<void>
 }
@@ -120,7 +120,6 @@ function withoutLastZeros(digits: string): string {
   return digits.slice(0, end)
 }
 
-/** Whether a text is a decimal number, with an exponent or without. */
 export const isDecimal = (text: string): boolean => /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/.test(text.trim())
 
 const significantDigits = (text: string): string =>
@@ -150,7 +149,7 @@ function canonicalJson(text: string): string {
   }
 }
 
-/** A time of day with three digits behind its seconds, or more. */
+/** A time of day with at least three fractional digits. */
 export const fullTime = (text: string): string => {
   const [, whole, seconds = ':00', fraction = ''] = /^(\d\d:\d\d)(:\d\d)?(?:\.(\d+))?$/.exec(text) ?? []
   return whole === undefined ? text : `${whole}${seconds}.${withoutLastZeros(fraction).padEnd(3, '0')}`
@@ -167,7 +166,7 @@ function canonical(kind: ValueKind, value: RowValue): string | null {
 
 const hashBytes = 8
 
-/** Adds up rows, in whatever order they come. */
+/** Adds up hashes of rows, in any order. */
 export interface Checksum {
   add(row: CopiedRow): void
   /** The number of rows and the sum of their hashes. */
@@ -175,7 +174,7 @@ export interface Checksum {
 }
 
 /** A checksum of rows with these columns. */
-export function openChecksum(columns: readonly RowColumn[]): Checksum {
+export function createChecksum(columns: readonly RowColumn[]): Checksum {
   let [rows, sum] = [0, 0n]
   return {
     add: (row) => {

@@ -4,7 +4,7 @@
 import { createHash, createHmac } from 'node:crypto'
 import { sql } from 'kysely'
 import type { MainConnection, RowReader, Transaction } from '../../database/database.js'
-import { contentOf, separated, upsert } from '../../database/portable-sql.js'
+import { contentDigest, joinWith, upsert } from '../../database/portable-sql.js'
 import { fullAccess, type Grants, grantsOf } from '../../foundation/grants.js'
 import { type AccountSettings, accountSettings } from './account-settings.js'
 import { ofContentApi, type TokenColumns } from './tokens.js'
@@ -51,16 +51,16 @@ export interface Watched {
 /** Returns a text that changes whenever data read by `readAccessState` or watched with it changes, including rows updated in place. */
 export async function stateText(database: MainConnection, tokens: TokenColumns, watched: Watched): Promise<string> {
   const all = (table: string, ...columns: readonly string[]) => {
-    const row = separated(
+    const row = joinWith(
       ' ',
       columns.map((column) => sql`coalesce(cast(${sql.ref(column)} as text), '')`),
     )
-    return sql`(select coalesce(${contentOf(row)}, '') from ${sql.table(table)})`
+    return sql`(select coalesce(${contentDigest(row)}, '') from ${sql.table(table)})`
   }
-  const settings = sql`(select coalesce(${contentOf(sql`value`)}, '') from strapi_core_store_settings
+  const settings = sql`(select coalesce(${contentDigest(sql`value`)}, '') from strapi_core_store_settings
     where ${sql.ref('key')} in ('plugin_i18n_default_locale', 'plugin_users-permissions_advanced'))`
   const [row] = await database.rows<{ state: string }>(
-    sql`select ${separated(';', [
+    sql`select ${joinWith(';', [
       all('up_roles', 'id', 'type'),
       all('up_permissions', 'id', 'action'),
       all('up_permissions_role_lnk', 'permission_id', 'role_id'),

@@ -5,7 +5,7 @@ import { createHash } from 'node:crypto'
 import { isIPv6 } from 'node:net'
 import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
-import { inBookkeeping, type MainConnection, type WriteDatabase } from '../../database/database.js'
+import { serviceTransaction, type MainConnection, type WriteDatabase } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
 import { upsert } from '../../database/portable-sql.js'
 import { ApiError } from '../../foundation/errors/errors.js'
@@ -243,7 +243,7 @@ export function openSharedCounters({ database, writer, dialect }: CounterDatabas
     row === undefined ? { count: 0, remaining: 0 } : { count: row.count, remaining: Math.min(Number(row.remaining), longest) }
   return {
     add: (key, amount, milliseconds, longest = milliseconds) =>
-      inBookkeeping(writer, async (transaction) => {
+      serviceTransaction(writer, async (transaction) => {
         const now = dialect.sharedClock()
         // Many counters of one kind must not displace those of another.
         const kind = key.slice(0, key.indexOf(' ') + 1)

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { sql } from 'kysely'
 import { insertRow } from '../../content/documents/store/rows.js'
 import type { RowReader, Transaction } from '../../database/database.js'
-import { same } from '../../database/portable-sql.js'
+import { isSame } from '../../database/portable-sql.js'
 import { newDocumentId } from '../../model/schema/document-id.js'
 
 export type SessionOrigin = 'users-permissions' | 'admin'
@@ -160,7 +160,7 @@ export async function nextSession(
 /** Ends all sessions of a family: those that were refreshed from each other. */
 async function endFamily(transaction: Transaction, origin: SessionOrigin, { user_id, device_id, absolute_expires_at }: Row): Promise<void> {
   await transaction.run(sql`delete from strapi_sessions where user_id = ${user_id} and origin = ${origin}
-    and absolute_expires_at = ${absolute_expires_at} and ${same(sql`device_id`, device_id)}`)
+    and absolute_expires_at = ${absolute_expires_at} and ${isSame(sql`device_id`, device_id)}`)
 }
 
 /** Ends the sessions of an owner on one device, or all. */
@@ -228,5 +228,5 @@ export async function notePassword(transaction: Transaction, { origin, id }: Ses
   if (row === null || row.user_id !== String(id)) return
   const metadata = JSON.stringify({ ...(JSON.parse(row.metadata ?? '{}') as object), passwordAt: new Date(at).toISOString() })
   await transaction.run(sql`update strapi_sessions set metadata = ${metadata} where user_id = ${row.user_id} and origin = ${origin}
-    and absolute_expires_at = ${row.absolute_expires_at} and ${same(sql`device_id`, row.device_id)}`)
+    and absolute_expires_at = ${row.absolute_expires_at} and ${isSame(sql`device_id`, row.device_id)}`)
 }

@@ -1,6 +1,6 @@
 // Exports a project as an archive in Strapi's format: all rows in one snapshot of the database, and the files that they name.
 import type { Absence, NamedFile, StoredFiles } from '../../content/media/stored-files.js'
-import { batchesOf } from '../../database/transfer/row-batches.js'
+import { readBatches } from '../../database/transfer/row-batches.js'
 import type { RowSource, RowValue } from '../../database/transfer/rows.js'
 import { stoppableWork } from '../../foundation/runtime/stoppable-work.js'
 import { fileType } from '../../model/schema/link.js'
@@ -266,7 +266,7 @@ async function* exportedConfiguration({ source, tables }: ExportedTables): Async
   for (const { table: name, type, columns } of configurationTables) {
     const table = tables.get(name)
     if (table === undefined) continue
-    for await (const batch of batchesOf(source, withColumns(table, Object.keys(columns))))
+    for await (const batch of readBatches(source, withColumns(table, Object.keys(columns))))
       for (const row of batch) {
         const members = Object.entries(columns).map(([column, form], index) => `${JSON.stringify(column)}:${written(form, row[index]!)}`)
         yield `{"type":"${type}","value":{${members.join(',')}}}`
@@ -296,7 +296,7 @@ async function* exportedOwnRows({ source, model, tables, exported }: ExportedTab
     if (table === undefined || !names.every((column) => table.columns.some((each) => each.name === column))) continue
     const read = withColumns(table, [...table.key.filter((column) => !names.includes(column)), ...names])
     const first = read.columns.length - names.length
-    for await (const batch of batchesOf(source, read))
+    for await (const batch of readBatches(source, read))
       for (const row of batch) {
         const value = Object.fromEntries(names.map((column, index) => [column, row[first + index] as string | number | null]))
         const uid = reference === null ? String(value.type) : reference.uidOf(model, value)

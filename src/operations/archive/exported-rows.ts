@@ -1,5 +1,5 @@
 // Rows of a content-type or component as the JSON objects of `entities/`: columns first, then the components, whose rows are read with them.
-import { batchesOf } from '../../database/transfer/row-batches.js'
+import { readBatches } from '../../database/transfer/row-batches.js'
 import type { CopiedRow, RowSource, RowTable, RowValue } from '../../database/transfer/rows.js'
 import { attributeTypes } from '../../model/schema/attributes.js'
 import {
@@ -89,7 +89,7 @@ export async function* exportedRows(tables: ExportedTables, type: ContentType): 
   if (table === undefined) return
   const writer = rowWriter(type, table)
   const ids = tables.exported.get(type.uid)!
-  for await (const batch of batchesOf(tables.source, writer.table)) {
+  for await (const batch of readBatches(tables.source, writer.table)) {
     for (let start = 0; start < batch.length; start += together) {
       const rows = batch.slice(start, start + together)
       const held = await heldBy(tables, type, writer.holding, rows)

@@ -1,5 +1,5 @@
 // Reads a whole archive before any change: checks it, counts its content, and lists what the project cannot hold.
-import { batchesOf } from '../../database/transfer/row-batches.js'
+import { readBatches } from '../../database/transfer/row-batches.js'
 import type { RowReplacement, RowTable, RowValue } from '../../database/transfer/rows.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { fileType } from '../../model/schema/link.js'
@@ -96,7 +96,7 @@ export async function checkArchive(context: ImportContext, report: (progress: Im
     const { component } = schemas.get(uid)?.attributes[attribute] ?? {}
     return typeof component === 'string' ? component : undefined
   }
-  const reader = openRowReader(model, tables, database.fitter, componentOf)
+  const reader = openRowReader(model, tables, database.coercion, componentOf)
   const relations = openRelations(model, tables)
   const found = openIds()
   const files = new Set<string>()
@@ -171,7 +171,7 @@ async function checkEntities(context: ImportContext, checks: EntityChecks): Prom
 /** The names of the files that rows of the project have. */
 async function noteOwnFiles({ database, model, tables }: ImportContext, files: Set<string>): Promise<void> {
   const table = tables.get(model.types.get(fileType)!.table)!
-  for await (const rows of batchesOf(database, withColumns(table, ['id', 'hash', 'ext', 'formats'])))
+  for await (const rows of readBatches(database, withColumns(table, ['id', 'hash', 'ext', 'formats'])))
     for (const [, hash, ext, formats] of rows)
       for (const name of namesOfFile(`{"hash":${JSON.stringify(hash)},"ext":${JSON.stringify(ext)},"formats":${formatsText(formats!)}}`))
         files.add(name)

@@ -1,5 +1,5 @@
 // Removes what an import replaces: entities with their components and relations, settings, and what Octavo notes about them.
-import { batchesOf } from '../../database/transfer/row-batches.js'
+import { readBatches } from '../../database/transfer/row-batches.js'
 import type { RowCondition, RowTable, RowValue } from '../../database/transfer/rows.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Component, ContentType, MorphTo, Schema } from '../../model/schema/types.js'
@@ -144,7 +144,7 @@ const entryColumns = ['id', 'component_type', 'cmp_id'] as const
 async function removeEntriesOf(context: ImportContext, remove: Remove, { componentTable }: ContentType): Promise<void> {
   const table = componentTable === null ? undefined : context.tables.get(componentTable)
   if (table === undefined) return
-  for await (const batch of batchesOf(context.database, withColumns(table, entryColumns)))
+  for await (const batch of readBatches(context.database, withColumns(table, entryColumns)))
     await removeRows(
       context,
       remove,

@@ -182,7 +182,7 @@ export async function writeConfiguration({ context, report, checked }: ImportWri
     if (written === undefined) continue
     const row = names.map((column, index) => {
       const stored = storedSetting(columns[column]!, column === 'value', value.get(column) ?? 'null')
-      return database.fitter(written.columns[index]!)(stored).value
+      return database.coercion(written.columns[index]!)(stored).value
     })
     buffer.add(written, row)
     if (buffer.isFull) await buffer.flush()

@@ -3,7 +3,7 @@
 
 import type { LibrarySwap, LibrarySwaps } from '../../content/media/library-swap.js'
 import type { CommandDatabase } from '../../database/database.js'
-import { batchesOf } from '../../database/transfer/row-batches.js'
+import { readBatches } from '../../database/transfer/row-batches.js'
 import type { CopiedRow, RowReplacement, RowTable } from '../../database/transfer/rows.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { fileType } from '../../model/schema/link.js'
@@ -160,7 +160,7 @@ async function remainingComponents({ database, model, tables }: ImportContext): 
     const ids = openIdSet()
     found.set(uid, ids)
     if (table !== undefined)
-      for await (const rows of batchesOf(database, withColumns(table, ['id']))) for (const [id] of rows) ids.add(Number(id))
+      for await (const rows of readBatches(database, withColumns(table, ['id']))) for (const [id] of rows) ids.add(Number(id))
   }
   return found
 }

@@ -2,7 +2,7 @@
 import {
   type CopiedRow,
   exactNumber,
-  type Fitted,
+  type CoercedValue,
   isDecimal,
   type RowReplacement,
   type RowTable,
@@ -56,7 +56,7 @@ export interface ArchivedRowReader {
 interface ScalarPlace {
   readonly attribute: Scalar
   readonly index: number
-  fit(value: RowValue): Fitted
+  fit(value: RowValue): CoercedValue
 }
 
 /** The imported parts of a shape. */
@@ -76,7 +76,7 @@ const deepest = 50
 export function openRowReader(
   model: Model,
   tables: ReadonlyMap<string, RowTable>,
-  fitter: RowReplacement['fitter'],
+  fitter: RowReplacement['coercion'],
   archived: ArchivedComponents,
 ): ArchivedRowReader {
   const plans = new Map<Schema, ShapePlan | null>()
@@ -160,7 +160,7 @@ function componentOf(
   return null
 }
 
-function planFor({ attributes }: Schema, table: RowTable, fitter: RowReplacement['fitter']): ShapePlan {
+function planFor({ attributes }: Schema, table: RowTable, fitter: RowReplacement['coercion']): ShapePlan {
   const there = new Set(table.columns.map(({ name }) => name))
   const all = [...attributes.values()]
   const kept = all.filter((one): one is Scalar => one.kind === 'scalar' && one.name !== 'id' && there.has(one.column))
@@ -244,7 +244,7 @@ function textOf(json: string): string | null {
 }
 
 /** Reads the value of an attribute. */
-function importedValue({ type }: Scalar, json: string): Fitted {
+function importedValue({ type }: Scalar, json: string): CoercedValue {
   if (json === 'null') return { value: null }
   const { family } = attributeTypes[type]
   if (family === 'json') return { value: importedJson(json) }
@@ -269,20 +269,20 @@ function importedValue({ type }: Scalar, json: string): Fitted {
 }
 
 /** Exact within 64 bits, the nearest double beyond them, as columns of SQLite keep it. */
-function importedInteger(text: string): Fitted {
+function importedInteger(text: string): CoercedValue {
   if (!/^-?\d{1,400}$/.test(text)) return { value: null, problem: 'is not an integer' }
   const integer = BigInt(text)
   if (BigInt.asIntN(64, integer) !== integer) return { value: Number(integer) }
   return { value: Number.isSafeInteger(Number(integer)) ? Number(integer) : integer }
 }
 
-function importedBoolean(text: string): Fitted {
+function importedBoolean(text: string): CoercedValue {
   if (/^(?:true|1)$/.test(text)) return { value: 1 }
   return /^(?:false|0)$/.test(text) ? { value: 0 } : { value: null, problem: 'is neither true nor false' }
 }
 
 /** `isTimestamp`: digits are milliseconds. */
-function importedMoment(text: string, isTimestamp: boolean): Fitted {
+function importedMoment(text: string, isTimestamp: boolean): CoercedValue {
   const isCount = /^-?\d{1,16}$/.test(text)
   const milliseconds = isCount && (isTimestamp || text.length > 8) ? Number(text) : Date.parse(text)
   return Number.isNaN(milliseconds) ? { value: null, problem: 'is not a timestamp' } : { value: milliseconds }

@@ -6,7 +6,7 @@ import { join, relative, resolve, sep } from 'node:path'
 import { type KeptFiles, openKeptFiles } from '../../content/media/kept-files.js'
 import { openStorages } from '../../content/media/storage/open.js'
 import type { Storage } from '../../content/media/storage/storage.js'
-import { driverOf } from '../../database/open.js'
+import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { stoppableWork } from '../../foundation/runtime/stoppable-work.js'
@@ -134,7 +134,7 @@ export const onCopy = (config: Config, folder: string): Config => ({
 /** Findings of `octavo doctor` in a backup. */
 export async function findingsOf(config: Config, folder: string, model: Model): Promise<readonly CheckResult[]> {
   const copy = onCopy(config, folder)
-  const view = await (await driverOf(copy)).snapshotOf(copy)
+  const view = await (await getDriver(copy)).openSnapshot(copy)
   try {
     return await examine({ database: view, model }, join(folder, uploadsName))
   } finally {
@@ -150,7 +150,7 @@ interface WrittenSchemas {
 /** Writes the schema files of the model that the copied database has; those of the project, where it does not know. */
 async function writeSchemas(folder: string, config: Config, onDisk: SchemaTexts): Promise<WrittenSchemas> {
   const copy = onCopy(config, folder)
-  const view = await (await driverOf(copy)).lookInto(copy)
+  const view = await (await getDriver(copy)).openView(copy)
   const texts = (await schemasOfDatabase(view).finally(() => view.close())) ?? onDisk
   const written: BackupFile[] = []
   for (const [path, text] of texts) {
@@ -258,7 +258,7 @@ async function copyObject(folder: string, storage: Storage | null, { file, seen,
 
 /** Names of objects whose rows have changed since the snapshot: they may have been replaced before they were fetched. */
 async function replacedObjects(config: Config, remote: readonly ReferencedFile[]): Promise<readonly string[]> {
-  const rows = await (await driverOf(config)).rows(config)
+  const rows = await (await getDriver(config)).rows(config)
   try {
     const now = new Map((await referencedFiles(rows)).map(({ url, row }) => [url, row]))
     return remote.filter(({ url, row }) => now.has(url) && now.get(url) !== row).map(({ names, url }) => names[0] ?? url)

@@ -1,7 +1,7 @@
 // A snapshot of the database together with its files, repeated until no file was replaced during it.
 import { setTimeout as pause } from 'node:timers/promises'
 import type { KeptFiles } from '../../content/media/kept-files.js'
-import { driverOf } from '../../database/open.js'
+import { getDriver } from '../../database/open.js'
 import type { FileSnapshot, RowSource } from '../../database/transfer/rows.js'
 import type { Config } from '../../foundation/config/config.js'
 import type { Model } from '../../model/schema/types.js'
@@ -58,7 +58,7 @@ export async function takeSnapshot(config: Config, model: Model, kept: KeptFiles
 type OpenSnapshot = Pick<ConsistentSnapshot, 'rows' | 'file'>
 
 async function openSnapshot(config: Config, model: Model, beforeSnapshot: () => void): Promise<OpenSnapshot> {
-  const driver = await driverOf(config)
+  const driver = await getDriver(config)
   if (driver.fileSnapshot === null) return { rows: await driver.rows(config, model, beforeSnapshot), file: null }
   const file = await driver.fileSnapshot(config, beforeSnapshot)
   return { rows: file.rows, file }

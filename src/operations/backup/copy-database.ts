@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rename, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { faultOf } from '../../database/sqlite/errors.js'
-import { checkDatabaseFile, settleCopy } from '../../database/sqlite/file/copied-database.js'
+import { classifyError } from '../../database/sqlite/errors.js'
+import { checkDatabaseFile, finalizeCopy } from '../../database/sqlite/file/copied-database.js'
 import { type FileLock, lockFile } from '../../database/sqlite/file/exclusive-access.js'
-import { type Copied, type CopyReport, copyDatabase } from '../../database/transfer/copy.js'
+import { type CopyResult, type CopyReport, copyDatabase } from '../../database/transfer/copy.js'
 import { openRowSource, openRowTarget, type RowsOptions } from '../../database/transfer/open-rows.js'
 import type { RowSource } from '../../database/transfer/rows.js'
 import type { Config } from '../../foundation/config/config.js'
@@ -50,17 +50,18 @@ export async function copyIntoFile(
 ): Promise<readonly string[]> {
   let left: readonly string[] = []
   if (file !== null) await file.copyTo(to, (done, total) => report('pages of the database', done, total))
-  else left = (await copyRows(config, rows, to, model, report)).left.filter((name) => !isLeftOut(name))
-  settleCopy(to, leftOut)
+  else left = (await copyRows(config, rows, to, model, report)).omitted.filter((name) => !isLeftOut(name))
+  finalizeCopy(to, leftOut)
   // SQLite makes files by the umask, and this one may be moved out of its folder.
   await giveAccess(to, ownerOnly)
   return left
 }
 
-async function copyRows(config: Config, source: RowSource, to: string, model: Model, report: ReportCopy): Promise<Copied> {
+async function copyRows(config: Config, source: RowSource, to: string, model: Model, report: ReportCopy): Promise<CopyResult> {
   const target = await openRowTarget(to, model, rowsOptionsOf(config))
   const options = {
-    ...{ adapted: null, overwrite: true },
+    onAdapted: null,
+    overwrite: true,
     report: ({ phase, table, done, total }: CopyReport) => report(`rows of ${table} (${phase})`, done, total),
   }
   try {
@@ -169,5 +170,5 @@ function lockUnlessHeld(folder: string): FileLock | null {
 export function explainSystemError(error: unknown, sentence: (message: string) => string): unknown {
   if (error instanceof ConfigError || error instanceof ApiError || !(error instanceof Error)) return error
   const isOfSystem = typeof (error as NodeJS.ErrnoException).syscall === 'string'
-  return isOfSystem || faultOf(error) === 'storage' ? new ConfigError(sentence(error.message)) : error
+  return isOfSystem || classifyError(error) === 'storage' ? new ConfigError(sentence(error.message)) : error
 }

@@ -6,7 +6,7 @@ import { chmod, chown, type FileHandle, lstat, mkdir, open, readdir, stat } from
 import { basename, dirname, join } from 'node:path'
 import type { Readable } from 'node:stream'
 import { decodedUrl } from '../../content/media/storage/s3-address.js'
-import { batchesOf } from '../../database/transfer/row-batches.js'
+import { readBatches } from '../../database/transfer/row-batches.js'
 import type { CopiedRow, RowSource, RowTable } from '../../database/transfer/rows.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { syncToDisk } from '../../foundation/runtime/sync-to-disk.js'
@@ -36,7 +36,7 @@ export async function referencedFiles(rows: RowSource): Promise<readonly Referen
   const table = (await rows.tables()).find(({ name }) => name === 'files')
   if (table === undefined) return []
   const found: ReferencedFile[] = []
-  for await (const batch of batchesOf(rows, table)) for (const row of batch) found.push(...filesOf(table, row))
+  for await (const batch of readBatches(rows, table)) for (const row of batch) found.push(...filesOf(table, row))
   return found
 }
 
@@ -45,7 +45,7 @@ export async function committedSwaps(rows: RowSource): Promise<ReadonlySet<strin
   const table = (await rows.tables()).find(({ name }) => name === 'octavo_file_swaps')
   const ids = new Set<string>()
   if (table === undefined) return ids
-  for await (const batch of batchesOf(rows, table)) for (const row of batch) ids.add(String(row[0]))
+  for await (const batch of readBatches(rows, table)) for (const row of batch) ids.add(String(row[0]))
   return ids
 }
 

@@ -6,7 +6,7 @@ import { access, lstat, mkdir, readFile, realpath, rm } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { hasRunningOwner } from '../../content/media/staging.js'
 import { openStorages } from '../../content/media/storage/open.js'
-import { lockFile, settleAlone } from '../../database/sqlite/file/exclusive-access.js'
+import { checkpointIfExclusive, lockFile } from '../../database/sqlite/file/exclusive-access.js'
 import { copyDatabase } from '../../database/transfer/copy.js'
 import { openRowSource, openRowTarget } from '../../database/transfer/open-rows.js'
 import type { Config } from '../../foundation/config/config.js'
@@ -162,7 +162,7 @@ async function refuseOther({ backup }: RestoreNote, from: string): Promise<void>
 /** @throws ConfigError while a service, or anything else, uses the project */
 async function refuseRunning({ uploadsFolder, database }: Config): Promise<void> {
   if (await hasRunningOwner(uploadsFolder)) throw new ConfigError('Octavo is running on this project; stop it first. Nothing was changed')
-  if (database.server === null && !settleAlone(database.filename))
+  if (database.server === null && !checkpointIfExclusive(database.filename))
     throw new ConfigError(`The database ${database.filename} is in use. Stop what has it open. Nothing was changed`)
 }
 
@@ -318,8 +318,8 @@ async function writeRows(config: Config, { from, report }: RestoreOptions): Prom
   try {
     const target = await openRowTarget(addressOf(config), model, rowsOptionsOf(config))
     try {
-      const { left } = await copyDatabase(source, target, {
-        ...{ adapted: null, overwrite: false },
+      const { omitted: left } = await copyDatabase(source, target, {
+        ...{ onAdapted: null, overwrite: false },
         report: ({ phase, table, done, total }) => report({ what: `rows of ${table} (${phase})`, done, total }),
       })
       return left

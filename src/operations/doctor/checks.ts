@@ -61,7 +61,7 @@ const shown = 5
 
 /** Runs every check. A check whose statement fails counts as one violation, with the error as its example. */
 export async function runChecks({ database, model }: ExaminedProject): Promise<readonly CheckResult[]> {
-  const { damage } = database
+  const { findDamage: damage } = database
   const found = damage === null ? [] : [await inspected('the database file is intact', damage)]
   let tables: Tables
   try {

@@ -1,6 +1,6 @@
 // A process that examines a project while its service runs: it delays no request and can be killed at any time.
 
-import { driverOf } from '../../database/open.js'
+import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import type { FromDoctorProcess, ToDoctorProcess } from './doctor-protocol.js'
 import { examine, reportOf } from './examine.js'
@@ -15,7 +15,7 @@ async function run({ settings, model }: ToDoctorProcess): Promise<FromDoctorProc
   try {
     // A view of a database depends on no other settings.
     const config = settings as Config
-    const view = await (await driverOf(config)).snapshotOf(config, settings.limits.doctorTimeout)
+    const view = await (await getDriver(config)).openSnapshot(config, settings.limits.doctorTimeout)
     return { report: reportOf(await examine({ database: view, model }, settings.uploadsFolder)) }
   } catch (error) {
     return { failure: (error as Error).message }

@@ -112,7 +112,7 @@ function addActivity(registry: Registry): (activity: DatabaseActivity) => void {
     for (const pool of pools) {
       count.set({ pool: pool.name, state: 'idle' }, pool.idle)
       count.set({ pool: pool.name, state: 'used' }, pool.used)
-      most.set({ pool: pool.name }, pool.most)
+      most.set({ pool: pool.name }, pool.max)
       waiting.set({ pool: pool.name }, pool.waiting)
       timeouts.inc({ pool: pool.name }, pool.timeouts)
     }

@@ -60,14 +60,14 @@ async function add(options: LiveModelOptions, inForce: InForce, { change, model,
   await fit(options, model)
   const id = await record(options, inForce, [log.insertChange(inForce.change, change, options.now()), ...notes])
   // A process whose change was not made may have removed what both have added.
-  await options.database.fit(model).catch((error: unknown) => {
+  await options.database.addMissing(model).catch((error: unknown) => {
     options.log.error({ err: error }, 'the tables of a change of the model could not be looked at again')
   })
   return id
 }
 
 async function fit(options: LiveModelOptions, model: Model): Promise<void> {
-  await options.database.fit(model).catch((error: unknown) => {
+  await options.database.addMissing(model).catch((error: unknown) => {
     if (!(error instanceof ConfigError)) throw refused(options, error, 'Nothing was changed')
     options.log.warn({ err: error }, 'the tables of a change of the model could not be made')
     throw new ApiError('ServiceUnavailableError', 'The tables could not be changed now. Nothing was changed; the log says why')
@@ -88,10 +88,15 @@ async function record({ database }: LiveModelOptions, { change }: InForce, state
 async function move(options: LiveModelOptions, inForce: InForce, { change, model, plan, notes }: ReadyChange): Promise<number> {
   const { database, now } = options
   const { steps } = plan
-  if (database.takeBack === null) {
+  if (database.revertChange === null) {
     const isMade = await database
-      .carryOut({
-        ...{ steps, model, isOutdated: log.isFollowed(inForce.change), make: [log.insertChange(inForce.change, change, now()), ...notes] },
+      .applyChange({
+        ...{
+          steps,
+          model,
+          isOutdated: log.isFollowed(inForce.change),
+          complete: [log.insertChange(inForce.change, change, now()), ...notes],
+        },
         progress: { done: log.doneOf(0), note: () => log.noteDone(0, 0) },
       })
       .catch((error: unknown) => {
@@ -140,8 +145,8 @@ async function carryOutFrom(
   }
   let reason: unknown = null
   try {
-    await database.carryOut({
-      ...{ steps, model: to, isOutdated: log.hasEnded(id), make: [log.makeChange(id, now())], giveUp, givesUpInUse: isNew },
+    await database.applyChange({
+      ...{ steps, model: to, isOutdated: log.hasEnded(id), complete: [log.makeChange(id, now())], giveUp, givesUpInUse: isNew },
       progress: { done: log.doneOf(id), note: (number) => log.noteDone(id, number) },
     })
   } catch (error) {
@@ -150,7 +155,7 @@ async function carryOutFrom(
   const state = await log.stateOf(database.main, id)
   if (state === 'underWay') throw reason
   if (state === 'made') {
-    await database.fit(to)
+    await database.addMissing(to)
     return null
   }
   if (state === 'givenUp') await takeBack(options, id, (await log.unfinishedChange(database.main))?.steps as readonly ReversingStep[])
@@ -159,8 +164,8 @@ async function carryOutFrom(
 
 /** Reverts the remains of an abandoned change. */
 async function takeBack({ database }: LiveModelOptions, id: number, steps: readonly ReversingStep[]): Promise<void> {
-  await database.takeBack!({
-    ...{ steps, isOutdated: log.hasEnded(id, true), make: [log.forgetChange(id)] },
+  await database.revertChange!({
+    ...{ steps, isOutdated: log.hasEnded(id, true), complete: [log.forgetChange(id)] },
     progress: { done: log.doneOf(id), note: (number) => log.noteDone(id, number) },
   })
 }
@@ -175,7 +180,7 @@ export async function finishInSteps(
   load: (files: FileChanges) => Promise<Model>,
 ): Promise<boolean> {
   const { config, database } = options
-  if (database.takeBack === null) return false
+  if (database.revertChange === null) return false
   const unfinished = await log.unfinishedChange(database.main)
   if (unfinished === null) return false
   const finish = () => finishChange(options, unfinished, load)

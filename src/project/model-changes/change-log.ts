@@ -1,7 +1,7 @@
 // The changes of the model as rows. A row that is made is what makes a change: without it the former model holds.
 
 import { type RawBuilder, sql } from 'kysely'
-import { inBookkeeping, type RowReader, type WriteDatabase } from '../../database/database.js'
+import { type RowReader, serviceTransaction, type WriteDatabase } from '../../database/database.js'
 import type { ReversingStep } from '../../model/diff/reversing.js'
 import type { PlanStep } from '../../model/diff/steps.js'
 import type { KeptPlace, Rename } from '../../model/diff/types.js'
@@ -208,7 +208,7 @@ export type RecordingStatements = readonly [insert: RawBuilder<unknown>, ...note
 
 /** Runs `insertChange`; resolves to the id of the change, or to null if another one follows the same change already. */
 export const recordChange = (writer: WriteDatabase, follows: number, [insert, ...notes]: RecordingStatements): Promise<number | null> =>
-  inBookkeeping(writer, async (transaction) => {
+  serviceTransaction(writer, async (transaction) => {
     const later = await transaction.rows(isFollowed(follows))
     if (later.length > 0) return null
     const id = await transaction.insert(insert)

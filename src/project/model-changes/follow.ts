@@ -44,7 +44,7 @@ export async function follow(options: LiveModelOptions, inForce: InForce, writes
   await options.check(next.model).catch((error: unknown) => {
     throw error instanceof ConfigError ? notFollowed(`whose change the code of this one does not fit: ${error.message}`) : error
   })
-  await database.fit(next.model)
+  await database.addMissing(next.model)
   putInForce(inForce, next, last.id)
   noteWritten(inForce, files, false)
   if (writesFiles) await writeAgain(options, inForce)

@@ -180,7 +180,7 @@ async function placeBehind({ config, start: { behind }, log }: LiveModelOptions,
 async function putUnfiledInForce(options: LiveModelOptions, inForce: InForce, files: FileChanges): Promise<void> {
   const loaded = await loadWith(options, inForce, files)
   await options.check(loaded.model)
-  await options.database.fit(loaded.model)
+  await options.database.addMissing(loaded.model)
   putInForce(inForce, loaded, inForce.change)
 }
 

@@ -26,13 +26,13 @@ function refusedNameOf(
 ): RefusedName | null {
   const taken = new Set<string>()
   for (const { name: table, columns } of tables) {
-    const key = names.tellCaseApart ? table : table.toLowerCase()
+    const key = names.areCaseSensitive ? table : table.toLowerCase()
     if (taken.has(key)) return { table, column: null, message: `The table ${table} is taken: two schemas or attributes would share it` }
     taken.add(key)
     const known = former.get(table)
-    if (known === undefined && names.isOwnTable(table))
+    if (known === undefined && names.isReservedTable(table))
       return { table, column: null, message: `The table ${table} has a name that the database keeps for itself` }
-    const own = columns.find((column) => names.ownColumns.has(column.name) && known?.has(column.name) !== true)
+    const own = columns.find((column) => names.reservedColumns.has(column.name) && known?.has(column.name) !== true)
     if (own !== undefined)
       return { table, column: own.name, message: `The column ${own.name} has a name that the database keeps for itself` }
   }

@@ -1,5 +1,5 @@
 // The model at a start: that of the project's files, and where the database has another one, what leads from it to that of the files.
-import { type DatabaseView, hasColumns, namesOf, type RowReader } from '../../database/database.js'
+import { type DatabaseView, databaseNames, hasColumns, type RowReader } from '../../database/database.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { commandLine } from '../../foundation/runtime/command-line.js'
 import type { Rename } from '../../model/diff/types.js'
@@ -35,7 +35,7 @@ export async function readStart({ config, findFields, isCommand }: StartingProje
   const load = (files: FileChanges) => loadWith({ config, findFields }, { unwritten: unfiled }, files)
   let { model, texts } = await load(new Map())
   if (view !== null) await refuseForeignDatabase(config, view, model)
-  if (stored === null) refuseNewNames(model, namesOf[config.database.client], (table) => tables?.has(table) === true)
+  if (stored === null) refuseNewNames(model, databaseNames[config.database.client], (table) => tables?.has(table) === true)
   if (stored === null || differencesOf(stored, texts).size === 0) return { model, texts, stored, change, former: null, behind: new Map() }
   let behind = filesBehind(config, isCommand, await changesAfter(view!.main, 0), { texts, stored })
   if (behind.size > 0) {

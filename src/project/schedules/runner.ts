@@ -4,7 +4,7 @@ import { setTimeout as pauseUnlessAborted } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
 import type { Leases, WorkLease } from '../../content/leases/leases.js'
-import { inBookkeeping, type MainConnection, type WriteDatabase } from '../../database/database.js'
+import { serviceTransaction, type MainConnection, type WriteDatabase } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
 import { insertMissing } from '../../database/portable-sql.js'
 import { ApiError } from '../../foundation/errors/errors.js'
@@ -246,7 +246,7 @@ async function giveBack(
   { name, time, last }: { readonly name: string; readonly time: number; readonly last: number },
 ): Promise<void> {
   try {
-    await inBookkeeping(writer, async (transaction) => {
+    await serviceTransaction(writer, async (transaction) => {
       if (!(await lease.confirm(transaction))) return
       transaction.follow(sql`update ${table} set last_time = ${last} where name = ${name} and last_time = ${time}`)
     })
@@ -275,7 +275,7 @@ export function openClaims({ database, writer, dialect: { timeOfDay } }: ClaimDa
       const known = await read(names)
       const missing = names.filter((name) => !known.has(name))
       if (missing.length === 0) return known
-      await inBookkeeping(writer, async (transaction) => {
+      await serviceTransaction(writer, async (transaction) => {
         for (const name of missing) transaction.follow(insertMissing(tableName, ['name', 'last_time'], sql`values (${name}, ${timeOfDay})`))
       })
       return read(names)
@@ -300,7 +300,7 @@ export function openClaims({ database, writer, dialect: { timeOfDay } }: ClaimDa
       return { kind: 'mine', claimed }
     },
     pass: (name, time, { lease }) =>
-      inBookkeeping(writer, async (transaction) => {
+      serviceTransaction(writer, async (transaction) => {
         if (await lease.confirm(transaction)) transaction.follow(taking(name, time))
       }),
   }

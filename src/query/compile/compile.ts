@@ -247,7 +247,7 @@ function pageOfLinks({ dialect }: Compiler, links: readonly Expression[], { star
 
 /** The ids of the parent rows, then the tables in this order: the ids are few. */
 function fromParents(compilation: Compiler, tables: readonly Expression[]): Expression {
-  return compilation.dialect.joinedInOrder([compilation.dialect.listed(parents, 'parents'), ...tables])
+  return compilation.dialect.joinedInOrder([compilation.dialect.numberTable(parents, 'parents'), ...tables])
 }
 
 const parent = column('parents', 'value')

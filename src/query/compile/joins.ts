@@ -2,7 +2,7 @@
 // targets. Filters, sort and populate all go through here.
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
-import { same } from '../../database/portable-sql.js'
+import { isSame } from '../../database/portable-sql.js'
 import { assertNever, type ContentType, type Schema } from '../../model/schema/types.js'
 import type { PathAttribute } from '../request.js'
 
@@ -156,7 +156,7 @@ function namesVersion(owner: Schema, target: ContentType, row: string, name: str
   const state = (alias: string) => sql`(${column(alias, 'published_at')} is null)`
   return [
     equal(column(shown, 'document_id'), named('document_id')),
-    ...(target.localized ? [same(column(shown, 'locale'), named('locale'))] : []),
+    ...(target.localized ? [isSame(column(shown, 'locale'), named('locale'))] : []),
     ...(hasVersions(owner) ? [equal(state(shown), state(row))] : []),
   ]
 }

@@ -2,7 +2,15 @@
 // and publishing writes share it (decision 017).
 import { sql } from 'kysely'
 import type { Dialect, Expression } from '../../database/dialect.js'
-import { andSameLocale, concat, differs, type Found, same as isSame, joined, type Listed } from '../../database/portable-sql.js'
+import {
+  andSameLocale,
+  concat,
+  differs,
+  isSame,
+  joinedTexts,
+  type ListedDocuments,
+  type SelectedRows,
+} from '../../database/portable-sql.js'
 import { type ColumnRelation, columnRelations } from '../../model/schema/owners.js'
 import type { Attribute, ContentType, LinkStorage, Model, MorphFrom, MorphTo, Relation, Scalar, Schema } from '../../model/schema/types.js'
 
@@ -171,7 +179,7 @@ function mediaDiffer(
   const listed = (owner: string): Expression => {
     const link = within.nextAlias()
     const order = ['field', 'order', 'id'].map((name) => column(link, name))
-    return sql`(select ${joined(concat(column(link, 'field'), ' ', column(link, 'file_id')), sql.join(order))} from ${from(link, owner)})`
+    return sql`(select ${joinedTexts(concat(column(link, 'field'), ' ', column(link, 'file_id')), sql.join(order))} from ${from(link, owner)})`
   }
   return [sql`(${rowsDiffer(within, { from, same }, draft, live)} and ${differs(listed(draft), listed(live))})`]
 }
@@ -221,7 +229,7 @@ const hasPublishedVersion = (target: ContentType): Expression =>
 function linksDiffer(within: Comparison, { storage, target: uid }: LinkRelation, draft: string, live: string): Expression {
   const target = within.model.types.get(uid)!
   const { table, here, there } = storage
-  const { listOf, joinedInOrder } = within.dialect
+  const { documentList: listOf, joinedInOrder } = within.dialect
   const place = storage.order === null ? sql`0` : sql.id('l', storage.order)
   const linked = joinedInOrder([sql`${sql.table(table)} as l`, sql`${sql.table(target.table)} as t`])
   const targetsOf = (owner: string) => sql`${linked} where t.id = ${sql.id('l', there)} and ${sql.id('l', here)} = ${column(owner, 'id')}`
@@ -242,8 +250,8 @@ function linksDiffer(within: Comparison, { storage, target: uid }: LinkRelation,
   const document = toDocument(target, 't')
   const isPublished = hasPublishedVersion(target)
   const counts = !storage.owner ? isPublished : within.exact === null ? sql`1 = 1` : sql`(${isPublished} or ${within.exact})`
-  const drafted: Listed = { document, place, id: sql`l.id`, from: sql`${targetsOf(draft)} and ${counts}`, once: true }
-  const shown: Listed = { document, place, id: sql`l.id`, from: targetsOf(live) }
+  const drafted: ListedDocuments = { document, place, id: sql`l.id`, from: sql`${targetsOf(draft)} and ${counts}`, once: true }
+  const shown: ListedDocuments = { document, place, id: sql`l.id`, from: targetsOf(live) }
   const rows = storage.owner ? [shown, pendingDocuments(within, table, live, [target])] : [shown]
   // Most documents use few of their type's relations.
   const links = (owner: string) => sql`exists (select 1 from ${sql.table(table)} as l where ${sql.id('l', here)} = ${column(owner, 'id')})`
@@ -252,7 +260,7 @@ function linksDiffer(within: Comparison, { storage, target: uid }: LinkRelation,
 }
 
 /** The targets of a published row's pending links. */
-function pendingDocuments(within: Comparison, table: string, live: string, targets: readonly ContentType[]): Listed {
+function pendingDocuments(within: Comparison, table: string, live: string, targets: readonly ContentType[]): ListedDocuments {
   const isThere = targets.map(
     (target) => sql`exists (select 1 from ${sql.table(target.table)} as t where h.target_type = ${within.text(target.uid)}
       and t.document_id = h.target_document${andSameLocale(target, sql`t.locale`, sql`h.target_locale`)})`,
@@ -286,7 +294,7 @@ function pointingDiffer(
 ): readonly Expression[] {
   const target = within.model.types.get(uid)!
   if (!target.draftAndPublish) return []
-  const { unindexed, listOf } = within.dialect
+  const { unindexed, documentList: listOf } = within.dialect
   const [id, kind] = [sql.id('l', storage.id), sql.id('l', storage.type)]
   const [from, place] =
     storage.kind === 'table'
@@ -322,21 +330,21 @@ function pointersDiffer(within: Comparison, { storage }: MorphTo, draft: string,
     return sql`(${differs(column(draft, storage.type), column(live, storage.type))} or ${differs(named(draft), named(live))})`
   }
   const [id, type] = [sql.id('l', storage.id), sql.id('l', storage.type)]
-  const rows = (owner: string): Listed => ({
+  const rows = (owner: string): ListedDocuments => ({
     document: concat(type, ' ', document(type, id)),
     place: sql`l."order"`,
     id: sql`l.id`,
     from: sql`${sql.table(storage.table)} as l where ${sql.id('l', storage.here)} = ${column(owner, 'id')}`,
   })
   const shown = sided.length === 0 ? [rows(live)] : [rows(live), pendingPointers(within, storage.table, live, sided)]
-  return differs(within.dialect.listOf([rows(draft)]), within.dialect.listOf(shown))
+  return differs(within.dialect.documentList([rows(draft)]), within.dialect.documentList(shown))
 }
 
 /** The same as `pendingDocuments`, with the type of each. */
-function pendingPointers(within: Comparison, table: string, live: string, targets: readonly ContentType[]): Listed {
+function pendingPointers(within: Comparison, table: string, live: string, targets: readonly ContentType[]): ListedDocuments {
   const { document, place, id, from } = pendingDocuments(within, table, live, targets)
-  const found: Found = { columns: { document, place, id }, from }
-  const rows = within.dialect.around([found], { document: 'text', place: 'real', id: 'integer' }, 'w')
+  const found: SelectedRows = { columns: { document, place, id }, from }
+  const rows = within.dialect.lateral([found], { document: 'text', place: 'real', id: 'integer' }, 'w')
   return {
     document: concat(sql`k.target_type`, ' ', sql`w.document`),
     place: sql`w.place`,

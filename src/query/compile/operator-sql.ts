@@ -20,7 +20,7 @@ const wholeTypes: ReadonlySet<ScalarType> = new Set(['integer', 'biginteger'])
 const compare =
   (comparison: ComparisonSign): OperatorSql =>
   ({ dialect, column, type }, [value]) =>
-    dialect.compared(column, comparison, value!, wholeTypes.has(type))
+    dialect.compare(column, comparison, value!, wholeTypes.has(type))
 
 const matching =
   (kind: 'contains' | 'startsWith' | 'endsWith', fold: boolean): OperatorSql =>

@@ -1,6 +1,6 @@
 // `octavo backup [folder]`: makes a complete backup of a project, also while a service runs; `--verify` checks one.
 import { createRequire } from 'node:module'
-import { driverOf } from '../../database/open.js'
+import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { type BackupReport, type MadeBackup, makeBackup } from '../../operations/backup/backup.js'
@@ -30,7 +30,7 @@ export const backupCommand = orExplain(async (folder: string, { to, verify, json
   if (to === undefined) throw new ConfigError('--to <path> is missing: where the backup is written. To check one: --verify <path>')
   const { config } = await readProjectFolder(folder, checkDatabase, loadWithoutSecrets)
   await onDatabase(config, async () => {
-    const view = await (await driverOf(config)).lookInto(config)
+    const view = await (await getDriver(config)).openView(config)
     await checkPrepared(view, config, folder).finally(() => view.close())
     const made = await make(config, to, allowMissingFiles)
     show(made, 'Backed up', json)

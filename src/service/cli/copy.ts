@@ -1,6 +1,6 @@
 // `octavo copy [folder]`: copies all rows of one database to another one, SQLite, PostgreSQL or MySQL, and verifies the copy.
 
-import { type Copied, type CopyReport, copyDatabase } from '../../database/transfer/copy.js'
+import { type CopyReport, type CopyResult, copyDatabase } from '../../database/transfer/copy.js'
 import { openRowSource, openRowTarget, type RowsOptions } from '../../database/transfer/open-rows.js'
 import { clientOfUrl } from '../../foundation/config/database-client.js'
 import { serverOf } from '../../foundation/config/database-server.js'
@@ -28,7 +28,7 @@ export const copyCommand = orExplain(async (folder: string, { from, to, adapt = 
   try {
     const target = await openRowTarget(to, model, options)
     try {
-      show(await copyDatabase(source, target, { adapted: adapt ? adapted : null, overwrite, report: createProgress(formatProgress) }))
+      show(await copyDatabase(source, target, { onAdapted: adapt ? adapted : null, overwrite, report: createProgress(formatProgress) }))
       const client = clientOfUrl(to)
       const variable = client === undefined ? 'DATABASE_FILENAME' : 'DATABASE_URL'
       print(`Next, to serve the copy, set in .env: DATABASE_CLIENT=${client ?? 'sqlite'} and ${variable}, which names it.`)
@@ -44,7 +44,7 @@ const verbs: Readonly<Record<CopyReport['phase'], string>> = { check: 'checking'
 
 const formatProgress = ({ phase, table, done, total }: CopyReport): string => `${verbs[phase]} ${table}: ${done} of ${total} rows`
 
-function show({ tables, rows, adapted, left, resumed }: Copied): void {
+function show({ tables, rows, adapted, omitted: left, resumed }: CopyResult): void {
   if (adapted > 0) print(`Changed ${adapted} values that the copy cannot hold.`)
   if (left.length > 0) print('Not copied, because the project has no such table or column:')
   for (const name of left) print(`  ${name}`)

@@ -1,6 +1,6 @@
 // `octavo doctor [folder]`: checks the project's database and files without changing anything, and reports the findings.
 
-import { driverOf } from '../../database/open.js'
+import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import type { Model } from '../../model/schema/types.js'
 import type { CheckResult } from '../../operations/doctor/checks.js'
@@ -27,8 +27,8 @@ export const doctorCommand = orExplain(async (folder: string, options: DoctorOpt
 })
 
 async function diagnose(config: Config, model: Model, folder: string, options: DoctorOptions): Promise<void> {
-  const driver = await driverOf(config)
-  const view = await driver.snapshotOf(config)
+  const driver = await getDriver(config)
+  const view = await driver.openSnapshot(config)
   try {
     await checkPrepared(view, config, folder)
     const foreign = await foreignIn(config, view, model)

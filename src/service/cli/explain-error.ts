@@ -1,6 +1,6 @@
 // Error messages of commands: one sentence for a problem of configuration, files or database, a line for each validation error, otherwise a
 // stack trace.
-import { driverOf } from '../../database/open.js'
+import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ApiError, ConfigError } from '../../foundation/errors/errors.js'
 import { describeNativeModule } from '../../foundation/errors/native-module.js'
@@ -27,9 +27,9 @@ export async function onDatabase<Result>(config: Config, work: () => Promise<Res
   try {
     return await work()
   } catch (error) {
-    const driver = await driverOf(config)
-    throw driver.faultOf(error) === 'storage'
-      ? new ConfigError(`The database ${driver.nameOf(config)} cannot be used: ${(error as Error).message}.`)
+    const driver = await getDriver(config)
+    throw driver.classifyError(error) === 'storage'
+      ? new ConfigError(`The database ${driver.getName(config)} cannot be used: ${(error as Error).message}.`)
       : error
   }
 }

@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
 import { openStoredFiles } from '../../content/media/stored-files.js'
-import { driverOf } from '../../database/open.js'
+import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import type { Model } from '../../model/schema/types.js'
@@ -30,8 +30,8 @@ export const exportCommand = orExplain(async (folder: string, options: Options) 
   const scope = scopeOf(options, model.types.keys())
   const container = await getContainer(options)
   await onDatabase(config, async () => {
-    const driver = await driverOf(config)
-    const view = await driver.lookInto(config)
+    const driver = await getDriver(config)
+    const view = await driver.openView(config)
     await checkPrepared(view, config, folder).finally(() => view.close())
     const base = resolve(options.file ?? `export_${formatFileTime(new Date())}`)
     show(await exportProject(config, model, { scope, container, base }))
@@ -44,7 +44,7 @@ async function exportProject(config: Config, model: Model, place: ArchivePlace):
   const { version } = createRequire(import.meta.url)('../package.json') as { readonly version: string }
   const interruption = watchInterruption()
   const files = place.scope.files ? await openStoredFiles(config) : null
-  const driver = await driverOf(config)
+  const driver = await getDriver(config)
   const source = await driver.rows(config, model)
   try {
     return await exportArchive(source, model, {

@@ -1,7 +1,7 @@
 // `octavo import [folder]`: replaces content, files and settings of a project by those of an archive of Strapi or of `octavo export`.
 import { join, resolve } from 'node:path'
 import { type LibrarySwaps, openLibrarySwaps } from '../../content/media/library-swap.js'
-import { driverOf } from '../../database/open.js'
+import { getDriver } from '../../database/open.js'
 import { type Config, loadConfig } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import type { Model } from '../../model/schema/types.js'
@@ -68,19 +68,19 @@ interface Import {
 }
 
 async function importInto(config: Config, model: Model, { archive, library, options, report }: Import): Promise<void> {
-  const driver = await driverOf(config)
+  const driver = await getDriver(config)
   const isNew = await isWithoutDatabase(config)
   const scope = scopeOf(options, model.types.keys())
   // The content of the project's seed would be replaced at once.
-  const fill = isNew && scope.isWhole ? async () => {} : seedLoader(config, model, driver.nameOf(config))
+  const fill = isNew && scope.isWhole ? async () => {} : seedLoader(config, model, driver.getName(config))
   const command = await driver.openForCommand(config, model, fill)
   try {
-    if (isNew) process.stderr.write(`Created the tables of ${driver.nameOf(config)}.\n`)
+    if (isNew) process.stderr.write(`Created the tables of ${driver.getName(config)}.\n`)
     await library.recover(command)
     const database = await driver.replacement(config, model, fill)
     try {
       const preview = await previewImport(archive, model, database, { scope, longestLine: config.limits.archiveLineBytes }, report)
-      show(preview, driver.nameOf(config))
+      show(preview, driver.getName(config))
       await consent(preview, isNew, options)
       await carryOutImport(preview, { library, command, report })
       print(`Imported ${sentenceOf(preview)}.`)
@@ -93,9 +93,9 @@ async function importInto(config: Config, model: Model, { archive, library, opti
 }
 
 async function isWithoutDatabase(config: Config): Promise<boolean> {
-  const driver = await driverOf(config)
+  const driver = await getDriver(config)
   if (!driver.exists(config)) return true
-  const view = await driver.lookInto(config)
+  const view = await driver.openView(config)
   return view.isEmpty().finally(() => view.close())
 }
 

@@ -1,6 +1,6 @@
 // `octavo indexes [folder]`: creates Octavo's own indexes now, with progress, instead of in the background after a start.
 
-import { driverOf } from '../../database/open.js'
+import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import type { Model } from '../../model/schema/types.js'
 import { onDatabase, orExplain } from './explain-error.js'
@@ -14,8 +14,8 @@ export const indexes = orExplain(async (folder: string) => {
 })
 
 async function createIndexes(config: Config, model: Model, folder: string): Promise<void> {
-  const driver = await driverOf(config)
-  const view = await driver.lookInto(config)
+  const driver = await getDriver(config)
+  const view = await driver.openView(config)
   try {
     await checkPrepared(view, config, folder)
   } finally {

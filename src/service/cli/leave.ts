@@ -2,8 +2,8 @@
 import { sql } from 'kysely'
 import { openLibrarySwaps } from '../../content/media/library-swap.js'
 import { hasAbandoned, hasRunningOwner, removeStaging } from '../../content/media/staging.js'
-import type { Additions, Leaving } from '../../database/driver.js'
-import { driverOf } from '../../database/open.js'
+import type { OctavoObjects, Uninstallation } from '../../database/driver.js'
+import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { actionsOfOctavo } from '../../identity/access/actions.js'
@@ -25,8 +25,8 @@ export const leaveCommand = orExplain(async (folder: string, options: Options) =
     throw new ConfigError('Octavo is running on this project; stop it first. Nothing was changed')
   await onDatabase(config, async () => {
     const undelivered = await undeliveredEvents(config)
-    const driver = await driverOf(config)
-    const leaving = await driver.leaving(config, actionsOfOctavo(model))
+    const driver = await getDriver(config)
+    const leaving = await driver.uninstall(config, actionsOfOctavo(model))
     try {
       await leave(config, model, { leaving, undelivered, options })
     } finally {
@@ -36,7 +36,7 @@ export const leaveCommand = orExplain(async (folder: string, options: Options) =
 })
 
 interface Departure {
-  readonly leaving: Leaving
+  readonly leaving: Uninstallation
   /** Events that a listener or webhook has not received. */
   readonly undelivered: number
   readonly options: Options
@@ -44,7 +44,7 @@ interface Departure {
 
 async function leave(config: Config, model: Model, { leaving, undelivered, options }: Departure): Promise<void> {
   const found = await leaving.find()
-  const name = (await driverOf(config)).nameOf(config)
+  const name = (await getDriver(config)).getName(config)
   if (isEmpty(found)) {
     await removeStaging(config.uploadsFolder)
     print(`Nothing of Octavo is in ${name}.`)
@@ -61,13 +61,13 @@ async function leave(config: Config, model: Model, { leaving, undelivered, optio
   print(`Removed. ${name} has the content as before, and only what Strapi makes. Octavo adds its tables again when it is started.`)
 }
 
-const isEmpty = ({ tables, indexes, permissions, others }: Additions): boolean =>
+const isEmpty = ({ tables, indexes, permissions, others }: OctavoObjects): boolean =>
   tables.size + indexes.length + permissions + others.length === 0
 
 /** Finishes the file cleanup of stopped processes. The database decides which files stay. */
 async function finishFiles(config: Config, model: Model): Promise<void> {
   if (!(await hasAbandoned(config.uploadsFolder))) return
-  const driver = await driverOf(config)
+  const driver = await getDriver(config)
   const database = await driver.openForCommand(config, model, async () => {})
   const library = await openLibrarySwaps(config)
   try {
@@ -94,7 +94,7 @@ const lost: Readonly<Record<string, string>> = {
   octavo_webhook_attempts: 'entries in the log of deliveries to webhooks',
 }
 
-function show({ tables, indexes, permissions, others }: Additions, undelivered: number, name: string): void {
+function show({ tables, indexes, permissions, others }: OctavoObjects, undelivered: number, name: string): void {
   print(`Octavo has added to ${name}:`)
   for (const [table, rows] of tables) print(`  the table ${table}${rows === 0 ? '' : ` (${pluralize(rows, 'row')})`}`)
   if (indexes.length > 0) print(`  ${pluralize(indexes.length, 'index', 'indexes')} (octavo_*)`)
@@ -113,8 +113,8 @@ function show({ tables, indexes, permissions, others }: Additions, undelivered: 
 
 /** Events that a listener or webhook has not received yet. */
 async function undeliveredEvents(config: Config): Promise<number> {
-  const driver = await driverOf(config)
-  const view = await driver.lookInto(config)
+  const driver = await getDriver(config)
+  const view = await driver.openView(config)
   try {
     const tables = await view.tables()
     if (!tables.has('octavo_outbox') || !tables.has('octavo_consumers')) return 0

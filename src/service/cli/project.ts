@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { refuseUnfinishedRestore } from '../../content/media/unfinished-restore.js'
 import { type DatabaseView, hasColumns, type MainConnection, type WriteDatabase } from '../../database/database.js'
-import { driverOf } from '../../database/open.js'
+import { getDriver } from '../../database/open.js'
 import { type Config, loadConfig } from '../../foundation/config/config.js'
 import { signOfStrapi } from '../../foundation/config/files.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
@@ -94,14 +94,14 @@ export async function withProject<Result>(folder: string, work: (project: Projec
 }
 
 async function withDatabase<Result>(given: Config, model: Model, work: (project: Project) => Promise<Result>): Promise<Result> {
-  const driver = await driverOf(given)
+  const driver = await getDriver(given)
   const isNew = !driver.exists(given)
   const saved = await ensureSecrets(given)
   const { config } = saved
   // Standard output belongs to the command, so side effects are reported on standard error.
   process.stderr.write(reportCreated(saved))
-  const { main, writes, close } = await driver.openForCommand(config, model, seedLoader(config, model, driver.nameOf(config)))
-  if (isNew) process.stderr.write(`Created the database ${driver.nameOf(config)}.\n`)
+  const { main, writes, close } = await driver.openForCommand(config, model, seedLoader(config, model, driver.getName(config)))
+  if (isNew) process.stderr.write(`Created the database ${driver.getName(config)}.\n`)
   try {
     return await work({ config, model, database: main, writer: writes })
   } finally {
@@ -119,8 +119,8 @@ export async function lookIntoProject<Result>(
 ): Promise<Result> {
   const { config, model } = await readProjectFolder(folder, checkDatabase)
   return onDatabase(config, async () => {
-    const driver = await driverOf(config)
-    const view = await driver.lookInto(config)
+    const driver = await getDriver(config)
+    const view = await driver.openView(config)
     try {
       await checkPrepared(view, config, folder)
       return await work({ config, model, database: view.main })
@@ -134,7 +134,7 @@ export async function lookIntoProject<Result>(
 export const lookIntoStarted = <Result>(folder: string, work: (project: Omit<Project, 'writer'>) => Promise<Result>): Promise<Result> =>
   lookIntoProject(folder, async (project) => {
     if (await hasColumns(project.database, 'octavo_model_history')) return work(project)
-    const database = (await driverOf(project.config)).nameOf(project.config)
+    const database = (await getDriver(project.config)).getName(project.config)
     throw new ConfigError(
       `Octavo has not been started on the database ${database} yet. Start the service once: ${commandLine('start', folder)}`,
     )
@@ -143,24 +143,24 @@ export const lookIntoStarted = <Result>(folder: string, work: (project: Omit<Pro
 /** @throws ConfigError if there is no database; where the project had one, it is what a start says */
 export async function checkDatabase(config: Config, folder: string): Promise<void> {
   await refuseLost(config)
-  const driver = await driverOf(config)
+  const driver = await getDriver(config)
   if (!driver.exists(config))
-    throw new ConfigError(`There is no database at ${driver.nameOf(config)} yet. Start the service once: ${commandLine('start', folder)}`)
+    throw new ConfigError(`There is no database at ${driver.getName(config)} yet. Start the service once: ${commandLine('start', folder)}`)
 }
 
 /** @throws ConfigError if the project has lost its database */
-export const refuseLost = async (config: Config): Promise<void> => (await driverOf(config)).refuseLost(config, strapiEvidence(config))
+export const refuseLost = async (config: Config): Promise<void> => (await getDriver(config)).refuseLost(config, strapiEvidence(config))
 
 /** @throws ConfigError if the database has no tables: its first start did not finish, or it lost its content */
 export async function checkPrepared(view: DatabaseView, config: Config, folder: string): Promise<void> {
   if (!(await view.isEmpty())) return
-  const driver = await driverOf(config)
+  const driver = await getDriver(config)
   driver.refuseEmptied(config)
   if ((await view.tables()).names.length > 0)
     throw new ConfigError(
-      `Octavo has not been started on the database ${driver.nameOf(config)} yet. Its tables are of another program: what a start says about them tells whether it can be used.`,
+      `Octavo has not been started on the database ${driver.getName(config)} yet. Its tables are of another program: what a start says about them tells whether it can be used.`,
     )
-  throw new ConfigError(`The database ${driver.nameOf(config)} is empty. Start the service once: ${commandLine('start', folder)}`)
+  throw new ConfigError(`The database ${driver.getName(config)} is empty. Start the service once: ${commandLine('start', folder)}`)
 }
 
 /** Evidence, other than Octavo's own files, that a project without a database had one; null if there is none. */

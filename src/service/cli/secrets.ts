@@ -18,7 +18,7 @@ import {
 } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { DatabaseLock } from '../../database/database.js'
-import { driverOf } from '../../database/open.js'
+import { getDriver } from '../../database/open.js'
 import type { Config } from '../../foundation/config/config.js'
 import { dotEnvOf, generatedSecretsLine, readDotEnv } from '../../foundation/config/files.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
@@ -44,7 +44,7 @@ export interface SavedSecrets {
 export async function ensureSecrets(config: Config): Promise<SavedSecrets> {
   const names = Object.keys(config.missingSecrets)
   if (names.length === 0) return { config, made: [] }
-  const driver = await driverOf(config)
+  const driver = await getDriver(config)
   const lock = await driver.lock(config, config.limits.startWait)
   try {
     const present = readDotEnv(config.folder)

@@ -1,7 +1,7 @@
 // Serves a project in this process: opens the service, listens, prints example requests, and stops gracefully.
 import type { Logger } from 'pino'
 import { refuseUnfinishedRestore } from '../../content/media/unfinished-restore.js'
-import { driverOf } from '../../database/open.js'
+import { getDriver } from '../../database/open.js'
 import { type Config, loadConfig } from '../../foundation/config/config.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { adaptYoungGeneration, profileOf } from '../../foundation/runtime/gc.js'
@@ -82,10 +82,12 @@ async function listen(folder: string, options: ServeOptions): Promise<void> {
   checkProject(given.folder)
   refuseUnfinishedRestore(given)
   if (!replaces) await checkPorts(given)
-  const driver = await driverOf(given)
+  const driver = await getDriver(given)
   await refuseLost(given)
   const { config, service } = await open(given, logger).catch((error: Error) => {
-    throw driver.faultOf(error) === null ? error : new ConfigError(`The database ${driver.nameOf(given)} cannot be used: ${error.message}.`)
+    throw driver.classifyError(error) === null
+      ? error
+      : new ConfigError(`The database ${driver.getName(given)} cannot be used: ${error.message}.`)
   })
   warnOfRelations(logger, service.model)
   const address = await service.listen().catch(async (error: Error) => {
@@ -94,7 +96,7 @@ async function listen(folder: string, options: ServeOptions): Promise<void> {
   })
   adaptYoungGeneration(profileOf(config.database.server !== null, limits.cacheBytes > 0))
   if (!replaces) {
-    await announce(config, service, { address, database: driver.nameOf(config) })
+    await announce(config, service, { address, database: driver.getName(config) })
     void reportProjectCode(config, service, logger)
   }
   shutdown.serves((delay, isReplaced) => service.close({ delay, isReplaced }), limits)

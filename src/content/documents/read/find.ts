@@ -1,6 +1,6 @@
 // Reading documents: the query string is read once per caller and text, the plan is compiled once per shape, and then
 // only values travel.
-import type { KeptForms, PlanHandle, ReadAnswer, ReadBytes, ReadDatabase } from '../../../database/database.js'
+import type { CachedForms, PlanHandle, ReadBytes, ReadDatabase, ReadResult } from '../../../database/database.js'
 import { forbidden } from '../../../foundation/errors/errors.js'
 import { fullAccess, type Grants } from '../../../foundation/grants.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
@@ -13,7 +13,7 @@ import type { CodeRequest, FindReadHooks, Policies, ReadCaller, TypeReadHooks } 
 import type { Plans } from './plans.js'
 import { type RowSelector, readRevised, type WholeRow } from './whole-document.js'
 
-export type { KeptForms, ReadBytes }
+export type { CachedForms as KeptForms, ReadBytes }
 
 /** A read of a type's documents. `action` must be granted; the query string says the rest. */
 export interface Find extends ReadTarget {
@@ -48,7 +48,7 @@ export interface DocumentReads {
    * Answers a read as JSON bytes; null where one document was asked for and is not there.
    * @throws ApiError 403 without the grant, 400 for parameters that make no sense or name what may not be seen.
    */
-  find(grants: Grants, wanted: Find): Promise<ReadAnswer>
+  find(grants: Grants, wanted: Find): Promise<ReadResult>
   /** The same for parameters that are data already, with the answer parsed; null where one document is not there. Hooks around reads do not hold. */
   findData(grants: Grants, wanted: Omit<Find, 'query'> & { readonly parameters: Parameters }): Promise<unknown>
   readonly checkUpload: CheckUpload
@@ -60,7 +60,7 @@ export interface DocumentReads {
   findAsService(wanted: Omit<Find, 'action'>): Promise<unknown>
 }
 
-function parseResponse(answer: ReadAnswer): unknown {
+function parseResponse(answer: ReadResult): unknown {
   if (answer === null) return null
   const value = JSON.parse(Buffer.from(answer.bytes).toString('utf8')) as unknown
   answer.release()
@@ -89,7 +89,7 @@ export function createDocumentReads(
   { addDefaults, aroundReads, policies, revisionKey }: ReadSettings = noSettings,
 ): DocumentReads {
   /** Reads with the policies and hooks of the project around it. */
-  async function findWithin(around: TypeReadHooks, asker: ReadCaller, grants: Grants, wanted: Find): Promise<ReadAnswer> {
+  async function findWithin(around: TypeReadHooks, asker: ReadCaller, grants: Grants, wanted: Find): Promise<ReadResult> {
     const { type, query, identity, envelope, isGone, format = 'flat' } = wanted
     const given = readParameters(query, context.pages.arrayLimit)
     const asked = toCodeRequest(asker, grants, wanted, addDefaults === null ? given : addDefaults(type, given))

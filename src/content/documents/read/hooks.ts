@@ -1,5 +1,5 @@
 // Types of the project's code around reads: its view of a request, policies and hooks.
-import type { ReadAnswer } from '../../../database/database.js'
+import type { ReadResult } from '../../../database/database.js'
 import type { Grants } from '../../../foundation/grants.js'
 import type { OperationCaller } from '../../../foundation/public/documents.js'
 import type { ApiAction, ReadResponse } from '../../../foundation/public/type-settings.js'
@@ -28,7 +28,7 @@ export interface TypeReadHooks {
   /** Returns the parameters to read with. @throws ApiError as the response */
   before(asked: CodeRequest): Promise<Parameters>
   /** Returns the response as the project wants it; null: it leaves responses as they are. */
-  readonly after: ((asked: CodeRequest, answer: ReadAnswer, format: ReadResponse['format']) => Promise<ReadAnswer>) | null
+  readonly after: ((asked: CodeRequest, answer: ReadResult, format: ReadResponse['format']) => Promise<ReadResult>) | null
 }
 
 /** Finds the code around the reads of a type; null: none. */

@@ -1,7 +1,7 @@
 // Reads a whole row, including everything hidden from callers: to validate or compare it, and to compute its revision.
 
 import { createHmac } from 'node:crypto'
-import type { ReadAnswer, Transaction } from '../../../database/database.js'
+import type { ReadResult, Transaction } from '../../../database/database.js'
 import { fileType, isPolymorphicTarget } from '../../../model/schema/link.js'
 import { isColumnRelation } from '../../../model/schema/owners.js'
 import type { Attribute, ContentType, Model, MorphTo, Relation, Scalar, Schema } from '../../../model/schema/types.js'
@@ -49,7 +49,7 @@ export async function readWholeBytes(
 }
 
 /** The bytes of an answer, for longer than it is held. */
-export function copyBytes(answer: ReadAnswer): Uint8Array | null {
+export function copyBytes(answer: ReadResult): Uint8Array | null {
   if (answer === null) return null
   const bytes = Uint8Array.from(answer.bytes)
   answer.release()

@@ -2,7 +2,7 @@
 import { sql } from 'kysely'
 import type { Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
-import { same } from '../../../database/portable-sql.js'
+import { isSame } from '../../../database/portable-sql.js'
 import type { ContentType, Media } from '../../../model/schema/types.js'
 import type { RelationInput } from '../input/types.js'
 import { placeEntries } from './positions.js'
@@ -84,7 +84,7 @@ export function copyMedia(transaction: Transaction, from: Owner, to: Owner, attr
   const links = fileLinks(dialect, from.shape, [from.id], attributes)
   const isSameAs = (row: string) =>
     sql.join(
-      ['file_id', 'field', 'order'].map((name) => same(sql.id('f', name), sql.id(row, name))),
+      ['file_id', 'field', 'order'].map((name) => isSame(sql.id('f', name), sql.id(row, name))),
       sql` and `,
     )
   const own = isOfAny(dialect, to.shape, [to.id], attributes)

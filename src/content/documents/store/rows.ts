@@ -1,6 +1,6 @@
 // The rows of documents: one per locale and publication state. Inserts, updates, look-ups; no rules about their content.
 import { type RawBuilder, sql } from 'kysely'
-import type { Moment, Transaction } from '../../../database/database.js'
+import type { DocumentState, Transaction } from '../../../database/database.js'
 import { andSameLocale, insertDefaults, localeOf, notBefore, type Stored, updateFrom } from '../../../database/portable-sql.js'
 import type { ContentType, Scalar, Schema } from '../../../model/schema/types.js'
 
@@ -61,7 +61,7 @@ export interface Compared {
   readonly locale: string | null
   readonly differs: RawBuilder<unknown>
   /** When it was last known to be in sync; null: never. */
-  readonly synced: Moment | null
+  readonly synced: DocumentState | null
 }
 
 /** All versions of a document, drafts first. */

@@ -1,6 +1,6 @@
 // Writes webhooks: rows of Strapi's table, and what Octavo keeps beside them.
 import { sql } from 'kysely'
-import { inBookkeeping, type Transaction, type WriteDatabase } from '../../../database/database.js'
+import { serviceTransaction, type Transaction, type WriteDatabase } from '../../../database/database.js'
 import { endOfPause, registration, removal } from '../cursors.js'
 import { putDelivery } from '../delivery-rows.js'
 import { type EventHead, openEventLog } from '../event-log.js'
@@ -50,7 +50,7 @@ async function registerWebhook(transaction: Transaction, id: number): Promise<vo
 
 /** Ends the deliveries of a webhook that was disabled or deleted, maybe by Strapi; not those of one that is enabled again meanwhile. */
 export function endDeliveries(writer: Pick<WriteDatabase, 'transaction'>, id: number): Promise<void> {
-  return inBookkeeping(writer, (transaction) => endDeliveriesIn(transaction, id))
+  return serviceTransaction(writer, (transaction) => endDeliveriesIn(transaction, id))
 }
 
 async function endDeliveriesIn(transaction: Transaction, id: number): Promise<void> {

@@ -1,5 +1,5 @@
 // Processes a few images at a time, each in its own process with low priority. Idle processes end.
-import { unavailable } from '../../../database/errors.js'
+import { unavailableError } from '../../../database/errors.js'
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { openTurns } from '../../../foundation/runtime/turns.js'
 import { asApiError, tooManyUploads } from '../receive.js'
@@ -108,8 +108,9 @@ export function openImages(limits: ImageLimits, processed: (seconds: number) => 
 function imageOf(outcome: Outcome): SourceImage {
   if (outcome.kind === 'made') return outcome.image
   if (outcome.kind === 'broken') throw new ApiError('ApplicationError', 'File is not a valid image')
-  if (outcome.kind === 'lost') throw unavailable('The image could not be processed', new Error('an image process was killed from outside'))
+  if (outcome.kind === 'lost')
+    throw unavailableError('The image could not be processed', new Error('an image process was killed from outside'))
   if (outcome.kind === 'unstarted')
-    throw unavailable('The image could not be processed', new Error(`an image process could not be started: ${outcome.message}`))
+    throw unavailableError('The image could not be processed', new Error(`an image process could not be started: ${outcome.message}`))
   throw asApiError(Object.assign(new Error(outcome.message), { code: outcome.code }))
 }

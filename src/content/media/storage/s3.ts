@@ -6,7 +6,7 @@ import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
 import { pipeline } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import aws4 from 'aws4'
-import { unavailable } from '../../../database/errors.js'
+import { unavailableError } from '../../../database/errors.js'
 import type { S3Config } from '../../../foundation/config/storage.js'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import { isSafeInBrowsers } from '../media-types.js'
@@ -78,7 +78,7 @@ export function openS3Storage(config: S3Config, limits: StorageLimits, report: (
       } else if (isTimeout(failure)) break
     }
     report(failure)
-    throw unavailable('Files cannot be stored at the moment', failure)
+    throw unavailableError('Files cannot be stored at the moment', failure)
   }
 
   return {

@@ -1,5 +1,5 @@
-// Carries out a change of the content model on MySQL or MariaDB: step by step, on a connection of its own. What ends it leaves the steps that
-// are done; the next try goes on behind them.
+// Applies a change of the content model on MySQL or MariaDB step by step, on a dedicated connection. Finished steps stay after a failure;
+// the next attempt continues after them.
 
 import { type RawBuilder, sql } from 'kysely'
 import type { ServerSettings } from '../../../foundation/config/database-server.js'
@@ -14,39 +14,38 @@ import { expressionOf } from '../../../model/diff/sql-text.js'
 import type { MovedColumn, PlanStep, StepNamed } from '../../../model/diff/steps.js'
 import type { Model } from '../../../model/schema/types.js'
 import { quoted } from '../../../model/tables/table.js'
-import { makeDrafts, play, renameInSettings, type ScriptRow, type ScriptWords, storeContentTypes } from '../../change-scripts.js'
-import type { ModelWork, TakingBack } from '../../database.js'
+import { createDrafts, renameInSettings, runScript, type ScriptDialect, type ScriptRow, storeContentTypes } from '../../change-scripts.js'
+import type { ModelWork, RevertWork } from '../../database.js'
 import type { Dialect } from '../../dialect.js'
-import { unavailable } from '../../errors.js'
-import { type Filling, fillColumn } from '../backfill-column.js'
+import { unavailableError } from '../../errors.js'
+import { type Backfill, backfillColumn } from '../backfill-column.js'
 import { releaseLock, takeLock } from './catalog.js'
 import {
   copyStatement,
+  createCopiesTable,
   dropCopies,
+  inspectTables,
   isDeclaredInPlace,
-  lookAt,
   type PresentTables,
   putBackStatement,
-  reversalsLeft,
+  remainingReversals,
+  remainingStatements,
   someRow,
-  statementsLeft,
   type TableStep,
-  tableOfCopies,
 } from './change-statements.js'
-import { type Client, type MysqlQueryable, objectsOf } from './client.js'
-import { fitterFor } from './coerce-values.js'
-import { explained, isConflict, isConnectionLoss, isLasting, isStaleCheck } from './errors.js'
+import { type Client, type MysqlQueryable, toObjects } from './client.js'
+import { coercionTo } from './coerce-values.js'
+import { isConflict, isConnectionLoss, isLasting, isStaleCheck, toApiError } from './errors.js'
 import { onClient, openPool } from './pool.js'
 import { preparationError } from './prepare-database.js'
 import { assignRows, reading } from './rows.js'
-import { execute, openStatements } from './statements.js'
+import { createStatements, execute } from './statements.js'
 import { writeMysqlSql } from './translate-sql.js'
 
-/** What changes of a database are carried out with. */
-export interface MysqlCarryingOut {
+export interface MysqlChangeOptions {
   readonly settings: ServerSettings
   readonly dialect: Dialect
-  /** Milliseconds to wait for a table that is in use; everybody who comes later waits behind that. */
+  /** Milliseconds to wait for a table in use; later requests for that table wait as long. */
   readonly wait: number
   /** Milliseconds to wait for another process that changes tables. */
   readonly waitForOthers: number
@@ -54,101 +53,101 @@ export interface MysqlCarryingOut {
   failed(error: Error): void
 }
 
-/** Times that a step is begun; between two of them whoever waited behind it has its turn. Milliseconds until the next one. */
+/** Attempts of one step; waiting requests run in the pauses between them. Milliseconds of a pause. */
 const [tries, pauseBetween] = [3, 500]
 
 /**
- * Carries out what is left of a change. Resolves to false, and changes nothing, where it is outdated.
- * @throws ApiError 503 where a table is in use for too long or the server is lost; steps that are noted are done then
+ * Applies the remaining steps of a change. Resolves to false without an effect if it is outdated. @throws ApiError 503 if a table is in use
+ * for too long or the server is lost; recorded steps are done then
  */
-export const carryOutOnMysql = (options: MysqlCarryingOut, work: ModelWork): Promise<boolean> =>
+export const applyMysqlChange = (options: MysqlChangeOptions, work: ModelWork): Promise<boolean> =>
   onConnection(options, (client) => carryOutOn(client, options, work))
 
-/** Works on a connection of its own. */
-async function onConnection<Result>(options: MysqlCarryingOut, work: (client: Client) => Promise<Result>): Promise<Result> {
+/** Runs work on a dedicated connection. */
+async function onConnection<Result>(options: MysqlChangeOptions, work: (client: Client) => Promise<Result>): Promise<Result> {
   const pool = openPool(options.settings, { max: 1, failed: options.failed })
   try {
     return await onClient(pool, work)
   } catch (error) {
     if (isConnectionLoss(error)) options.failed(error as Error)
-    throw explained(preparationError(error))
+    throw toApiError(preparationError(error))
   } finally {
     await pool.close()
   }
 }
 
 /**
- * Takes back what was done of a change. Resolves to false, and changes nothing, where somebody else has done it.
- * @throws ApiError 503 as `carryOutOnMysql`
+ * Reverts the finished steps of a change. Resolves to false without an effect if another process has done so. @throws ApiError 503 as
+ * `applyMysqlChange`
  */
-export const takeBackOnMysql = (options: MysqlCarryingOut, work: TakingBack): Promise<boolean> =>
+export const revertMysqlChange = (options: MysqlChangeOptions, work: RevertWork): Promise<boolean> =>
   onConnection(options, (client) =>
-    changing(client, options, work, async (session) => {
+    withTableLock(client, options, work, async (session) => {
       const { steps, progress } = work
-      for (let index = await doneOf(session, progress); index < steps.length; index++)
-        await tried(() => runReversingStep(session, { step: steps[index]!, done: progress.note(index + 1) }))
+      for (let index = await readProgress(session, progress); index < steps.length; index++)
+        await retryInUse(() => runReversingStep(session, { step: steps[index]!, done: progress.note(index + 1) }))
     }),
   )
 
-const carryOutOn = (client: Client, options: MysqlCarryingOut, work: ModelWork): Promise<boolean> =>
-  changing(client, options, work, async (session) => {
+const carryOutOn = (client: Client, options: MysqlChangeOptions, work: ModelWork): Promise<boolean> =>
+  withTableLock(client, options, work, async (session) => {
     const { steps, model, progress } = work
-    const first = await doneOf(session, progress)
+    const first = await readProgress(session, progress)
     // Writes that looked for changes before this one was recorded are waited for; later ones see it.
-    await orGiveUp(session, work, first, () => client.query("alter table octavo_model_history comment = ''"))
+    await abandoningOnFailure(session, work, first, () => client.query("alter table octavo_model_history comment = ''"))
     for (let index = first; index < steps.length; index++) {
       const step = steps[index]!
       const [later, copies, done] = [steps.slice(index + 1), copiedRows(step, index), progress.note(index + 1)]
-      await orGiveUp(session, work, index, () => runStep(session, { step, later, copies, model, done }))
+      await abandoningOnFailure(session, work, index, () => runStep(session, { step, later, copies, model, done }))
     }
   })
 
-/** Runs what comes after the first `done` steps. Where it cannot be executed the change is given up, if that is possible. @throws its error */
-async function orGiveUp(
+/** Runs the work after the first `done` steps. If it cannot succeed, abandons the change if possible. @throws its error */
+async function abandoningOnFailure(
   { ask }: MysqlStepSession,
   { giveUp, givesUpInUse = false }: ModelWork,
   done: number,
   run: () => Promise<unknown>,
 ): Promise<void> {
   try {
-    await tried(run)
+    await retryInUse(run)
   } catch (error) {
     const isGivenUp = isLasting(error) || (givesUpInUse && isInUse(error))
     const given = isGivenUp ? giveUp?.(done) : undefined
     if (given === undefined || given === null) throw error
     await ask(given)
-    throw isInUse(error) ? unavailable(`${inUse}. What was done of it was taken back; try again`, (error as Error).cause) : error
+    throw isInUse(error) ? unavailableError(`${inUse}. What was done of it was taken back; try again`, (error as Error).cause) : error
   }
 }
 
-/** How many steps earlier tries have finished. */
-async function doneOf({ ask }: MysqlStepSession, { done }: ModelWork['progress']): Promise<number> {
+/** Number of steps finished by earlier attempts. */
+async function readProgress({ ask }: MysqlStepSession, { done }: ModelWork['progress']): Promise<number> {
   const [noted] = await ask(done)
   return Number(noted?.done ?? 0)
 }
 
-/** Runs steps while nobody else changes tables, and then the statements that make it count. */
-async function changing(
+/** Runs steps under the lock for changes of tables, and then the statements that complete the change. */
+async function withTableLock(
   client: Client,
-  { dialect, wait, waitForOthers }: MysqlCarryingOut,
-  { isOutdated, make }: Pick<ModelWork, 'isOutdated' | 'make'>,
+  { dialect, wait, waitForOthers }: MysqlChangeOptions,
+  { isOutdated, complete: make }: Pick<ModelWork, 'isOutdated' | 'complete'>,
   work: (session: MysqlStepSession) => Promise<void>,
 ): Promise<boolean> {
-  // No column of moments is given a value here: what stands beside values need not be known.
-  const statements = openStatements(dialect)
+  // No timestamp is bound here, so column types are not needed.
+  const statements = createStatements(dialect)
   const session: MysqlStepSession = {
     client,
     dialect,
     ask: async (query) => {
       const { text, values } = writeMysqlSql(query)
-      return objectsOf(await execute(statements, client, text, values))
+      return toObjects(await execute(statements, client, text, values))
     },
   }
   if (!(await takeLock(client, 'prepare', waitForOthers)))
-    throw unavailable('Another process changes the tables of the database; try again')
+    throw unavailableError('Another process changes the tables of the database; try again')
   try {
     if ((await session.ask(isOutdated)).length > 0) return false
-    // Rows go and come in an order of their own, and tables with them.
+    // Rows are moved in an order that ignores foreign keys, as are tables.
     await client.query(`set session foreign_key_checks = 0, lock_wait_timeout = ${Math.max(1, Math.ceil(wait / 1000))}`)
     await work(session)
     await dropCopies(client)
@@ -161,18 +160,18 @@ async function changing(
 
 const inUse = 'A table of the change is in use'
 
-/** Whether a step was tried as often as it is, because of a table in use. */
+/** Whether all attempts of a step failed because a table is in use. */
 const isInUse = (error: unknown): boolean => error instanceof ApiError && isConflict(error.cause)
 
 /** Tries a step again where a table was in use. */
-async function tried(step: () => Promise<unknown>): Promise<void> {
+async function retryInUse(step: () => Promise<unknown>): Promise<void> {
   for (let left = tries; ; left--) {
     try {
       await step()
       return
     } catch (error) {
       if (!isConflict(error)) throw error
-      if (left === 1) throw unavailable(`${inUse}. It is not finished yet; try again`, error)
+      if (left === 1) throw unavailableError(`${inUse}. It is not finished yet; try again`, error)
       await pause(pauseBetween)
     }
   }
@@ -185,11 +184,11 @@ export interface MysqlStepSession {
   ask(query: RawBuilder<unknown>): Promise<readonly ScriptRow[]>
 }
 
-/** A step, with what comes behind it, and what notes that it is done. */
+/** A step, the later steps, and the statement that records its end. */
 export interface MysqlStep {
   readonly step: PlanStep
   readonly later: readonly PlanStep[]
-  /** What is copied before it is changed, in case the change has to be taken back. */
+  /** Rows to copy before the step changes them, in case the change is reverted. */
   readonly copies: readonly RowsToCopy[]
   /** The new model. */
   readonly model: Model
@@ -198,7 +197,7 @@ export interface MysqlStep {
 
 /** Runs a step, or what an earlier try has left of it, and notes it. */
 export async function runStep(session: MysqlStepSession, { step, later, copies, model, done }: MysqlStep): Promise<void> {
-  const there = lookAt(session.client)
+  const there = inspectTables(session.client)
   const change = async (work: () => Promise<unknown>): Promise<void> => {
     const copied = await tablesOfCopies(session, copies, there)
     await inTransaction(session, done, async () => {
@@ -210,19 +209,19 @@ export async function runStep(session: MysqlStepSession, { step, later, copies, 
     case 'keepRows':
       return keepRows(session, step, done)
     case 'moveRows':
-      await goOnCounting(session, step, there)
+      await raiseNextId(session, step, there)
       return moveRows(session, step, there, done)
     case 'deleteRows':
     case 'setValues':
       return change(async () => {
-        if (!isOfOthers(step.table) || (await there.table(step.table))) await session.ask(expressionOf(rowStatement(step)))
+        if (!isPanelTable(step.table) || (await there.table(step.table))) await session.ask(expressionOf(rowStatement(step)))
       })
     case 'makeDrafts':
-      return change(() => play(makeDrafts(step, model, wordsOf(session)), session.ask))
+      return change(() => runScript(createDrafts(step, model, scriptDialect(session)), session.ask))
     case 'renameInSettings':
-      return change(() => play(renameInSettings(step), session.ask))
+      return change(() => runScript(renameInSettings(step), session.ask))
     case 'storeContentTypes':
-      return change(() => play(storeContentTypes(step, model), session.ask))
+      return change(() => runScript(storeContentTypes(step, model), session.ask))
     default:
       return changeTables(session, step, there, later, done)
   }
@@ -236,9 +235,9 @@ async function tablesOfCopies(
 ): Promise<readonly RowsToCopy[]> {
   const filled: RowsToCopy[] = []
   for (const rows of copies) {
-    const isFilled = (!isOfOthers(rows.table) || (await there.table(rows.table))) && (await ask(someRow(rows))).length > 0
+    const isFilled = (!isPanelTable(rows.table) || (await there.table(rows.table))) && (await ask(someRow(rows))).length > 0
     if (!isFilled) continue
-    await client.query(tableOfCopies(rows))
+    await client.query(createCopiesTable(rows))
     filled.push(rows)
   }
   return filled
@@ -249,7 +248,7 @@ export async function runReversingStep(
   session: MysqlStepSession,
   { step, done }: { readonly step: ReversingStep; readonly done: RawBuilder<unknown> },
 ): Promise<void> {
-  const there = lookAt(session.client)
+  const there = inspectTables(session.client)
   const { client } = session
   switch (step.kind) {
     case 'putRowsBack':
@@ -261,7 +260,7 @@ export async function runReversingStep(
     case 'dropColumn':
     case 'putColumnBack':
     case 'addForeignKey':
-      for await (const statement of reversalsLeft(step, there)) await alterTable(client, statement)
+      for await (const statement of remainingReversals(step, there)) await alterTable(client, statement)
       await session.ask(done)
       return
     default:
@@ -270,7 +269,7 @@ export async function runReversingStep(
 }
 
 /** Tables of the panel: one that an older Strapi made has not all of them. */
-const isOfOthers = (table: string): boolean => /^(?:strapi|admin)_/.test(table)
+const isPanelTable = (table: string): boolean => /^(?:strapi|admin)_/.test(table)
 
 async function inTransaction({ client, ask }: MysqlStepSession, done: RawBuilder<unknown>, work: () => Promise<unknown>): Promise<void> {
   await client.query('start transaction')
@@ -293,7 +292,7 @@ async function changeTables(
 ): Promise<void> {
   const { client } = session
   await dropOwnIndexes(session, step, there)
-  for await (const statement of statementsLeft(step, there, later)) await alterTable(client, statement)
+  for await (const statement of remainingStatements(step, there, later)) await alterTable(client, statement)
   if (step.kind === 'convertColumn') await fillMysqlColumn(client, { ...step, from: step.as, to: step.column.name })
   if (step.kind === 'declareColumn' && !isDeclaredInPlace(step))
     await fillMysqlColumn(client, { table: step.table, from: step.as, to: step.column.name, conversion: asItIs })
@@ -320,7 +319,7 @@ async function alterTable(client: Client, statement: string): Promise<void> {
 
 const asItIs: Conversion = { from: 'text', to: 'text', rule: 'same' }
 
-/** Moves rows, with what is kept aside in their columns where that is asked for. */
+/** Moves rows, with the archived values in their columns if requested. */
 async function moveRows(
   session: MysqlStepSession,
   step: StepNamed<'moveRows'>,
@@ -339,7 +338,7 @@ async function moveRows(
   await inTransaction(session, done, () => session.ask(expressionOf(rowStatement({ ...step, columns: [...step.columns, ...kept] }))))
 }
 
-/** Copies rows to a table of their own. It has the keys of the former, since some servers take no table without. */
+/** Copies rows to an archive table. It has the same primary key, since some servers require one. */
 async function keepRows(session: MysqlStepSession, step: StepNamed<'keepRows'>, done: RawBuilder<unknown>): Promise<void> {
   const { client, ask } = session
   await client.query(`create table if not exists ${quoted(step.as)} like ${quoted(step.table)}`)
@@ -353,14 +352,14 @@ async function keepRows(session: MysqlStepSession, step: StepNamed<'keepRows'>, 
   })
 }
 
-/** New rows of the table that rows move to get numbers behind those that the former gave. */
-async function goOnCounting({ client }: MysqlStepSession, { from, to }: StepNamed<'moveRows'>, there: PresentTables): Promise<void> {
+/** New rows of the target table get numbers greater than those of the source table. */
+async function raiseNextId({ client }: MysqlStepSession, { from, to }: StepNamed<'moveRows'>, there: PresentTables): Promise<void> {
   const [given, next] = [await there.nextId(from), await there.nextId(to)]
   if (given > next) await client.query(`alter table ${quoted(to)} auto_increment = ${given}`)
 }
 
-/** Ids behind all that the table has given: nobody else writes to it meanwhile, or the step fails and is tried again. */
-const wordsOf = ({ dialect }: MysqlStepSession): ScriptWords => ({
+/** Ids greater than any in use: concurrent writes to the table make the step fail, and it is repeated. */
+const scriptDialect = ({ dialect }: MysqlStepSession): ScriptDialect => ({
   rows: dialect.rows,
   newIds: (table) => sql`select greatest(coalesce((select max(id) from ${sql.table(table)}), 0), coalesce((select auto_increment - 1
     from information_schema.tables where table_schema = database() and table_name = ${table}), 0)) as id`,
@@ -370,7 +369,7 @@ const wordsOf = ({ dialect }: MysqlStepSession): ScriptWords => ({
   },
 })
 
-/** Indexes of our own have names by what they are about; under the new one they are created in the background. */
+/** Octavo's indexes are named after their columns; renamed ones are created again in the background. */
 async function dropOwnIndexes({ client }: MysqlStepSession, step: TableStep, there: PresentTables): Promise<void> {
   const about = renamedBy(step)
   if (about === null) return
@@ -379,13 +378,13 @@ async function dropOwnIndexes({ client }: MysqlStepSession, step: TableStep, the
 }
 
 /** Fills it. */
-export function fillMysqlColumn(client: MysqlQueryable, filling: Filling): Promise<void> {
+export function fillMysqlColumn(client: MysqlQueryable, filling: Backfill): Promise<void> {
   const { tables, read } = reading(client, '')
   const name = filling.table
-  return fillColumn(
+  return backfillColumn(
     {
       columns: async () => new Map((await tables()).find((each) => each.name === name)!.columns.map((column) => [column.name, column])),
-      fitterFor,
+      coercionTo,
       read: (columns, after, limit) => read({ name, columns, key: ['id'] }, after === null ? null : [after], limit),
       write: (columns, rows) => assignRows(client, { name, columns, key: ['id'] }, rows),
     },

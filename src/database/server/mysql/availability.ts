@@ -5,18 +5,18 @@ import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { MainConnection } from '../../database.js'
 import { lossRetrier } from '../retry-transaction.js'
 import { readCatalog } from './catalog.js'
-import { type Client, objectsOf } from './client.js'
+import { type Client, toObjects } from './client.js'
 import { type MysqlServer, mysqlDialects } from './dialect.js'
-import { explained, isConnectionLoss, isTimeout } from './errors.js'
+import { isConnectionLoss, isTimeout, toApiError } from './errors.js'
 import { onClient, openPool, type Pool } from './pool.js'
-import { execute, type MysqlStatements, openStatements } from './statements.js'
+import { createStatements, execute, type MysqlStatements } from './statements.js'
 import { writeMysqlSql } from './translate-sql.js'
 
 /** Connections for permissions and health. */
 const smallPool = 2
 
 /** A server that can be reached. */
-export interface MysqlReached {
+export interface MysqlServerConnection {
   readonly settings: ServerSettings
   readonly small: Pool
   readonly statements: MysqlStatements
@@ -26,20 +26,20 @@ export interface MysqlReached {
 }
 
 /** Opens the small pool, and makes sure that the server can be reached. @throws ConfigError with a sentence */
-export async function reach(config: Config, failed: (error: Error) => void = () => {}): Promise<MysqlReached> {
+export async function connectToServer(config: Config, failed: (error: Error) => void = () => {}): Promise<MysqlServerConnection> {
   const settings = config.database.server!
   if (settings.url !== null && !/^(?:mysql|mariadb):\/\//.test(settings.url))
     throw new ConfigError('DATABASE_URL is none of MySQL or MariaDB: it begins with mysql://')
   const small = openPool(settings, { max: smallPool, failed })
   try {
-    const statements = openStatements(mysqlDialects[await checkServer(small)])
+    const statements = createStatements(mysqlDialects[await checkServer(small)])
     statements.learn(await onClient(small, readCatalog))
     return { settings, small, statements, isGalera: await onClient(small, async (client) => client.isGalera), close: () => small.close() }
   } catch (error) {
     await small.close()
     if (error instanceof ConfigError) throw error
     throw new ConfigError(
-      `The database at ${placeOf(settings)} cannot be used: ${(error as Error).message || (error as { code?: string }).code}.`,
+      `The database at ${formatServer(settings)} cannot be used: ${(error as Error).message || (error as { code?: string }).code}.`,
     )
   }
 }
@@ -47,7 +47,7 @@ export async function reach(config: Config, failed: (error: Error) => void = () 
 /** The oldest servers that have what statements here need: JSON_TABLE, and collations that do not pad. */
 const oldest: Readonly<Record<MysqlServer, readonly number[]>> = { MariaDB: [10, 11, 0], MySQL: [8, 0, 19] }
 
-/** Which server it is. @throws ConfigError where it is older than what is supported */
+/** Identifies the server. @throws ConfigError if its version is not supported */
 export async function checkServer(pool: Pool): Promise<MysqlServer> {
   const { rows } = await onClient(pool, (client) => client.query('select version()'))
   const version = String(rows[0]![0])
@@ -61,7 +61,7 @@ export async function checkServer(pool: Pool): Promise<MysqlServer> {
 }
 
 /** The server and database as they may be shown: without a password. */
-export function placeOf({ url, host, port, name }: Pick<ServerSettings, 'url' | 'host' | 'port' | 'name'>): string {
+export function formatServer({ url, host, port, name }: Pick<ServerSettings, 'url' | 'host' | 'port' | 'name'>): string {
   if (url === null) return `${host}:${port}/${name}`
   if (!URL.canParse(url)) return 'mysql://…'
   const parsed = new URL(url)
@@ -74,22 +74,22 @@ export function placeOf({ url, host, port, name }: Pick<ServerSettings, 'url' | 
 export type MysqlLend = <Result>(work: (client: Client) => Promise<Result>) => Promise<Result>
 
 /** `failed` receives losses of connections, also those that no caller notices. */
-export function openMainConnection(
+export function createMainConnection(
   lend: MysqlLend,
   statements: MysqlStatements,
   failed: (error: Error) => void = () => {},
 ): MainConnection {
   const retried = lossRetrier({ isConnectionLoss, isTimeout }, failed)
   return {
-    // Neither server tells cheaply, and in order with commits, whether anything was committed: it is looked at what was.
+    // Neither server reports commits cheaply and in order, so callers always compare the rows.
     isRemote: true,
     changed: async () => true,
     rows: async (query) => {
       const { text, values } = writeMysqlSql(query)
       try {
-        return objectsOf(await retried(() => lend((client) => execute(statements, client, text, values)))) as never
+        return toObjects(await retried(() => lend((client) => execute(statements, client, text, values)))) as never
       } catch (error) {
-        throw explained(error)
+        throw toApiError(error)
       }
     },
   }

@@ -41,23 +41,23 @@ export async function readCatalog(database: MysqlQueryable): Promise<MysqlCatalo
   return { tables, ownTables: own.flat(), indexes: named }
 }
 
-/** Begins a transaction in which all reads see the same rows. */
+/** Begins a transaction with one snapshot for all reads. */
 export const beginSnapshot = async (client: MysqlQueryable): Promise<void> => {
   await client.query('start transaction with consistent snapshot, read only')
 }
 
-/** A foreign key that has one column, and what it references. */
+/** A foreign key of one column. */
 export interface ColumnKey {
   readonly table: string
   readonly column: string
   readonly parent: string
   readonly key: string
-  /** What becomes of a row whose target is removed: `CASCADE`, `SET NULL`, … */
+  /** The action on deletion of the target: `CASCADE`, `SET NULL`, … */
   readonly rule: string
 }
 
 /** The foreign keys of the current database that have one column. */
-export async function columnKeysOf(connection: MysqlQueryable): Promise<readonly ColumnKey[]> {
+export async function readForeignKeys(connection: MysqlQueryable): Promise<readonly ColumnKey[]> {
   const textsOf = async (text: string) => (await connection.query(text)).rows as readonly (readonly string[])[]
   const keys = await textsOf(
     `select table_name, constraint_name, min(column_name), min(referenced_table_name), min(referenced_column_name)
@@ -77,7 +77,7 @@ export async function columnKeysOf(connection: MysqlQueryable): Promise<readonly
 async function danglingRows(connection: MysqlQueryable): Promise<readonly string[]> {
   const { tables } = await readCatalog(connection)
   const found: string[] = []
-  for (const { table, column, parent, key } of await columnKeysOf(connection)) {
+  for (const { table, column, parent, key } of await readForeignKeys(connection)) {
     const id = tables.get(table)?.some(({ name }) => name === 'id') === true ? 'c.id' : "'?'"
     const { rows } = await connection.query(
       `select ${id} from ${quoted(table)} c
@@ -94,7 +94,7 @@ export const inspectMysql = (connection: MysqlQueryable): Inspection => ({
     const { tables } = await readCatalog(connection)
     return { has: (table) => tables.has(table), names: [...tables.keys()] }
   },
-  damage: null,
+  findDamage: null,
   danglingRows: () => danglingRows(connection),
 })
 
@@ -116,8 +116,8 @@ export async function findSchemaMismatches(database: MysqlQueryable, model: Mode
   })
 }
 
-/** How columns are declared. MariaDB declares JSON as text with a check that it is valid. */
-export async function declaredColumnsOf(database: MysqlQueryable): Promise<DeclaredColumn> {
+/** Reads declared types. MariaDB declares JSON as text with a validity check. */
+export async function readDeclaredColumns(database: MysqlQueryable): Promise<DeclaredColumn> {
   const { tables } = await readCatalog(database)
   const checked = await database
     .query(
@@ -132,7 +132,7 @@ export async function declaredColumnsOf(database: MysqlQueryable): Promise<Decla
     checked.has(`${table}.${column}`) ? 'json' : (tables.get(table)?.find(({ name }) => name === column)?.type ?? null)
 }
 
-/** What is done by one process at a time: preparing the database, starting on it, creating indexes. */
+/** Work that only one process does at a time. */
 export type LockName = 'prepare' | 'start' | 'index'
 
 /** The lock's name; the same in every version. */

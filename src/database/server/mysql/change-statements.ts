@@ -1,5 +1,5 @@
-// The statements of those steps of a change of the content model that change tables, in the words of MySQL and MariaDB. Each of them is a
-// transaction by itself, so a step that was begun is looked at: what is there already is not done again.
+// Statements of model change steps that alter tables on MySQL and MariaDB. Each statement commits by itself, so an interrupted step is
+// inspected first and only its remaining statements are executed.
 
 import type { RawBuilder } from 'kysely'
 import { copiesPrefix, type ReversingStep, type RowsToCopy } from '../../../model/diff/reversing.js'
@@ -8,9 +8,9 @@ import { expressionOf, id, type SqlText, sqlText } from '../../../model/diff/sql
 import type { PlanStep, StepNamed } from '../../../model/diff/steps.js'
 import { type Column, type Index, quoted } from '../../../model/tables/table.js'
 import { computedText, statementText } from '../../change-scripts.js'
-import { holdsAll } from '../backfill-column.js'
+import { isWiderType } from '../backfill-column.js'
 import type { MysqlQueryable } from './client.js'
-import { charactersOf, columnText, createStatement, declaredType, foreignKeyText, indexText } from './create-tables.js'
+import { columnText, createStatement, declaredType, foreignKeyText, getCharacterSet, indexText } from './create-tables.js'
 import { literal } from './statements.js'
 import { writeMysqlSql } from './translate-sql.js'
 
@@ -31,7 +31,7 @@ export type TableStep = StepNamed<
   | 'dropForeignKey'
 >
 
-/** What is there now. */
+/** Inspects the current tables. */
 export interface PresentTables {
   table(name: string): Promise<boolean>
   column(table: string, name: string): Promise<PresentColumn | null>
@@ -42,7 +42,7 @@ export interface PresentTables {
   nextId(table: string): Promise<number>
   /** The character set of new tables, as `charactersOf` says. */
   characters(): Promise<string>
-  /** Indexes of our own on a table, or on one of its columns. */
+  /** Octavo's indexes on a table, or on one of its columns. */
   ownIndexes(table: string, column: string | null): Promise<readonly string[]>
 }
 
@@ -56,7 +56,7 @@ export interface PresentColumn {
 const text = (value: string): string => literal(value, 'plain')
 
 /** Looks into the catalog for one thing at a time. */
-export function lookAt(client: MysqlQueryable): PresentTables {
+export function inspectTables(client: MysqlQueryable): PresentTables {
   const found = async (from: string, where: string) => {
     const { rows } = await client.query(`select 1 from information_schema.${from} where ${where} limit 1`)
     return rows.length > 0
@@ -77,7 +77,7 @@ export function lookAt(client: MysqlQueryable): PresentTables {
       const { rows } = await client.query(`select column_name from information_schema.columns where ${of(table)} order by ordinal_position`)
       return rows.map(([name]) => ({ name: String(name) }))
     },
-    characters: () => charactersOf(client),
+    characters: () => getCharacterSet(client),
     index: (table, name) => found('statistics', `${of(table)} and index_name = ${text(name)}`),
     foreignKey: (table, name) =>
       found('table_constraints', `${of(table)} and constraint_type = 'FOREIGN KEY' and constraint_name = ${text(name)}`),
@@ -101,17 +101,17 @@ const alter = (table: string, ...changes: readonly string[]): string => `alter t
 const added = (column: Column): string => columnText({ ...column, notNull: column.notNull && column.default !== null })
 
 /**
- * Statements one after the other: the next is asked for when the one before it has been executed, so that what a former try has done is
- * seen. `later`: the steps behind this one.
+ * A sequence of statements: each is requested after the previous one was executed, and takes its effects into account. `later`: the
+ * following steps.
  */
-export type StatementsInTurn = AsyncGenerator<string, void, void>
+export type StatementSequence = AsyncGenerator<string, void, void>
 
-/** The statements of a step that are still to be executed. A column that is to be filled is there at the end, and empty. */
-export async function* statementsLeft(
+/** Remaining statements of a step. They leave a column that is to be filled empty. */
+export async function* remainingStatements(
   step: TableStep,
   there: PresentTables,
   later: readonly { readonly kind: string }[],
-): StatementsInTurn {
+): StatementSequence {
   switch (step.kind) {
     case 'createTable':
       yield createStatement(step.table, await there.characters())
@@ -121,7 +121,7 @@ export async function* statementsLeft(
       return
     case 'keepTable':
       if (!(await there.table(step.table))) return
-      // Their names are those of the whole database. Names of indexes are in nobody's way.
+      // Names of foreign keys are unique in the database; names of indexes are not.
       for (const name of step.foreignKeys) if (await there.foreignKey(step.table, name)) yield dropForeignKey(step.table, name)
       yield `rename table ${quoted(step.table)} to ${quoted(step.as)}`
       return
@@ -138,7 +138,7 @@ export async function* statementsLeft(
       if ((await there.column(step.table, step.column)) !== null) yield renameColumn(step.table, step.column, step.to)
       return
     case 'keepColumn':
-      yield* moveAside(step.table, step.column, step.as, there)
+      yield* archiveColumn(step.table, step.column, step.as, there)
       return
     case 'declareColumn':
       yield* declare(step, there)
@@ -156,7 +156,7 @@ const renameColumn = (table: string, column: string, to: string): string => alte
 const dropForeignKey = (table: string, name: string): string => alter(table, `drop foreign key ${quoted(name)}`)
 
 /** A column under a name that nothing writes, which may be empty. */
-async function* moveAside(table: string, { name, default: standard }: Column, as: string, there: PresentTables): StatementsInTurn {
+async function* archiveColumn(table: string, { name, default: standard }: Column, as: string, there: PresentTables): StatementSequence {
   if ((await there.column(table, as)) === null) yield renameColumn(table, name, as)
   const column = (await there.column(table, as))!
   if (column.isRequired) yield alter(table, `modify column ${quoted(as)} ${column.type} null`)
@@ -166,16 +166,16 @@ async function* moveAside(table: string, { name, default: standard }: Column, as
 async function* replace(
   { table, column, former, as }: StepNamed<'convertColumn' | 'declareColumn'>,
   there: PresentTables,
-): StatementsInTurn {
-  yield* moveAside(table, { ...former, name: column.name }, as, there)
+): StatementSequence {
+  yield* archiveColumn(table, { ...former, name: column.name }, as, there)
   if ((await there.column(table, column.name)) === null) yield alter(table, `add column ${added(column)}`)
 }
 
-/** Whether a column stays where it is; otherwise it is made anew and filled. */
+/** Otherwise the column is created again and filled. */
 export const isDeclaredInPlace = ({ former, column }: Pick<StepNamed<'declareColumn'>, 'former' | 'column'>): boolean =>
-  holdsAll(former, column)
+  isWiderType(former, column)
 
-async function* declare(step: StepNamed<'declareColumn'>, there: PresentTables): StatementsInTurn {
+async function* declare(step: StepNamed<'declareColumn'>, there: PresentTables): StatementSequence {
   const { table, column } = step
   if (!isDeclaredInPlace(step)) {
     yield* replace(step, there)
@@ -190,7 +190,7 @@ type KeyStep = StepNamed<'createIndex' | 'dropIndex' | 'renameForeignKey' | 'dro
 
 const addIndex = (table: string, index: Index): string => alter(table, `add ${indexText(index)}`)
 
-async function* statementsOfKeys(step: KeyStep, there: PresentTables, later: readonly { readonly kind: string }[]): StatementsInTurn {
+async function* statementsOfKeys(step: KeyStep, there: PresentTables, later: readonly { readonly kind: string }[]): StatementSequence {
   const { table } = step
   switch (step.kind) {
     case 'createIndex':
@@ -198,7 +198,7 @@ async function* statementsOfKeys(step: KeyStep, there: PresentTables, later: rea
       return
     case 'dropIndex': {
       const { name } = step.index
-      // A foreign key needs its index. One that another name is meant for is made anew with it.
+      // A foreign key needs its index; one that is renamed later is created again with its index.
       const goes = later.some((each) => isAboutForeignKey(each, name))
       if (goes && (await there.foreignKey(table, name))) yield dropForeignKey(table, name)
       if (await there.index(table, name)) yield alter(table, `drop index ${quoted(name)}`)
@@ -227,7 +227,7 @@ function isAboutForeignKey(step: { readonly kind: string }, name: string): boole
 export type TableReversal = Extract<ReversingStep, { readonly kind: 'dropColumn' | 'putColumnBack' | 'addForeignKey' }>
 
 /** The statements of a step that are still to be executed. */
-export async function* reversalsLeft(step: TableReversal, there: PresentTables): StatementsInTurn {
+export async function* remainingReversals(step: TableReversal, there: PresentTables): StatementSequence {
   const { table } = step
   switch (step.kind) {
     case 'dropColumn':
@@ -247,7 +247,6 @@ export async function* reversalsLeft(step: TableReversal, there: PresentTables):
   }
 }
 
-/** Whether more is said of a column than its type. */
 const isDeclaredMore = ({ notNull, default: standard }: Column): boolean => notNull || standard !== null
 
 const wordsOf = ({ table, where }: RowsToCopy): SqlText =>
@@ -257,7 +256,7 @@ const wordsOf = ({ table, where }: RowsToCopy): SqlText =>
 export const someRow = (rows: RowsToCopy) => expressionOf(sqlText`select 1 as found ${wordsOf(rows)} limit 1`)
 
 /** Makes the table of copies; what an earlier try has left of it is empty. */
-export const tableOfCopies = ({ table, as }: RowsToCopy): string => `create table if not exists ${quoted(as)} like ${quoted(table)}`
+export const createCopiesTable = ({ table, as }: RowsToCopy): string => `create table if not exists ${quoted(as)} like ${quoted(table)}`
 
 /** Copies the rows that a step changes or deletes. */
 export const copyStatement = (rows: RowsToCopy) => expressionOf(sqlText`insert into ${id(rows.as)} select * ${wordsOf(rows)}`)
@@ -268,7 +267,7 @@ export function putBackStatement(table: string, from: string, columns: readonly 
   return `replace into ${quoted(table)} (${names}) select ${names} from ${quoted(from)}`
 }
 
-/** Drops all copies, when they are needed no more. */
+/** Drops all copies once they are obsolete. */
 export async function dropCopies(client: MysqlQueryable): Promise<void> {
   const { rows } = await client.query(
     `select table_name from information_schema.tables where table_schema = database() and table_name like ${literal(`${copiesPrefix.replaceAll('_', '\\_')}%`, 'plain')}`,
@@ -281,15 +280,15 @@ const textOf = (statement: RawBuilder<unknown>): string => {
   return statementText(text, values)
 }
 
-/** What a step finds that nobody has begun: all that it needs, and nothing that it makes. */
-function beforeIt(step: TableStep): PresentTables {
+/** The tables before a step: everything it requires, and none of its results. */
+function stateBefore(step: TableStep): PresentTables {
   const seen = new Set<string>()
   const former = 'former' in step ? step.former : 'column' in step && typeof step.column !== 'string' ? step.column : null
   return {
     table: async () => true,
     column: async (_table, name) => {
       if (step.kind === 'renameColumn') return { type: '', isRequired: false }
-      // What it is called later is not there when it is asked for first.
+      // The first request precedes the renaming.
       const isThere = seen.has(name)
       seen.add(name)
       return isThere && former !== null ? { type: declaredType(former.type), isRequired: former.notNull } : null
@@ -303,7 +302,7 @@ function beforeIt(step: TableStep): PresentTables {
   }
 }
 
-/** Returns the statements of a step, and comments for what is computed. `later`: the steps behind it. */
+/** Returns the statements of a step, and comments for computed values. `later`: the following steps. */
 export async function describeMysqlStep(step: PlanStep, later: readonly PlanStep[]): Promise<readonly string[]> {
   switch (step.kind) {
     case 'renameInSettings':
@@ -318,7 +317,7 @@ export async function describeMysqlStep(step: PlanStep, later: readonly PlanStep
       return [textOf(expressionOf(rowStatement(step)))]
     default: {
       const statements: string[] = []
-      for await (const statement of statementsLeft(step, beforeIt(step), later)) statements.push(statement)
+      for await (const statement of remainingStatements(step, stateBefore(step), later)) statements.push(statement)
       const computed = computedText(step)
       return computed === null ? statements : [...statements, computed]
     }

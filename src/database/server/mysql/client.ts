@@ -4,7 +4,7 @@ import { type Connection, type ConnectionOptions, createConnection, type FieldPa
 import type { ServerSettings } from '../../../foundation/config/database-server.js'
 import type { Stored } from '../../portable-sql.js'
 import { fromWallClock } from '../time-zone.js'
-import { statementTooLarge, timeoutOf } from './errors.js'
+import { statementTooLarge, timeoutError } from './errors.js'
 
 /** The result of a statement: rows as lists of values. */
 export interface MysqlExecuted {
@@ -18,7 +18,7 @@ export interface MysqlExecuted {
 
 /** A connection. */
 export interface Client {
-  /** By which the server knows the connection. */
+  /** The server's id of the connection. */
   readonly thread: number
   /** The server was a node of a Galera cluster when the connection was made: locks hold on this node alone. */
   readonly isGalera: boolean
@@ -26,7 +26,7 @@ export interface Client {
   readonly isBroken: boolean
   /** Sends a statement that has its values in it. `shown`: what of it an error may show. */
   query(text: string, shown?: string): Promise<MysqlExecuted>
-  /** Closes the connection at once: what is under way on it fails as with a connection that was lost. */
+  /** Closes the connection at once: running statements fail as if it was lost. */
   cut(): void
   /** Closes the connection in good order. */
   end(): void
@@ -36,27 +36,26 @@ export interface Client {
 export type MysqlQueryable = Pick<Client, 'query'>
 
 /** Milliseconds without traffic after which the system asks whether the other end of a connection is still there. */
-const keepAliveDelay = 10_000
+const keepAliveDelayMs = 10_000
 
 /** Seconds that a statement waits for a row; and that a transaction may do nothing before its locks are released. */
-const [lockTimeout, idleTimeout] = [3, 30]
+const [lockTimeoutSeconds, idleTimeoutSeconds] = [3, 30]
 
 /** Seconds that a statement waits for a table that is being changed. */
-export const tableTimeout = 10
+export const tableTimeoutSeconds = 10
 
 /** The same where the server has only a limit for connections: more than the pool keeps one that does nothing. */
 const idleConnectionTimeout = 60
 
 /**
- * What every connection says first. The character set, whatever the server makes of the one that was asked for: literals end where they
- * are meant to in it, and it has every text. The modes: names in double quotes and texts joined by `||`, as everywhere; nothing is stored that
- * does not fit. Lists that become one text may be as long as an answer. Reads of several statements see one snapshot. What a server may
- * have otherwise for new sessions, and statements rely on, is said too.
+ * Greetings of every connection. An explicit character set, in which every literal ends where it should and every text can be stored. ANSI
+ * quotes and pipes as concatenation, as on the other databases; strict mode. Concatenated lists may be as long as a response. One snapshot
+ * for reads of several statements. Session defaults that statements rely on are set explicitly.
  */
 const greetings = [
   'set names utf8mb4',
   `set session sql_mode = 'ANSI_QUOTES,PIPES_AS_CONCAT,STRICT_TRANS_TABLES,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION',
-     group_concat_max_len = 268435456, innodb_lock_wait_timeout = ${lockTimeout}, lock_wait_timeout = ${tableTimeout},
+     group_concat_max_len = 268435456, innodb_lock_wait_timeout = ${lockTimeoutSeconds}, lock_wait_timeout = ${tableTimeoutSeconds},
      autocommit = 1, completion_type = 0, foreign_key_checks = 1, unique_checks = 1, sql_safe_updates = 0, sql_select_limit = 18446744073709551615,
      collation_connection = if(@@character_set_database = 'utf8mb4', @@collation_database, 'utf8mb4_general_ci')
      /*!80000 , information_schema_stats_expiry = 0 */`,
@@ -64,42 +63,41 @@ const greetings = [
 ]
 
 /**
- * What connections for writes say besides: all that is read is locked, so that transactions succeed only as if each had been alone. There
- * is no statement outside of a transaction: the server ends one by itself after a deadlock.
+ * Additional greetings of write connections: serializable transactions, which lock everything they read. Without autocommit, since after a
+ * deadlock the server ends the transaction and later statements would run outside of it.
  */
-export const writing: readonly string[] = [
+export const writeGreetings: readonly string[] = [
   'set session transaction isolation level serializable',
-  // Is run again; meanwhile others have the connection.
-  `set session lock_wait_timeout = ${lockTimeout}`,
-  `set session autocommit = 0 /*M!100300 , idle_transaction_timeout = ${idleTimeout} */ /*!80000 , wait_timeout = ${idleConnectionTimeout} */`,
+  // A failed attempt is repeated, and frees the connection for other writes.
+  `set session lock_wait_timeout = ${lockTimeoutSeconds}`,
+  `set session autocommit = 0 /*M!100300 , idle_transaction_timeout = ${idleTimeoutSeconds} */ /*!80000 , wait_timeout = ${idleConnectionTimeout} */`,
 ]
 
 /** The same for writes that take turns. Others wait for them: they wait for locks no longer than a second themselves. */
-export const writingInTurn: readonly string[] = [...writing, 'set session lock_wait_timeout = 1, innodb_lock_wait_timeout = 1']
+export const groupWriteGreetings: readonly string[] = [...writeGreetings, 'set session lock_wait_timeout = 1, innodb_lock_wait_timeout = 1']
 
 /** The variable that is `ON` where the server is a node of a Galera cluster. Servers without Galera may not have it. */
 const nodeVariable = 'wsrep_on'
 
 /** A connection to a node executes this first: its statements wait until the node has what the others have committed. */
-const causality = 'set session wsrep_sync_wait = 7'
+const syncWait = 'set session wsrep_sync_wait = 7'
 
 /** The bytes that a statement may have; the value is fixed for the life of a connection. */
 const packetVariable = 'max_allowed_packet'
 
-/** What is asked of the server on every connection: the next one may lead to another server, or this server may be a node by then. */
+/** Asked on every connection: each may lead to another server, or the server may have joined a cluster. */
 const askServer = `show variables where variable_name in ('${packetVariable}', '${nodeVariable}')`
 
 /** Bytes of a packet that are not the statement's. */
 const aroundStatement = 16
 
-/** How a connection reaches the server. */
-export function serverOf({ url, host, port, name, user, password, ssl, connectionTimeout }: ServerSettings): ConnectionOptions {
+export function connectionOptions({ url, host, port, name, user, password, ssl, connectionTimeout }: ServerSettings): ConnectionOptions {
   return {
-    ...(url === null ? { ...placeAt(host, port), database: name, user, password } : partsOf(url)),
+    ...(url === null ? { ...addressOf(host, port), database: name, user, password } : partsOf(url)),
     ...(ssl !== false && { ssl: ssl as NonNullable<Exclude<ConnectionOptions['ssl'], string>> }),
     connectTimeout: connectionTimeout,
     enableKeepAlive: true,
-    keepAliveInitialDelay: keepAliveDelay,
+    keepAliveInitialDelay: keepAliveDelayMs,
     multipleStatements: false,
     rowsAsArray: true,
     dateStrings: true,
@@ -109,7 +107,7 @@ export function serverOf({ url, host, port, name, user, password, ssl, connectio
   }
 }
 
-const placeAt = (host: string, port: number): ConnectionOptions => (host.startsWith('/') ? { socketPath: host } : { host, port })
+const addressOf = (host: string, port: number): ConnectionOptions => (host.startsWith('/') ? { socketPath: host } : { host, port })
 
 /** @throws Error for a URL that cannot be read */
 function partsOf(url: string): ConnectionOptions {
@@ -135,7 +133,7 @@ export async function connect(options: ConnectionOptions, own: readonly string[]
   const connection = createConnection(options)
   connection.on('error', lost)
   let isLate = false
-  let mostBytes = 0
+  let maxBytes = 0
   let isGalera = false
   const say = (text: string) => run(connection, text, text)
   // The driver's own limit ends with its handshake.
@@ -147,12 +145,12 @@ export async function connect(options: ConnectionOptions, own: readonly string[]
     await new Promise<void>((resolve, reject) => connection.connect((error) => (error === null ? resolve() : reject(bare(error)))))
     for (const greeting of [...greetings, ...own]) await say(greeting)
     const variables = new Map((await say(askServer)).rows as readonly (readonly [string, string])[])
-    mostBytes = Number(variables.get(packetVariable)) - aroundStatement
+    maxBytes = Number(variables.get(packetVariable)) - aroundStatement
     isGalera = variables.get(nodeVariable) === 'ON'
-    if (isGalera) await say(causality)
+    if (isGalera) await say(syncWait)
   } catch (error) {
     connection.destroy()
-    throw isLate ? timeoutOf(error) : error
+    throw isLate ? timeoutError(error) : error
   } finally {
     clearTimeout(timer)
   }
@@ -165,8 +163,8 @@ export async function connect(options: ConnectionOptions, own: readonly string[]
     },
     query: async (text, shown = text) => {
       // The server would refuse it by closing the connection.
-      if (text.length > mostBytes / mostBytesOfUnit && Buffer.byteLength(text) > mostBytes)
-        throw Object.assign(statementTooLarge(Buffer.byteLength(text), mostBytes), shownIn(shown))
+      if (text.length > maxBytes / maxBytesPerUnit && Buffer.byteLength(text) > maxBytes)
+        throw Object.assign(statementTooLarge(Buffer.byteLength(text), maxBytes), shownIn(shown))
       return run(connection, text, shown).catch((error: Error & { readonly fatal?: boolean }) => {
         isBroken ||= error.fatal === true
         throw error
@@ -174,7 +172,7 @@ export async function connect(options: ConnectionOptions, own: readonly string[]
     },
     cut: () => {
       isBroken = true
-      // The driver's own way of closing would leave what is under way without an answer.
+      // The driver's `destroy` would leave running statements without a result.
       socketOf(connection)?.destroy()
     },
     end: () => connection.end(() => {}),
@@ -182,7 +180,7 @@ export async function connect(options: ConnectionOptions, own: readonly string[]
 }
 
 /** Bytes of what JavaScript counts as one character of a text. */
-const mostBytesOfUnit = 3
+const maxBytesPerUnit = 3
 
 /** Characters of a statement that an error shows. */
 const shownText = 4_000
@@ -218,5 +216,5 @@ function executed(result: unknown, fields: readonly FieldPacket[] | undefined): 
 }
 
 /** Rows as objects by the names of their columns. */
-export const objectsOf = ({ rows, columns }: MysqlExecuted): readonly Readonly<Record<string, Stored>>[] =>
+export const toObjects = ({ rows, columns }: MysqlExecuted): readonly Readonly<Record<string, Stored>>[] =>
   rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]!])))

@@ -1,9 +1,9 @@
 // Coerces values of another database to the column types of MySQL and MariaDB.
 import { isDecimal } from '../../transfer/rows.js'
-import { coerceDecimal, coerceFloat, coerceInteger, coercionFor, type Fitter, isDay, timeOfDay } from '../coerce-values.js'
+import { type Coercion, coerceDecimal, coerceFloat, coerceInteger, coercionFor, isDay, timeOfDay } from '../coerce-values.js'
 import { fromWallClock } from '../time-zone.js'
 
-const coerceDate: Fitter = (value) => {
+const coerceDate: Coercion = (value) => {
   const text = String(value)
   const [whole, year, month, day, rest] = /^(\d{4})-(\d\d)-(\d\d)(T| |$)/.exec(text) ?? []
   // The year 0 is stored here.
@@ -12,7 +12,7 @@ const coerceDate: Fitter = (value) => {
   return rest === '' ? { value: text } : { value: `${year}-${month}-${day}`, problem: 'is not a date' }
 }
 
-const coerceTime: Fitter = (value) => {
+const coerceTime: Coercion = (value) => {
   const time = timeOfDay(value)
   if (time === null) return { value: null, problem: 'is not a time of day' }
   return time.length <= 12 ? { value: time } : { value: time.slice(0, 12), problem: 'is finer than milliseconds' }
@@ -26,7 +26,7 @@ export const spans = {
 
 /** Columns without fractions of a second are those of Strapi's bookkeeping: their milliseconds are not shown anywhere. */
 const coerceTimestamp =
-  ([first, last]: readonly [number, number], hasSecondsOnly: boolean): Fitter =>
+  ([first, last]: readonly [number, number], hasSecondsOnly: boolean): Coercion =>
   (value) => {
     // Microseconds come from a server, as text.
     const isFiner = typeof value === 'string' && /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{4,6}$/.test(value)
@@ -44,7 +44,7 @@ const coerceTimestamp =
 const integerBits: Readonly<Record<string, number>> = { tinyint: 8, smallint: 16, mediumint: 24, int: 32, bigint: 64 }
 
 /** Returns the coercion to a column. */
-export const fitterFor = coercionFor({
+export const coercionTo = coercionFor({
   text: { unstorable: /\p{Surrogate}/u, problem: 'has half of a surrogate pair', hasUnstorableEscapes: false },
   integer: (type) => coerceInteger(integerBits[/^\w+/.exec(type)![0]] ?? 64, !type.includes('unsigned')),
   number: (type, [precision = 10, scale = 0]) =>

@@ -46,7 +46,7 @@ export const createStatement = ({ name, columns, indexes, foreignKeys }: Table, 
  * The character set of new tables, as the end of their statement: empty where the database gives them one that has every text. Otherwise it
  * is utf8mb4, with the collation that connections have there, so that texts of all tables can be compared.
  */
-export async function charactersOf(database: MysqlQueryable): Promise<string> {
+export async function getCharacterSet(database: MysqlQueryable): Promise<string> {
   const { rows } = await database.query("select @@character_set_database = 'utf8mb4'")
   return Number(rows[0]?.[0]) === 1 ? '' : ' default character set utf8mb4 collate utf8mb4_general_ci'
 }
@@ -59,10 +59,10 @@ const octavoTypes: Readonly<Record<OctavoColumnType, string>> = {
   'bytes?': 'longblob',
 }
 
-/** Texts by which rows are found have a bound, so that an index can have them whole. */
+/** Indexed texts have a maximum length, so that the index contains all of it. */
 const boundedText = 'varchar(255) not null'
 
-/** An index of a table of our own that is not its primary key: here each can be dropped. */
+/** A secondary index of one of Octavo's tables. */
 export interface OctavoIndex {
   readonly table: string
   readonly name: string
@@ -90,8 +90,8 @@ function createOctavoTable(table: OctavoTable): string {
 }
 
 /**
- * Texts in our own tables are compared by character, also spaces at their ends, whatever the collation of the database. MariaDB and MySQL
- * have different names for that; each ignores the comment of the other.
+ * Octavo's tables compare texts by character, including trailing spaces, regardless of the database's collation. MariaDB and MySQL have
+ * different names for that; each ignores the comment of the other.
  */
 const byCharacter = 'engine = InnoDB default character set utf8mb4 /*M! collate utf8mb4_nopad_bin */ /*!80017 collate utf8mb4_0900_bin */'
 
@@ -100,10 +100,10 @@ export const octavoTable = (name: string, parts: readonly string[]): string =>
   `create table if not exists ${name} (${parts.join(', ')}) ${byCharacter}`
 
 /** Has one row, which transactions that conflict lock one after the other (writes.ts). */
-export const turnTable = 'octavo_write_turns'
+export const groupTable = 'octavo_write_turns'
 
 /** Its rows: the one that transactions lock which take turns, and the one that those lock which number something in the order of commits. */
-export const [turnRow, commitRow] = [1, 2]
+export const [groupRow, commitOrderRow] = [1, 2]
 
 /** Has a row for each transaction that was committed lately (transaction.ts). */
 export const outcomeTable = 'octavo_write_outcomes'
@@ -112,18 +112,18 @@ export const outcomeTable = 'octavo_write_outcomes'
 export const unpreparedTable = 'octavo_preparation'
 
 /** The tables that only this driver has. */
-export const driverTables: readonly string[] = [turnTable, outcomeTable, unpreparedTable]
+export const driverTables: readonly string[] = [groupTable, outcomeTable, unpreparedTable]
 
 const outcomeIndex: OctavoIndex = { table: outcomeTable, name: 'written_at', unique: false, text: 'key written_at (written_at)' }
 
-/** All indexes of our own tables but primary keys. */
+/** All secondary indexes of Octavo's tables. */
 export const octavoIndexes: readonly OctavoIndex[] = [...octavoTables.flatMap(octavoIndexesOf), outcomeIndex]
 
 /** The statements that create those of Octavo's own tables that are missing. */
 export const createOctavoStatements = (): readonly string[] => [
   ...octavoTables.map(createOctavoTable),
-  octavoTable(turnTable, ['id integer primary key']),
-  `insert ignore into ${turnTable} (id) values (${turnRow}), (${commitRow})`,
+  octavoTable(groupTable, ['id integer primary key']),
+  `insert ignore into ${groupTable} (id) values (${groupRow}), (${commitOrderRow})`,
   octavoTable(outcomeTable, ['id varchar(36) primary key', 'written_at timestamp not null default current_timestamp', outcomeIndex.text]),
 ]
 

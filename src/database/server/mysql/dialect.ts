@@ -2,15 +2,14 @@
 import { sql } from 'kysely'
 import type { BoundType, Dialect, Expression } from '../../dialect.js'
 import type { Parameter } from '../../plan.js'
-import { differs, type Found, type Listed, selectAll } from '../../portable-sql.js'
-import { clockFault } from '../time-zone.js'
-import { commitRow, turnTable } from './create-tables.js'
+import { differs, type ListedDocuments, type SelectedRows, selectAll } from '../../portable-sql.js'
+import { ambiguousTimeProblem } from '../time-zone.js'
+import { commitOrderRow, groupTable } from './create-tables.js'
 import { writeMysqlSql } from './translate-sql.js'
 
-/** Which of the two servers a database is on. */
 export type MysqlServer = 'MariaDB' | 'MySQL'
 
-/** `\` is what LIKE escapes with; in a literal it stands twice. */
+/** `\` is LIKE's escape character, and is doubled in literals. */
 const escaped = (value: Expression): Expression => sql`replace(replace(replace(${value}, '\\\\', '\\\\\\\\'), '%', '\\\\%'), '_', '\\\\_')`
 
 const pattern = (value: Expression, kind: 'contains' | 'startsWith' | 'endsWith'): Expression => {
@@ -18,7 +17,7 @@ const pattern = (value: Expression, kind: 'contains' | 'startsWith' | 'endsWith'
   return kind === 'startsWith' ? sql`concat(${escaped(value)}, '%')` : sql`concat('%', ${escaped(value)})`
 }
 
-/** By character, whatever the collation of the column says. */
+/** Compares by character, regardless of the column's collation. */
 const exact = (text: Expression): Expression => sql`cast(${text} as char character set utf8mb4) collate utf8mb4_bin`
 
 /** Collations ignore spaces at the end of a text, also those that compare by character. */
@@ -45,12 +44,12 @@ const jsonColumns = (types: Readonly<Record<string, BoundType>>, server: MysqlSe
   )
 
 /** All rows of a select as a JSON text; on MariaDB it may name rows around it, which a table in `from` may not. */
-const asJson = ({ columns, from }: Found): Expression => {
+const asJson = ({ columns, from }: SelectedRows): Expression => {
   const row = sql`json_array(${sql.join(Object.values(columns))})`
   return from === null ? sql`json_array(${row})` : sql`coalesce((select json_arrayagg(${row}) from ${from}), '[]')`
 }
 
-type Around = Dialect['around']
+type Around = Dialect['lateral']
 
 const aroundOnMariadb: Around = (selects, types, as) => {
   const lists = selects.map(asJson)
@@ -64,9 +63,9 @@ const aroundOnMysql: Around = (selects, _types, as) => sql`(${selectAll(selects)
 /** `+ 0`: a number would name a column by its position. */
 const listOf =
   (around: Around) =>
-  (selects: readonly Listed[]): Expression => {
+  (selects: readonly ListedDocuments[]): Expression => {
     const [only] = selects
-    const joined = ({ document, place, id, from, once = false }: Listed) =>
+    const joined = ({ document, place, id, from, once = false }: ListedDocuments) =>
       sql`(select group_concat(${once ? sql`distinct ` : sql``}cast(${document} as char) order by ${place} + 0, ${id} + 0 separator ',') from ${from})`
     if (selects.length === 1) return joined(only!)
     const found = selects.map(({ document, place, id, from }) => ({ columns: { document, place, id }, from }))
@@ -74,7 +73,7 @@ const listOf =
     return joined({ document: sql`listed.document`, place: sql`listed.place`, id: sql`listed.id`, from: rows })
   }
 
-/** The last second of a `timestamp` on any server, which MariaDB has from 11.5 on; a server itself refuses what it does not hold before. */
+/** The last second of a `timestamp` in MariaDB 11.5 and later; older servers refuse later ones themselves. */
 const lastTimestamp = 4_294_967_295_999
 
 const timestampFault = (milliseconds: number): string | null =>
@@ -101,39 +100,39 @@ const dialectFor = (server: MysqlServer, around: Around): Dialect => ({
         return compare(folded(column), folded(value), kind)
     }
   },
-  compared: (column, sign, value) => sql`${column} ${sql.raw(sign)} ${value}`,
+  compare: (column, sign, value) => sql`${column} ${sql.raw(sign)} ${value}`,
   isAnyOf: (column, values) => sql`${column} in (${sql.join([...values])})`,
   equalsIgnoringCase: (column, value, folding) =>
     folding === 'unicode' ? isSameText(folded(column), folded(value)) : sql<boolean>`lower(${column}) = lower(${value})`,
   collates: true,
-  momentFault: (milliseconds, type) => (type === 'timestamp' ? timestampFault(milliseconds) : null) ?? clockFault(milliseconds),
-  listed: (list, as) => sql`json_table(${list}, '$[*]' columns (value bigint path '$')) as ${sql.id(as)}`,
+  momentFault: (milliseconds, type) => (type === 'timestamp' ? timestampFault(milliseconds) : null) ?? ambiguousTimeProblem(milliseconds),
+  numberTable: (list, as) => sql`json_table(${list}, '$[*]' columns (value bigint path '$')) as ${sql.id(as)}`,
   rowCount: (value) => value,
   readsSkippedRows: true,
   joinedInOrder: (tables) => sql.join([...tables], sql` straight_join `),
   unindexed: (column) => column,
   selected: (column) => column,
-  // Told from the text when it is read (execute.ts).
+  // Determined from the text when it is read (reads.ts).
   isJson: () => sql`1`,
   list: (values) => sql.join(values),
   rows: (rows, columns, as) => sql`(select ${sql.join(Object.keys(columns).map((name) => sql.id(name)))}, ordinal - 1 as ordinal
     from json_table(${JSON.stringify(rows)}, '$[*]' columns (ordinal for ordinality, ${sql.join(jsonColumns(columns, server))})) as bound) as ${sql.id(as)}`,
-  around,
-  listOf: listOf(around),
+  lateral: around,
+  documentList: listOf(around),
   differs: (one, other) => sql<boolean>`(not (cast(${one} as binary) <=> cast(${other} as binary)))`,
   // Places have no sign.
-  placeBefore: (first) => sql`${first} / 2`,
+  positionBefore: (first) => sql`${first} / 2`,
   // Null is the smallest value.
-  sorted: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
+  orderKey: (value, descending) => sql`${value} ${descending ? sql`desc` : sql`asc`}`,
   nullsAreGreatest: false,
-  first: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
+  firstValue: (value, descending) => (descending ? sql`max(${value})` : sql`case when count(${value}) = count(*) then min(${value}) end`),
   // Rows that came from SQLite have what Strapi misread next to 1970.
   timestampsDiffer: (one, other) =>
     sql`(${differs(one, other)} and (${one} is null or abs(timestampdiff(second, '1970-01-01', ${one})) >= 10000))`,
   timeOfDay,
   sharedClock: () => sql`(${timeOfDay})`,
   stateSeen: sql`cast(null as signed)`,
-  commitOrder: sql`select id from ${sql.table(turnTable)} where id = ${sql.lit(commitRow)} for update`,
+  commitOrder: sql`select id from ${sql.table(groupTable)} where id = ${sql.lit(commitOrderRow)} for update`,
   // No number of an AUTO_INCREMENT column can be had without a row: every row gets its id when it is inserted.
   newIds: () => sql`null as id where 1 = 0`,
   idsFrom: () => () => null,

@@ -5,38 +5,38 @@ import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { Model } from '../../../model/schema/types.js'
 import { quoted } from '../../../model/tables/table.js'
 import type { DatabaseLock, DatabaseView, FillDatabase } from '../../database.js'
-import type { Driver, FillRows } from '../../driver.js'
+import type { Driver, WriteFirstRows } from '../../driver.js'
 import type { RowCondition, RowReplacement, RowSource, RowTable } from '../../transfer/rows.js'
-import { type MysqlLend, type MysqlReached, openMainConnection, placeOf, reach } from './availability.js'
-import { beginSnapshot, declaredColumnsOf, findSchemaMismatches, inspectMysql, takeLock } from './catalog.js'
+import { connectToServer, createMainConnection, formatServer, type MysqlLend, type MysqlServerConnection } from './availability.js'
+import { beginSnapshot, findSchemaMismatches, inspectMysql, readDeclaredColumns, takeLock } from './catalog.js'
 import type { Client, MysqlQueryable } from './client.js'
-import { fitterFor } from './coerce-values.js'
+import { coercionTo } from './coerce-values.js'
 import { isConflict } from './errors.js'
 import { createIndexes } from './indexes.js'
 import { openMysqlDatabase, openMysqlForCommand } from './open.js'
 import { onClient, type Pool } from './pool.js'
 import { isUnprepared, prepareDatabase } from './prepare-database.js'
 import { insertRows, mysqlSource, reading, selectedBy, updateRows } from './rows.js'
-import { leavingMysql } from './uninstall.js'
+import { openMysqlUninstallation } from './uninstall.js'
 
 /** `firstRows`: what fills a new database with the first content of a model. */
-export const mysqlDriver = (firstRows: (locale: string, model: Model, fill: FillDatabase) => FillRows): Driver => ({
+export const mysqlDriver = (firstRows: (locale: string, model: Model, fill: FillDatabase) => WriteFirstRows): Driver => ({
   exists: () => true,
-  nameOf: ({ database }) => placeOf(database.server!),
+  getName: ({ database }) => formatServer(database.server!),
   // A server's database is there or cannot be reached.
   refuseLost: () => {},
   refuseEmptied: () => {},
-  faultOf: () => null,
+  classifyError: () => null,
   open: (config, model, host) => openMysqlDatabase(config, model, host, firstRows(config.initialLocale, model, host.fill)),
   openForCommand: (config, model, fill) => openMysqlForCommand(config, model, firstRows(config.initialLocale, model, fill)),
-  lookInto: lookIntoMysql,
-  snapshotOf: snapshotOfMysql,
+  openView: openMysqlView,
+  openSnapshot: openMysqlSnapshot,
   rows: mysqlRows,
   fileSnapshot: null,
   replacement: (config, model, fill) => mysqlReplacement(config, model, firstRows(config.initialLocale, model, fill)),
-  leaving: leavingMysql,
+  uninstall: openMysqlUninstallation,
   createMissingIndexes: async (config, model, report) => {
-    const { small, close } = await reach(config)
+    const { small, close } = await connectToServer(config)
     try {
       return await createIndexes(small, model, ({ name }, done, missing) => report(name, done, missing))
     } finally {
@@ -46,25 +46,32 @@ export const mysqlDriver = (firstRows: (locale: string, model: Model, fill: Fill
   lock: lockMysql,
 })
 
-/** Whichever connection of a pool is free. */
-export const anyOf = (pool: Pool): MysqlQueryable => ({ query: (text, shown) => onClient(pool, (client) => client.query(text, shown)) })
+/** Any free connection of a pool. */
+export const poolQueryable = (pool: Pool): MysqlQueryable => ({
+  query: (text, shown) => onClient(pool, (client) => client.query(text, shown)),
+})
 
-/** `connection`: what tells of the database; `lend`: lends what reads it. */
-function viewOf({ statements }: MysqlReached, connection: MysqlQueryable, lend: MysqlLend, close: () => Promise<void>): DatabaseView {
+/** `connection`: for inspections; `lend`: lends a connection for reads. */
+function createView(
+  { statements }: MysqlServerConnection,
+  connection: MysqlQueryable,
+  lend: MysqlLend,
+  close: () => Promise<void>,
+): DatabaseView {
   return {
     ...inspectMysql(connection),
-    main: openMainConnection(lend, statements),
+    main: createMainConnection(lend, statements),
     isEmpty: () => isUnprepared(connection),
     mismatches: (model) => findSchemaMismatches(connection, model),
-    declaredColumns: () => declaredColumnsOf(connection),
+    declaredColumns: () => readDeclaredColumns(connection),
     close,
   }
 }
 
 /** Opens the database for a few reads. */
-export async function lookIntoMysql(config: Config): Promise<DatabaseView> {
-  const reached = await reach(config)
-  return viewOf(reached, anyOf(reached.small), (work) => onClient(reached.small, work), reached.close)
+export async function openMysqlView(config: Config): Promise<DatabaseView> {
+  const reached = await connectToServer(config)
+  return createView(reached, poolQueryable(reached.small), (work) => onClient(reached.small, work), reached.close)
 }
 
 /** Limits the time of each read: in seconds on MariaDB, in milliseconds on MySQL. */
@@ -77,12 +84,12 @@ async function limitReads(client: MysqlQueryable, longest: number): Promise<void
 }
 
 /** Opens the database for reads that all belong to one snapshot. */
-export async function snapshotOfMysql(config: Config, longest?: number): Promise<DatabaseView> {
-  const reached = await reach(config)
+export async function openMysqlSnapshot(config: Config, longest?: number): Promise<DatabaseView> {
+  const reached = await connectToServer(config)
   const client = await reached.small.acquire()
   if (longest !== undefined) await limitReads(client, longest)
   await beginSnapshot(client)
-  return viewOf(
+  return createView(
     reached,
     client,
     (work) => work(client),
@@ -95,7 +102,7 @@ export async function snapshotOfMysql(config: Config, longest?: number): Promise
 
 /** Takes the lock. `wait`: milliseconds at most. */
 export async function lockMysql(config: Config, wait: number): Promise<DatabaseLock> {
-  const { small, close } = await reach(config)
+  const { small, close } = await connectToServer(config)
   const client = await small.acquire()
   const release = async () => {
     small.release(client, true)
@@ -117,9 +124,9 @@ export async function lockMysql(config: Config, wait: number): Promise<DatabaseL
   }
 }
 
-/** Opens a connection of its own. What fails closes it. */
+/** Opens a dedicated connection. A failure closes it. */
 async function openClient<Result>(
-  reached: MysqlReached,
+  reached: MysqlServerConnection,
   open: (client: Client, close: () => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
   try {
@@ -136,22 +143,22 @@ async function openClient<Result>(
 
 /** Opens the database for reads that all belong to one snapshot, also while a service writes. */
 export async function mysqlRows(config: Config, _model?: Model, beforeSnapshot = (): void => {}): Promise<RowSource> {
-  const reached = await reach(config)
+  const reached = await connectToServer(config)
   return openClient(reached, (client, close) => {
     beforeSnapshot()
-    return mysqlSource(client, placeOf(reached.settings), close)
+    return mysqlSource(client, formatServer(reached.settings), close)
   })
 }
 
 /** Opens the database to replace rows; it is prepared as for a service. */
-export async function mysqlReplacement(config: Config, model: Model, fill: FillRows): Promise<RowReplacement> {
-  const reached = await reach(config)
+export async function mysqlReplacement(config: Config, model: Model, fill: WriteFirstRows): Promise<RowReplacement> {
+  const reached = await connectToServer(config)
   const wait = config.limits.startWait
   return openClient(reached, async (client, close) => {
     await prepareDatabase(reached.small, model, { wait, sessions: config.auth.jwtManagement === 'refresh', fill })
     return {
-      ...reading(client, placeOf(reached.settings)),
-      fitter: fitterFor,
+      ...reading(client, formatServer(reached.settings)),
+      coercion: coercionTo,
       begin: async () => {
         // A transaction that reads nothing before it removes all rows of a table holds the table from then on.
         await client.query(`set session innodb_lock_wait_timeout = ${Math.ceil(wait / 1000)}`)

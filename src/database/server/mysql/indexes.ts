@@ -1,4 +1,4 @@
-// Creates indexes of our own on MySQL or MariaDB while the tables are in use: one at a time, by one process at a time.
+// Creates Octavo's indexes on MySQL or MariaDB while the tables are in use: one at a time, by one process at a time.
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Model } from '../../../model/schema/types.js'
@@ -18,10 +18,7 @@ export function indexName({ name }: OwnIndex): string {
   return `${name.slice(0, identifierLength - hashLength - 1)}_${hash}`
 }
 
-/**
- * The statement that creates an index. It has all rows: neither server knows indexes of some of them. Rows with the same values stand by
- * their ids, which every index ends with.
- */
+/** The statement that creates an index. Neither server supports partial indexes. Ties are ordered by id, which ends every index. */
 export const indexStatement = (index: OwnIndex): string =>
   `create index ${quoted(indexName(index))} on ${quoted(index.table)} (${index.columns.map(quoted).join(', ')})`
 
@@ -35,7 +32,7 @@ function bytesOf(type: string): number | null {
   return length === undefined ? 8 : Number(length) * 4
 }
 
-/** Whether the table is there with the index's columns, all of whose values it has room for. */
+/** Requires a table with these columns, all of whose values fit into an index. */
 export function isIndexable({ tables }: MysqlCatalog, { table, columns }: OwnIndex): boolean {
   const types = new Map(tables.get(table)?.map(({ name, type }) => [name, type]))
   const bytes = columns.map((column) => (types.has(column) ? bytesOf(types.get(column)!) : null))
@@ -52,7 +49,7 @@ function missingIn(catalog: MysqlCatalog, model: Model): readonly OwnIndex[] {
   return indexes.filter((index) => catalog.indexes.get(index.table)?.has(indexName(index)) !== true && isIndexable(catalog, index))
 }
 
-/** Milliseconds between two looks whether another process has come to its end. */
+/** Poll interval in milliseconds. */
 const interval = 500
 
 const isStopped = (stop: AbortSignal | undefined): boolean => stop?.aborted === true

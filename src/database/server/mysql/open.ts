@@ -5,16 +5,16 @@ import type { ServerSettings } from '../../../foundation/config/database-server.
 import { openClosers } from '../../../foundation/runtime/closers.js'
 import type { Model } from '../../../model/schema/types.js'
 import { warnOfDifferences } from '../../../model/tables/mismatches.js'
-import { openBackgroundIndexes, startIndexing } from '../../background-indexes.js'
-import { type CommandDatabase, type Database, type DatabaseHost, namesOf } from '../../database.js'
-import type { FillRows } from '../../driver.js'
-import { openSigner } from '../../response/signed-addresses.js'
-import { optionsOf } from '../connections.js'
-import { openHealth } from '../health.js'
+import { createBackgroundIndexes, startIndexing } from '../../background-indexes.js'
+import { type CommandDatabase, type Database, type DatabaseHost, databaseNames } from '../../database.js'
+import type { WriteFirstRows } from '../../driver.js'
+import { createSigner } from '../../response/signed-addresses.js'
+import { connectionOptions } from '../connections.js'
+import { createHealthMonitor } from '../health.js'
 import { checkTimeZone, zoneColumns, zoneTable } from '../time-zone.js'
 import { serverActivity } from '../writes.js'
-import { carryOutOnMysql, takeBackOnMysql } from './apply-change.js'
-import { type MysqlReached, openMainConnection, reach } from './availability.js'
+import { applyMysqlChange, revertMysqlChange } from './apply-change.js'
+import { connectToServer, createMainConnection, type MysqlServerConnection } from './availability.js'
 import { findSchemaMismatches, readCatalog } from './catalog.js'
 import { describeMysqlStep } from './change-statements.js'
 import { spans } from './coerce-values.js'
@@ -28,12 +28,15 @@ import { openWrites } from './writes.js'
 /** Milliseconds for the server to answer a look whether it is there. */
 const probeTimeout = 3_000
 
-/** Gives a new database its tables and first rows, an existing one what it lacks. `wait`: milliseconds for locks. @throws ConfigError if it cannot be prepared */
+/**
+ * Creates missing tables, columns and, in a new database, the first rows. `wait`: milliseconds for locks. @throws ConfigError if the
+ * database cannot be prepared
+ */
 async function prepare(
   config: Config,
   model: Model,
-  { small, statements }: MysqlReached,
-  fill: FillRows,
+  { small, statements }: MysqlServerConnection,
+  fill: WriteFirstRows,
   wait: number,
 ): Promise<MysqlPrepared> {
   const prepared = await prepareDatabase(small, model, {
@@ -49,9 +52,9 @@ async function prepare(
 async function prepareAndWarn(
   config: Config,
   model: Model,
-  reached: MysqlReached,
+  reached: MysqlServerConnection,
   logger: Pick<Logger, 'warn' | 'info' | 'error'>,
-  fill: FillRows,
+  fill: WriteFirstRows,
 ): Promise<void> {
   if (reached.isGalera)
     logger.info(
@@ -65,8 +68,8 @@ async function prepareAndWarn(
   await checkTimeZone(ask, octavoTable(zoneTable, zoneColumns), logger, new Date())
 }
 
-/** Changes tables, and learns their columns anew. */
-async function learningAfter<Result>(change: () => Promise<Result>, { small, statements }: MysqlReached): Promise<Result> {
+/** Changes tables and reloads the catalog. */
+async function reloadingCatalog<Result>(change: () => Promise<Result>, { small, statements }: MysqlServerConnection): Promise<Result> {
   try {
     return await change()
   } finally {
@@ -74,11 +77,11 @@ async function learningAfter<Result>(change: () => Promise<Result>, { small, sta
   }
 }
 
-/** Creates missing indexes of our own, on a connection that is closed afterwards. */
+/** Creates Octavo's missing indexes on a temporary connection. */
 function indexInBackground(settings: ServerSettings, model: Model, logger: Logger): () => Promise<void> {
   const pool = openPool(settings, { max: 1, failed: () => {} })
   const stop = startIndexing((signal) => createIndexes(pool, model, () => {}, signal), {
-    made: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
+    created: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
     failed: (error) => logger.error({ err: error }, 'could not create an index'),
   })
   return async () => {
@@ -95,48 +98,48 @@ export async function openMysqlDatabase(
   config: Config,
   model: Model,
   { logger, signing }: Pick<DatabaseHost, 'logger' | 'signing'>,
-  fill: FillRows,
+  fill: WriteFirstRows,
 ): Promise<Database> {
   const opened = openClosers()
   let small: Pool | null = null
-  const health = openHealth({
+  const health = createHealthMonitor({
     probe: async () => small === null || onClient(small, (client) => client.query('select 1'), probeTimeout),
     lost: (error) => logger.error({ err: error }, 'the database cannot be reached'),
     found: () => logger.info('the database can be reached again'),
   })
   opened.add(async () => health.close())
   try {
-    const reached = await reach(config, health.failed)
+    const reached = await connectToServer(config, health.failed)
     const { settings, statements } = reached
     small = reached.small
     opened.add(reached.close)
     await prepareAndWarn(config, model, reached, logger, fill)
-    const indexes = openBackgroundIndexes(config.database.indexes ? (wanted) => indexInBackground(settings, wanted, logger) : null)
+    const indexes = createBackgroundIndexes(config.database.indexes ? (wanted) => indexInBackground(settings, wanted, logger) : null)
     opened.add(indexes.stop)
     await indexes.begin(model)
-    const signer = signing === null ? null : await openSigner(signing)
-    const options = optionsOf(config, settings, signer)
+    const signer = signing === null ? null : await createSigner(signing)
+    const options = connectionOptions(config, settings, signer)
     const reads = openReads(options.reads, statements, health.failed)
     opened.add(reads.close)
     const writes = openWrites(options.writes, reached, health.failed)
     opened.add(writes.close)
     const { modelChangeWait: wait, startWait: waitForOthers } = config.limits
     const carrying = { settings, dialect: statements.dialect, wait, waitForOthers, failed: health.failed }
-    const changingTables = (change: () => Promise<boolean>) => indexes.without(() => learningAfter(change, reached))
-    const main = openMainConnection((work) => onClient(reached.small, work, config.limits.readTimeout), statements, health.failed)
+    const changingTables = (change: () => Promise<boolean>) => indexes.without(() => reloadingCatalog(change, reached))
+    const main = createMainConnection((work) => onClient(reached.small, work, config.limits.readTimeout), statements, health.failed)
     return {
       reads,
       writes,
       main,
       commits: null,
-      names: namesOf.mysql,
+      names: databaseNames.mysql,
       spans,
-      fit: async (wanted) => {
+      addMissing: async (wanted) => {
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         await indexes.begin(wanted)
       },
-      carryOut: (work) => changingTables(() => carryOutOnMysql(carrying, work)),
-      takeBack: (work) => changingTables(() => takeBackOnMysql(carrying, work)),
+      applyChange: (work) => changingTables(() => applyMysqlChange(carrying, work)),
+      revertChange: (work) => changingTables(() => revertMysqlChange(carrying, work)),
       describeSteps: (steps) => Promise.all(steps.map((step, index) => describeMysqlStep(step, steps.slice(index + 1)))),
       mismatches: (wanted) => onClient(reached.small, (client) => findSchemaMismatches(client, wanted)),
       tableScans: null,
@@ -151,8 +154,8 @@ export async function openMysqlDatabase(
 }
 
 /** Opens the database for a command that writes a few rows. @throws ConfigError as `openMysqlDatabase` */
-export async function openMysqlForCommand(config: Config, model: Model, fill: FillRows): Promise<CommandDatabase> {
-  const reached = await reach(config)
+export async function openMysqlForCommand(config: Config, model: Model, fill: WriteFirstRows): Promise<CommandDatabase> {
+  const reached = await connectToServer(config)
   const { settings, small, statements } = reached
   await prepare(config, model, reached, fill, config.limits.startWait).catch(async (error: unknown) => {
     await reached.close()
@@ -160,12 +163,12 @@ export async function openMysqlForCommand(config: Config, model: Model, fill: Fi
   })
   const { writeQueue, writeTimeout } = config.limits
   const writes = openWrites(
-    { settings, signer: null, connections: 1, writeQueue, writeTimeout, writtenBytes: Number.MAX_SAFE_INTEGER },
+    { settings, signer: null, connections: 1, writeQueue, writeTimeoutMs: writeTimeout, writtenBytes: Number.MAX_SAFE_INTEGER },
     reached,
     () => {},
   )
   return {
-    main: openMainConnection((work) => onClient(small, work), statements),
+    main: createMainConnection((work) => onClient(small, work), statements),
     writes,
     close: async () => {
       await writes.close()

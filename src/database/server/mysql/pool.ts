@@ -2,9 +2,9 @@
 import type { ServerSettings } from '../../../foundation/config/database-server.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PoolActivity } from '../../database.js'
-import { openConnectionWaits } from '../connections.js'
-import { type Client, connect, serverOf } from './client.js'
-import { exhausted, isCancelled, isConnectionLoss, isExhaustion, isReadOnly, timeoutOf } from './errors.js'
+import { createConnectionWaits } from '../connections.js'
+import { type Client, connect, connectionOptions } from './client.js'
+import { exhausted, isCancelled, isConnectionLoss, isExhaustion, isReadOnly, timeoutError } from './errors.js'
 
 /** Milliseconds after which a connection is replaced, and after which an idle one is closed; and between two looks for these. */
 const [lifetime, idleTime, lookEvery] = [1_800_000, 30_000, 10_000]
@@ -12,11 +12,10 @@ const [lifetime, idleTime, lookEvery] = [1_800_000, 30_000, 10_000]
 /** Milliseconds until a request to end a statement counts as lost. */
 const patience = 1_000
 
-/** What a pool is for. */
 export interface MysqlPoolOptions {
   /** Connections at most. */
   readonly max: number
-  /** What each connection says first, after what all of them say. */
+  /** Statements that each connection executes after the common greetings. */
   readonly greetings?: readonly string[]
   /** Receives errors of idle connections, which are replaced. */
   failed(error: Error): void
@@ -31,13 +30,13 @@ export interface Pool {
   acquire(): Promise<Client>
   /** `isBroken`: the connection is not used again. */
   release(client: Client, isBroken: boolean): void
-  /** Asks the server to end a connection and what it executes. Resolves when it has, or cannot be reached; never rejects. */
+  /** Asks the server to end a connection and its statement. Resolves when it has, or cannot be reached; never rejects. */
   cancel(client: Client): Promise<void>
   /** Closes idle connections now, and those in use when they are released. */
   close(): Promise<void>
 }
 
-interface Kept {
+interface PooledConnection {
   readonly client: Client
   readonly made: number
   idleSince: number
@@ -45,20 +44,20 @@ interface Kept {
 }
 
 interface Waiter {
-  serve(kept: Kept): void
+  serve(kept: PooledConnection): void
   fail(error: unknown): void
 }
 
 /** Opens a pool. */
 export function openPool(settings: ServerSettings, { max, greetings = [], failed }: MysqlPoolOptions): Pool {
-  const server = serverOf(settings)
-  const kept = openKept(server, { greetings, failed, least: Math.min(settings.pool.min, max) })
+  const server = connectionOptions(settings)
+  const kept = createConnectionSet(server, { greetings, failed, least: Math.min(settings.pool.min, max) })
   const { all, idle } = kept
   const waiters = new Set<Waiter>()
   let isClosed = false
-  const waits = openConnectionWaits(isExhaustion)
+  const waits = createConnectionWaits(isExhaustion)
 
-  /** Makes a connection for whoever waits for one. */
+  /** Creates a connection for the first waiter. */
   function makeForWaiter(): void {
     if (waiters.size === 0 || kept.count() >= max) return
     kept.make().then(offer, (error: unknown) => {
@@ -68,7 +67,7 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
     })
   }
 
-  function offer(free: Kept): void {
+  function offer(free: PooledConnection): void {
     const [first] = waiters
     if (first !== undefined) first.serve(free)
     else if (isClosed) kept.drop(free)
@@ -91,7 +90,7 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
     get waiting() {
       return waiters.size
     },
-    activity: (name) => ({ name, idle: idle.length, used: all.size - idle.length, most: max, waiting: waiters.size, ...waits.counts() }),
+    activity: (name) => ({ name, idle: idle.length, used: all.size - idle.length, max: max, waiting: waiters.size, ...waits.counts() }),
     acquire: () =>
       waits.count(async () => {
         if (isClosed) throw new Error('The pool is closed')
@@ -111,7 +110,7 @@ export function openPool(settings: ServerSettings, { max, greetings = [], failed
 }
 
 /** An idle connection that can be used; null: there is none. */
-function takeIdle({ idle, drop }: ReturnType<typeof openKept>): Client | null {
+function takeIdle({ idle, drop }: ReturnType<typeof createConnectionSet>): Client | null {
   for (let free = idle.pop(); free !== undefined; free = idle.pop()) {
     if (isUsable(free.client)) return free.client
     drop(free)
@@ -120,20 +119,20 @@ function takeIdle({ idle, drop }: ReturnType<typeof openKept>): Client | null {
 }
 
 /** The connections of a pool: all of them, and those that are idle, the last used at the end. */
-function openKept(
+function createConnectionSet(
   server: Parameters<typeof connect>[0],
   { greetings, failed, least }: Pick<MysqlPoolOptions, 'failed'> & { readonly greetings: readonly string[]; readonly least: number },
 ) {
-  const all = new Map<Client, Kept>()
-  const idle: Kept[] = []
+  const all = new Map<Client, PooledConnection>()
+  const idle: PooledConnection[] = []
   let making = 0
-  const drop = ({ client }: Kept, isUseless = false): void => {
+  const drop = ({ client }: PooledConnection, isUseless = false): void => {
     all.delete(client)
     if (isUseless) client.cut()
     else client.end()
   }
   /** Takes a connection from those that are idle; false: it is none of them. */
-  const take = (one: Kept): boolean => {
+  const take = (one: PooledConnection): boolean => {
     const place = idle.indexOf(one)
     if (place >= 0) idle.splice(place, 1)
     return place >= 0
@@ -151,8 +150,8 @@ function openKept(
     drop,
     /** Those that there are, and those that are being made. */
     count: () => all.size + making,
-    make: async (): Promise<Kept> => {
-      let made: Kept | null = null
+    make: async (): Promise<PooledConnection> => {
+      let made: PooledConnection | null = null
       const lost = (error: Error) => {
         if (made === null || made.isLost) return
         made.isLost = true
@@ -231,7 +230,7 @@ export async function onClient<Result>(pool: Pool, work: (client: Client) => Pro
   } catch (error) {
     isBroken = isConnectionLoss(error) || isCancelled(error)
     if (isReadOnly(error)) noteRefused()
-    if (cancelling !== null && isBroken) throw timeoutOf(error)
+    if (cancelling !== null && isBroken) throw timeoutError(error)
     throw error
   } finally {
     isEnded = true
@@ -245,7 +244,7 @@ export async function onClient<Result>(pool: Pool, work: (client: Client) => Pro
 const begun = new WeakMap<Client, number>()
 /** Connections that were begun before are not used again. */
 let usableFrom = Number.NEGATIVE_INFINITY
-/** Whether writes were refused since the last one that was committed. */
+/** A write was refused since the last committed one. */
 let isRefused = false
 
 /** Notes when a connection was begun. */
@@ -253,7 +252,6 @@ export function noteBegun(client: Client, at: number): void {
   begun.set(client, at)
 }
 
-/** Whether a connection may be used. */
 export const isUsable = (client: Client): boolean => begun.get(client)! >= usableFrom
 
 /** A server has refused a write because it is read-only. */

@@ -1,47 +1,45 @@
-// Makes a MySQL or MariaDB database fit for the model: a new one gets every table and the rows it starts with, an existing one only what
-// it lacks. Nothing of Strapi's is ever dropped or rewritten. Tables are made one by one, since no transaction has several; whoever comes after an
-// interrupted start goes on with it.
+// Prepares a MySQL or MariaDB database for the model: creates missing tables and columns and, in a new database, the first rows. Strapi's
+// tables are never dropped or rewritten. Each table is a separate transaction, so the next start completes an interrupted one.
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import { elapsed, pause } from '../../../foundation/runtime/clock.js'
 import type { Model } from '../../../model/schema/types.js'
 import { findLacking, isPrepared, type Lacking, type LackingWithOwn, namesOf, type Prepared } from '../../../model/tables/lacking.js'
 import { hasFormerTables, octavoTables, replaceFormerTables } from '../../../model/tables/octavo-tables.js'
 import { quoted } from '../../../model/tables/table.js'
-import type { FillRows } from '../../driver.js'
+import type { WriteFirstRows } from '../../driver.js'
 import { type MysqlCatalog, readCatalog, releaseLock, takeLock } from './catalog.js'
-import { type Client, type MysqlQueryable, tableTimeout } from './client.js'
+import { type Client, type MysqlQueryable, tableTimeoutSeconds } from './client.js'
 import {
-  charactersOf,
   columnText,
   createMark,
   createOctavoStatements,
   createStatement,
   driverTables,
+  getCharacterSet,
   indexText,
   type OctavoIndex,
   octavoIndexes,
   unpreparedTable,
 } from './create-tables.js'
-import { isConflict, numberOf } from './errors.js'
+import { getErrno, isConflict } from './errors.js'
 import { indexName, indexStatement, isIndexable } from './indexes.js'
 import { onClient, type Pool } from './pool.js'
 import { mysqlTarget } from './rows.js'
-import { takeTurn } from './transaction.js'
+import { lockGroup } from './transaction.js'
 
-/** How a database is prepared. */
 export interface MysqlPreparation {
   /** Milliseconds to wait for another process that prepares the same database. */
   readonly wait: number
   /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
   readonly sessions: boolean
   /** Fills a new database, in one transaction. */
-  fill: FillRows
+  fill: WriteFirstRows
 }
 
-/** The table by which a database is known to have been prepared. */
+/** A prepared database has this table. */
 const firstTable = 'strapi_core_store_settings'
 
-/** Whether the database has none of the tables that a start makes first, or its first start was interrupted. */
+/** Whether the database lacks the tables of the first start, or that start was interrupted. */
 export async function isUnprepared(database: MysqlQueryable): Promise<boolean> {
   const { rows } = await database.query(
     `select table_name from information_schema.tables where table_schema = database() and table_name in ('${firstTable}', '${unpreparedTable}')`,
@@ -52,12 +50,12 @@ export async function isUnprepared(database: MysqlQueryable): Promise<boolean> {
   return (await database.query(`select 1 from ${unpreparedTable}`)).rows.length > 0
 }
 
-/** What was done, and the unique indexes of our own tables that are missing because rows have the same values. */
+/** The changes, and the unique indexes of Octavo's tables that are missing because of duplicate rows. */
 export interface MysqlPrepared extends Prepared {
   readonly notUnique: readonly string[]
 }
 
-/** The same as for other servers, and indexes of our own tables: here unique ones can be dropped too, which are constraints elsewhere. */
+/** Also has the indexes of Octavo's tables: here unique ones can be dropped too, which are constraints on other databases. */
 interface MysqlLacking extends LackingWithOwn {
   readonly ownIndexes: readonly OctavoIndex[]
 }
@@ -82,27 +80,27 @@ export async function prepareDatabase(pool: Pool, model: Model, preparation: Mys
     } catch (error) {
       throw preparationError(error)
     } finally {
-      await client.query(`set session foreign_key_checks = 1, lock_wait_timeout = ${tableTimeout}`).catch(() => client.cut())
+      await client.query(`set session foreign_key_checks = 1, lock_wait_timeout = ${tableTimeoutSeconds}`).catch(() => client.cut())
       await releaseLock(client, 'prepare').catch(() => client.cut())
     }
   })
 }
 
-/** The server's numbers of errors about what is there already: a table, a column, an index, a row. */
+/** The server's error numbers for duplicates: a table, a column, an index, a row. */
 const duplicateRow = 1062
 const isThere: readonly number[] = [1050, 1060, 1061, duplicateRow]
 
 /** Milliseconds until what others were faster with is looked at again. */
 const pauseBetween = 300
 
-/** Prepares until nothing is lacking: where another node was faster with a step, what is left is another. `wait`: milliseconds at most. */
+/** Repeats the preparation until it is complete, since another node may have done some of its steps. `wait`: maximum milliseconds. */
 async function againstOthers<Result>(prepare: () => Promise<Result>, wait: number): Promise<Result> {
   const end = elapsed() + wait
   for (;;) {
     try {
       return await prepare()
     } catch (error) {
-      if ((!isThere.includes(numberOf(error)) && !isConflict(error)) || elapsed() > end) throw error
+      if ((!isThere.includes(getErrno(error)) && !isConflict(error)) || elapsed() > end) throw error
       await pause(pauseBetween * (0.5 + Math.random()))
     }
   }
@@ -111,17 +109,17 @@ async function againstOthers<Result>(prepare: () => Promise<Result>, wait: numbe
 const isWhole = (lacking: MysqlLacking): boolean => isPrepared(lacking) && lacking.ownIndexes.length === 0
 
 async function prepareLocked(client: Client, model: Model, preparation: MysqlPreparation): Promise<MysqlPrepared> {
-  // Another process may have done it meanwhile.
+  // Another process may have prepared it while this one waited.
   const lacking = await lackingIn(client, model, preparation)
   if (isWhole(lacking)) return nothingDone
   const { tables: present } = await readCatalog(client)
   const { isNew, tables, columns, indexes, ownIndexes } = lacking
-  const characters = tables.length === 0 ? '' : await charactersOf(client)
+  const characters = tables.length === 0 ? '' : await getCharacterSet(client)
   await client.query(createMark)
   if (isNew) await client.query(`insert ignore into ${unpreparedTable} (id) values (1)`)
   // Tables reference each other.
   await client.query('set session foreign_key_checks = 0')
-  // A transaction that is open keeps its tables; whoever waits for them keeps the next reads waiting.
+  // An open transaction locks its tables, and a waiting change blocks later reads.
   await client.query(`set session lock_wait_timeout = ${Math.ceil(preparation.wait / 1000)}`)
   for (const statement of [
     ...createOctavoStatements(),
@@ -149,17 +147,17 @@ async function addIndexes(client: Client, indexes: readonly OctavoIndex[]): Prom
   const notUnique: string[] = []
   for (const { table, name, unique, text } of indexes)
     await client.query(`alter table ${table} add ${text}`).catch((error: unknown) => {
-      if (!unique || numberOf(error) !== duplicateRow) throw error
+      if (!unique || getErrno(error) !== duplicateRow) throw error
       notUnique.push(name)
     })
   return notUnique
 }
 
 /** Writes the first rows. The mark goes with the same commit. */
-async function fillNew(client: Client, fill: FillRows): Promise<void> {
+async function fillNew(client: Client, fill: WriteFirstRows): Promise<void> {
   await client.query('start transaction')
   try {
-    if (client.isGalera) await takeTurn(client)
+    if (client.isGalera) await lockGroup(client)
     const isFilled = client.isGalera && (await client.query(`select id from ${firstTable} limit 1`)).rows.length > 0
     if (!isFilled) await fill(mysqlTarget(client, 'the new database', 'callers', async () => {}))
     await client.query(`delete from ${unpreparedTable}`)
@@ -178,7 +176,8 @@ async function lackingIn(client: Client, model: Model, { sessions }: MysqlPrepar
   const columns = new Map([...catalog.tables].map(([table, all]) => [table, new Set(all.map(({ name }) => name))]))
   const hasColumn = (table: string, column: string): boolean => columns.get(table)?.has(column) === true
   const lacking = findLacking(model, { isNew, has, hasColumn, schema: null }, sessions)
-  // Its tables are those of neither model. What is added would be in the way of the steps that are left; they make what the new model needs.
+  // In the middle of a model change, tables match neither model. Additions would disturb the remaining steps, which create everything the
+  // new model needs.
   const layout = (await isBeingChanged(client, catalog)) ? { tables: [], columns: [] } : {}
   return {
     ...lacking,
@@ -189,7 +188,6 @@ async function lackingIn(client: Client, model: Model, { sessions }: MysqlPrepar
   }
 }
 
-/** Whether a change of the model was begun that is neither made nor taken back. */
 async function isBeingChanged(client: Client, { tables }: MysqlCatalog): Promise<boolean> {
   if (tables.get('octavo_model_history')?.some(({ name }) => name === 'is_made') !== true) return false
   return (await client.query('select 1 from octavo_model_history where is_made <> 1 limit 1')).rows.length > 0
@@ -198,10 +196,10 @@ async function isBeingChanged(client: Client, { tables }: MysqlCatalog): Promise
 const isPossible = (catalog: MysqlCatalog, { tables }: Lacking, index: Parameters<typeof isIndexable>[1]): boolean =>
   tables.some(({ name }) => name === index.table) || isIndexable(catalog, index)
 
-/** What went wrong as a sentence, where it is something to be done by the operator. */
+/** Explains an error that the operator can resolve. */
 export function preparationError(error: unknown): unknown {
   const { message } = error as Error
-  switch (numberOf(error)) {
+  switch (getErrno(error)) {
     case 1044:
     case 1142:
       return new ConfigError(

@@ -1,22 +1,22 @@
-// The reads of a service: plans on a bounded pool. Heavy ones, by what they cost before, have a share of its connections, so that light
-// ones always find one. What nobody waits for any more, or is over its time, is cancelled.
+// Reads of a service: plans on a bounded pool. Expensive plans, by their measured cost, get a part of the connections, so that cheap ones
+// always find one. Reads that are obsolete or too slow are cancelled.
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
-import type { PlanHandle, ReadAnswer } from '../../database.js'
-import { unavailable } from '../../errors.js'
+import type { PlanHandle, ReadResult } from '../../database.js'
+import { unavailableError } from '../../errors.js'
 import type { Fill, Level, ReadPlan, Statement } from '../../plan.js'
 import type { Signer } from '../../response/signed-addresses.js'
-import { isTooLarge, openSink, tooLarge } from '../../response/sink.js'
-import { prepareAnswer, type ResultRow, type Values } from '../../response/write.js'
-import { openShare } from '../concurrency-limit.js'
+import { createSink, isTooLarge, responseTooLarge } from '../../response/sink.js'
+import { prepareResponse, type ResultRow, type Values } from '../../response/write.js'
+import { createConcurrencyLimit } from '../concurrency-limit.js'
 import type { ReadOptions, ServerReads } from '../connections.js'
 import { lossRetrier } from '../retry-transaction.js'
 import type { Client } from './client.js'
-import { explained, isCancelled, isConflict, isConnectionLoss, isTimeout } from './errors.js'
+import { isCancelled, isConflict, isConnectionLoss, isTimeout, toApiError } from './errors.js'
 import { onClient, openPool, type Pool } from './pool.js'
 import { execute, type MysqlStatements } from './statements.js'
 
-/** A plan, and what it cost lately: milliseconds. */
+/** A plan and its recent cost in milliseconds. */
 interface Registered {
   readonly reader: MysqlPlanReader
   cost: number
@@ -30,14 +30,14 @@ const lookEvery = 100
 
 const never = () => false
 
-/** Milliseconds after the end of its time in which a read ends by itself; then its connection is cut. */
+/** Milliseconds of grace for a read that is over its time; then its connection is cut. */
 const cancelPatience = 1_000
 
 /** Opens the reads; a connection is made with the first one. */
 export function openReads(options: ReadOptions, statements: MysqlStatements, failed: (error: Error) => void): ServerReads {
-  const { settings, connections, readTimeout, signer } = options
+  const { settings, connections, readTimeoutMs: readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, failed })
-  const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
+  const heavy = createConcurrencyLimit(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
   const retried = lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed)
   const registered = new Map<number, Registered>()
   let plans = 0
@@ -56,9 +56,9 @@ export function openReads(options: ReadOptions, statements: MysqlStatements, fai
     unregister: ({ id }) => void registered.delete(id),
     execute: async (known, values, isGone = never) => {
       if (isGone()) throw gone()
-      if (pool.waiting >= options.readQueue) throw unavailable('Too many reads are waiting')
+      if (pool.waiting >= options.readQueue) throw unavailableError('Too many reads are waiting')
       const end = elapsed() + readTimeout
-      const isOver = () => (isGone() ? gone() : elapsed() > end ? unavailable('The read took too long') : null)
+      const isOver = () => (isGone() ? gone() : elapsed() > end ? unavailableError('The read took too long') : null)
       const plan = planOf(known)
       const begun = { pool, options, statements, plan, values, isOver }
       const once = () => onClient(pool, (client) => readOn(client, begun), end - elapsed() + cancelPatience)
@@ -66,7 +66,7 @@ export function openReads(options: ReadOptions, statements: MysqlStatements, fai
       try {
         return await (plan.cost < heavyFrom ? run() : heavy(run, isOver))
       } catch (error) {
-        throw explained(error)
+        throw toApiError(error)
       }
     },
     activity: () => pool.activity('read'),
@@ -85,7 +85,7 @@ interface BegunRead {
   isOver(): ApiError | null
 }
 
-async function readOn(client: Client, { pool, options, statements, plan, values, isOver }: BegunRead): Promise<ReadAnswer> {
+async function readOn(client: Client, { pool, options, statements, plan, values, isOver }: BegunRead): Promise<ReadResult> {
   const { reader } = plan
   const over = isOver()
   if (over !== null) throw over
@@ -106,7 +106,7 @@ async function readOn(client: Client, { pool, options, statements, plan, values,
   } catch (error) {
     if (isCancelling) client.cut()
     else if (reader.hasLevels) await client.query('rollback').catch(() => client.cut())
-    if (isTooLarge(error)) throw tooLarge()
+    if (isTooLarge(error)) throw responseTooLarge()
     throw (isCancelled(error) ? isOver() : null) ?? error
   } finally {
     clearInterval(timer)
@@ -118,16 +118,15 @@ const gone = (): ApiError => new ApiError('ClientClosedRequestError', 'The clien
 
 /** Reads the answers of one plan. */
 export interface MysqlPlanReader {
-  /** Whether a read executes several statements, which must see one snapshot. */
+  /** Several statements need one snapshot. */
   readonly hasLevels: boolean
   /** Executes a plan's statements on a connection and writes its answer. @throws AnswerTooLarge beyond `limit` bytes */
-  read(client: Client, statements: MysqlStatements, values: Values, limit: number): Promise<ReadAnswer>
+  read(client: Client, statements: MysqlStatements, values: Values, limit: number): Promise<ReadResult>
 }
 
 /** A first room for an answer; bytes. */
 const roomBytes = 16 * 1024
 
-/** What one read found. */
 interface FoundRows {
   readonly rows: Map<Statement, readonly ResultRow[]>
   total: number | null
@@ -138,7 +137,7 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null): MysqlP
   const { root, envelope } = plan
   let found: FoundRows = { rows: new Map(), total: null }
   const rowsOf = (statement: Statement) => () => found.rows.get(statement) ?? []
-  const write = prepareAnswer(
+  const write = prepareResponse(
     {
       query: rowsOf,
       count: () => () => found.total!,
@@ -156,7 +155,7 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null): MysqlP
       const read = await findRows(plan, values, (statement, parents) => rowsOn(client, statements, statement, { values, parents }))
       // Nothing waits between these lines: the answer is written from this read.
       found = read
-      const sink = openSink(limit)
+      const sink = createSink(limit)
       const room = Buffer.allocUnsafe(roomBytes)
       sink.begin(room)
       try {
@@ -200,7 +199,7 @@ async function findRows({ root, envelope }: ReadPlan, values: Values, find: Find
   }
   const rows = await addLevel(read, root, [], find)
   if (envelope.kind !== 'list' || envelope.count === null) return read
-  // The page tells the number of all rows where it is the last one.
+  // The last page implies the total.
   const [start, limit] = [values[envelope.start] as number, values[envelope.limit] as number]
   const isLast = rows.length < limit && (rows.length > 0 || start === 0)
   read.total = isLast ? start + rows.length : await numberOf(envelope.count)
@@ -234,8 +233,8 @@ async function addFill(read: FoundRows, fill: Fill, parents: readonly number[], 
 }
 
 /**
- * A row in the stored forms that answers are written from. Both servers keep JSON as a value, of which Strapi's driver shows a text
- * without its quotes; Strapi reads that text as JSON once more, if it is any.
+ * Converts a row to stored forms. Both servers return JSON values; Strapi's driver returns a string without quotes, and Strapi parses it
+ * once more if it is JSON.
  */
 function stored({ columns }: Level, row: unknown[]): ResultRow {
   for (const { at, validAt, answer } of columns) {
@@ -248,7 +247,7 @@ function stored({ columns }: Level, row: unknown[]): ResultRow {
   return row
 }
 
-/** The value of a JSON text; a text that is none stands for itself. */
+/** The value of a JSON text; any other text is returned unchanged. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -2,10 +2,10 @@
 import { quoted } from '../../../model/tables/table.js'
 import {
   type CopiedRow,
+  type CopyProgress,
   type CopyTransactions,
   exactNumber,
   fullTime,
-  type Progress,
   type RowColumn,
   type RowCondition,
   type RowSource,
@@ -15,9 +15,9 @@ import {
   type ValueKind,
 } from '../../transfer/rows.js'
 import { fromWallClock, zoneTable } from '../time-zone.js'
-import { beginSnapshot, columnKeysOf, readCatalog } from './catalog.js'
+import { beginSnapshot, readCatalog, readForeignKeys } from './catalog.js'
 import type { MysqlQueryable } from './client.js'
-import { fitterFor } from './coerce-values.js'
+import { coercionTo } from './coerce-values.js'
 import { driverTables, octavoTable } from './create-tables.js'
 import { literal } from './statements.js'
 
@@ -99,7 +99,7 @@ function received({ kind, type }: RowColumn, value: RowValue): RowValue {
   }
 }
 
-/** What is finer than milliseconds stays text, with all its digits. */
+/** Fractions below milliseconds are preserved as text. */
 function moment(text: string): RowValue {
   const [, finer = ''] = /\.\d{3}(\d+)$/.exec(text) ?? []
   return /[1-9]/.test(finer) ? text : (fromWallClock(text) ?? text)
@@ -149,7 +149,6 @@ export const selectedBy = ({ columns }: RowTable, where: RowCondition): string =
 const columnsOfKey = ({ columns, key }: Pick<RowTable, 'columns' | 'key'>): readonly RowColumn[] =>
   key.map((each) => columns.find((column) => column.name === each)!)
 
-/** What every database of rows can be asked for. */
 export const reading = (
   client: MysqlQueryable,
   name: string,
@@ -249,7 +248,7 @@ export async function assignRows(client: MysqlQueryable, { name, columns }: RowT
   await send()
 }
 
-async function noteProgress(client: MysqlQueryable, { part, source, last }: Progress): Promise<void> {
+async function noteProgress(client: MysqlQueryable, { part, source, last }: CopyProgress): Promise<void> {
   const [what, from, key] = [part, source, JSON.stringify(last)].map((value) => literal(value, 'plain'))
   await client.query(
     `insert into ${progressTable} (part, source, last) values (${what}, ${from}, ${key}) on duplicate key update last = ${key}`,
@@ -257,7 +256,7 @@ async function noteProgress(client: MysqlQueryable, { part, source, last }: Prog
   )
 }
 
-/** Numbers that follow are behind those that the source has given; those of rows that were inserted are counted already. */
+/** New numbers are greater than those used in the source; the server has counted the inserted rows. */
 async function setNumbers(client: MysqlQueryable, last: ReadonlyMap<string, number>): Promise<void> {
   for (const [table, given] of await numbersOf(client)) {
     const wanted = last.get(table) ?? 0
@@ -268,7 +267,7 @@ async function setNumbers(client: MysqlQueryable, last: ReadonlyMap<string, numb
 /** A database as the target of a copy, on one connection. `close` is called in the end. */
 export function mysqlTarget(client: MysqlQueryable, name: string, transactions: CopyTransactions, close: () => Promise<void>): RowTarget {
   const resumable = transactions === 'batches'
-  const write = async (work: () => Promise<void>, progress: Progress): Promise<void> => {
+  const write = async (work: () => Promise<void>, progress: CopyProgress): Promise<void> => {
     if (!resumable) return work()
     await client.query('start transaction')
     try {
@@ -283,10 +282,10 @@ export function mysqlTarget(client: MysqlQueryable, name: string, transactions: 
   return {
     ...reading(client, name),
     references: async () =>
-      (await columnKeysOf(client)).map(({ table, column, parent, key, rule }) => ({
+      (await readForeignKeys(client)).map(({ table, column, parent, key, rule }) => ({
         ...{ table, column, to: { table: parent, column: key }, cascades: rule === 'CASCADE' },
       })),
-    fitter: fitterFor,
+    coercion: coercionTo,
     progress: async () => {
       const { ownTables } = await readCatalog(client)
       if (!ownTables.includes(progressTable)) return null

@@ -1,7 +1,7 @@
 // The statements of one database: each is taken apart once, and its values are put in as literals (decision 031).
 import { LRUCache } from 'lru-cache'
 import type { Dialect } from '../../dialect.js'
-import { wallClockOf } from '../time-zone.js'
+import { toWallClock } from '../time-zone.js'
 import type { MysqlCatalog } from './catalog.js'
 import type { Client, MysqlExecuted } from './client.js'
 
@@ -23,13 +23,13 @@ const literalKindOf = (type: string): LiteralKind =>
 const kindsOf = ({ tables }: Pick<MysqlCatalog, 'tables'>): ColumnKinds =>
   new Map([...tables].map(([name, columns]) => [name, new Map(columns.map((column) => [column.name, literalKindOf(column.type)]))]))
 
-export function openStatements(dialect: Dialect): MysqlStatements {
+export function createStatements(dialect: Dialect): MysqlStatements {
   let columns: ColumnKinds = new Map()
   const known = new LRUCache<string, StatementParts>({ maxSize: keptCharacters, sizeCalculation: (_, text) => text.length + 1 })
   return {
     dialect,
     filled: (text, values) => {
-      const parts = known.get(text) ?? partsOf(text, columns)
+      const parts = known.get(text) ?? parseStatement(text, columns)
       known.set(text, parts)
       const { texts, kinds } = parts
       if (kinds.length !== values.length) throw new Error(`A statement has ${kinds.length} values, not ${values.length}`)
@@ -48,10 +48,10 @@ export function openStatements(dialect: Dialect): MysqlStatements {
 export const execute = (statements: MysqlStatements, client: Client, text: string, values: readonly unknown[]): Promise<MysqlExecuted> =>
   client.query(statements.filled(text, values), text)
 
-/** The columns of each table, by what a value beside them is written as. */
+/** The literal kinds of each table's columns. */
 export type ColumnKinds = ReadonlyMap<string, ReadonlyMap<string, LiteralKind>>
 
-/** A statement whose values can be put in: the texts around them, and what each stands beside. */
+/** A parsed statement: its texts, and the literal kinds of the values between them. */
 export interface StatementParts {
   readonly texts: readonly string[]
   readonly kinds: readonly LiteralKind[]
@@ -67,7 +67,7 @@ interface Token {
 
 const comparisons: ReadonlySet<string> = new Set(['=', '<=>', '<', '<=', '>', '>=', '<>', '!='])
 
-/** Words behind which tables are named. */
+/** Keywords that precede a table. */
 const beforeTables: ReadonlySet<string> = new Set(['from', 'join', 'straight_join', 'update', 'into'])
 
 /** Words that follow a table and are no alias of it. */
@@ -104,7 +104,7 @@ interface Examined {
 }
 
 /** Takes a statement apart. @throws Error for a value whose column could be a moment or not */
-export function partsOf(text: string, columns: ColumnKinds): StatementParts {
+export function parseStatement(text: string, columns: ColumnKinds): StatementParts {
   const tokens = [...text.matchAll(tokenForm)].map((match) => ({ text: match[0], start: match.index }))
   const examined: Examined = { tokens, tables: tablesOf(tokens), columns }
   const inserted = insertedOf(examined)
@@ -139,14 +139,14 @@ function tablesOf(tokens: readonly Token[]): ReadonlyMap<string, ReadonlySet<str
   return tables
 }
 
-/** What a value beside a column is written as. @throws Error where it could be a moment or not, by which of several columns is meant */
+/** The literal kind of a column. @throws Error if the name is ambiguous and one of the columns is a timestamp */
 function kindOf({ tables, columns }: Examined, column: string, of = ''): LiteralKind {
   const found = new Set([...(tables.get(of) ?? [])].flatMap((table) => columns.get(table)?.get(column) ?? []))
   if (found.size > 1 && found.has('moment')) throw new Error(`Several columns could be meant by ${column}`)
   return found.size === 1 ? [...found][0]! : 'plain'
 }
 
-/** What a value is written as beside the name that ends, or begins, at a token. */
+/** The literal kind of the column whose name ends, or begins, at a token. */
 function kindAt(examined: Examined, at: number, direction: 'ends' | 'begins'): LiteralKind {
   const textAt = (place: number): string | undefined => examined.tokens[place]?.text
   if (!isName(textAt(at))) return 'plain'
@@ -156,7 +156,7 @@ function kindAt(examined: Examined, at: number, direction: 'ends' | 'begins'): L
   return isName(table) && isName(column) ? kindOf(examined, nameOf(column!), nameOf(table!)) : 'plain'
 }
 
-/** What a value is written as beside the column that it is compared with, or becomes a value of. */
+/** The literal kind of a value, by the column that it is compared with or assigned to. */
 function kindBeside(examined: Examined, at: number): LiteralKind {
   const { tokens } = examined
   const word = (place: number): string => tokens[place]?.text.toLowerCase() ?? ''
@@ -184,7 +184,7 @@ function insertedOf(examined: Examined): ReadonlyMap<number, LiteralKind> {
   const columns = tokens.slice(into + 3, end).filter(({ text }) => text !== ',')
   const kinds = columns.map(({ text }) => table?.get(nameOf(text)) ?? 'plain')
   const isSelect = tokens[end + 1]?.text.toLowerCase() === 'select'
-  // Lists of values stand one level deeper than the columns of a select.
+  // In lists of values, parentheses are one level deeper than in a select.
   const level = isSelect ? 0 : 1
   let [depth, index] = [0, 0]
   for (let at = end + 2; at < tokens.length; at++) {
@@ -200,13 +200,12 @@ function insertedOf(examined: Examined): ReadonlyMap<number, LiteralKind> {
   return found
 }
 
-/** Whether nothing else makes up the value. */
 const isAlone = (tokens: readonly Token[], at: number): boolean => {
   const ends = new Set([',', '(', ')', 'select', 'from', 'where', 'distinct', 'on', 'order', undefined])
   return ends.has(tokens[at - 1]?.text.toLowerCase()) && ends.has(tokens[at + 1]?.text.toLowerCase())
 }
 
-/** What a value stands beside: a column of moments, one that MySQL keeps as JSON, or anything else. */
+/** The kind of a literal: a timestamp, a value of a MySQL JSON column, or anything else. */
 export type LiteralKind = 'moment' | 'json' | 'plain'
 
 /** Characters that end or change a literal. */
@@ -218,7 +217,7 @@ const quotedText = (text: string): string => `'${special.test(text) ? text.repla
 
 /** A moment as the wall clock of this process has it. Years that the columns do not reach are left to the server to refuse. */
 function momentText(milliseconds: number): string {
-  const { year, rest } = wallClockOf(milliseconds)
+  const { year, rest } = toWallClock(milliseconds)
   return year < 0 ? `-${String(-year).padStart(4, '0')}-${rest}` : `${String(year).padStart(4, '0')}-${rest}`
 }
 

@@ -1,21 +1,20 @@
-// One attempt at a transaction: its statements one after the other, in the order in which they were asked for.
+// One attempt at a transaction; its statements are executed in the order of the calls.
 import { randomUUID } from 'node:crypto'
 import type { RawBuilder } from 'kysely'
 import { elapsed, pause } from '../../../foundation/runtime/clock.js'
-import { type PlanHandle, type ReadAnswer, type Transaction, unknownHistory } from '../../database.js'
-import { unavailable } from '../../errors.js'
-import { isTooLarge, tooLarge } from '../../response/sink.js'
-import { runParts, type Turn, type TurnOutcome } from '../group-commit.js'
+import { type PlanHandle, type ReadResult, type Transaction, unknownHistory } from '../../database.js'
+import { unavailableError } from '../../errors.js'
+import { isTooLarge, responseTooLarge } from '../../response/sink.js'
+import { type QueuedWrite, runWrites, type WriteOutcome } from '../group-commit.js'
 import type { CommitOutcome } from '../retry-transaction.js'
-import { type Client, type MysqlExecuted, objectsOf } from './client.js'
-import { outcomeTable, turnRow, turnTable } from './create-tables.js'
-import { isConflict, isConnectionLoss, isLockWait, numberOf } from './errors.js'
+import { type Client, type MysqlExecuted, toObjects } from './client.js'
+import { groupRow, groupTable, outcomeTable } from './create-tables.js'
+import { getErrno, isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import { noteWritten, onClient, type Pool } from './pool.js'
 import type { MysqlPlanReader } from './reads.js'
 import { execute, type MysqlStatements } from './statements.js'
 import { writeMysqlSql } from './translate-sql.js'
 
-/** What a transaction is executed with. */
 export interface MysqlAttemptOptions {
   readonly statements: MysqlStatements
   readerOf(plan: PlanHandle): MysqlPlanReader
@@ -30,7 +29,7 @@ export interface MysqlAttempt {
   readonly transaction: Transaction
   /** The first failure; null: nothing has failed. */
   failure(): unknown
-  /** By which the outcome of the commit is found out; null: nothing was to be committed yet. */
+  /** The id that identifies the outcome of the commit; null: nothing to commit yet. */
   id(): string | null
   /** Commits. @throws the first failure where there is one: nothing is committed then */
   commit(): Promise<void>
@@ -39,7 +38,7 @@ export interface MysqlAttempt {
 
 /** Begins a transaction on `client`, of a pool for writes. */
 export function beginAttempt(client: Client, options: MysqlAttemptOptions): MysqlAttempt {
-  const part = beginPart(client, options.deadline, options)
+  const part = beginWrite(client, options.deadline, options)
   const commit = openCommit(client, part.hasWritten)
   return {
     failure: part.failure,
@@ -58,21 +57,21 @@ export function beginAttempt(client: Client, options: MysqlAttemptOptions): Mysq
 }
 
 /** Writes that were executed in one transaction, which is still to be committed. */
-export interface MysqlTogether extends Pick<MysqlAttempt, 'id' | 'commit' | 'rollback'> {
-  readonly outcomes: readonly TurnOutcome[]
+export interface MysqlGroup extends Pick<MysqlAttempt, 'id' | 'commit' | 'rollback'> {
+  readonly outcomes: readonly WriteOutcome[]
 }
 
 /**
  * Executes writes one after the other in one transaction on `client`, which excludes others that do. What fails by itself is taken back
  * alone. @throws what fails the transaction: a conflict, or the loss of the connection. It is not taken back yet
  */
-export async function runTogether(client: Client, turns: readonly Turn[], options: MysqlAttemptOptions): Promise<MysqlTogether> {
+export async function runGroup(client: Client, turns: readonly QueuedWrite[], options: MysqlAttemptOptions): Promise<MysqlGroup> {
   let hasWritten = false
-  await takeTurn(client)
-  const outcomes = await runParts(turns, {
+  await lockGroup(client)
+  const outcomes = await runWrites(turns, {
     mark: () => client.query('savepoint turn'),
     run: async ({ work, deadline }) => {
-      const part = beginPart(client, deadline, options)
+      const part = beginWrite(client, deadline, options)
       try {
         const result = await work(part.transaction)
         await part.end()
@@ -92,21 +91,20 @@ export async function runTogether(client: Client, turns: readonly Turn[], option
 }
 
 /** Times that the lock is waited for, each as long as a connection waits for locks. */
-const turnTries = 3
+const maxLockTries = 3
 
 /**
- * Lets others that take turns wait. It comes before the first read: what whoever was before has written is seen. On a node of a Galera cluster the
- * row is written anew: of two transactions on two nodes that have done so, one is committed, and the other one conflicts with it.
- * @throws what the server does
+ * Takes the lock of grouped writes before the first read, so that the effects of earlier groups are visible. On a Galera node the row is
+ * replaced instead: of two such transactions on two nodes, one is committed and the other conflicts. @throws the server's error
  */
-export async function takeTurn(client: Client): Promise<void> {
-  for (let left = turnTries - 1; ; left--) {
+export async function lockGroup(client: Client): Promise<void> {
+  for (let left = maxLockTries - 1; ; left--) {
     try {
-      if (!client.isGalera) await client.query(`select id from ${turnTable} where id = ${turnRow} for update`)
+      if (!client.isGalera) await client.query(`select id from ${groupTable} where id = ${groupRow} for update`)
       else {
         // A row that is written as it was would not count.
-        await client.query(`delete from ${turnTable} where id = ${turnRow}`)
-        await client.query(`insert into ${turnTable} (id) values (${turnRow})`)
+        await client.query(`delete from ${groupTable} where id = ${groupRow}`)
+        await client.query(`insert into ${groupTable} (id) values (${groupRow})`)
       }
       return
     } catch (error) {
@@ -118,7 +116,7 @@ export async function takeTurn(client: Client): Promise<void> {
 /** A connection that may still be in the transaction is not used again. */
 const rollback = async (client: Client): Promise<void> => void (await client.query('rollback').catch(() => client.cut()))
 
-/** The end of a transaction. `id`: by which the outcome is found out, as `MysqlAttempt.id`. */
+/** The commit. `id`: as `MysqlAttempt.id`. */
 function openCommit(client: Client, hasWritten: () => boolean): { id(): string | null; run(): Promise<void> } {
   let id: string | null = null
   return {
@@ -136,7 +134,7 @@ function openCommit(client: Client, hasWritten: () => boolean): { id(): string |
 }
 
 /** The work of one write on a connection. */
-interface Part {
+interface WritePart {
   readonly transaction: Transaction
   failure(): unknown
   hasWritten(): boolean
@@ -144,9 +142,9 @@ interface Part {
   end(): Promise<void>
 }
 
-function beginPart(client: Client, deadline: number, { statements, readerOf, writtenBytes }: MysqlAttemptOptions): Part {
+function beginWrite(client: Client, deadline: number, { statements, readerOf, writtenBytes }: MysqlAttemptOptions): WritePart {
   let [isOpen, hasWritten]: [boolean, boolean] = [true, false]
-  const line = openLine(() => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long')))
+  const line = createStatementQueue(() => (isOpen && elapsed() <= deadline ? null : unavailableError('The write took too long')))
   const { perform } = line
   const run = (query: RawBuilder<unknown>): Promise<MysqlExecuted> => {
     const { text, values } = writeMysqlSql(query)
@@ -166,7 +164,7 @@ function beginPart(client: Client, deadline: number, { statements, readerOf, wri
     transaction: {
       dialect: statements.dialect,
       history: unknownHistory,
-      rows: async (query) => objectsOf(await run(query)) as never,
+      rows: async (query) => toObjects(await run(query)) as never,
       run: async (query) => ({ rows: (await change(query)).changed }),
       insert: async (query) => (await change(query)).inserted,
       follow: (query) => void change(query).catch(() => {}),
@@ -174,29 +172,33 @@ function beginPart(client: Client, deadline: number, { statements, readerOf, wri
       read: async (plan, values, isBounded = false) => {
         const limit = isBounded ? writtenBytes : Number.MAX_SAFE_INTEGER
         const answer = await perform(() => readInside(readerOf(plan), client, { statements, values, limit }))
-        if (answer === 'tooLarge') throw tooLarge()
+        if (answer === 'tooLarge') throw responseTooLarge()
         return answer
       },
     },
   }
 }
 
-interface Inside {
+interface BoundedRead {
   readonly statements: MysqlStatements
   readonly values: readonly unknown[]
   readonly limit: number
 }
 
 /** Answers a plan as the transaction sees the database. An answer that is too large is no failure of the transaction. */
-const readInside = (reader: MysqlPlanReader, client: Client, { statements, values, limit }: Inside): Promise<ReadAnswer | 'tooLarge'> =>
+const readInside = (
+  reader: MysqlPlanReader,
+  client: Client,
+  { statements, values, limit }: BoundedRead,
+): Promise<ReadResult | 'tooLarge'> =>
   reader.read(client, statements, values, limit).catch((error: unknown) => {
     if (isTooLarge(error)) return 'tooLarge' as const
     throw error
   })
 
-/** What is executed one after the other. After a failure nothing more is: the server may have ended the transaction already. */
-interface Line {
-  /** Whoever does not wait for it learns of a failure by `failure`. */
+/** Executes tasks one after the other, up to the first failure: after that the server may have ended the transaction. */
+interface StatementQueue {
+  /** Failures are also available from `failure`. */
   perform<Result>(work: () => Promise<Result>): Promise<Result>
   /** Resolves when nothing is under way. */
   settled(): Promise<void>
@@ -205,7 +207,7 @@ interface Line {
 }
 
 /** `refuse`: why nothing more may be executed; null: it may. */
-function openLine(refuse: () => Error | null): Line {
+function createStatementQueue(refuse: () => Error | null): StatementQueue {
   let failure: unknown = null
   let last: Promise<unknown> = Promise.resolve()
   return {
@@ -228,17 +230,17 @@ function openLine(refuse: () => Error | null): Line {
   }
 }
 
-export interface MysqlOutcomes {
-  /** What became of a transaction that noted `id`. */
-  outcomeOf(id: string): Promise<CommitOutcome>
+export interface MysqlCommitOutcomes {
+  /** Outcome of the transaction that recorded `id`. */
+  find(id: string): Promise<CommitOutcome>
   /** A transaction was committed: now and then old rows are removed. */
   committed(): void
 }
 
-/** The statement by which a transaction notes its id, which has no characters that need quotes. */
+/** Records an id, which needs no escaping. */
 export const noteStatement = (id: string): string => `insert into ${outcomeTable} (id) values ('${id}')`
 
-/** Milliseconds in which an outcome can be found out, between two looks, and for one look. */
+/** Milliseconds to determine an outcome, between attempts, and for one attempt. */
 const [patience, pauseBetween, lookTimeout] = [10_000, 50, 5_000]
 
 /** The server's number of an error about a key that is there already. */
@@ -248,10 +250,10 @@ const isThere = 1062
 const [commitsBetween, removedRows] = [1_000, 2_000]
 
 /**
- * `small`: a pool whose connections are free soon. On a node of a Galera cluster, a look at what is there would say nothing of a commit that is on its
- * way from another node: the id is written, which only one of the two can do.
+ * `small`: a pool with short waits. On a Galera node a read would miss a commit in transit from another node, so the id is inserted, which
+ * only one of the two transactions can do.
  */
-export function openOutcomes(small: Pool): MysqlOutcomes {
+export function createCommitOutcomes(small: Pool): MysqlCommitOutcomes {
   let commits = 0
 
   const look = (id: string) =>
@@ -264,7 +266,7 @@ export function openOutcomes(small: Pool): MysqlOutcomes {
   const removal = `delete from ${outcomeTable} where written_at < from_unixtime(unix_timestamp() - 3600) limit ${removedRows}`
 
   return {
-    outcomeOf: async (id) => {
+    find: async (id) => {
       const end = elapsed() + patience
       while (elapsed() < end) {
         try {
@@ -272,7 +274,7 @@ export function openOutcomes(small: Pool): MysqlOutcomes {
           const { rows } = await look(id)
           return rows.length > 0 ? 'committed' : 'aborted'
         } catch (error) {
-          if (numberOf(error) === isThere) return 'committed'
+          if (getErrno(error) === isThere) return 'committed'
           if (!isConnectionLoss(error) && !isConflict(error)) return 'unknown'
         }
         await pause(pauseBetween)

@@ -28,7 +28,7 @@ const phrases: Readonly<Record<PortablePhrase, string>> = {
   upsert: 'insert into $0 ($1) values ($2) on duplicate key update $4',
 }
 
-/** Names of types behind `cast`. */
+/** Type names in `cast`. */
 const types: readonly (readonly [RegExp, string])[] = [
   [/\bas text\)/g, 'as char)'],
   [/\bas (?:integer|bigint)\)/g, 'as signed)'],
@@ -70,7 +70,7 @@ function writePhrase(written: Written, phrase: string, parts: readonly Operation
   }
 }
 
-/** The nodes of names and values; whatever else Kysely knows stands in no statement of ours. */
+/** Writes names and values; no other Kysely nodes occur. */
 function write(written: Written, node: OperationNode): void {
   switch (node.kind) {
     case 'RawNode':

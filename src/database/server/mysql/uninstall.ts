@@ -1,19 +1,19 @@
-// Removes what Octavo has added to a MySQL or MariaDB database: tables, indexes and permissions, one after the other. Whoever comes after an
-// interruption goes on with it.
+// Removes Octavo's tables, indexes and permissions from a MySQL or MariaDB database, one after the other. A repeated command continues an
+// interrupted one.
 import type { Config } from '../../../foundation/config/config.js'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import { pause } from '../../../foundation/runtime/clock.js'
 import { isOctavoTable } from '../../../model/tables/octavo-tables.js'
 import { quoted } from '../../../model/tables/table.js'
-import { type Leaving, permissionTables } from '../../driver.js'
-import { reach } from './availability.js'
+import { permissionTables, type Uninstallation } from '../../driver.js'
+import { connectToServer } from './availability.js'
 import type { Client } from './client.js'
 import { isLockWait } from './errors.js'
 import { literal } from './statements.js'
 
 /** Opens the database; nothing of it is changed before `remove`. */
-export async function leavingMysql(config: Config, actions: readonly string[]): Promise<Leaving> {
-  const reached = await reach(config)
+export async function openMysqlUninstallation(config: Config, actions: readonly string[]): Promise<Uninstallation> {
+  const reached = await connectToServer(config)
   const client = await reached.small.acquire().catch(async (error: unknown) => {
     await reached.close()
     throw error
@@ -21,16 +21,16 @@ export async function leavingMysql(config: Config, actions: readonly string[]): 
   const isOurs = `action in (${['', ...actions].map((action) => literal(action, 'plain')).join(', ')})`
   return {
     find: async () => {
-      const { tables, indexes, permissions } = await found(client)
+      const { tables, indexes, permissions } = await findObjects(client)
       const counts: (readonly [string, number])[] = []
-      for (const name of tables) counts.push([name, await countOf(client, quoted(name))])
+      for (const name of tables) counts.push([name, await countRows(client, quoted(name))])
       let granted = 0
-      for (const table of permissions) granted += await countOf(client, `${table} where ${isOurs}`)
+      for (const table of permissions) granted += await countRows(client, `${table} where ${isOurs}`)
       return { tables: new Map(counts), indexes: indexes.map(({ name }) => name), permissions: granted, others: [] }
     },
     remove: async (report) => {
       await refuseOthers(client)
-      const { tables, indexes, permissions } = await found(client)
+      const { tables, indexes, permissions } = await findObjects(client)
       await client.query(`set session lock_wait_timeout = ${Math.ceil(config.limits.startWait / 1000)}`)
       try {
         for (const table of permissions) await client.query(`delete from ${table} where ${isOurs}`)
@@ -53,8 +53,8 @@ export async function leavingMysql(config: Config, actions: readonly string[]): 
   }
 }
 
-/** The names of what is ours, and the tables of permissions that are there. */
-async function found(client: Client) {
+/** The names of Octavo's objects, and the existing permission tables. */
+async function findObjects(client: Client) {
   const textsOf = async (text: string) => (await client.query(text)).rows as readonly (readonly string[])[]
   const tables = (
     await textsOf(
@@ -72,17 +72,17 @@ async function found(client: Client) {
   }
 }
 
-const countOf = async (client: Client, from: string): Promise<number> =>
+const countRows = async (client: Client, from: string): Promise<number> =>
   Number((await client.query(`select count(*) from ${from}`)).rows[0]![0])
 
-/** Milliseconds in which others may end, and between two looks. */
+/** Milliseconds in which other connections may end, and between two checks. */
 const [patience, interval] = [2_000, 100]
 
 /** @throws ConfigError while another connection of the same user is there: that of a service, or of Strapi */
 async function refuseOthers(client: Client): Promise<void> {
   const connected = 'information_schema.processlist where db = database() and id <> connection_id()'
   // A connection that was closed a moment ago may still be listed.
-  for (let waited = 0; waited < patience && (await countOf(client, connected)) > 0; waited += interval) await pause(interval)
-  if ((await countOf(client, connected)) > 0)
+  for (let waited = 0; waited < patience && (await countRows(client, connected)) > 0; waited += interval) await pause(interval)
+  if ((await countRows(client, connected)) > 0)
     throw new ConfigError('Another connection is open to this database. Stop Octavo and Strapi. Nothing was changed')
 }

@@ -1,41 +1,41 @@
 // The writes of a service on MySQL or MariaDB: serializable transactions on a bounded pool.
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { Transaction } from '../../database.js'
-import { commitUnknown } from '../../errors.js'
+import { commitUnknownError } from '../../errors.js'
 import type { WriteOptions } from '../connections.js'
-import { latestOf } from '../group-commit.js'
-import { aloneOf, openServerWrites, registerPlans, type ServerWrites } from '../writes.js'
-import type { MysqlReached } from './availability.js'
-import { type Client, writing, writingInTurn } from './client.js'
-import { explained, isConflict, isConnectionLoss, isLockWait, isReadOnly } from './errors.js'
+import { latestDeadline } from '../group-commit.js'
+import { createServerWrites, maxConcurrent, registerPlans, type ServerWrites } from '../writes.js'
+import type { MysqlServerConnection } from './availability.js'
+import { type Client, groupWriteGreetings, writeGreetings } from './client.js'
+import { isConflict, isConnectionLoss, isLockWait, isReadOnly, toApiError } from './errors.js'
 import { onClient, openPool, type Pool } from './pool.js'
 import { preparePlanReader } from './reads.js'
 import {
   beginAttempt,
+  createCommitOutcomes,
+  lockGroup,
   type MysqlAttempt,
   type MysqlAttemptOptions,
-  type MysqlOutcomes,
-  openOutcomes,
-  runTogether,
-  takeTurn,
+  type MysqlCommitOutcomes,
+  runGroup,
 } from './transaction.js'
 
-/** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
+/** Milliseconds of grace for a transaction that is over its time; then its connection is cut. */
 const endPatience = 1_000
 
 /** Opens the writes; connections are made when they are needed. */
 export function openWrites(
   options: WriteOptions,
-  { small, statements, isGalera }: Pick<MysqlReached, 'small' | 'statements' | 'isGalera'>,
+  { small, statements, isGalera }: Pick<MysqlServerConnection, 'small' | 'statements' | 'isGalera'>,
   failed: (error: Error) => void,
 ): ServerWrites {
   const { settings, connections, writtenBytes, signer } = options
   // MySQL ends those that do nothing: none is kept.
   const unkept = { ...settings, pool: { ...settings.pool, min: 0 } }
-  const pool = openPool(unkept, { max: aloneOf(connections), greetings: writing, failed })
-  // Where all others wait for locks, writes in turn still have a connection.
-  const turnPool = connections > 1 ? openPool(unkept, { max: 1, greetings: writingInTurn, failed }) : pool
-  const outcomes = openOutcomes(small)
+  const pool = openPool(unkept, { max: maxConcurrent(connections), greetings: writeGreetings, failed })
+  // Grouped writes have a connection even if all others wait for locks.
+  const turnPool = connections > 1 ? openPool(unkept, { max: 1, greetings: groupWriteGreetings, failed }) : pool
+  const outcomes = createCommitOutcomes(small)
   const plans = registerPlans((plan) => preparePlanReader(plan, signer))
 
   /** Runs `begun` on a connection, until `deadline`. */
@@ -49,31 +49,31 @@ export function openWrites(
     return onClient(free, (client) => begun(client, attempt), left + endPatience)
   }
 
-  return openServerWrites(options, plans, {
-    alone: (work, deadline) =>
+  return createServerWrites(options, plans, {
+    runAlone: (work, deadline) =>
       begin(pool, deadline, async (client, attempt) => {
         const under = beginAttempt(client, attempt)
         const result = await tried(under, async (transaction) => {
           // The server has become a node since the start, or is another one. No lock excludes writes on other nodes.
-          if (client.isGalera) await takeTurn(client)
+          if (client.isGalera) await lockGroup(client)
           return work(transaction)
         })
         await committed(under, outcomes)
         return result
       }),
-    together: (turns) =>
-      begin(turnPool, latestOf(turns), async (client, attempt) => {
-        const under = await runTogether(client, turns, attempt).catch(async (error: unknown) => {
+    runGroup: (turns) =>
+      begin(turnPool, latestDeadline(turns), async (client, attempt) => {
+        const under = await runGroup(client, turns, attempt).catch(async (error: unknown) => {
           await client.query('rollback').catch(() => client.cut())
           throw error
         })
         await committed(under, outcomes)
         return under.outcomes
       }),
-    isAlwaysTogether: isGalera,
+    isAlwaysGrouped: isGalera,
     activity: () => [pool.activity('write'), ...(turnPool === pool ? [] : [turnPool.activity('write_in_turn')])],
     waiting: () => pool.waiting,
-    errors: { isConflict, isLockWait, isConnectionLoss, explained },
+    errors: { isConflict, isLockWait, isConnectionLoss, toApiError },
     failed,
     close: async () => {
       await turnPool.close()
@@ -94,8 +94,8 @@ async function tried<Result>(under: MysqlAttempt, work: (transaction: Transactio
   }
 }
 
-/** Commits. Where the connection is lost meanwhile, it is found out what became of the transaction. */
-async function committed(under: Pick<MysqlAttempt, 'id' | 'commit' | 'rollback'>, outcomes: MysqlOutcomes): Promise<void> {
+/** Commits. If the connection is lost, determines the outcome. */
+async function committed(under: Pick<MysqlAttempt, 'id' | 'commit' | 'rollback'>, outcomes: MysqlCommitOutcomes): Promise<void> {
   try {
     await under.commit()
     outcomes.committed()
@@ -105,9 +105,9 @@ async function committed(under: Pick<MysqlAttempt, 'id' | 'commit' | 'rollback'>
       await under.rollback()
       throw error
     }
-    const outcome = await outcomes.outcomeOf(id)
+    const outcome = await outcomes.find(id)
     if (outcome === 'committed') return
     if (outcome === 'aborted') throw error
-    throw commitUnknown(error)
+    throw commitUnknownError(error)
   }
 }

@@ -1,5 +1,5 @@
-// Carries out a change of the content model on PostgreSQL: all of it in one transaction on a connection of its own, so that whatever ends it
-// leaves the database as it was.
+// Applies a change of the content model on PostgreSQL in one transaction on a dedicated connection. Any failure leaves the database
+// unchanged.
 
 import { type RawBuilder, sql } from 'kysely'
 import type pg from 'pg'
@@ -11,51 +11,58 @@ import type { MovedColumn, PlanStep, StepNamed } from '../../../model/diff/steps
 import type { Model } from '../../../model/schema/types.js'
 import { storedName } from '../../../model/tables/stored-name.js'
 import { quoted } from '../../../model/tables/table.js'
-import { makeDrafts, play, renameInSettings, type ScriptRow, type ScriptWords, storeContentTypes } from '../../change-scripts.js'
+import { createDrafts, renameInSettings, runScript, type ScriptDialect, type ScriptRow, storeContentTypes } from '../../change-scripts.js'
 import type { ModelWork } from '../../database.js'
-import { unavailable } from '../../errors.js'
-import { type Filling, fillColumn } from '../backfill-column.js'
+import { unavailableError } from '../../errors.js'
+import { type Backfill, backfillColumn } from '../backfill-column.js'
 import { readCatalog } from './catalog.js'
-import { addColumn, declaredWider, isDeclaredInPlace, keptRows, movedAside, movedRows, statementsOf } from './change-statements.js'
-import { fitterFor } from './coerce-values.js'
-import { executePrepared, objectsOf, onConnection, openPool, openStatements } from './connection.js'
+import {
+  addColumn,
+  archiveColumn,
+  archiveRows,
+  isDeclaredInPlace,
+  moveRowsStatements,
+  stepStatements,
+  widenColumn,
+} from './change-statements.js'
+import { coercionTo } from './coerce-values.js'
+import { createStatements, executePrepared, onConnection, openPool, toObjects } from './connection.js'
 import { addForeignKey } from './create-tables.js'
 import { postgresDialect, writePostgresSql } from './dialect.js'
-import { cancelled, codeOf, explained, isConflict, isConnectionLoss } from './errors.js'
+import { cancelled, getCode, isConflict, isConnectionLoss, toApiError } from './errors.js'
 import { preparationError, preparing } from './prepare-database.js'
-import { forms, reading, updateRows } from './rows.js'
-import type { Outcomes } from './transaction.js'
+import { reading, updateRows, valueFormats } from './rows.js'
+import type { PostgresCommitOutcomes } from './transaction.js'
 
-/** What changes of a database are carried out with. */
-export interface CarryingOut {
+export interface PostgresChangeOptions {
   readonly settings: ServerSettings
-  readonly outcomes: Outcomes
-  /** Milliseconds to wait for tables that are in use; everybody who comes later waits behind that. */
+  readonly outcomes: PostgresCommitOutcomes
+  /** Milliseconds to wait for tables in use; later requests for them wait as long. */
   readonly wait: number
   /** Receives the loss of the connection. */
   failed(error: Error): void
 }
 
-/** Times that the tables are asked for; between two of them whoever waited behind that has its turn. Milliseconds until the next one. */
+/** Attempts to lock the tables; waiting requests run in the pauses between them. Milliseconds of a pause. */
 const [tries, pauseBetween] = [3, 500]
 
-/** Tables were not to be had, or somebody else wanted them in another order. */
-const mayPass = (error: unknown): boolean => isConflict(error) || codeOf(error) === cancelled
+/** A lock timeout, or a deadlock. */
+const isRetryable = (error: unknown): boolean => isConflict(error) || getCode(error) === cancelled
 
 /**
  * Carries out a change. Resolves to false, and changes nothing, where it is outdated.
  * @throws ApiError 503 where the tables are in use for too long or the server is lost; nothing has happened then
  */
-export async function carryOutOnPostgres(options: CarryingOut, work: ModelWork): Promise<boolean> {
+export async function applyPostgresChange(options: PostgresChangeOptions, work: ModelWork): Promise<boolean> {
   const pool = openPool(options.settings, { max: 1, pipelined: false, failed: options.failed })
   try {
     for (let left = tries; ; left--) {
       try {
-        return await onConnection(pool, (client) => carryOutOn(client, pool, options, work))
+        return await onConnection(pool, (client) => applyOn(client, pool, options, work))
       } catch (error) {
         if (isConnectionLoss(error)) options.failed(error as Error)
-        if (!mayPass(error)) throw explained(preparationError(error, options.wait, options.settings.schema))
-        if (left === 1) throw unavailable('The tables of the change are in use. Nothing was changed; try again', error)
+        if (!isRetryable(error)) throw toApiError(preparationError(error, options.wait, options.settings.schema))
+        if (left === 1) throw unavailableError('The tables of the change are in use. Nothing was changed; try again', error)
         await pause(pauseBetween)
       }
     }
@@ -64,19 +71,19 @@ export async function carryOutOnPostgres(options: CarryingOut, work: ModelWork):
   }
 }
 
-async function carryOutOn(client: pg.PoolClient, pool: pg.Pool, { outcomes, wait }: CarryingOut, work: ModelWork): Promise<boolean> {
-  const statements = openStatements(pool)
+async function applyOn(client: pg.PoolClient, pool: pg.Pool, { outcomes, wait }: PostgresChangeOptions, work: ModelWork): Promise<boolean> {
+  const statements = createStatements(pool)
   const session: StepSession = {
     client,
     ask: async (query) => {
       const { text, values } = writePostgresSql(query)
       const statement = values.length === 0 ? { name: undefined, text, types: [] } : await statements.describe(text, client)
-      return objectsOf(await executePrepared(client, statement, values))
+      return toObjects(await executePrepared(client, statement, values))
     },
   }
   const epoch = await outcomes.epoch()
   try {
-    await client.query(`begin isolation level read committed read write; ${forms}; set local lock_timeout = ${Math.ceil(wait)}`)
+    await client.query(`begin isolation level read committed read write; ${valueFormats}; set local lock_timeout = ${Math.ceil(wait)}`)
     await client.query(`select pg_advisory_xact_lock(${preparing})`)
     if ((await session.ask(work.isOutdated)).length > 0) {
       await client.query('rollback')
@@ -86,7 +93,7 @@ async function carryOutOn(client: pg.PoolClient, pool: pg.Pool, { outcomes, wait
     await lockTables(session, work.steps)
     await client.query('set local statement_timeout = 0')
     await runModelSteps(session, work.steps, work.model)
-    for (const statement of work.make) await session.ask(statement)
+    for (const statement of work.complete) await session.ask(statement)
   } catch (error) {
     await client.query('rollback').catch(() => {})
     throw error
@@ -95,17 +102,17 @@ async function carryOutOn(client: pg.PoolClient, pool: pg.Pool, { outcomes, wait
   return true
 }
 
-/** Commits. Where the connection is lost meanwhile, the server is asked what became of the transaction. */
-async function commit(client: pg.PoolClient, outcomes: Outcomes, epoch: string): Promise<void> {
+/** Commits. If the connection is lost, asks the server for the outcome. */
+async function commit(client: pg.PoolClient, outcomes: PostgresCommitOutcomes, epoch: string): Promise<void> {
   const { rows } = await client.query<{ readonly id: string }>('select pg_current_xact_id()::text as id')
   try {
     await client.query('commit')
   } catch (error) {
     if (!isConnectionLoss(error)) throw error
-    const outcome = await outcomes.outcomeOf(rows[0]!.id, epoch)
+    const outcome = await outcomes.find(rows[0]!.id, epoch)
     if (outcome === 'committed') return
     if (outcome === 'aborted') throw error
-    throw unavailable('The database was lost while it committed a change of the model, and may have done so', error)
+    throw unavailableError('The database was lost while it committed a change of the model, and may have done so', error)
   }
 }
 
@@ -115,7 +122,7 @@ export interface StepSession {
   ask(query: RawBuilder<unknown>): Promise<readonly ScriptRow[]>
 }
 
-const words: ScriptWords = {
+const words: ScriptDialect = {
   rows: postgresDialect.rows,
   newIds: (table, count) => sql`select ${postgresDialect.newIds(table, count)}`,
   idsFrom: (found) => postgresDialect.idsFrom(found) as () => number,
@@ -140,11 +147,11 @@ async function addForeignKeys({ client }: StepSession, steps: readonly PlanStep[
 async function runStep(session: StepSession, step: PlanStep, model: Model): Promise<void> {
   switch (step.kind) {
     case 'renameInSettings':
-      return play(renameInSettings(step), session.ask)
+      return runScript(renameInSettings(step), session.ask)
     case 'storeContentTypes':
-      return play(storeContentTypes(step, model), session.ask)
+      return runScript(storeContentTypes(step, model), session.ask)
     case 'makeDrafts':
-      return play(makeDrafts(step, model, words), session.ask)
+      return runScript(createDrafts(step, model, words), session.ask)
     case 'convertColumn':
       return convert(session, { ...step, former: { ...step.former, name: step.column.name } })
     case 'declareColumn':
@@ -156,19 +163,19 @@ async function runStep(session: StepSession, step: PlanStep, model: Model): Prom
     case 'moveRows':
       return moveRows(session, step)
     default:
-      if (isOfOthers(step) && !(await isThere(session, step.table))) return
-      for (const statement of statementsOf(step)) await session.ask(statement)
+      if (isPanelStep(step) && !(await isThere(session, step.table))) return
+      for (const statement of stepStatements(step)) await session.ask(statement)
   }
 }
 
 async function keepRows(session: StepSession, step: StepNamed<'keepRows'>): Promise<void> {
-  for (const statement of keptRows(step)) await session.ask(statement)
+  for (const statement of archiveRows(step)) await session.ask(statement)
   const { rows } = await session.client.query(`select from ${quoted(step.as)} limit 1`)
   // Nothing was kept: no table has to be looked after.
   if (rows.length === 0) await session.client.query(`drop table ${quoted(step.as)}`)
 }
 
-/** Moves rows, with what is kept aside in their columns where that is asked for. */
+/** Moves rows, with the archived values in their columns if requested. */
 async function moveRows(session: StepSession, step: StepNamed<'moveRows'>): Promise<void> {
   const kept: MovedColumn[] = []
   if (step.withKept === true) {
@@ -179,7 +186,7 @@ async function moveRows(session: StepSession, step: StepNamed<'moveRows'>): Prom
       if (!there.has(name)) await session.client.query(`alter table ${quoted(step.to)} add column ${quoted(name)} ${type}`)
     }
   }
-  for (const statement of movedRows({ ...step, columns: [...step.columns, ...kept] })) await session.ask(statement)
+  for (const statement of moveRowsStatements({ ...step, columns: [...step.columns, ...kept] })) await session.ask(statement)
 }
 
 /** `former` has the name of the new column. */
@@ -187,14 +194,14 @@ async function convert(
   session: StepSession,
   { table, column, former, as, conversion, restores }: Omit<StepNamed<'convertColumn'>, 'kind' | 'risk'>,
 ): Promise<void> {
-  for (const statement of [...movedAside(table, former, as), addColumn(table, column)]) await session.ask(statement)
+  for (const statement of [...archiveColumn(table, former, as), addColumn(table, column)]) await session.ask(statement)
   await fillPostgresColumn(session.client, { table, from: as, to: column.name, conversion, restores })
 }
 
-/** Values that a column cannot hold as they are stay aside. */
+/** Values that do not fit are archived. */
 async function declare(session: StepSession, step: StepNamed<'declareColumn'>): Promise<void> {
   const { table, column, former } = step
-  if (isDeclaredInPlace(step)) for (const statement of declaredWider(table, column)) await session.ask(statement)
+  if (isDeclaredInPlace(step)) for (const statement of widenColumn(table, column)) await session.ask(statement)
   else
     await convert(session, {
       ...step,
@@ -215,7 +222,7 @@ async function renameForeignKey({ client }: StepSession, { table, from, to }: St
 }
 
 /** Tables of the panel: one that an older Strapi made has not all of them. */
-const isOfOthers = (step: PlanStep): step is StepNamed<'setValues' | 'deleteRows'> =>
+const isPanelStep = (step: PlanStep): step is StepNamed<'setValues' | 'deleteRows'> =>
   (step.kind === 'setValues' || step.kind === 'deleteRows') && /^(?:strapi|admin)_/.test(step.table)
 
 async function isThere({ client }: StepSession, table: string): Promise<boolean> {
@@ -223,7 +230,7 @@ async function isThere({ client }: StepSession, table: string): Promise<boolean>
   return rows[0]!.oid !== null
 }
 
-/** Indexes of our own have names by what they are about; under the new one they are created in the background. */
+/** Octavo's indexes are named after their columns; renamed ones are created again in the background. */
 async function dropOwnIndexes({ client }: StepSession, step: PlanStep): Promise<void> {
   const renamed = renamedBy(step)
   if (renamed === null) return
@@ -237,35 +244,36 @@ async function dropOwnIndexes({ client }: StepSession, step: PlanStep): Promise<
 }
 
 /** The tables that a step is about. */
-function tablesOf(step: PlanStep): readonly string[] {
+function getTables(step: PlanStep): readonly string[] {
   if (step.kind === 'moveRows') return [step.from, step.to]
   return 'table' in step && typeof step.table === 'string' ? [step.table] : []
 }
 
-/** Whether others may read the tables of a step meanwhile: only rows are changed, such as permissions, by which every request is identified. */
-const isReadBeside = ({ kind }: PlanStep): boolean => kind === 'setValues' || kind === 'deleteRows'
+/** Whether the tables of a step may be read: it changes only rows, such as permissions, which every request needs. */
+const allowsReads = ({ kind }: PlanStep): boolean => kind === 'setValues' || kind === 'deleteRows'
 
-/** Locks the tables that steps are about, all at once: nothing is done before all of them are to be had. */
+/** Locks the tables of all steps at once, before anything is changed. */
 export async function lockTables({ client }: StepSession, steps: readonly PlanStep[]): Promise<void> {
-  // Whoever writes has looked at it, or waits for it. Whoever reads which model is in force does not.
+  // Waits for writers, which have read the history, and blocks new ones. Readers of the current model are not blocked.
   await client.query('lock table octavo_model_history in exclusive mode')
   const { ownTables } = await readCatalog(client)
   const there = new Set(ownTables)
-  const named = (some: readonly PlanStep[]) => [...new Set(some.flatMap(tablesOf).map(storedName))].filter((name) => there.has(name)).sort()
-  const whole = named(steps.filter((step) => !isReadBeside(step)))
+  const named = (some: readonly PlanStep[]) =>
+    [...new Set(some.flatMap(getTables).map(storedName))].filter((name) => there.has(name)).sort()
+  const whole = named(steps.filter((step) => !allowsReads(step)))
   const read = named(steps).filter((name) => !whole.includes(name))
   if (read.length > 0) await client.query(`lock table ${read.map(quoted).join(', ')} in exclusive mode`)
   if (whole.length > 0) await client.query(`lock table ${whole.map(quoted).join(', ')} in access exclusive mode`)
 }
 
 /** Fills it. */
-export function fillPostgresColumn(client: pg.ClientBase, { table, from, to, conversion, restores }: Filling): Promise<void> {
+export function fillPostgresColumn(client: pg.ClientBase, { table, from, to, conversion, restores }: Backfill): Promise<void> {
   const { tables, read } = reading(client, '')
   const name = storedName(table)
-  return fillColumn(
+  return backfillColumn(
     {
       columns: async () => new Map((await tables()).find((each) => each.name === name)!.columns.map((column) => [column.name, column])),
-      fitterFor,
+      coercionTo,
       read: (columns, after, limit) => read({ name, columns, key: ['id'] }, after === null ? null : [after], limit),
       write: (columns, rows) => updateRows(client, { name, columns, key: ['id'] }, rows),
     },

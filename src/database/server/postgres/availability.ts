@@ -9,23 +9,23 @@ import { lossRetrier } from '../retry-transaction.js'
 import {
   type AskServer,
   type Connection,
+  createStatements,
   type Executed,
   execute,
-  objectsOf,
   openPool,
-  openStatements,
   type Statements,
+  toObjects,
 } from './connection.js'
 import { writePostgresSql } from './dialect.js'
-import { explained, isConflict, isConnectionLoss, isTimeout } from './errors.js'
+import { isConflict, isConnectionLoss, isTimeout, toApiError } from './errors.js'
 
 /** Connections for permissions and health. */
 const smallPool = 2
-/** Connections on which the server is asked about statements. */
+/** Connections for describing statements. */
 const describingPool = 2
 
 /** A server that can be reached. */
-export interface Reached {
+export interface PostgresServerConnection {
   readonly settings: ServerSettings
   readonly small: pg.Pool
   readonly statements: Statements
@@ -33,7 +33,7 @@ export interface Reached {
 }
 
 /** Opens the small pool, and makes sure that the server can be reached. @throws ConfigError with a sentence */
-export async function reach(config: Config, failed: (error: Error) => void = () => {}): Promise<Reached> {
+export async function connectToServer(config: Config, failed: (error: Error) => void = () => {}): Promise<PostgresServerConnection> {
   const settings = config.database.server!
   const small = openPool(settings, { max: smallPool, pipelined: false, failed })
   try {
@@ -41,18 +41,18 @@ export async function reach(config: Config, failed: (error: Error) => void = () 
   } catch (error) {
     await small.end()
     throw new ConfigError(
-      `The database at ${placeOf(settings)} cannot be used: ${(error as Error).message || (error as { code?: string }).code}.`,
+      `The database at ${formatServer(settings)} cannot be used: ${(error as Error).message || (error as { code?: string }).code}.`,
     )
   }
   const describing = openPool(settings, { max: describingPool, pipelined: false, failed: () => {} })
   const close = async () => {
     await Promise.all([small.end(), describing.end()])
   }
-  return { settings, small, statements: openStatements(describing), close }
+  return { settings, small, statements: createStatements(describing), close }
 }
 
 /** The server and database as they may be shown: without a password. */
-export function placeOf({ url, host, port, name }: ServerSettings): string {
+export function formatServer({ url, host, port, name }: ServerSettings): string {
   if (url === null) return `${host}:${port}/${name}`
   if (!URL.canParse(url)) return 'postgres://…'
   const parsed = new URL(url)
@@ -75,7 +75,7 @@ export interface PostgresMain extends MainConnection {
 }
 
 /** `failed` receives losses of connections, also those that no caller notices. */
-export function openMainConnection(lend: Lend, statements: Statements, failed: (error: Error) => void = () => {}): PostgresMain {
+export function createMainConnection(lend: Lend, statements: Statements, failed: (error: Error) => void = () => {}): PostgresMain {
   const retried = lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed)
   let seen = ''
 
@@ -83,7 +83,7 @@ export function openMainConnection(lend: Lend, statements: Statements, failed: (
     try {
       return await retried(() => lend((connection) => execute(statements, connection, text, values)))
     } catch (error) {
-      throw explained(error)
+      throw toApiError(error)
     }
   }
 
@@ -92,7 +92,7 @@ export function openMainConnection(lend: Lend, statements: Statements, failed: (
       const { rows } = await run(snapshot, [])
       return rows[0]!.join(' ')
     } catch (error) {
-      // Whatever happens while nobody can look counts as a change.
+      // Changes during an outage are unknown, so they count as a change.
       seen = ''
       throw error
     }
@@ -108,7 +108,7 @@ export function openMainConnection(lend: Lend, statements: Statements, failed: (
     },
     rows: async (query) => {
       const { text, values } = writePostgresSql(query)
-      return objectsOf(await run(text, values)) as never
+      return toObjects(await run(text, values)) as never
     },
   }
 }

@@ -8,7 +8,7 @@ import { quoted } from '../../../model/tables/table.js'
 import type { DeclaredColumn, Inspection } from '../../database.js'
 import { declaredType } from './create-tables.js'
 
-/** What executes statements: a pool, or one of its connections. */
+/** Executes statements: a pool, or one of its connections. */
 export type Queryable = Pick<pg.ClientBase, 'query'>
 
 /** A column as it is declared: `character varying(255)`. */
@@ -23,7 +23,7 @@ export interface Catalog {
   readonly tables: ReadonlyMap<string, readonly CatalogColumn[]>
   /** Tables that belong to the content, not to an extension, and no views. */
   readonly ownTables: readonly string[]
-  /** Whether each index can be used; one whose creation was interrupted cannot. */
+  /** Whether each index is usable; an interrupted creation leaves an unusable one. */
   readonly indexes: ReadonlyMap<string, boolean>
 }
 
@@ -59,7 +59,7 @@ export async function catalogNames(database: Queryable): Promise<ReadonlySet<str
   return new Set(rows.map(({ name }) => name))
 }
 
-/** A sentence for a schema in which tables cannot be found or made; null: it is the current one. */
+/** Explains why the schema cannot be used; null: it is the current one. */
 function schemaProblem(wanted: string, current: string | null, exists: boolean, database: string): string | null {
   if (current === wanted) return null
   if (!exists)
@@ -84,7 +84,7 @@ export async function checkSchema(database: Queryable, schema: string): Promise<
   if (problem !== null) throw new ConfigError(problem)
 }
 
-/** Begins a transaction in which all reads see the same rows, and which a failed statement does not end. */
+/** Begins a transaction with one snapshot for all reads, which a failed statement does not end. */
 export async function beginSnapshot(client: Queryable): Promise<Queryable> {
   await client.query('begin isolation level repeatable read, read only; savepoint begun')
   const query = async (...statement: Parameters<Queryable['query']>) => {
@@ -106,7 +106,7 @@ interface InspectedKey {
 }
 
 /** The foreign keys of the current schema that have one column. */
-async function foreignKeysOf(connection: Queryable): Promise<readonly InspectedKey[]> {
+async function readForeignKeys(connection: Queryable): Promise<readonly InspectedKey[]> {
   const { rows } = await connection.query<InspectedKey>(
     `select c.relname as table, a.attname as column, t.relname as parent, b.attname as key
      from pg_constraint k join pg_class c on c.oid = k.conrelid join pg_class t on t.oid = k.confrelid
@@ -120,7 +120,7 @@ async function foreignKeysOf(connection: Queryable): Promise<readonly InspectedK
 /** Rows that reference missing ones: imports and replication may leave them, since they can switch foreign keys off. */
 async function danglingRows(connection: Queryable): Promise<readonly string[]> {
   const found: string[] = []
-  for (const { table, column, parent, key } of await foreignKeysOf(connection)) {
+  for (const { table, column, parent, key } of await readForeignKeys(connection)) {
     const { rows } = await connection.query<{ readonly id: string }>(
       `select coalesce(to_jsonb(c) ->> 'id', cast(c.ctid as text)) as id from ${quoted(table)} c
        where c.${quoted(column)} is not null and not exists (select from ${quoted(parent)} p where p.${quoted(key)} = c.${quoted(column)})`,
@@ -136,7 +136,7 @@ export const inspectPostgres = (connection: Queryable): Inspection => ({
     const { tables } = await readCatalog(connection)
     return { has: (table) => tables.has(storedName(table)), names: [...tables.keys()] }
   },
-  damage: null,
+  findDamage: null,
   danglingRows: () => danglingRows(connection),
 })
 
@@ -159,8 +159,7 @@ export async function findSchemaMismatches(database: Queryable, model: Model): P
   })
 }
 
-/** How columns are declared. */
-export async function declaredColumnsOf(database: Queryable): Promise<DeclaredColumn> {
+export async function readDeclaredColumns(database: Queryable): Promise<DeclaredColumn> {
   const { tables } = await readCatalog(database)
   return (table, column) => tables.get(storedName(table))?.find(({ name }) => name === storedName(column))?.type ?? null
 }

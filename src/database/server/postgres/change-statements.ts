@@ -5,7 +5,7 @@ import { expressionOf } from '../../../model/diff/sql-text.js'
 import type { PlanStep, StepNamed } from '../../../model/diff/steps.js'
 import { type Column, type Index, quoted } from '../../../model/tables/table.js'
 import { computedText, statementText } from '../../change-scripts.js'
-import { holdsAll } from '../backfill-column.js'
+import { isWiderType } from '../backfill-column.js'
 import { addForeignKey, createIndex, createTable, declaredType } from './create-tables.js'
 import { writePostgresSql } from './dialect.js'
 
@@ -44,7 +44,7 @@ const renameColumn = (table: string, column: string, to: string): RawBuilder<unk
   alter(table, `rename column ${quoted(column)} to ${quoted(to)}`)
 
 /** A column under a name that nothing writes. */
-export const movedAside = (table: string, { name, notNull, default: standard }: Column, as: string): StepStatements => [
+export const archiveColumn = (table: string, { name, notNull, default: standard }: Column, as: string): StepStatements => [
   renameColumn(table, name, as),
   ...(standard === null ? [] : [alter(table, `alter column ${quoted(as)} drop default`)]),
   ...(notNull ? [alter(table, `alter column ${quoted(as)} drop not null`)] : []),
@@ -52,12 +52,12 @@ export const movedAside = (table: string, { name, notNull, default: standard }: 
 
 export const addColumn = (table: string, column: Column): RawBuilder<unknown> => alter(table, `add column ${defined(column)}`)
 
-/** Whether a column stays where it is when it is declared otherwise; a column that does not hold all values is made anew and filled. */
+/** Otherwise the column is created again and filled. */
 export const isDeclaredInPlace = ({ former, column }: Pick<StepNamed<'declareColumn'>, 'former' | 'column'>): boolean =>
-  declaredType(former.type) === declaredType(column.type) || holdsAll(former, column)
+  declaredType(former.type) === declaredType(column.type) || isWiderType(former, column)
 
 /** A column that is declared as one that holds all its values. */
-export function declaredWider(table: string, { name, type, notNull, default: standard }: Column): StepStatements {
+export function widenColumn(table: string, { name, type, notNull, default: standard }: Column): StepStatements {
   const column = `alter column ${quoted(name)}`
   const isRequired = notNull && standard !== null
   return [
@@ -71,8 +71,8 @@ export function declaredWider(table: string, { name, type, notNull, default: sta
   ]
 }
 
-/** The statements that move rows. New ones get ids behind those that have come, and behind those that the former table gave. */
-export function movedRows(step: StepNamed<'moveRows'>): StepStatements {
+/** The statements that move rows. New rows get ids greater than the moved ones and than any id that the source table has used. */
+export function moveRowsStatements(step: StepNamed<'moveRows'>): StepStatements {
   const sequenceOf = (table: string) => `pg_get_serial_sequence('${quoted(table).replaceAll("'", "''")}', 'id')`
   const last = (table: string) => `pg_sequence_last_value(${sequenceOf(table)}::regclass)`
   const greatest = `greatest((select max(id)::bigint from ${quoted(step.to)}), ${last(step.to)}, ${last(step.from)})`
@@ -80,13 +80,13 @@ export function movedRows(step: StepNamed<'moveRows'>): StepStatements {
 }
 
 /** The statements that keep rows: the table that they go to, and their copies. */
-export const keptRows = (step: StepNamed<'keepRows'>): StepStatements => [
+export const archiveRows = (step: StepNamed<'keepRows'>): StepStatements => [
   sql.raw(`create table ${quoted(step.as)} as select * from ${quoted(step.table)} where false`),
   expressionOf(keptRowsStatement(step)),
 ]
 
 /** Returns the statements of a step, in their order. */
-export function statementsOf(step: StatedPostgresStep): StepStatements {
+export function stepStatements(step: StatedPostgresStep): StepStatements {
   switch (step.kind) {
     case 'createTable':
       return createTable(step.table).map((text) => sql.raw(text))
@@ -108,7 +108,7 @@ export function statementsOf(step: StatedPostgresStep): StepStatements {
     case 'renameColumn':
       return [renameColumn(step.table, step.column, step.to)]
     case 'keepColumn':
-      return movedAside(step.table, step.column, step.as)
+      return archiveColumn(step.table, step.column, step.as)
     case 'createIndex':
       return [sql.raw(createIndex(step.table, step.index))]
     case 'dropIndex':
@@ -128,9 +128,9 @@ const texts = (statements: readonly RawBuilder<unknown>[]): readonly string[] =>
   })
 
 const replaced = ({ table, column, former, as }: Pick<StepNamed<'convertColumn'>, 'table' | 'column' | 'former' | 'as'>) =>
-  texts([...movedAside(table, { ...former, name: column.name }, as), addColumn(table, column)])
+  texts([...archiveColumn(table, { ...former, name: column.name }, as), addColumn(table, column)])
 
-/** Returns the statements of a step, and comments for what is computed. */
+/** Returns the statements of a step, and comments for computed values. */
 export function describePostgresStep(step: PlanStep): readonly string[] {
   switch (step.kind) {
     case 'renameInSettings':
@@ -140,16 +140,16 @@ export function describePostgresStep(step: PlanStep): readonly string[] {
     case 'convertColumn':
       return [...replaced(step), computedText(step)!]
     case 'declareColumn':
-      return isDeclaredInPlace(step) ? texts(declaredWider(step.table, step.column)) : replaced(step)
+      return isDeclaredInPlace(step) ? texts(widenColumn(step.table, step.column)) : replaced(step)
     case 'renameForeignKey':
       return [`alter table ${quoted(step.table)} rename constraint ${quoted(step.from)} to ${quoted(step.to.name)}`]
     case 'keepRows':
-      return texts(keptRows(step))
+      return texts(archiveRows(step))
     case 'moveRows':
-      return texts(movedRows(step))
+      return texts(moveRowsStatements(step))
     case 'createTable':
-      return [...texts(statementsOf(step)), ...step.table.foreignKeys.map((key) => addForeignKey(step.table.name, key))]
+      return [...texts(stepStatements(step)), ...step.table.foreignKeys.map((key) => addForeignKey(step.table.name, key))]
     default:
-      return texts(statementsOf(step))
+      return texts(stepStatements(step))
   }
 }

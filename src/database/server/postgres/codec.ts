@@ -2,7 +2,7 @@
 // as text, decimals as numbers. A value is written by the type of the parameter that it is bound to, and read by that of its column.
 import type { Stored } from '../../portable-sql.js'
 import { isDecimal } from '../../transfer/rows.js'
-import { fromWallClock, wallClockOf } from '../time-zone.js'
+import { fromWallClock, toWallClock } from '../time-zone.js'
 
 const oid = {
   boolean: 16,
@@ -21,7 +21,7 @@ const oid = {
 
 /** A moment as the wall clock of this process has it. Years before the first are named as PostgreSQL names them. */
 function wallClock(milliseconds: number): string {
-  const { year, rest } = wallClockOf(milliseconds)
+  const { year, rest } = toWallClock(milliseconds)
   return `${String(year > 0 ? year : 1 - year).padStart(4, '0')}-${rest}${year > 0 ? '' : ' BC'}`
 }
 
@@ -46,7 +46,7 @@ export function encodeParameter(type: number | undefined, value: unknown): strin
     case oid.timestamptz:
       return typeof value === 'number' ? new Date(value).toISOString() : String(value)
     case oid.numeric:
-      // A text that is no number is behind all numbers, as in SQLite.
+      // A text that is not a number is greater than all numbers, as in SQLite.
       return typeof value === 'string' && !isDecimal(value) ? 'Infinity' : String(value).trim()
     case oid.bytea:
       return `\\x${Buffer.from(value as Uint8Array).toString('hex')}`
@@ -58,7 +58,7 @@ export function encodeParameter(type: number | undefined, value: unknown): strin
 const parsers: Readonly<Record<number, (text: string) => Stored | Uint8Array>> = {
   [oid.bytea]: (text) => Buffer.from(text.slice(2), 'hex'),
   [oid.boolean]: (text) => (text === 't' ? 1 : 0),
-  // What a number cannot hold stays text, exact.
+  // Integers beyond the safe range stay text.
   [oid.int8]: (text) => (Number.isSafeInteger(Number(text)) ? Number(text) : text),
   [oid.int2]: Number,
   [oid.int4]: Number,
@@ -70,5 +70,4 @@ const parsers: Readonly<Record<number, (text: string) => Stored | Uint8Array>> =
 
 const asText = (text: string): Stored => text
 
-/** How values of a column of this type are read. */
-export const parserOf = (type: number): ((text: string) => Stored | Uint8Array) => parsers[type] ?? asText
+export const getParser = (type: number): ((text: string) => Stored | Uint8Array) => parsers[type] ?? asText

@@ -1,17 +1,17 @@
 // Coerces values of another database to PostgreSQL's column types.
 import type { ColumnSpans } from '../../../model/diff/conversions.js'
 import { isDecimal } from '../../transfer/rows.js'
-import { coerceDecimal, coerceFloat, coerceInteger, coercionFor, type Fitter, isDay, timeOfDay } from '../coerce-values.js'
-import { encodeParameter, parserOf } from './codec.js'
+import { type Coercion, coerceDecimal, coerceFloat, coerceInteger, coercionFor, isDay, timeOfDay } from '../coerce-values.js'
+import { encodeParameter, getParser } from './codec.js'
 
 /** Dates have no year 0. */
 export const spans: ColumnSpans = { date: ['0001-01-01', '9999-12-31'] }
 
 const timestampType = 1114
 const encodeTimestamp = (milliseconds: number): string => encodeParameter(timestampType, milliseconds)!
-const decodeTimestamp = parserOf(timestampType)
+const decodeTimestamp = getParser(timestampType)
 
-const coerceNumeric: Fitter = (value) => {
+const coerceNumeric: Coercion = (value) => {
   const isNumber =
     typeof value === 'number' ? Number.isFinite(value) : typeof value === 'bigint' || value === 'NaN' || isDecimal(String(value))
   return isNumber ? { value } : { value: null, problem: 'is not a number' }
@@ -19,7 +19,7 @@ const coerceNumeric: Fitter = (value) => {
 
 const maxYear = 5_874_897
 
-const coerceDate: Fitter = (value) => {
+const coerceDate: Coercion = (value) => {
   const dayIn = (text: string, form: RegExp) => {
     const [whole, year, month, day] = form.exec(text) ?? []
     return whole !== undefined && Number(year) <= maxYear && isDay(Number(year), Number(month), Number(day)) ? whole : null
@@ -30,7 +30,7 @@ const coerceDate: Fitter = (value) => {
   return whole === null ? { value: dayIn(text, /^(\d{4})-(\d\d)-(\d\d)(?=T| )/), problem: 'is not a date' } : { value: whole }
 }
 
-const coerceTime: Fitter = (value) => {
+const coerceTime: Coercion = (value) => {
   const time = /^24:00:00(?:\.0*)?$/.test(String(value)) ? '24:00:00.000' : timeOfDay(value)
   return time === null ? { value: null, problem: 'is not a time of day' } : { value: time }
 }
@@ -41,7 +41,7 @@ const maxTimestamp = 8.64e15
 
 /** A column without a zone stores the wall clock of this process. */
 const coerceTimestamp =
-  (hasZone: boolean): Fitter =>
+  (hasZone: boolean): Coercion =>
   (value) => {
     // Microseconds come from PostgreSQL, as text.
     if (typeof value === 'string' && /^\d+-\d\d-\d\d \d\d:\d\d:\d\d\.\d{4,6}\S*(?: BC)?$|^-?infinity$/.test(value)) return { value }
@@ -56,7 +56,7 @@ const coerceTimestamp =
   }
 
 /** Returns the coercion to a column. */
-export const fitterFor = coercionFor({
+export const coercionTo = coercionFor({
   text: { unstorable: /\0|\p{Surrogate}/u, problem: 'has a NUL character or half of a surrogate pair', hasUnstorableEscapes: true },
   integer: (type) => coerceInteger(type === 'bigint' ? 64 : type === 'smallint' ? 16 : 32),
   number: (type, [precision, scale = 0]) => {

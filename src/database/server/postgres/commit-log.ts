@@ -1,15 +1,15 @@
-// The log of commits: a row for each transaction that writes, with the tables that it changed, written as its last statement. Other services
-// read it to know what is outdated (commit-watch.ts).
+// The log of commits: the last statement of each writing transaction records the tables it changed. Services read the log to invalidate
+// their caches.
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import { shared } from '../../../foundation/runtime/shared-calls.js'
-import { type CommitWatch, type DependentTables, dependentsBy, openTableChanges, type TableChanges } from '../../cache/table-changes.js'
+import { type CommitWatch, createTableChanges, type DependentTables, type TableChanges, toDependents } from '../../cache/table-changes.js'
 import type { MainConnection } from '../../database.js'
 import { type AskServer, execute, executePrepared, onConnection, type Statements } from './connection.js'
 import { commitTable, createCommitTables, epochTable } from './create-tables.js'
-import { codeOf, isMissingRelation, isMissingRight } from './errors.js'
+import { getCode, isMissingRelation, isMissingRight } from './errors.js'
 import type { Sender } from './sender.js'
 
 /** The id of the transaction under way, as a number. */
@@ -19,8 +19,8 @@ const ownId = 'cast(cast(pg_current_xact_id() as text) as bigint)'
 const insert = `insert into ${commitTable} (id, tables) values (${ownId}, $1) on conflict (id) do update set tables = excluded.tables`
 
 /**
- * Logs what the transaction under way has changed, where the log is used; sent with its other statements. `tables`: null where it cannot be told. Whoever
- * sends the commit learns of a failure.
+ * Logs the tables changed by the running transaction, along with its other statements, while the log is available. `tables`: null if
+ * unknown. A failure is reported by the commit.
  */
 export function logCommit(sender: Sender, access: CommitLogAccess, tables: ReadonlySet<string> | null): void {
   if (!access.isUsed()) return
@@ -29,10 +29,10 @@ export function logCommit(sender: Sender, access: CommitLogAccess, tables: Reado
 }
 
 /** Transactions that the log goes back; a service that has not looked for longer takes everything for changed. */
-const keptTransactions = 20_000
-/** Commits of one service after which it removes what is older. */
+const maxTransactions = 20_000
+/** Commits of one service between cleanups. */
 const removeEvery = 100
-/** Milliseconds that this may take; what is left then is removed later. */
+/** Maximum milliseconds of a cleanup; the next one continues. */
 const removalTimeout = 1_000
 
 /** A row that says that the removal itself has changed no table. */
@@ -41,7 +41,7 @@ const logRemoval = `insert into ${commitTable} (id, tables) select ${ownId}, '[]
 
 /** Removes rows from `$1` on that are too old. Those that another service is removing are left to it. */
 const removeOld = `with old as (delete from ${commitTable} where id in (select id from ${commitTable}
-    where id >= $1 and id < ${ownId} - ${keptTransactions} order by id for update skip locked) returning 1) ${logRemoval}`
+    where id >= $1 and id < ${ownId} - ${maxTransactions} order by id for update skip locked) returning 1) ${logRemoval}`
 
 /** Removes the rows of another server: ids that this one has not given yet. */
 const removeForeign = `with old as (delete from ${commitTable}
@@ -52,8 +52,8 @@ const newest = `select cast(coalesce(max(id), 0) as text) from ${commitTable}`
 /** Executes a statement that needs every grant on the log which a service needs that writes. @throws where it cannot be used */
 export const tryWritingLog = async (ask: AskServer): Promise<void> => void (await ask(removeForeign, []))
 
-/** Keeps the log short. Returns what is to be called after each commit. */
-export function openLogRemoval(small: pg.Pool, statements: Statements, access: CommitLogAccess): () => void {
+/** Limits the size of the log. Returns a function to call after each commit. */
+export function createLogCleanup(small: pg.Pool, statements: Statements, access: CommitLogAccess): () => void {
   let commits = 0
   let isRemoving = false
   /** All before it were removed: the index need not be looked through from its beginning, where removed rows may still be. */
@@ -63,7 +63,7 @@ export function openLogRemoval(small: pg.Pool, statements: Statements, access: C
     await execute(statements, client, removeForeign, [])
     const { rows } = await execute(statements, client, newest, [])
     await execute(statements, client, removeOld, [from])
-    from = String(Math.max(0, Number(rows[0]![0]) - keptTransactions))
+    from = String(Math.max(0, Number(rows[0]![0]) - maxTransactions))
   }
 
   return () => {
@@ -78,37 +78,37 @@ export function openLogRemoval(small: pg.Pool, statements: Statements, access: C
   }
 }
 
-/** Whether the log of commits can be used, as far as this service knows. */
+/** Availability of the log, as known to this service. */
 export interface CommitLogAccess {
-  /** Whether to use it. While it cannot be used, a call now and then begins to try whether it can again. */
+  /** Whether the log is used. While it is not, a call may start an attempt to use it again. */
   isUsed(): boolean
-  /** Whether a statement failed because the log cannot be used. Then it is not used any more, until it can be again. */
+  /** Whether a statement failed because the log is unavailable, which stops its use. */
   refused(error: unknown): boolean
 }
 
 export interface CommitLogAccessOptions {
-  /** Writes and reads the log. @throws where that fails, whatever the reason */
+  /** Writes and reads the log. @throws on any failure */
   readonly tryLog: () => Promise<void>
-  /** Called when the log cannot be used any more, with the error of the server, and when it can again. */
+  /** Called with the server's error when the log becomes unavailable, and when it is available again. */
   lost(error: Error): void
   found(): void
 }
 
 /** Milliseconds between two tries whether the log can be used again. */
-const tryEvery = 5_000
+const retryIntervalMs = 5_000
 
-/** What the server refuses for good: a right, a relation or a column is missing, or a relation is another one (SQLSTATE class 42). */
-const isRefusal = (error: unknown): boolean => codeOf(error).startsWith('42')
+/** Permanent failures: a missing grant, relation or column, or a different relation (SQLSTATE class 42). */
+const isRefusal = (error: unknown): boolean => getCode(error).startsWith('42')
 
 /** The error of a statement about the log that the server has refused; null: it is another error. */
-function refusalOf(error: unknown): Error | null {
+function toRefusal(error: unknown): Error | null {
   const cause = error instanceof ApiError ? error.cause : error
   const { statement = '' } = (cause ?? {}) as { readonly statement?: string }
   return isRefusal(cause) && statement.includes(commitTable) ? (cause as Error) : null
 }
 
 /** Begins with a log that is used. */
-export function openCommitLogAccess({ tryLog, lost, found }: CommitLogAccessOptions): CommitLogAccess {
+export function createCommitLogAccess({ tryLog, lost, found }: CommitLogAccessOptions): CommitLogAccess {
   let isUsed = true
   let tryAt = 0
 
@@ -119,7 +119,7 @@ export function openCommitLogAccess({ tryLog, lost, found }: CommitLogAccessOpti
       isUsed = true
       found()
     } catch {
-      tryAt = elapsed() + tryEvery
+      tryAt = elapsed() + retryIntervalMs
     }
   }
 
@@ -129,11 +129,11 @@ export function openCommitLogAccess({ tryLog, lost, found }: CommitLogAccessOpti
       return isUsed
     },
     refused: (error) => {
-      const refusal = refusalOf(error)
+      const refusal = toRefusal(error)
       if (refusal === null) return false
       if (isUsed) {
         isUsed = false
-        tryAt = elapsed() + tryEvery
+        tryAt = elapsed() + retryIntervalMs
         lost(refusal)
       }
       return true
@@ -143,7 +143,7 @@ export function openCommitLogAccess({ tryLog, lost, found }: CommitLogAccessOpti
 
 const consequence = 'nothing is kept in memory, and every read is executed by the database'
 
-/** What is to be done so that the log can be used. */
+/** Remedy for an unavailable log. */
 function adviceFor(error: Error, schema: string): string {
   if (isMissingRight(error))
     return `the database user may not use the log of commits: ${consequence}. Run as the owner of its tables: GRANT SELECT, INSERT, UPDATE, DELETE ON "${schema}".${commitTable}, "${schema}".${epochTable} TO …`
@@ -165,33 +165,33 @@ export interface PostgresCommits {
 }
 
 /** Milliseconds between the beginnings of two looks. */
-const apart = 1
+const minPollIntervalMs = 1
 
 /** Transactions that are looked at one by one; where more have ended, everything counts as changed. */
-const most = 10_000
+const maxEnded = 10_000
 
 /**
- * A look: the snapshot, the server, the end of its log, and the transactions that have ended since the snapshot `$1` of the server `$2`, with the tables that they
- * changed or, where the log does not have them, what became of them. A row of the log counts if its own transaction has written it: others come from a
- * dump of another server. A server that crashes forgets transactions, and empties the table of its epoch.
+ * A poll: the snapshot, the server, the end of its write-ahead log, and the transactions that have ended since the snapshot `$1` of the
+ * server `$2`, with their tables, or with their status if they are not in the log. A row counts only if it was written by the transaction
+ * it names: others come from a dump of another server. A server that crashes forgets transactions, and empties the table of its epoch.
  */
-const lookAt = (hasReplicas: boolean): string => `with now as materialized (
+const pollStatement = (hasReplicas: boolean): string => `with now as materialized (
     select pg_current_snapshot() as seen, cast(cast($1 as text) as pg_snapshot) as before,
       concat_ws(' ', pg_postmaster_start_time(), (select epoch from ${epochTable} where id = 1)) as server,
       exists (select from ${epochTable} where id = 1) as has_epoch
   )
   select cast(seen as text), server, cast(has_epoch as int), ${hasReplicas ? endOfLog : 'null'}, cast(case
     when server <> cast($2 as text) or cast(seen as text) = cast($1 as text) then null
-    when ${idOf('pg_snapshot_xmax(seen)')} - ${idOf('pg_snapshot_xmax(before)')} > ${most} then null
+    when ${idAsNumber('pg_snapshot_xmax(seen)')} - ${idAsNumber('pg_snapshot_xmax(before)')} > ${maxEnded} then null
     else (
       select coalesce(json_agg(json_build_array(logged, case when logged is null then pg_xact_status(id) end)), '[]') from (select id, (
         select coalesce(log.tables, 'null') from ${commitTable} log
-        where log.id = ${idOf('ended.id')} and cast(cast(log.xmin as text) as bigint) = log.id % 4294967296
+        where log.id = ${idAsNumber('ended.id')} and cast(cast(log.xmin as text) as bigint) = log.id % 4294967296
       ) as logged from (
         select pg_snapshot_xip(before) as id
         union all
         select cast(cast(number as text) as xid8)
-        from generate_series(${idOf('pg_snapshot_xmax(before)')}, ${idOf('pg_snapshot_xmax(seen)')} - 1) as number
+        from generate_series(${idAsNumber('pg_snapshot_xmax(before)')}, ${idAsNumber('pg_snapshot_xmax(seen)')} - 1) as number
       ) ended where pg_visible_in_snapshot(id, seen)) known
     )
   end as text) from now`
@@ -200,11 +200,11 @@ const lookAt = (hasReplicas: boolean): string => `with now as materialized (
  * A look that needs no table: the snapshot, the server and the end of its log. A server that crashes begins again with another checkpoint. What ended
  * transactions have changed is not known.
  */
-const lookWithoutLog = (hasReplicas: boolean): string => `select cast(pg_current_snapshot() as text),
+const pollStatementWithoutLog = (hasReplicas: boolean): string => `select cast(pg_current_snapshot() as text),
   concat_ws(' ', pg_postmaster_start_time(), (select checkpoint_lsn from pg_control_checkpoint())), 1, ${hasReplicas ? endOfLog : 'null'}, null`
 
 /** A transaction's id as a number. */
-function idOf(text: string): string {
+function idAsNumber(text: string): string {
   return `cast(cast(${text} as text) as bigint)`
 }
 
@@ -217,11 +217,11 @@ const beginEpoch = (ask: AskServer): Promise<boolean> =>
     () => false,
   )
 
-/** One transaction: what the log has of it, as JSON: its tables, or null where they are not known; what became of one that is not in the log. */
+/** A transaction: its logged tables as JSON, or null if unknown; the status of a transaction that is not in the log. */
 type Ended = readonly [logged: string | null, status: string | null]
 
-/** What the last look has seen. */
-interface LastLook {
+/** The state at the last poll. */
+interface LastPoll {
   /** The position of the log that contains all that the snapshot sees; null: it is not known. */
   readonly position: LogPosition | null
   readonly snapshot: string
@@ -229,24 +229,23 @@ interface LastLook {
 }
 
 /** No snapshot of any server. */
-const nothing: LastLook = { snapshot: '1:1:', server: '', position: null }
+const nothing: LastPoll = { snapshot: '1:1:', server: '', position: null }
 
 /** Looks at the log of commits. @throws where it cannot be read */
 export const tryReadingLog = async (ask: AskServer, hasReplicas: boolean): Promise<void> =>
-  void (await ask(lookAt(hasReplicas), [nothing.snapshot, nothing.server]))
+  void (await ask(pollStatement(hasReplicas), [nothing.snapshot, nothing.server]))
 
 /**
  * Watches the commits. While the log cannot be used, it is known whether anything was committed, but not what.
  * `hasReplicas`: the position of the server's log is asked for too.
  */
 export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: boolean): PostgresCommits {
-  const [look, withoutLog] = [lookAt(hasReplicas), lookWithoutLog(hasReplicas)]
-  const dependents = openDependents(ask)
-  const changes = openTableChanges(dependents.known)
+  const [look, withoutLog] = [pollStatement(hasReplicas), pollStatementWithoutLog(hasReplicas)]
+  const dependents = createDependents(ask)
+  const changes = createTableChanges(dependents.known)
   let seen = nothing
   /** When the last look began that has succeeded (`elapsed`). */
   let known = Number.NEGATIVE_INFINITY
-  /** Whether it has read the log. */
   let isLogged = false
   let told = -1
 
@@ -260,7 +259,7 @@ export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: 
     const withLog = log.isUsed()
     try {
       const [row] = await (withLog ? ask(look, [seen.snapshot, seen.server]) : ask(withoutLog, []))
-      const { hasEpoch, ended, ...now } = readLook(row!, seen)
+      const { hasEpoch, ended, ...now } = parsePoll(row!, seen)
       const isUnchanged = now.snapshot === seen.snapshot && now.server === seen.server
       seen = now
       const isKept = hasEpoch || (await beginEpoch(ask))
@@ -269,7 +268,7 @@ export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: 
       known = began
       isLogged = withLog
     } catch (error) {
-      // Whatever happens while nobody can look counts as a change.
+      // Changes during an outage are unknown, so they count as changes.
       seen = nothing
       forget()
       if (withLog && log.refused(error)) return lookOnce()
@@ -277,7 +276,7 @@ export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: 
     }
   }
 
-  const asked = shared(lookOnce, apart)
+  const asked = shared(lookOnce, minPollIntervalMs)
   const isKnown = () => isLogged && dependents.isKnowable()
   return {
     watch: {
@@ -298,20 +297,19 @@ export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: 
   }
 }
 
-/** What a look has found. */
-interface ReadLook extends LastLook {
+interface PollResult extends LastPoll {
   readonly hasEpoch: boolean
   /** The transactions that have ended since the look before; null: they are not known, or nothing has changed at all. */
   readonly ended: readonly Ended[] | null
 }
 
-function readLook(row: readonly unknown[], before: LastLook): ReadLook {
+function parsePoll(row: readonly unknown[], before: LastPoll): PollResult {
   const [snapshot, server, hasEpoch, written, text] = row as [string, string, number, string | null, string | null]
   const ended = text === null ? null : (JSON.parse(text) as readonly Ended[])
   const isUnchanged = snapshot === before.snapshot && server === before.server
-  // What was written since, but not committed, need not have been replayed.
+  // Later entries of the log belong to uncommitted transactions and need not have been replayed.
   const isCommitted = ended === null ? !isUnchanged : ended.some(([, status]) => status !== 'aborted')
-  const position = isCommitted ? (written === null ? null : positionOf(written)) : before.position
+  const position = isCommitted ? (written === null ? null : parsePosition(written)) : before.position
   return { snapshot, server, position, hasEpoch: hasEpoch === 1, ended }
 }
 
@@ -326,20 +324,20 @@ function noteEnded(changes: TableChanges, ended: readonly Ended[]): boolean {
   return true
 }
 
-/** What the catalog says; read again once anything of unknown extent was committed. */
+/** Dependencies in the catalog; read again after commits of unknown extent. */
 export interface Dependents {
   /** For `openTableChanges`. */
   known(): DependentTables
-  /** False where tables have rows of another server, whose commits nobody notices here. */
+  /** False if there are foreign tables, whose commits are not visible here. */
   isKnowable(): boolean
   /** Reads the catalog, unless it was read since `forget`. */
   load(): Promise<void>
   forget(): void
 }
 
-/** The schemas in which names of tables are looked up; temporary tables of other sessions are in none of them. */
+/** The schemas in the search path; temporary tables of other sessions are in none of them. */
 const isOurs = 'n.nspname = any (current_schemas(false))'
-/** Where a change of our rows leads to by foreign keys. */
+/** Tables that reference others by foreign keys. */
 const isReferring = "exists (select from pg_constraint c where c.conrelid = r.oid and c.contype = 'f')"
 const ofExtension = (catalog: string, oid: string): string =>
   `exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype = 'e')`
@@ -355,7 +353,7 @@ const catalog = `select
   (exists (select from pg_class r join pg_namespace n on n.oid = r.relnamespace where r.relkind = 'f' and ${isOurs}))::int`
 
 /** Begins with nothing known. */
-export function openDependents(ask: AskServer): Dependents {
+export function createDependents(ask: AskServer): Dependents {
   let isLoaded = false
   let known: DependentTables = null
   let isKnowable = false
@@ -366,7 +364,7 @@ export function openDependents(ask: AskServer): Dependents {
       if (isLoaded) return
       const [row] = await ask(catalog, [])
       const [keys, isChangedElsewhere, hasForeignTables] = row as [string, number, number]
-      known = isChangedElsewhere === 1 ? null : dependentsBy(JSON.parse(keys))
+      known = isChangedElsewhere === 1 ? null : toDependents(JSON.parse(keys))
       isKnowable = hasForeignTables === 0
       isLoaded = true
     },
@@ -379,7 +377,7 @@ export function openDependents(ask: AskServer): Dependents {
 
 /** A position in a log. */
 export interface LogPosition {
-  /** Which cluster, database and timeline it is of. */
+  /** The cluster, database and timeline. */
   readonly history: string
   readonly at: bigint
 }
@@ -390,20 +388,20 @@ const cluster = `(select system_identifier from pg_control_system()), current_da
 export const endOfLog = `case when not pg_is_in_recovery() then concat_ws('/', ${cluster},
   cast(('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)) as text)) || ' ' || cast(pg_current_wal_insert_lsn() as text) end`
 
-/** What a standby has replayed, as text; null where it has replayed nothing. */
+/** The position a standby has replayed, as text; null: none. */
 export const replayedLog = `concat_ws('/', ${cluster}, 'x' || upper(lpad(to_hex(greatest(
     (select timeline_id from pg_control_checkpoint()), (select min_recovery_end_timeline from pg_control_recovery()))), 8, '0')))
   || ' ' || cast(pg_last_wal_replay_lsn() as text)`
 
 /** Reads the text of a position, which ends with two hexadecimal numbers such as `16/B374D848`. */
-export function positionOf(text: string): LogPosition {
+export function parsePosition(text: string): LogPosition {
   const space = text.lastIndexOf(' ')
   const [high, low] = text.slice(space + 1).split('/')
   return { history: text.slice(0, space), at: (BigInt(`0x${high}`) << 32n) + BigInt(`0x${low}`) }
 }
 
-/** Whether a log contains everything up to a position. */
-export const reaches = (log: LogPosition, position: LogPosition): boolean => log.history === position.history && log.at >= position.at
+export const includesPosition = (log: LogPosition, position: LogPosition): boolean =>
+  log.history === position.history && log.at >= position.at
 
 /** A position of the primary's log that includes everything visible there after `since`; null: unknown. */
 export type PositionAfter = (since: number) => Promise<LogPosition | null>

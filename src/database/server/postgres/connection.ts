@@ -8,11 +8,11 @@ import pg from 'pg'
 import type { ServerSettings } from '../../../foundation/config/database-server.js'
 import type { PoolActivity } from '../../database.js'
 import type { Stored } from '../../portable-sql.js'
-import { type ConnectionWaits, openConnectionWaits } from '../connections.js'
-import { encodeParameter, parserOf } from './codec.js'
-import { cancelled, codeOf, isConnectionLoss, isExhaustion, isOutdatedStatement, onStandby, timeoutOf } from './errors.js'
+import { type ConnectionWaits, createConnectionWaits } from '../connections.js'
+import { encodeParameter, getParser } from './codec.js'
+import { cancelled, getCode, isConnectionLoss, isExhaustion, isOutdatedStatement, onStandby, timeoutError } from './errors.js'
 
-/** Seconds after which a connection is replaced: what it keeps of statements goes with it. */
+/** Seconds after which a connection is replaced, along with its prepared statements. */
 const lifetime = 1_800
 
 /** Milliseconds after which an idle connection is closed. */
@@ -21,8 +21,7 @@ const idleTime = 30_000
 /** Milliseconds without traffic after which the system asks whether the other end of a connection is still there. */
 const keepAliveDelay = 10_000
 
-/** How a connection reaches the server. */
-export function serverOf({ url, host, port, name, user, password, schema, ssl }: ServerSettings): pg.ClientConfig {
+export function connectionOptions({ url, host, port, name, user, password, schema, ssl }: ServerSettings): pg.ClientConfig {
   return {
     ...(url === null ? { host, port, database: name, user, password } : { connectionString: url }),
     ...(ssl !== false && { ssl }),
@@ -32,13 +31,12 @@ export function serverOf({ url, host, port, name, user, password, schema, ssl }:
   }
 }
 
-/** What a pool is for. */
 export interface PoolOptions {
   /** Connections at most. */
   readonly max: number
-  /** Whether statements are sent before those before them have been executed. */
+  /** Sends statements before earlier ones have been executed. */
   readonly pipelined: boolean
-  /** Whether the server may be a standby, as a read replica is (false). */
+  /** Accepts a standby, such as a read replica (false). */
   readonly mayBeStandby?: boolean
   /** Receives errors of idle connections, which are replaced. */
   failed(error: Error): void
@@ -47,7 +45,7 @@ export interface PoolOptions {
 /** Opens a pool; connections are made when they are needed. */
 export function openPool(settings: ServerSettings, { max, pipelined, mayBeStandby = false, failed }: PoolOptions): pg.Pool {
   const pool = new pg.Pool({
-    ...serverOf(settings),
+    ...connectionOptions(settings),
     max,
     min: Math.min(settings.pool.min, max),
     connectionTimeoutMillis: settings.connectionTimeout,
@@ -56,7 +54,7 @@ export function openPool(settings: ServerSettings, { max, pipelined, mayBeStandb
     keepAlive: true,
     keepAliveInitialDelayMillis: keepAliveDelay,
     pipeline: pipelined,
-    types: { getTypeParser: parserOf },
+    types: { getTypeParser: getParser },
     ...(mayBeStandby ? {} : { onConnect: refuseStandby }),
   } as pg.PoolConfig)
   pool.on('error', failed)
@@ -73,89 +71,89 @@ export const poolActivity = (name: PoolActivity['name'], pool: pg.Pool): PoolAct
   name,
   idle: pool.idleCount,
   used: pool.totalCount - pool.idleCount,
-  most: pool.options.max,
+  max: pool.options.max,
   waiting: pool.waitingCount,
-  ...waitsOf(pool).counts(),
+  ...getWaits(pool).counts(),
 })
 
 const waitsByPool = new WeakMap<pg.Pool, ConnectionWaits>()
 
-function waitsOf(pool: pg.Pool): ConnectionWaits {
-  const waits = waitsByPool.get(pool) ?? openConnectionWaits(isExhaustion)
+function getWaits(pool: pg.Pool): ConnectionWaits {
+  const waits = waitsByPool.get(pool) ?? createConnectionWaits(isExhaustion)
   waitsByPool.set(pool, waits)
   return waits
 }
 
-/** Closes a connection at once, whatever is under way on it: the statements fail as with a connection that was lost. */
-function cut(client: pg.PoolClient): void {
+/** Closes a connection at once: running statements fail as if it was lost. */
+function destroyConnection(client: pg.PoolClient): void {
   const { connection } = client as unknown as { readonly connection: { readonly stream: Socket } }
   connection.stream.destroy()
 }
 
 /** Prepared statements that one connection may keep. */
-const mostPrepared = 1_000
+const maxPrepared = 1_000
 
-const keptBy = (client: pg.PoolClient): number =>
+const countPrepared = (client: pg.PoolClient): number =>
   Object.keys((client as unknown as { readonly connection: { readonly parsedStatements: object } }).connection.parsedStatements).length
 
-/** Whether a transaction was left open; the server rolls it back when the connection is closed. */
+/** The server rolls back an open transaction when the connection is closed. */
 function isInTransaction(client: pg.PoolClient): boolean {
   const status = client.getTransactionStatus()
   return status !== null && status !== 'I'
 }
 
 /**
- * Runs work on a connection of the pool. One that broke is not used again, nor one that keeps too many statements. `milliseconds`: after
- * them the server is asked to end what it executes, and the connection is cut; 0: the work may take any time.
+ * Runs work on a connection of the pool. A broken connection, or one with too many prepared statements, is not reused. `milliseconds`:
+ * after this time the statement is cancelled and the connection is cut; 0: no limit.
  */
 export async function onConnection<Result>(
   pool: pg.Pool,
   work: (client: pg.PoolClient) => Promise<Result>,
   milliseconds = 0,
 ): Promise<Result> {
-  const client = await waitsOf(pool).count(() => pool.connect())
+  const client = await getWaits(pool).count(() => pool.connect())
   let isBroken = false
   let [isEnded, cancelling]: [boolean, Promise<void> | null] = [false, null]
   const timer =
     milliseconds === 0
       ? undefined
       : setTimeout(() => {
-          cancelling = cancel(pool.options, client).then(() => void (isEnded || cut(client)))
+          cancelling = cancel(pool.options, client).then(() => void (isEnded || destroyConnection(client)))
         }, milliseconds)
   try {
     return await work(client)
   } catch (error) {
     isBroken = isConnectionLoss(error)
-    if (cancelling !== null && (isBroken || codeOf(error) === cancelled)) throw timeoutOf(error)
+    if (cancelling !== null && (isBroken || getCode(error) === cancelled)) throw timeoutError(error)
     throw error
   } finally {
     isEnded = true
     clearTimeout(timer)
-    if (isBroken) cut(client)
+    if (isBroken) destroyConnection(client)
     // Once a request to end something is under way, it may come at any time.
     const isUseless = isBroken || cancelling !== null || isInTransaction(client) || isUnconfirmed(client)
-    client.release(isUseless || keptBy(client) > mostPrepared)
+    client.release(isUseless || countPrepared(client) > maxPrepared)
   }
 }
 
 /** A statement as a connection executes it. */
 export interface PreparedStatement {
-  /** The name by which connections keep it; undefined: it is not kept. */
+  /** The name of the prepared statement; undefined: it is not prepared. */
   readonly name: string | undefined
   readonly text: string
   /** The types of its parameters. */
   readonly types: readonly number[]
-  /** Called when the server does not execute any more what connections keep of it; absent: they keep nothing. */
+  /** Called when the server rejects a prepared statement as outdated; absent: nothing is prepared. */
   outdated?(): void
 }
 
-/** Milliseconds for the server to tell the types of one statement; it waits where somebody changes the table. */
+/** Milliseconds to describe one statement, which waits while its table is being changed. */
 const describeTimeout = 5_000
 
 /** Statements whose parameter types are kept. */
-const keptStatements = 5_000
+const maxStatements = 5_000
 
-/** The statements of one database. Their parameter types are asked for once, whatever the connection. */
+/** The statements of one database. Parameter types are requested once, on any connection. */
 export interface Statements {
   /** The statement if its types are known. */
   known(text: string): PreparedStatement | undefined
@@ -163,15 +161,15 @@ export interface Statements {
    * Asks for the types, on `client` if it does not pipeline. @throws the server's error for a statement that it does not accept
    */
   describe(text: string, client?: pg.PoolClient): Promise<PreparedStatement>
-  /** Columns may have other types now: types are asked for again, and no connection uses what it has prepared. */
+  /** Types of columns may have changed: discards all types and prepared statements. */
   forget(): void
 }
 
-/** `pool`: of connections that do not pipeline, and that nothing depends on: a table that somebody changes holds them up. */
-export function openStatements(pool: pg.Pool): Statements {
-  const statements = new LRUCache<string, PreparedStatement>({ max: keptStatements })
+/** `pool`: without pipelining, and independent of other work, since changes of tables block it. */
+export function createStatements(pool: pg.Pool): Statements {
+  const statements = new LRUCache<string, PreparedStatement>({ max: maxStatements })
   const asked = new Map<string, Promise<readonly number[]>>()
-  /** How often all was forgotten: names of statements differ by it. */
+  /** Number of calls of `forget`; a part of the statement names. */
   let age = 0
 
   /** The types of one statement are asked for once at a time. */
@@ -192,7 +190,7 @@ export function openStatements(pool: pg.Pool): Statements {
     known: (text) => {
       const statement = statements.get(text)
       if (statement === undefined || statement.name !== undefined) return statement
-      // Connections keep only what comes again.
+      // Statements are prepared from their second execution on.
       const name = createHash('sha256').update(`${age} ${text}`).digest('base64url').slice(0, 32)
       const begun = age
       const named: PreparedStatement = { ...statement, name, outdated: () => void (begun === age && forget()) }
@@ -241,7 +239,7 @@ function parameterTypes(client: pg.PoolClient, text: string): Promise<readonly n
   })
 }
 
-/** What of the protocol's messages is used directly. */
+/** Protocol messages that are used directly. */
 interface Messages {
   once(event: 'parameterDescription', listener: (message: TypesMessage) => void): void
   parse(message: { readonly text: string; readonly name: string; readonly types: readonly number[] }): void
@@ -259,7 +257,7 @@ const failureOf =
     throw Object.assign(error, { statement: text.slice(0, shownText) })
   }
 
-/** What statements are executed on: one connection, or whichever of a pool is free. */
+/** Executes statements: one connection, or any free one of a pool. */
 export type Connection = Pick<pg.ClientBase, 'query'>
 
 /** Executes a statement on a connection that is free soon, and returns its rows. */
@@ -276,20 +274,20 @@ export interface Executed {
 /** Connections whose statements are held back for the rest of a moment. */
 const held = new WeakSet<Socket>()
 
-/** Sends what is executed on a connection in the same moment with one write to the network: each one costs as much as a statement. */
+/** Sends the statements of one tick with a single write to the network, which costs as much as a statement. */
 export function sendTogether(client: Connection): void {
   const { stream } = (client as unknown as { readonly connection: { readonly stream: Socket } }).connection
   if (held.has(stream)) return
   held.add(stream)
   stream.cork()
-  // Behind all promises that are settled by now.
+  // After all promises that are settled by now.
   process.nextTick(() => {
     held.delete(stream)
     stream.uncork()
   })
 }
 
-/** Executes a prepared statement; sent in the same moment, behind those that were sent before on the same connection. */
+/** Executes a prepared statement; it is sent immediately, after earlier ones on the same connection. */
 export async function executePrepared(
   client: Connection,
   { name, text, types, outdated }: PreparedStatement,
@@ -310,10 +308,10 @@ export async function execute(statements: Statements, client: Connection, text: 
 }
 
 /** Rows as objects by the names of their columns. */
-export const objectsOf = ({ rows, columns }: Executed): readonly Readonly<Record<string, Stored>>[] =>
+export const toObjects = ({ rows, columns }: Executed): readonly Readonly<Record<string, Stored>>[] =>
   rows.map((row) => Object.fromEntries(columns.map((column, index) => [column, row[index]!])))
 
-/** What the driver knows of a session, and of the messages before one. */
+/** Driver internals: a session, and the messages before one. */
 interface ServerSession {
   readonly processID: number | null
   readonly secretKey: number | null
@@ -351,7 +349,7 @@ export async function cancel(server: pg.ClientConfig, client: pg.PoolClient): Pr
   clearTimeout(timer)
 }
 
-/** Milliseconds for the server to say what it is. */
+/** Milliseconds for the server to report its role. */
 const roleTimeoutMs = 3_000
 
 /** Looks whether a new connection reached a primary. @throws Error with the code `onStandby` where it did not; it is cut then */
@@ -364,28 +362,28 @@ export async function refuseStandby(client: pg.ClientBase): Promise<void> {
     // Saying goodbye would wait for an end that does not answer.
     const { connection } = client as unknown as { readonly connection: { readonly stream: { destroy(): void } } }
     connection.stream.destroy()
-    throw error instanceof Error && codeOf(error) === '' ? timeoutOf(error) : error
+    throw error instanceof Error && getCode(error) === '' ? timeoutError(error) : error
   }
 }
 
-/** What the server calls its function that waits for standbys, in every language. */
+/** The server's function that waits for standbys, named the same in every language. */
 const waitingFunction = 'SyncRepWaitForLSN'
 
 const unconfirmed = new WeakSet<pg.ClientBase>()
 
-/** Notes on which connections a commit did not wait for its standbys. */
+/** Records connections whose commit did not wait for its standbys. */
 export function watchReplication(client: pg.ClientBase): void {
   client.on('notice', ({ routine }) => {
     if (routine === waitingFunction) unconfirmed.add(client)
   })
 }
 
-/** Whether a commit on the connection did not wait for its standbys. The connection is not used for another. */
+/** A commit on the connection did not wait for its standbys; the connection is not reused. */
 export const isUnconfirmed = (client: pg.ClientBase): boolean => unconfirmed.has(client)
 
 /**
- * Waits until standbys have what was committed on the primary so far, as long as the server waits for any: what is committed here comes
- * after all of it, and is nothing that anybody sees. @throws where they have not
+ * Waits until standbys have all commits of the primary so far, if the server waits for any: this commit comes after them, and is invisible.
+ * @throws if they have not
  */
 export async function confirmReplication(client: pg.PoolClient): Promise<void> {
   await client.query("select from pg_logical_emit_message(true, 'octavo', '')")

@@ -4,7 +4,7 @@ import { quoted } from '../../../model/tables/table.js'
 import type { BoundType, ComparisonSign, Dialect, Expression } from '../../dialect.js'
 import type { Parameter } from '../../plan.js'
 import { differs, listedText, selectAll } from '../../portable-sql.js'
-import { clockFault } from '../time-zone.js'
+import { ambiguousTimeProblem } from '../time-zone.js'
 import { stateSeen } from './history.js'
 
 /** Writes SQL and never runs it. */
@@ -65,7 +65,7 @@ const wholeComparisons: Readonly<Record<ComparisonSign, (column: Expression, val
 /** The types that bound rows have in a JSON text. */
 const typeNames: Readonly<Record<BoundType, string>> = { integer: 'integer', real: 'double precision', text: 'text' }
 
-/** What the column of a row's id can hold: another number is the id of none, but the server would refuse to look for it. */
+/** Whether a number is in the range of ids; the server would refuse to look for others. */
 const mayBeId = (value: number | string): boolean =>
   typeof value === 'string' || (Number.isInteger(value) && value >= -2_147_483_648 && value <= 2_147_483_647)
 
@@ -99,7 +99,7 @@ export const postgresDialect: Dialect = {
         return compare(folded(column), folded(value), kind)
     }
   },
-  compared: (column, comparison, value, isWhole) =>
+  compare: (column, comparison, value, isWhole) =>
     isWhole ? wholeComparisons[comparison](column, sql`cast(${value} as numeric)`) : sql`${column} ${sql.raw(comparison)} ${value}`,
   isAnyOf: (column, values, isWhole) =>
     isWhole
@@ -110,10 +110,10 @@ export const postgresDialect: Dialect = {
       : sql`${column} in (${sql.join([...values])})`,
   equalsIgnoringCase: (column, value, folding) =>
     folding === 'unicode' ? sql<boolean>`${folded(column)} = ${folded(value)}` : sql<boolean>`${lower(column)} = ${lower(value)}`,
-  listed: (list, as) => sql`(${list}) as ${sql.id(as)} (value)`,
+  numberTable: (list, as) => sql`(${list}) as ${sql.id(as)} (value)`,
   rowCount: (value) => sql`cast(${value} as bigint)`,
   collates: false,
-  momentFault: clockFault,
+  momentFault: ambiguousTimeProblem,
   readsSkippedRows: true,
   joinedInOrder: (tables) => sql.join([...tables], sql` cross join `),
   unindexed: (column) => column,
@@ -146,14 +146,14 @@ export const postgresDialect: Dialect = {
     return sql`(select ${sql.join(names)}, ordinal - 1 as ordinal
       from jsonb_array_elements(cast(${JSON.stringify(rows)} as jsonb)) with ordinality as bound (value, ordinal)) as ${sql.id(as)}`
   },
-  around: (selects, _types, as) => sql`(${selectAll(selects)}) as ${sql.raw(as)}`,
-  listOf: listedText,
+  lateral: (selects, _types, as) => sql`(${selectAll(selects)}) as ${sql.raw(as)}`,
+  documentList: listedText,
   differs,
-  placeBefore: (first) => sql`${first} - 1`,
-  sorted,
+  positionBefore: (first) => sql`${first} - 1`,
+  orderKey: sorted,
   // Of any type.
   nullsAreGreatest: true,
-  first: (value, descending, nullsFirst) => sql`(array_agg(${value} order by ${sorted(value, descending, nullsFirst)}))[1]`,
+  firstValue: (value, descending, nullsFirst) => sql`(array_agg(${value} order by ${sorted(value, descending, nullsFirst)}))[1]`,
   // Rows that came from SQLite have what Strapi misread next to 1970.
   timestampsDiffer: (one, other) => sql`(${differs(one, other)} and abs(coalesce(date_part('epoch', ${one}), 0)) >= 10000)`,
   timeOfDay,

@@ -6,37 +6,37 @@ import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { Model } from '../../../model/schema/types.js'
 import { quoted } from '../../../model/tables/table.js'
 import type { DatabaseLock, DatabaseView, FillDatabase } from '../../database.js'
-import type { Driver, FillRows } from '../../driver.js'
+import type { Driver, WriteFirstRows } from '../../driver.js'
 import type { RowCondition, RowReplacement, RowSource, RowTable } from '../../transfer/rows.js'
-import { type Lend, openMainConnection, placeOf, type Reached, reach } from './availability.js'
-import { beginSnapshot, declaredColumnsOf, findSchemaMismatches, inspectPostgres, type Queryable } from './catalog.js'
-import { fitterFor } from './coerce-values.js'
+import { connectToServer, createMainConnection, formatServer, type Lend, type PostgresServerConnection } from './availability.js'
+import { beginSnapshot, findSchemaMismatches, inspectPostgres, type Queryable, readDeclaredColumns } from './catalog.js'
+import { coercionTo } from './coerce-values.js'
 import { onConnection } from './connection.js'
 import { isConflict, isLockWait } from './errors.js'
 import { createIndexes } from './indexes.js'
 import { openPostgresDatabase, openPostgresForCommand } from './open.js'
 import { isUnprepared, prepareDatabase } from './prepare-database.js'
-import { forms, insertRows, postgresSource, reading, selectedBy, setNumbers, updateRows, valuesOf, withModelNames } from './rows.js'
-import { leavingPostgres } from './uninstall.js'
+import { insertRows, postgresSource, reading, selectedBy, setNumbers, updateRows, valueFormats, valuesOf, withModelNames } from './rows.js'
+import { openPostgresUninstallation } from './uninstall.js'
 
 /** `firstRows`: what fills a new database with the first content of a model. */
-export const postgresDriver = (firstRows: (locale: string, model: Model, fill: FillDatabase) => FillRows): Driver => ({
+export const postgresDriver = (firstRows: (locale: string, model: Model, fill: FillDatabase) => WriteFirstRows): Driver => ({
   exists: () => true,
-  nameOf: ({ database }) => placeOf(database.server!),
+  getName: ({ database }) => formatServer(database.server!),
   // A server's database is there or cannot be reached.
   refuseLost: () => {},
   refuseEmptied: () => {},
-  faultOf: () => null,
+  classifyError: () => null,
   open: (config, model, host) => openPostgresDatabase(config, model, host, firstRows(config.initialLocale, model, host.fill)),
   openForCommand: (config, model, fill) => openPostgresForCommand(config, model, firstRows(config.initialLocale, model, fill)),
-  lookInto: lookIntoPostgres,
-  snapshotOf: snapshotOfPostgres,
+  openView: openPostgresView,
+  openSnapshot: openPostgresSnapshot,
   rows: postgresRows,
   fileSnapshot: null,
   replacement: (config, model, fill) => postgresReplacement(config, model, firstRows(config.initialLocale, model, fill)),
-  leaving: leavingPostgres,
+  uninstall: openPostgresUninstallation,
   createMissingIndexes: async (config, model, report) => {
-    const { small, close } = await reach(config)
+    const { small, close } = await connectToServer(config)
     try {
       return await createIndexes(small, { model, nullsFirst: config.database.nullsFirst }, ({ name }, done, missing) =>
         report(name, done, missing),
@@ -48,31 +48,36 @@ export const postgresDriver = (firstRows: (locale: string, model: Model, fill: F
   lock: lockPostgres,
 })
 
-/** `connection`: what tells of the database; `lend`: lends what reads it. */
-function viewOf({ small, statements }: Reached, connection: Queryable, lend: Lend, close: () => Promise<void>): DatabaseView {
+/** `connection`: for inspections; `lend`: lends a connection for reads. */
+function createView(
+  { small, statements }: PostgresServerConnection,
+  connection: Queryable,
+  lend: Lend,
+  close: () => Promise<void>,
+): DatabaseView {
   return {
     ...inspectPostgres(connection),
-    main: openMainConnection(lend, statements),
+    main: createMainConnection(lend, statements),
     isEmpty: () => isUnprepared(small),
     mismatches: (model) => findSchemaMismatches(small, model),
-    declaredColumns: () => declaredColumnsOf(small),
+    declaredColumns: () => readDeclaredColumns(small),
     close,
   }
 }
 
 /** Opens the database for a few reads. */
-export async function lookIntoPostgres(config: Config): Promise<DatabaseView> {
-  const reached = await reach(config)
-  return viewOf(reached, reached.small, (work) => onConnection(reached.small, work), reached.close)
+export async function openPostgresView(config: Config): Promise<DatabaseView> {
+  const reached = await connectToServer(config)
+  return createView(reached, reached.small, (work) => onConnection(reached.small, work), reached.close)
 }
 
 /** Opens the database for reads that all belong to one snapshot. */
-export async function snapshotOfPostgres(config: Config, longest?: number): Promise<DatabaseView> {
-  const reached = await reach(config)
+export async function openPostgresSnapshot(config: Config, longest?: number): Promise<DatabaseView> {
+  const reached = await connectToServer(config)
   const client = await reached.small.connect()
   if (longest !== undefined) await client.query(`set statement_timeout = ${Math.ceil(longest)}`)
   const snapshot = await beginSnapshot(client)
-  return viewOf(
+  return createView(
     reached,
     snapshot,
     (work) => work(snapshot),
@@ -88,7 +93,7 @@ const starting = 7_082_100_003
 
 /** Takes the lock. `wait`: milliseconds at most. */
 export async function lockPostgres(config: Config, wait: number): Promise<DatabaseLock> {
-  const { small, close } = await reach(config)
+  const { small, close } = await connectToServer(config)
   const client = await small.connect()
   const release = async () => {
     client.release(true)
@@ -113,7 +118,7 @@ export async function lockPostgres(config: Config, wait: number): Promise<Databa
 }
 
 /** A connection whose statements wait for those before them: the next rows are read while others are asked for. */
-function oneByOne(client: pg.PoolClient): pg.ClientBase {
+function sequentially(client: pg.PoolClient): pg.ClientBase {
   let last: Promise<unknown> = Promise.resolve()
   const query = (...given: Parameters<typeof client.query>): Promise<unknown> => {
     const next = last.then(() => client.query(...given))
@@ -123,15 +128,15 @@ function oneByOne(client: pg.PoolClient): pg.ClientBase {
   return { query } as unknown as pg.ClientBase
 }
 
-/** Opens a connection of its own. What fails closes it. */
+/** Opens a dedicated connection. A failure closes it. */
 async function onClient<Result>(
-  reached: Reached,
+  reached: PostgresServerConnection,
   open: (client: pg.ClientBase, close: () => Promise<void>) => Promise<Result>,
 ): Promise<Result> {
   try {
     const client = await reached.small.connect()
     client.on('error', () => {})
-    return await open(oneByOne(client), async () => {
+    return await open(sequentially(client), async () => {
       client.release(true)
       await reached.close()
     })
@@ -143,17 +148,17 @@ async function onClient<Result>(
 
 /** Opens the database for reads that all belong to one snapshot, also while a service writes. */
 export async function postgresRows(config: Config, model?: Model, beforeSnapshot = (): void => {}): Promise<RowSource> {
-  const reached = await reach(config)
+  const reached = await connectToServer(config)
   const source = await onClient(reached, (client, close) => {
     beforeSnapshot()
-    return postgresSource(client, placeOf(reached.settings), close)
+    return postgresSource(client, formatServer(reached.settings), close)
   })
   return model === undefined ? source : withModelNames(source, model)
 }
 
 /** Opens the database to replace rows; it is prepared as for a service. */
-export async function postgresReplacement(config: Config, model: Model, fill: FillRows): Promise<RowReplacement> {
-  const reached = await reach(config)
+export async function postgresReplacement(config: Config, model: Model, fill: WriteFirstRows): Promise<RowReplacement> {
+  const reached = await connectToServer(config)
   return onClient(reached, async (client, close) => {
     await prepareDatabase(reached.small, model, {
       schema: reached.settings.schema,
@@ -161,14 +166,14 @@ export async function postgresReplacement(config: Config, model: Model, fill: Fi
       sessions: config.auth.jwtManagement === 'refresh',
       fill,
     })
-    return withModelNames(replacementOn(client, placeOf(reached.settings), config.limits.startWait, close), model)
+    return withModelNames(replacementOn(client, formatServer(reached.settings), config.limits.startWait, close), model)
   })
 }
 
 function replacementOn(client: pg.ClientBase, name: string, wait: number, close: () => Promise<void>): RowReplacement {
   return {
     ...reading(client, name),
-    fitter: fitterFor,
+    coercion: coercionTo,
     begin: (tables) => begin(client, tables, wait),
     remove: (table, where) => remove(client, table, where),
     insert: (table, rows) => insertRows(client, table, rows),
@@ -188,12 +193,12 @@ function replacementOn(client: pg.ClientBase, name: string, wait: number, close:
 }
 
 /**
- * The locks let others read. They come before the snapshot: nothing is committed between it and them. Serializable, so that a write
- * which has read what is replaced here fails, and is run again.
+ * The locks allow reads. They precede the snapshot, so that nothing is committed in between. Serializable, so that a concurrent write that
+ * has read the replaced rows fails and is repeated.
  */
 async function begin(client: pg.ClientBase, tables: readonly RowTable[], wait: number): Promise<void> {
   const names = tables.map(({ name }) => quoted(name)).sort()
-  await client.query(`begin isolation level serializable read write; ${forms}; set local lock_timeout = ${Math.ceil(wait)}`)
+  await client.query(`begin isolation level serializable read write; ${valueFormats}; set local lock_timeout = ${Math.ceil(wait)}`)
   try {
     await client.query(`lock table ${names.join(', ')} in share row exclusive mode`)
   } catch (error) {

@@ -1,10 +1,11 @@
-// What a transaction's snapshot says of the writes since an earlier transaction of this service. The server numbers all transactions that
-// write, in all of its databases; a snapshot tells which of them it sees. Those of this service are known by their ids; any other may have written anything.
+// Derives from a transaction's snapshot which writes happened since an earlier transaction of this service. The server numbers the writing
+// transactions of all its databases, and a snapshot lists the visible ones. Transactions of this service are known by their ids; any other
+// may have written anything.
 import { sql } from 'kysely'
 import type { History } from '../../database.js'
 import { epochTable } from './create-tables.js'
 
-/** Which transactions a statement sees. A server that was started again may give the ids of some of them to others. */
+/** The visible transactions of a statement. A restarted server may reuse the ids of some of them. */
 export const snapshot = `concat_ws(' ', pg_current_snapshot(), pg_postmaster_start_time())`
 
 /**
@@ -40,7 +41,7 @@ interface Own {
   lastBreak: number
 }
 
-/** What a moment is known by: the transaction and its write, and the first id that its snapshot may not have seen. */
+/** Identifies a document state: the transaction, its write, and the first id that its snapshot may not include. */
 interface Mark {
   readonly own: Own
   readonly part: number
@@ -57,7 +58,7 @@ interface Snapshot {
 }
 
 /** Ids that are looked at one by one, own transactions and breaks that are remembered. Beyond them nothing is known. */
-const most = 10_000
+const maxTransactions = 10_000
 
 function parseSnapshot(seen: string): Snapshot {
   const space = seen.indexOf(' ')
@@ -71,7 +72,7 @@ const isBreak = ({ hasWritten, isDeclared }: Part): boolean => hasWritten() && !
 /** One that has ended before its commit was sent was rolled back. */
 const leavesNothing = (own: Own | undefined): boolean => own !== undefined && own.lastBreak === -1
 
-/** What is known of the transactions that have ended. */
+/** Knowledge about ended transactions. */
 interface Ledger {
   /** The transactions of this service, by their ids, from `decided` on. */
   readonly known: Map<number, Own>
@@ -93,7 +94,7 @@ function forgetAll(ledger: Ledger, { first, server }: Snapshot): void {
 /** Notes which of the transactions that have ended may have written to any document. */
 function observe(ledger: Ledger, snapshot: Snapshot): void {
   const { known, breaks } = ledger
-  const isTooMuch = snapshot.first - ledger.decided > most || breaks.length > most || known.size > most
+  const isTooMuch = snapshot.first - ledger.decided > maxTransactions || breaks.length > maxTransactions || known.size > maxTransactions
   if (snapshot.server !== ledger.server || isTooMuch) forgetAll(ledger, snapshot)
   for (; ledger.decided < snapshot.first; ledger.decided++) {
     const own = known.get(ledger.decided)
@@ -102,7 +103,6 @@ function observe(ledger: Ledger, snapshot: Snapshot): void {
   }
 }
 
-/** Whether all that a transaction wrote to any document was there at the moment already. */
 const wasBefore = (own: Own | undefined, mark: Mark): boolean => own === mark.own && own.lastBreak <= mark.part
 
 function isUnchanged(ledger: Ledger, mark: Mark, snapshot: Snapshot, current: Own): boolean {
@@ -111,7 +111,7 @@ function isUnchanged(ledger: Ledger, mark: Mark, snapshot: Snapshot, current: Ow
   if (mark.server !== server || mark.first < forgotten) return false
   for (let at = breaks.length - 1; at >= 0 && breaks[at]!.id >= mark.first; at--) if (!wasBefore(breaks[at]!.own, mark)) return false
   const first = Math.max(decided, mark.first)
-  if (snapshot.next - first > most) return false
+  if (snapshot.next - first > maxTransactions) return false
   for (let id = first; id < snapshot.next; id++) {
     const own = known.get(id)
     if (!snapshot.open.has(id) && own !== current && !leavesNothing(own) && !wasBefore(own, mark)) return false
@@ -119,7 +119,7 @@ function isUnchanged(ledger: Ledger, mark: Mark, snapshot: Snapshot, current: Ow
   return true
 }
 
-function historyOf(ledger: Ledger, own: Own, hasWritten: () => boolean): History {
+function createHistory(ledger: Ledger, own: Own, hasWritten: () => boolean): History {
   const mine: Part = { hasWritten, isDeclared: false }
   const part = own.parts.push(mine) - 1
   return {
@@ -133,26 +133,26 @@ function historyOf(ledger: Ledger, own: Own, hasWritten: () => boolean): History
       observe(ledger, snapshot)
       return { seen, mark: { own, part, first: snapshot.first, server: snapshot.server } satisfies Mark }
     },
-    touchesOneDocument: () => {
+    writesOneDocumentOnly: () => {
       mine.isDeclared = true
     },
   }
 }
 
-/** Opens the transactions of a service, of which nothing is known yet. */
-export function openOwnTransactions(): OwnTransactions {
+/** Creates the transactions of a service, without any knowledge yet. */
+export function createOwnTransactions(): OwnTransactions {
   const ledger: Ledger = { known: new Map(), breaks: [], server: '', decided: 0, forgotten: 0 }
   return {
     begin: () => {
       const own: Own = { parts: [], lastBreak: -1 }
       return {
         identified: (id) => {
-          // Nobody has asked for long: the next snapshot begins anew.
-          if (ledger.known.size > most) ledger.server = ''
+          // Too many ids without a query: the next snapshot starts from scratch.
+          if (ledger.known.size > maxTransactions) ledger.server = ''
           if (ledger.server === '') ledger.known.clear()
           if (id >= ledger.decided) ledger.known.set(id, own)
         },
-        next: (hasWritten) => historyOf(ledger, own, hasWritten),
+        next: (hasWritten) => createHistory(ledger, own, hasWritten),
         committing: () => {
           own.lastBreak = own.parts.findLastIndex(isBreak)
           own.parts.length = 0

@@ -1,5 +1,5 @@
-// Creates indexes of our own on PostgreSQL while the tables are in use: one at a time, by one process at a time, and never in a
-// transaction. What an interrupted creation left is created anew.
+// Creates Octavo's indexes on PostgreSQL while the tables are in use: one at a time, by one process at a time, and never in a transaction.
+// An interrupted creation is repeated.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type pg from 'pg'
 import type { Model } from '../../../model/schema/types.js'
@@ -8,14 +8,13 @@ import { storedName, wholeName } from '../../../model/tables/stored-name.js'
 import { quoted } from '../../../model/tables/table.js'
 import { type Catalog, readCatalog } from './catalog.js'
 
-/** The name of an index; long ones end in a hash, since PostgreSQL would cut off what tells them apart. */
+/** The name of an index; long ones end in a hash, since PostgreSQL would truncate them to equal names. */
 export const indexName = ({ name }: OwnIndex): string => wholeName(name)
 
-/** How an index is created. */
 export interface IndexForm {
   /** Null is the smallest value, as lists are sorted that the index is read for; otherwise the largest. */
   readonly nullsFirst: boolean
-  /** While others write; then the statement must not stand in a transaction. */
+  /** Without blocking writes; the statement cannot run in a transaction. */
   readonly concurrently: boolean
 }
 
@@ -31,20 +30,20 @@ export function indexStatement(index: OwnIndex, { nullsFirst, concurrently }: In
 /** Characters of a text that an index has room for, together with another text. */
 const indexedLength = 255
 
-/** Whether every value of a type fits into an index: one that did not could not be stored any more. */
+/** Texts without a maximum length would be refused by an index if they are long. */
 function isBounded(type: string): boolean {
   if (/^(?:text|jsonb?|bytea|character varying)$/.test(type)) return false
   const [, length] = /^character(?: varying)?\((\d+)\)$/.exec(type) ?? []
   return length === undefined || Number(length) <= indexedLength
 }
 
-/** Whether the table is there with the index's columns, none of which holds values that are too long for an index. */
+/** Requires a table with these columns, all of whose values fit into an index. */
 export function isIndexable({ tables }: Catalog, { table, columns }: OwnIndex): boolean {
   const types = new Map(tables.get(storedName(table))?.map(({ name, type }) => [name, type]))
   return types.has('id') && columns.map(storedName).every((column) => types.has(column) && isBounded(types.get(column)!))
 }
 
-/** The indexes of a model, in the order in which its lists have nulls. An index that is there is not created again in another one. */
+/** The indexes of a model and the position of nulls in its lists. An existing index is not created again for another position. */
 export interface WantedIndexes {
   readonly model: Model
   readonly nullsFirst: boolean
@@ -53,12 +52,12 @@ export interface WantedIndexes {
 /** The lock of the process that creates indexes: the same number in every version. */
 const indexing = 7_082_100_002
 
-/** Milliseconds between two looks whether another process, or another change of a table, has come to its end. */
+/** Poll interval in milliseconds. */
 const interval = 500
 
 const isStopped = (stop: AbortSignal | undefined): boolean => stop?.aborted === true
 
-/** How often an index is begun anew after another session was in its way. */
+/** Attempts to create an index after conflicts with other sessions. */
 const attempts = 5
 
 /**
@@ -131,7 +130,7 @@ async function createOne(pool: pg.Pool, index: OwnIndex, statement: string, stop
   }
 }
 
-/** Whether an index can be used; undefined: there is none of this name. */
+/** Whether an index is usable; undefined: it does not exist. */
 async function isUsable(pool: pg.Pool, name: string): Promise<boolean | undefined> {
   const { rows } = await pool.query<{ readonly valid: number }>(
     'select indisvalid as valid from pg_index where indexrelid = to_regclass($1)',

@@ -7,26 +7,33 @@ import { openClosers } from '../../../foundation/runtime/closers.js'
 import type { Model } from '../../../model/schema/types.js'
 import type { Prepared } from '../../../model/tables/lacking.js'
 import { warnOfDifferences } from '../../../model/tables/mismatches.js'
-import { type BackgroundIndexes, openBackgroundIndexes, startIndexing } from '../../background-indexes.js'
-import { type CommandDatabase, type Database, type DatabaseHost, type DatabaseNames, type ModelWork, namesOf } from '../../database.js'
-import type { FillRows } from '../../driver.js'
-import { openSigner } from '../../response/signed-addresses.js'
-import { optionsOf } from '../connections.js'
-import { openHealth } from '../health.js'
+import { type BackgroundIndexes, createBackgroundIndexes, startIndexing } from '../../background-indexes.js'
+import {
+  type CommandDatabase,
+  type Database,
+  type DatabaseHost,
+  type DatabaseNames,
+  databaseNames,
+  type ModelWork,
+} from '../../database.js'
+import type { WriteFirstRows } from '../../driver.js'
+import { createSigner } from '../../response/signed-addresses.js'
+import { connectionOptions } from '../connections.js'
+import { createHealthMonitor } from '../health.js'
 import { checkTimeZone, zoneColumns, zoneTable } from '../time-zone.js'
 import { serverActivity } from '../writes.js'
-import { type CarryingOut, carryOutOnPostgres } from './apply-change.js'
-import { openMainConnection, type Reached, reach } from './availability.js'
+import { applyPostgresChange, type PostgresChangeOptions } from './apply-change.js'
+import { connectToServer, createMainConnection, type PostgresServerConnection } from './availability.js'
 import { catalogNames, findSchemaMismatches } from './catalog.js'
 import { describePostgresStep } from './change-statements.js'
 import { spans } from './coerce-values.js'
-import { loggingAccess, openCommitLogAccess, tryReadingLog, tryWritingLog, watchCommits } from './commit-log.js'
+import { createCommitLogAccess, loggingAccess, tryReadingLog, tryWritingLog, watchCommits } from './commit-log.js'
 import { type AskServer, onConnection, openPool, poolActivity, type Statements } from './connection.js'
 import { createIndexes, type WantedIndexes } from './indexes.js'
 import { prepareDatabase } from './prepare-database.js'
 import { openReads } from './reads.js'
-import { openReplicas, readsWithReplicas } from './replicas.js'
-import { openOutcomes } from './transaction.js'
+import { createReplicas, readsWithReplicas } from './replicas.js'
+import { createCommitOutcomes } from './transaction.js'
 import { openWrites } from './writes.js'
 
 /** Milliseconds for the server to answer a look whether it is there. */
@@ -34,8 +41,17 @@ const probeTimeout = 3_000
 /** Connections that creating indexes takes. */
 const indexPool = 2
 
-/** Gives a new database its tables and first rows, an existing one what it lacks. `wait`: milliseconds for locks. @throws ConfigError if it cannot be prepared */
-const prepare = (config: Config, model: Model, { small, settings }: Reached, fill: FillRows, wait: number): Promise<Prepared> =>
+/**
+ * Creates missing tables, columns and, in a new database, the first rows. `wait`: milliseconds for locks. @throws ConfigError if the
+ * database cannot be prepared
+ */
+const prepare = (
+  config: Config,
+  model: Model,
+  { small, settings }: PostgresServerConnection,
+  fill: WriteFirstRows,
+  wait: number,
+): Promise<Prepared> =>
   prepareDatabase(small, model, {
     schema: settings.schema,
     wait,
@@ -47,9 +63,9 @@ const prepare = (config: Config, model: Model, { small, settings }: Reached, fil
 async function prepareAndWarn(
   config: Config,
   model: Model,
-  reached: Reached,
+  reached: PostgresServerConnection,
   logger: Pick<Logger, 'info' | 'warn' | 'error'>,
-  fill: FillRows,
+  fill: WriteFirstRows,
 ): Promise<void> {
   const { isNew, added } = await prepare(config, model, reached, fill, config.limits.startWait)
   if (!isNew) warnOfDifferences(logger, added, await findSchemaMismatches(reached.small, model))
@@ -57,11 +73,11 @@ async function prepareAndWarn(
   await checkTimeZone(ask, `create table if not exists ${zoneTable} (${zoneColumns.join(', ')})`, logger, new Date())
 }
 
-/** Creates missing indexes of our own, on connections that are closed afterwards. */
+/** Creates Octavo's missing indexes on temporary connections. */
 function indexInBackground(settings: ServerSettings, wanted: WantedIndexes, logger: Logger): () => Promise<void> {
   const pool = openPool(settings, { max: indexPool, pipelined: false, failed: () => {} })
   const stop = startIndexing((signal) => createIndexes(pool, wanted, () => {}, signal), {
-    made: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
+    created: (count) => count > 0 && logger.info({ indexes: count }, 'created missing indexes'),
     failed: (error) => logger.error({ err: error }, 'could not create an index'),
   })
   return async () => {
@@ -70,10 +86,10 @@ function indexInBackground(settings: ServerSettings, wanted: WantedIndexes, logg
   }
 }
 
-/** Watches the commits, as long as their log can be used also what they change. */
-function openCommits(ask: AskServer, { database }: Config, { schema }: ServerSettings, logger: Logger) {
+/** Watches commits and, while their log is available, their tables. */
+function watchCommitLog(ask: AskServer, { database }: Config, { schema }: ServerSettings, logger: Logger) {
   const hasReplicas = database.replicas.length > 0
-  const log = openCommitLogAccess({
+  const log = createCommitLogAccess({
     tryLog: async () => {
       await tryWritingLog(ask)
       await tryReadingLog(ask, hasReplicas)
@@ -83,14 +99,19 @@ function openCommits(ask: AskServer, { database }: Config, { schema }: ServerSet
   return { log, ...watchCommits(ask, log, hasReplicas) }
 }
 
-/** How missing indexes are created for a model; null: the settings want none. */
+/** Starts the creation of missing indexes for a model; null: disabled by the settings. */
 const indexing = ({ indexes, nullsFirst }: Config['database'], settings: ServerSettings, logger: Logger) =>
   indexes ? (model: Model) => indexInBackground(settings, { model, nullsFirst }, logger) : null
 
 /** Carries out a change. What connections have prepared, and types of columns that are known, may be others afterwards. */
-const carryOutBeside = (indexes: BackgroundIndexes, statements: Statements, carrying: CarryingOut, work: ModelWork): Promise<boolean> =>
+const applyChangePausingIndexes = (
+  indexes: BackgroundIndexes,
+  statements: Statements,
+  carrying: PostgresChangeOptions,
+  work: ModelWork,
+): Promise<boolean> =>
   indexes.without(async () => {
-    const isMade = await carryOutOnPostgres(carrying, work)
+    const isMade = await applyPostgresChange(carrying, work)
     if (!isMade) return false
     statements.forget()
     await indexes.begin(work.model)
@@ -98,9 +119,9 @@ const carryOutBeside = (indexes: BackgroundIndexes, statements: Statements, carr
   })
 
 /** The names of a server, whose catalog has its own. */
-async function namesIn(pool: pg.Pool): Promise<DatabaseNames> {
+async function readNames(pool: pg.Pool): Promise<DatabaseNames> {
   const catalog = await catalogNames(pool)
-  return { ...namesOf.postgres, isOwnTable: (name) => catalog.has(name) }
+  return { ...databaseNames.postgres, isReservedTable: (name) => catalog.has(name) }
 }
 
 /**
@@ -111,33 +132,38 @@ export async function openPostgresDatabase(
   config: Config,
   model: Model,
   { logger, signing }: Pick<DatabaseHost, 'logger' | 'signing'>,
-  fill: FillRows,
+  fill: WriteFirstRows,
 ): Promise<Database> {
   const opened = openClosers()
   let small: pg.Pool | null = null
-  const health = openHealth({
+  const health = createHealthMonitor({
     probe: async () => small === null || onConnection(small, (client) => client.query('select 1'), probeTimeout),
     lost: (error) => logger.error({ err: error }, 'the database cannot be reached'),
     found: () => logger.info('the database can be reached again'),
   })
   opened.add(async () => health.close())
   try {
-    const reached = await reach(config, health.failed)
+    const reached = await connectToServer(config, health.failed)
     const { settings, statements } = reached
     small = reached.small
     opened.add(reached.close)
     await prepareAndWarn(config, model, reached, logger, fill)
-    const indexes = openBackgroundIndexes(indexing(config.database, settings, logger))
+    const indexes = createBackgroundIndexes(indexing(config.database, settings, logger))
     opened.add(indexes.stop)
     await indexes.begin(model)
-    const options = optionsOf(config, settings, signing === null ? null : await openSigner(signing))
+    const options = connectionOptions(config, settings, signing === null ? null : await createSigner(signing))
     const { readTimeout } = config.limits
-    const main = openMainConnection((work) => onConnection(reached.small, work, readTimeout), statements, health.failed)
-    const commits = openCommits(main.ask, config, settings, logger)
+    const main = createMainConnection((work) => onConnection(reached.small, work, readTimeout), statements, health.failed)
+    const commits = watchCommitLog(main.ask, config, settings, logger)
     const writes = openWrites(options.writes, { small, statements, log: commits.log, failed: health.failed })
     opened.add(writes.close)
-    const carrying = { settings, outcomes: openOutcomes(small, statements), wait: config.limits.modelChangeWait, failed: health.failed }
-    const replicas = openReplicas(config, options.reads, statements, logger)
+    const carrying = {
+      settings,
+      outcomes: createCommitOutcomes(small, statements),
+      wait: config.limits.modelChangeWait,
+      failed: health.failed,
+    }
+    const replicas = createReplicas(config, options.reads, statements, logger)
     const reads = readsWithReplicas(openReads(options.reads, statements, health.failed), replicas, commits.positionAfter, readTimeout)
     opened.add(reads.close)
     return {
@@ -145,16 +171,16 @@ export async function openPostgresDatabase(
       writes,
       main: { ...main, changed: commits.changed },
       commits: commits.watch,
-      names: await namesIn(reached.small),
+      names: await readNames(reached.small),
       spans,
-      fit: async (wanted) => {
+      addMissing: async (wanted) => {
         await prepare(config, wanted, reached, fill, config.limits.modelChangeWait)
         // Another process may have changed the types of columns.
         statements.forget()
         await indexes.begin(wanted)
       },
-      takeBack: null,
-      carryOut: (work) => carryOutBeside(indexes, statements, carrying, work),
+      revertChange: null,
+      applyChange: (work) => applyChangePausingIndexes(indexes, statements, carrying, work),
       describeSteps: async (steps) => steps.map(describePostgresStep),
       mismatches: (wanted) => findSchemaMismatches(reached.small, wanted),
       tableScans: null,
@@ -169,19 +195,19 @@ export async function openPostgresDatabase(
 }
 
 /** Opens the database for a command that writes a few rows. @throws ConfigError as `openPostgresDatabase` */
-export async function openPostgresForCommand(config: Config, model: Model, fill: FillRows): Promise<CommandDatabase> {
-  const reached = await reach(config)
+export async function openPostgresForCommand(config: Config, model: Model, fill: WriteFirstRows): Promise<CommandDatabase> {
+  const reached = await connectToServer(config)
   const { settings, small, statements } = reached
   await prepare(config, model, reached, fill, config.limits.startWait).catch(async (error: unknown) => {
     await reached.close()
     throw error
   })
   const { writeQueue, writeTimeout } = config.limits
-  const main = openMainConnection((work) => onConnection(small, work), statements)
+  const main = createMainConnection((work) => onConnection(small, work), statements)
   // A service that looks at its rows takes those that are missing for a change of everything.
-  const log = openCommitLogAccess({ tryLog: () => tryWritingLog(main.ask), lost: () => {}, found: () => {} })
+  const log = createCommitLogAccess({ tryLog: () => tryWritingLog(main.ask), lost: () => {}, found: () => {} })
   const writes = openWrites(
-    { settings, signer: null, connections: 1, writeQueue, writeTimeout, writtenBytes: Number.MAX_SAFE_INTEGER },
+    { settings, signer: null, connections: 1, writeQueue, writeTimeoutMs: writeTimeout, writtenBytes: Number.MAX_SAFE_INTEGER },
     { small, statements, log, failed: () => {} },
   )
   return {

@@ -1,5 +1,5 @@
-// Makes a PostgreSQL database fit for the model: a new one gets every table and the rows it starts with, an existing one only what it
-// lacks. Nothing of Strapi's is ever dropped or rewritten. One transaction does it all; of several processes that start together one does it.
+// Prepares a PostgreSQL database for the model in one transaction: creates missing tables and columns and, in a new database, the first
+// rows. Strapi's tables are never dropped or rewritten. Only one of several starting processes does it.
 import type pg from 'pg'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import type { Model } from '../../../model/schema/types.js'
@@ -7,13 +7,12 @@ import { findLacking, isPrepared, type LackingWithOwn, namesOf, type Prepared } 
 import { hasFormerTables, octavoNames, replaceFormerTables } from '../../../model/tables/octavo-tables.js'
 import { storedName } from '../../../model/tables/stored-name.js'
 import { quoted } from '../../../model/tables/table.js'
-import type { FillRows } from '../../driver.js'
+import type { WriteFirstRows } from '../../driver.js'
 import { type Catalog, checkSchema, type Queryable, readCatalog } from './catalog.js'
 import { commitTable, createIndex, createOctavoStatements, createStatements, declaredType, epochTable, turnTable } from './create-tables.js'
 import { indexStatement, isIndexable } from './indexes.js'
 import { postgresTarget, withModelNames } from './rows.js'
 
-/** How a database is prepared. */
 export interface PostgresPreparation {
   /** The schema that has the tables. */
   readonly schema: string
@@ -22,16 +21,16 @@ export interface PostgresPreparation {
   /** Sessions are issued here, so their table gets the columns that an older Strapi did not make. */
   readonly sessions: boolean
   /** Fills a new database, inside the transaction that makes its tables. */
-  fill: FillRows
+  fill: WriteFirstRows
 }
 
-/** The lock of whoever prepares a database or changes its tables: the same number in every version. */
+/** The lock for preparing a database or changing its tables: the same number in every version. */
 export const preparing = 7_082_100_001
 
-/** The table by which a database is known to have been prepared. */
+/** A prepared database has this table. */
 const firstTable = 'strapi_core_store_settings'
 
-/** Whether the current schema has none of the tables that a start makes first. */
+/** Whether the current schema lacks the tables of the first start. */
 export async function isUnprepared(database: Queryable): Promise<boolean> {
   const { rows } = await database.query<{ readonly isNew: number }>(
     `select not exists (select from pg_tables where schemaname = current_schema() and tablename = $1) as "isNew"`,
@@ -49,7 +48,7 @@ export async function prepareDatabase(pool: pg.Pool, model: Model, preparation: 
   await checkSchema(pool, preparation.schema)
   if (isPrepared(lackingIn(await readCatalog(pool), model, preparation))) return { isNew: false, added: [] }
   return inTransaction(pool, preparation, async (client) => {
-    // Another process may have done it meanwhile.
+    // Another process may have prepared it while this one waited.
     const catalog = await readCatalog(client)
     const lacking = lackingIn(catalog, model, preparation)
     if (isPrepared(lacking)) return { isNew: false, added: [] }
@@ -91,7 +90,7 @@ function lackingIn(catalog: Catalog, model: Model, { sessions, schema }: Postgre
   }
 }
 
-/** Runs `work` in one transaction under the lock of whoever prepares. All that is set ends with it: a pooler may share the connection. */
+/** Runs `work` in one transaction under the lock. Its settings end with it, since a pooler may share the connection. */
 async function inTransaction<Result>(
   pool: pg.Pool,
   { wait, schema }: PostgresPreparation,
@@ -121,7 +120,7 @@ async function inTransaction<Result>(
   }
 }
 
-/** What went wrong as a sentence, where it is something to be done by the operator. */
+/** Explains an error that the operator can resolve. */
 export function preparationError(error: unknown, wait: number, schema: string): unknown {
   const { code, message } = error as { readonly code?: unknown; readonly message: string }
   switch (code) {

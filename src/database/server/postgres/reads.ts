@@ -1,19 +1,19 @@
-// The reads of a service: plans on a bounded pool. Heavy ones, by what they cost before, have a share of its connections, so that light
-// ones always find one. What nobody waits for any more, or is over its time, is cancelled.
+// Reads of a service: plans on a bounded pool. Expensive plans, by their measured cost, get a part of the connections, so that cheap ones
+// always find one. Reads that are obsolete or too slow are cancelled.
 
 import { LRUCache } from 'lru-cache'
 import type pg from 'pg'
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
-import type { PlanHandle, ReadAnswer, ServerRole } from '../../database.js'
-import { unavailable } from '../../errors.js'
+import type { PlanHandle, ReadResult, ServerRole } from '../../database.js'
+import { unavailableError } from '../../errors.js'
 import type { Fill, Level, MemberColumn, Parameter, ReadPlan, Statement } from '../../plan.js'
 import type { Signer } from '../../response/signed-addresses.js'
-import { isTooLarge, openSink, tooLarge } from '../../response/sink.js'
-import { type ListEnvelope, prepareAnswer, type ResultRow, type Values } from '../../response/write.js'
-import { openShare } from '../concurrency-limit.js'
+import { createSink, isTooLarge, responseTooLarge } from '../../response/sink.js'
+import { type ListEnvelope, prepareResponse, type ResultRow, type Values } from '../../response/write.js'
+import { createConcurrencyLimit } from '../concurrency-limit.js'
 import type { ReadOptions, ServerReads } from '../connections.js'
-import { lossRetrier, type Retried } from '../retry-transaction.js'
+import { lossRetrier, type Retry } from '../retry-transaction.js'
 import { fromWallMilliseconds } from './codec.js'
 import {
   type Connection,
@@ -26,10 +26,10 @@ import {
   type Statements,
 } from './connection.js'
 import { postgresDialect } from './dialect.js'
-import { cancelled, codeOf, explained, isConflict, isConnectionLoss, isTimeout, otherStandby } from './errors.js'
+import { cancelled, getCode, isConflict, isConnectionLoss, isTimeout, otherStandby, toApiError } from './errors.js'
 import { snapshot } from './history.js'
 
-/** A plan, and what it cost lately: milliseconds. */
+/** A plan and its recent cost in milliseconds. */
 interface Registered {
   readonly reader: PlanReader
   cost: number
@@ -43,10 +43,10 @@ const lookEvery = 100
 
 const never = () => false
 
-/** Milliseconds after the end of its time in which a read ends by itself; then its connection is cut. */
+/** Milliseconds of grace for a read that is over its time; then its connection is cut. */
 const cancelPatience = 1_000
 
-/** How a read is executed on one server. */
+/** Execution of a read on one server. */
 export interface ReadTerms {
   readonly isGone: () => boolean
   /** When its time is over (`elapsed`). */
@@ -57,7 +57,7 @@ export interface ReadTerms {
 
 /** Reads on one server, which may be a replica. */
 export interface RoleReads extends ServerReads {
-  executeBy(known: PlanHandle, values: readonly unknown[], terms: ReadTerms): Promise<ReadAnswer>
+  executeBy(known: PlanHandle, values: readonly unknown[], terms: ReadTerms): Promise<ReadResult>
 }
 
 /** Opens the reads; a connection is made with the first one. What fails on a replica is executed on the primary instead of once more. */
@@ -67,11 +67,11 @@ export function openReads(
   failed: (error: Error) => void,
   role: ServerRole = 'primary',
 ): RoleReads {
-  const { settings, connections, readTimeout, signer } = options
+  const { settings, connections, readTimeoutMs: readTimeout, signer } = options
   const pool = openPool(settings, { max: connections, pipelined: false, mayBeStandby: role === 'replica', failed })
-  const heavy = openShare(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
+  const heavy = createConcurrencyLimit(Math.max(1, connections >> 1), options.heavyReadQueue, 'Too many reads are waiting')
   const onPrimary = role === 'primary'
-  const retried: Retried = onPrimary ? lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed) : (work) => work()
+  const retried: Retry = onPrimary ? lossRetrier({ isConnectionLoss, isTimeout, isConflict }, failed) : (work) => work()
   const registered = new Map<number, Registered>()
   let plans = 0
 
@@ -83,11 +83,11 @@ export function openReads(
     return made
   }
 
-  async function executeBy(known: PlanHandle, values: readonly unknown[], { isGone, end, standby }: ReadTerms): Promise<ReadAnswer> {
-    const isOver = () => (isGone() ? gone() : elapsed() > end ? unavailable('The read took too long') : null)
+  async function executeBy(known: PlanHandle, values: readonly unknown[], { isGone, end, standby }: ReadTerms): Promise<ReadResult> {
+    const isOver = () => (isGone() ? gone() : elapsed() > end ? unavailableError('The read took too long') : null)
     const over = isOver()
     if (over !== null) throw over
-    if (pool.waitingCount >= options.readQueue) throw unavailable('Too many reads are waiting')
+    if (pool.waitingCount >= options.readQueue) throw unavailableError('Too many reads are waiting')
     const plan = planOf(known)
     const once = () =>
       onConnection(
@@ -99,7 +99,7 @@ export function openReads(
     try {
       return await (plan.cost < heavyFrom ? run() : heavy(run, isOver))
     } catch (error) {
-      throw explained(error)
+      throw toApiError(error)
     }
   }
 
@@ -127,7 +127,7 @@ interface BegunRead {
   isOver(): ApiError | null
 }
 
-async function readOn(client: pg.PoolClient, { pool, options, statements, plan, values, isOver, standby }: BegunRead): Promise<ReadAnswer> {
+async function readOn(client: pg.PoolClient, { pool, options, statements, plan, values, isOver, standby }: BegunRead): Promise<ReadResult> {
   const { text } = plan.reader
   const over = isOver()
   if (over !== null) throw over
@@ -135,11 +135,11 @@ async function readOn(client: pg.PoolClient, { pool, options, statements, plan, 
   const watch = watchRead(pool, client, isOver)
   try {
     const statement = statements.known(text) ?? (await statements.describe(text, client))
-    // On a standby, a snapshot is not told from others by its text: transactions that are open are missing there.
+    // A standby's snapshot text does not identify the snapshot, since it omits open transactions.
     return await plan.reader.read(client, statement, { values, limit: options.answerBytes, isCommitted: standby === null, standby })
   } catch (error) {
-    if (isTooLarge(error)) throw tooLarge()
-    throw (codeOf(error) === cancelled ? isOver() : null) ?? error
+    if (isTooLarge(error)) throw responseTooLarge()
+    throw (getCode(error) === cancelled ? isOver() : null) ?? error
   } finally {
     // Before the connection is used again: the request must not end another statement.
     await watch.end()
@@ -150,7 +150,7 @@ async function readOn(client: pg.PoolClient, { pool, options, statements, plan, 
 const gone = (): ApiError => new ApiError('ClientClosedRequestError', 'The client has gone')
 
 interface Watch {
-  /** Resolves when no request to cancel is under way any more, and the server has acted on those before. */
+  /** Resolves when no cancel request is pending and the server has acted on earlier ones. */
   end(): Promise<void>
 }
 
@@ -175,20 +175,20 @@ export interface PlanReader {
   /** The text of its statement. */
   readonly text: string
   /** Executes a plan's statement on a connection and writes its answer. @throws AnswerTooLarge beyond its limit */
-  read(client: Connection, statement: PreparedStatement, asked: AskedRead): Promise<ReadAnswer>
+  read(client: Connection, statement: PreparedStatement, request: PlanReadRequest): Promise<ReadResult>
 }
 
-export interface AskedRead {
+export interface PlanReadRequest {
   readonly values: Values
   /** Bytes of the answer at most. */
   readonly limit: number
-  /** Whether the connection sees what is committed and nothing else: then a total that is known of the same snapshot is not counted. */
+  /** Whether the connection sees exactly the committed rows; then a total known for the same snapshot is reused. */
   readonly isCommitted: boolean
   /** The standby that is to execute it (`standby`); null: the primary. */
   readonly standby: string | null
 }
 
-/** A number of rows, and the snapshot in which there are as many. */
+/** A total, and its snapshot. */
 interface KnownTotal {
   readonly snapshot: string
   readonly total: number
@@ -214,7 +214,7 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null, onStand
   let found: ReadonlyMap<Statement, readonly ResultRow[]> = new Map()
   let total: number | null = null
   const rowsOf = (statement: Statement) => () => found.get(statement) ?? []
-  const write = prepareAnswer(
+  const write = prepareResponse(
     {
       query: rowsOf,
       count: () => () => total!,
@@ -233,7 +233,7 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null, onStand
     read: async (client, statement, { values, limit, isCommitted, standby }) => {
       const key = isCommitted ? totalKey(composed, values) : null
       const known = key === null ? undefined : totals?.get(key)
-      const { rows } = await executePrepared(client, statement, boundOf(composed, values, known?.snapshot ?? ''))
+      const { rows } = await executePrepared(client, statement, bindParameters(composed, values, known?.snapshot ?? ''))
       const [result] = rows
       if (standby !== null && result!.at(-1) !== standby) throw otherStandby()
       // Nothing waits between these lines: the answer is written from this read.
@@ -241,7 +241,7 @@ export function preparePlanReader(plan: ReadPlan, signer: Signer | null, onStand
       const [counted, snapshot] = result!.slice(composed.parts.length) as [number | null | undefined, string | undefined]
       total = counted ?? known?.total ?? null
       if (key !== null && counted != null) totals?.set(key, { snapshot: snapshot!, total: counted })
-      const sink = openSink(limit)
+      const sink = createSink(limit)
       const room = Buffer.allocUnsafe(roomBytes)
       sink.begin(room)
       try {
@@ -262,8 +262,8 @@ function totalKey({ total }: ComposedRead, values: Values): string | null {
   return key.length <= longestKey ? key : null
 }
 
-/** The values that a statement is executed with. `snapshot`: the one of which the total is known; empty: it is not. */
-const boundOf = ({ parameters }: ComposedRead, values: Values, snapshot: string): readonly unknown[] =>
+/** The bound values of a statement. `snapshot`: the snapshot of the known total; empty: unknown. */
+const bindParameters = ({ parameters }: ComposedRead, values: Values, snapshot: string): readonly unknown[] =>
   parameters.map((parameter) => {
     if (parameter.from === 'snapshot') return snapshot
     return parameter.from === 'constant' ? parameter.value : values[parameter.index]
@@ -294,17 +294,17 @@ function partReader(columns: readonly MemberColumn[]): (text: string | null) => 
 export interface ComposedRead {
   readonly text: string
   readonly parameters: readonly BoundParameter[]
-  /** Which statement of the plan each result column has the rows of, and which of their values JSON cannot tell. */
+  /** The plan's statement of each result column, and its columns that need conversion from JSON. */
   readonly parts: readonly { readonly statement: Statement; readonly columns: readonly MemberColumn[] }[]
-  /** The total, which the last result columns tell; null: there is none. */
+  /** The total in the last result columns, if any. */
   readonly total: ComposedTotal | null
 }
 
-/** A parameter of a composed statement; `snapshot`: the one of which the total is known. */
+/** A parameter of a composed statement; `snapshot`: the snapshot of the known total. */
 export type BoundParameter = (Parameter & { readonly from: 'values' | 'constant' }) | { readonly from: 'snapshot' }
 
 export interface ComposedTotal {
-  /** Which values of a request it depends on; null: it is counted with every read. */
+  /** Indexes of the request's values that determine it; null: it is always counted. */
   readonly values: readonly number[] | null
 }
 
@@ -317,7 +317,7 @@ interface Part {
   readonly width: number
 }
 
-/** A placeholder, or a quoted identifier or text, in which `$1` is none. */
+/** A placeholder; quoted identifiers and texts are skipped. */
 const placeholder = /"(?:[^"]|"")*"|'(?:[^']|'')*'|\$(\d+)/g
 
 /** A statement that is being composed. */
@@ -326,21 +326,24 @@ interface Composition {
   readonly parts: Part[]
 }
 
-/** Which standby executes a statement, by its start; null: a server that is none. No server becomes one while it runs, so its snapshot is a standby's as well. */
+/**
+ * The executing standby, by its start time; null on other servers. A running server never becomes a standby, so this also identifies the
+ * server of the snapshot.
+ */
 export const standby = 'case when pg_is_in_recovery() then cast(pg_postmaster_start_time() as text) end as standby'
 
-/** Composes the statement of a plan. `tellsStandby`: in its last column it tells which standby has executed it. */
+/** Composes the statement of a plan. `tellsStandby`: its last column identifies the executing standby. */
 export function composeRead({ root, envelope }: ReadPlan, tellsStandby = false): ComposedRead {
   const last = tellsStandby ? [standby] : []
   const composition: Composition = { parameters: [], parts: [] }
   const { parameters, parts } = composition
   if (envelope.kind === 'count') {
-    const text = placed(composition, envelope.count, null)
+    const text = placeParameters(composition, envelope.count, null)
     return { text: `select ${[`(${text}) as total`, ...last].join(', ')}`, parameters, parts: [], total: { values: null } }
   }
   addLevel(composition, root, null)
   const count = envelope.kind === 'list' ? envelope.count : null
-  const totals = count === null ? [] : totalOf(composition, envelope as ListEnvelope, count)
+  const totals = count === null ? [] : totalColumns(composition, envelope as ListEnvelope, count)
   const tables = parts.map(({ text, width }, number) => `${tableOf(number)} (${columnNames(width).join(', ')}) as materialized (${text})`)
   const results = parts.map(({ width }, number) => {
     const row = columnNames(width).join(', ')
@@ -352,7 +355,7 @@ export function composeRead({ root, envelope }: ReadPlan, tellsStandby = false):
 }
 
 /** The text of a statement with its parameters among those of the whole. `parents`: the select of the ids that it starts at. */
-function placed({ parameters }: Composition, { sql, parameters: own }: Statement, parents: string | null): string {
+function placeParameters({ parameters }: Composition, { sql, parameters: own }: Statement, parents: string | null): string {
   return sql.replace(placeholder, (match: string, number: string | undefined) => {
     if (number === undefined) return match
     const parameter = own[Number(number) - 1]!
@@ -367,12 +370,12 @@ function add(
   parents: string | null,
   { width, columns = [] }: { readonly width: number; readonly columns?: readonly MemberColumn[] },
 ): number {
-  composition.parts.push({ statement, columns, text: placed(composition, statement, parents), width })
+  composition.parts.push({ statement, columns, text: placeParameters(composition, statement, parents), width })
   return composition.parts.length - 1
 }
 
 function addLevel(composition: Composition, level: Level, parents: string | null): void {
-  const number = add(composition, level.statement, parents, { width: widthOf(level), columns: level.columns })
+  const number = add(composition, level.statement, parents, { width: countColumns(level), columns: level.columns })
   for (const fill of level.fills) addFill(composition, fill, `select distinct ${nameOf(level.idAt)} from ${tableOf(number)}`)
 }
 
@@ -392,20 +395,17 @@ function addFill(composition: Composition, fill: Fill, parents: string): void {
   }
 }
 
-/**
- * The number of all rows: what the page tells where it is the last one, null where it is known of this very snapshot, counted otherwise.
- * And the snapshot.
- */
-function totalOf(composition: Composition, { start, limit }: ListEnvelope, count: Statement): readonly string[] {
+/** The total: derived from the last page, null if known for this snapshot, otherwise counted. And the snapshot. */
+function totalColumns(composition: Composition, { start, limit }: ListEnvelope, count: Statement): readonly string[] {
   const bound = (index: number) => `cast($${composition.parameters.push({ from: 'values', index })} as bigint)`
   const found = `(select count(*) from ${tableOf(0)})`
   const isLast = `${found} < ${bound(limit)} and (${found} > 0 or ${bound(start)} = 0)`
   const isKnown = `${snapshot} = cast($${composition.parameters.push({ from: 'snapshot' })} as text)`
-  const counted = placed(composition, count, null)
+  const counted = placeParameters(composition, count, null)
   return [`case when ${isLast} then ${bound(start)} + ${found} when not ${isKnown} then (${counted}) end as total`, `${snapshot} as seen`]
 }
 
-/** Columns of a statement that tells which rows of several tables are linked: parent, type, id, place, link. */
+/** Columns of a statement for links to several tables: parent, type, id, position, link. */
 const linkColumns = 5
 
 const tableOf = (number: number): string => `"part${number}"`
@@ -413,7 +413,7 @@ const nameOf = (at: number): string => `"c${at}"`
 const columnNames = (width: number): readonly string[] => Array.from({ length: width }, (_, at) => nameOf(at))
 
 /** The columns of a level's rows that are looked at. */
-function widthOf({ idAt, parentAt, orderAt, columns }: Level): number {
+function countColumns({ idAt, parentAt, orderAt, columns }: Level): number {
   const places = [idAt, parentAt ?? 0, ...orderAt, ...columns.flatMap(({ at, validAt = 0 }) => [at, validAt])]
   return Math.max(...places) + 1
 }

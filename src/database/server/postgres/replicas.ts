@@ -1,5 +1,5 @@
-// Reads on replicas: on one that has replayed everything that was visible on the primary after the request arrived, otherwise on the primary. So nobody
-// notices where a read was executed.
+// Reads on replicas: a replica is used if it has replayed everything that was visible on the primary after the request arrived; otherwise
+// the primary. Clients cannot observe the difference.
 
 import type { Logger } from 'pino'
 import type { Config } from '../../../foundation/config/config.js'
@@ -7,13 +7,13 @@ import type { ServerSettings } from '../../../foundation/config/database-server.
 import { ApiError } from '../../../foundation/errors/errors.js'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import { shared } from '../../../foundation/runtime/shared-calls.js'
-import type { ReadAnswer, ReadDatabase, ReplicaActivity } from '../../database.js'
+import type { ReadDatabase, ReadResult, ReplicaActivity } from '../../database.js'
 import { databaseErrorClass } from '../../errors.js'
 import type { ReadOptions, ServerReads } from '../connections.js'
-import { placeOf } from './availability.js'
-import { type LogPosition, type PositionAfter, positionOf, reaches, replayedLog } from './commit-log.js'
+import { formatServer } from './availability.js'
+import { includesPosition, type LogPosition, type PositionAfter, parsePosition, replayedLog } from './commit-log.js'
 import { type AskServer, execute, onConnection, openPool, type Statements } from './connection.js'
-import { isReplicaFailure, otherStandby, timeoutOf } from './errors.js'
+import { isReplicaFailure, otherStandby, timeoutError } from './errors.js'
 import { openReads, type RoleReads, standby } from './reads.js'
 
 export interface ReadsWithReplicas extends ServerReads {
@@ -26,8 +26,8 @@ const never = () => false
 const ignore = () => {}
 
 /**
- * Reads on the replicas, in turn, and on the primary where none is as recent or all that are have no room. `readTimeout`: milliseconds that a read may take,
- * wherever it is executed and whatever it waits for.
+ * Reads on the replicas in turn, and on the primary if none is both recent and free. `readTimeout`: total milliseconds of a read, including
+ * waits.
  */
 export function readsWithReplicas(
   primary: RoleReads,
@@ -45,7 +45,7 @@ export function readsWithReplicas(
     isGone = never,
     since = elapsed(),
     executing = ignore,
-  ): Promise<ReadAnswer> => {
+  ): Promise<ReadResult> => {
     const end = elapsed() + readTimeout
     const onPrimary = () => {
       executing('primary')
@@ -65,7 +65,7 @@ export function readsWithReplicas(
       } catch (error) {
         if (isBusy(error)) continue
         if (isRefusal(error)) throw error
-        // Not where a read conflicted with what is replayed.
+        // A conflict with the replay is not a failure of the replica.
         if (isReplicaFailure(error instanceof ApiError ? error.cause : error)) replica.failed()
         counts.repeated++
         return onPrimary()
@@ -89,24 +89,24 @@ export function readsWithReplicas(
   }
 }
 
-/** Whether as many reads wait for the replica as may: another server may have room. */
+/** Another server may have room. */
 const isBusy = (error: unknown): boolean => databaseErrorClass(error) === 'overload'
 
-/** Whether another server would refuse the read as well: it is too large, nobody waits for it, or its time is over. */
+/** Another server would refuse the read as well: it is too large, cancelled, or out of time. */
 const isRefusal = (error: unknown): boolean => error instanceof ApiError && (error.status < 500 || error.cause === undefined)
 
 /** A replica of the primary. */
 export interface Replica {
-  /** Resolves to the standby that has replayed `position`, and waits for that; to null where it is behind, at once while it is left alone. */
+  /** Waits until the standby has replayed `position`, and resolves to its identity; to null if it is late or suspended. */
   standbyAt(position: LogPosition): Promise<string | null>
-  /** Executes a read on that standby. @throws also when it is another one, or stops responding meanwhile */
+  /** Executes a read on that standby. @throws if it is another one, or stops responding */
   readonly execute: RoleReads['executeBy']
   readonly unregister: ReadDatabase['unregister']
   /** It has failed: it is left alone until it responds again. */
   failed(): void
   /**
-   * The connection on which it is asked has ended: it is asked again before it is used. A server whose processes crash starts again as the
-   * same standby, and may have replayed less than before; it ends all connections.
+   * Its monitoring connection has ended: the replica is checked before its next use. A server whose processes crash restarts as the same
+   * standby, and may have replayed less than before; it ends all connections.
    */
   forget(): void
   /** Seconds since it was last recent enough to be used; 0: it is used. */
@@ -117,7 +117,7 @@ export interface Replica {
 /** Milliseconds between the beginnings of two questions, between questions while it is left alone, and for it to respond. */
 const [apart, askAgain, responseTime] = [1, 200, 1_000]
 
-/** Which standby the server is, and what it has replayed. */
+/** The identity of a standby, and its position. */
 const state = `select ${standby}, ${replayedLog}`
 
 export interface ReplicaOptions {
@@ -129,17 +129,17 @@ export interface ReplicaOptions {
   changed(isUsed: boolean): void
 }
 
-export function openReplica({ ask, reads, wait, changed }: ReplicaOptions): Replica {
-  const { look, seen, forget } = openReplayed(ask)
-  /** What it has to have replayed before it is used again. */
+export function createReplica({ ask, reads, wait, changed }: ReplicaOptions): Replica {
+  const { look, seen, forget } = createReplayMonitor(ask)
+  /** The position to replay before it is used again. */
   let wanted: LogPosition | null = null
   const lost = new Set<() => void>()
   const isRecent = () =>
     look().then(
-      () => wanted === null || reaches(seen().position, wanted),
+      () => wanted === null || includesPosition(seen().position, wanted),
       () => false,
     )
-  const alone = openPeriods(isRecent, changed)
+  const alone = createOutages(isRecent, changed)
 
   function failed(): void {
     alone.begin()
@@ -151,12 +151,12 @@ export function openReplica({ ask, reads, wait, changed }: ReplicaOptions): Repl
     const end = elapsed() + wait
     try {
       do await look()
-      while (!reaches(seen().position, position) && elapsed() < end && alone.since() === null)
+      while (!includesPosition(seen().position, position) && elapsed() < end && alone.since() === null)
     } catch {
       failed()
       return null
     }
-    if (!reaches(seen().position, position)) alone.begin()
+    if (!includesPosition(seen().position, position)) alone.begin()
     return alone.since() === null ? seen().standby : null
   }
 
@@ -164,7 +164,7 @@ export function openReplica({ ask, reads, wait, changed }: ReplicaOptions): Repl
     standbyAt: async (position) => {
       wanted = position
       if (alone.since() !== null) return null
-      return reaches(seen().position, position) ? seen().standby : catchUp(position)
+      return includesPosition(seen().position, position) ? seen().standby : catchUp(position)
     },
     execute: (...asked) => untilLost(reads.executeBy(...asked), { lost, look, failed }),
     unregister: reads.unregister,
@@ -181,8 +181,8 @@ export function openReplica({ ask, reads, wait, changed }: ReplicaOptions): Repl
   }
 }
 
-/** The times in which a replica is left alone. */
-interface Periods {
+/** Periods during which a replica is suspended. */
+interface Outages {
   begin(): void
   /** When the one that lasts began (`elapsed`); null: none does. */
   since(): number | null
@@ -190,7 +190,7 @@ interface Periods {
 }
 
 /** Each ends when `isOver` resolves to true. */
-function openPeriods(isOver: () => Promise<boolean>, changed: ReplicaOptions['changed']): Periods {
+function createOutages(isOver: () => Promise<boolean>, changed: ReplicaOptions['changed']): Outages {
   let since: number | null = null
   let isClosed = false
   let timer: NodeJS.Timeout | undefined
@@ -219,12 +219,12 @@ function openPeriods(isOver: () => Promise<boolean>, changed: ReplicaOptions['ch
   }
 }
 
-/** What a replica has replayed, as it was seen last. */
-interface Replayed {
+/** The last known position of a replica. */
+interface ReplayMonitor {
   /** Asks. @throws where it does not respond, or is no standby */
   look(): Promise<void>
   seen(): Standby
-  /** Nothing was seen any more, also by a look that is under way. */
+  /** Discards the known position, including the result of a running poll. */
   forget(): void
 }
 
@@ -235,7 +235,7 @@ interface Standby {
 
 const nothing: Standby = { standby: '', position: { history: '', at: 0n } }
 
-function openReplayed(ask: AskServer): Replayed {
+function createReplayMonitor(ask: AskServer): ReplayMonitor {
   let seen = nothing
   let forgotten = 0
   return {
@@ -249,7 +249,7 @@ function openReplayed(ask: AskServer): Replayed {
       const [row] = await inTime(ask(state, []))
       const [standby, position] = row as [string | null, string | null]
       if (standby === null || position === null) throw otherStandby()
-      if (before === forgotten) seen = { standby, position: positionOf(position) }
+      if (before === forgotten) seen = { standby, position: parsePosition(position) }
     }, apart),
   }
 }
@@ -258,7 +258,7 @@ function openReplayed(ask: AskServer): Replayed {
 function inTime<Result>(asked: Promise<Result>): Promise<Result> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(timeoutOf(null)), responseTime)
+    timer = setTimeout(() => reject(timeoutError(null)), responseTime)
   })
   return Promise.race([asked, late]).finally(() => clearTimeout(timer))
 }
@@ -269,11 +269,11 @@ interface Watching {
   readonly failed: () => void
 }
 
-/** Resolves as a read does; rejects once the replica has failed meanwhile, which is looked at while the read takes long. */
+/** Resolves with a read; rejects when the replica fails, which is checked during long reads. */
 function untilLost<Result>(read: Promise<Result>, { lost, look, failed }: Watching): Promise<Result> {
   let reject = () => {}
   const failure = new Promise<never>((_, refuse) => {
-    reject = () => refuse(timeoutOf(null))
+    reject = () => refuse(timeoutError(null))
   })
   failure.catch(() => {})
   lost.add(reject)
@@ -289,7 +289,7 @@ function untilLost<Result>(read: Promise<Result>, { lost, look, failed }: Watchi
 const connectionTimeout = 1_000
 
 /** Opens the replicas; none is connected to before the first read. */
-export function openReplicas(
+export function createReplicas(
   { database, limits }: Pick<Config, 'database' | 'limits'>,
   options: ReadOptions,
   statements: Statements,
@@ -297,12 +297,12 @@ export function openReplicas(
 ): readonly Replica[] {
   return database.replicas.map((url) => {
     const settings: ServerSettings = { ...options.settings, url, connectionTimeout }
-    // A lost connection says little: the next question tells whether the server responds.
+    // A lost connection alone is inconclusive: the next poll decides.
     const failed = () => replica.forget()
     const small = openPool(settings, { max: 1, pipelined: false, mayBeStandby: true, failed })
     const reads = openReads({ ...options, settings }, statements, failed, 'replica')
-    const place = { replica: placeOf(settings) }
-    const replica = openReplica({
+    const place = { replica: formatServer(settings) }
+    const replica = createReplica({
       wait: limits.replicaWait,
       reads: { ...reads, close: async () => void (await Promise.all([reads.close(), small.end()])) },
       ask: async (text, values) =>

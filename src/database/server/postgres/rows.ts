@@ -7,10 +7,10 @@ import { quoted } from '../../../model/tables/table.js'
 import { describeTables } from '../../../model/tables/tables.js'
 import {
   type CopiedRow,
+  type CopyProgress,
   type CopyTransactions,
   exactNumber,
   fullTime,
-  type Progress,
   type RowColumn,
   type RowReference,
   type RowSource,
@@ -21,8 +21,8 @@ import {
 } from '../../transfer/rows.js'
 import { zoneTable } from '../time-zone.js'
 import type { Queryable } from './catalog.js'
-import { encodeParameter, parserOf } from './codec.js'
-import { fitterFor } from './coerce-values.js'
+import { encodeParameter, getParser } from './codec.js'
+import { coercionTo } from './coerce-values.js'
 import { commitTable, epochTable } from './create-tables.js'
 
 /** The table that notes how far a copy has come. */
@@ -44,7 +44,7 @@ const kindOf = (type: string): ValueKind => kinds.find(([form]) => form.test(typ
 
 const list = (columns: readonly string[]): string => columns.map(quoted).join(', ')
 
-/** Reads rows as texts, whatever their types. */
+/** Reads all values as text. */
 async function textsOf(client: Queryable, text: string, values: readonly unknown[] = []): Promise<readonly (readonly (string | null)[])[]> {
   const types = { getTypeParser: () => (value: string) => value }
   const { rows } = await client.query<(string | null)[]>({ text, values: [...values], rowMode: 'array', types } as never)
@@ -77,7 +77,7 @@ async function tablesOf(client: Queryable): Promise<readonly RowTable[]> {
   }))
 }
 
-const parseMoment = parserOf(1114)
+const parseMoment = getParser(1114)
 
 /** A value as it goes to another database. */
 function received({ kind, type }: RowColumn, text: string | null): RowValue {
@@ -86,7 +86,7 @@ function received({ kind, type }: RowColumn, text: string | null): RowValue {
     case 'integer':
       return Number.isSafeInteger(Number(text)) ? Number(text) : BigInt(text)
     case 'number':
-      // Shortest forms of floats stand for them; a numeric may have more digits than a number.
+      // Floats have short forms; a numeric may have more digits than a number.
       return type.startsWith('numeric') || !Number.isFinite(Number(text)) ? (exactNumber(text) ?? infinite(text) ?? text) : Number(text)
     case 'boolean':
       return text === 't' ? 1 : 0
@@ -103,7 +103,7 @@ function received({ kind, type }: RowColumn, text: string | null): RowValue {
 
 const infinite = (text: string): number | null => (/^-?Infinity$/.test(text) ? Number(text) : null)
 
-/** What is finer than milliseconds stays text, with all its digits; so does `infinity`. */
+/** Fractions below milliseconds are preserved as text, as is `infinity`. */
 function moment(text: string, zoned: boolean): RowValue {
   const [, fraction = ''] = /\.(\d+)/.exec(text) ?? []
   if (fraction.length > 3) return text
@@ -156,7 +156,6 @@ export const selectedBy = (table: RowTable, columns: readonly string[]): string 
 export const valuesOf = (table: RowTable, column: string, values: readonly RowValue[]): unknown[] =>
   values.map((value) => sent(columnOf(table, column), value))
 
-/** What every database of rows can be asked for. */
 export const reading = (
   client: Queryable,
   name: string,
@@ -176,13 +175,13 @@ export const reading = (
   },
 })
 
-/** Settings by which values have the same form on every server; they end with the transaction. */
-export const forms =
+/** Settings for uniform value formats on every server; they end with the transaction. */
+export const valueFormats =
   "set local datestyle = 'ISO, YMD'; set local timezone = 'UTC'; set local extra_float_digits = 1; set local bytea_output = 'hex'; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0"
 
 /** A server takes the snapshot of a transaction with its first read. */
 const beginSnapshot = async (client: Queryable): Promise<void> => {
-  await client.query(`begin isolation level repeatable read read only; ${forms}; select 1`)
+  await client.query(`begin isolation level repeatable read read only; ${valueFormats}; select 1`)
 }
 
 /** A PostgreSQL database as the source of a copy: one snapshot on one connection. `close` is called in the end. */
@@ -208,7 +207,7 @@ export async function postgresSource(client: pg.ClientBase, name: string, close:
   }
 }
 
-/** The sequences that number rows, as they stand in a statement, with the column that they number. */
+/** The sequences of id columns, quoted for statements, with their columns. */
 async function sequencesOf(client: Queryable): Promise<readonly (readonly [table: string, sequence: string, column: string])[]> {
   const rows = await textsOf(
     client,
@@ -238,7 +237,7 @@ async function referencesOf(client: Queryable): Promise<readonly RowReference[]>
 const unnested = ({ columns }: RowTable): string =>
   `unnest(${columns.map((_, index) => `$${index + 1}::text[]`).join(', ')}) as v (${list(columns.map(({ name }) => name))})`
 
-/** A text as a value of a column; without its length, by which a cast would cut it off. */
+/** Casts a text to a column's type without its length, which would truncate the text. */
 const cast = (column: RowColumn): string => `v.${quoted(column.name)}${column.kind === 'text' ? '' : `::${bareType(column)}`}`
 
 const bareType = ({ type }: RowColumn): string => type.replace(/\([^()]*\)/, '')
@@ -263,14 +262,14 @@ export async function updateRows(client: Queryable, table: RowTable, rows: reado
   await client.query(text, listsOf(table, rows))
 }
 
-async function noteProgress(client: Queryable, { part, source, last }: Progress): Promise<void> {
+async function noteProgress(client: Queryable, { part, source, last }: CopyProgress): Promise<void> {
   await client.query(
     `insert into ${progressTable} (part, source, last) values ($1, $2, $3) on conflict (part) do update set last = excluded.last`,
     [part, source, JSON.stringify(last)],
   )
 }
 
-/** Numbers that follow are behind those of the rows, and behind those that the source has given. */
+/** New numbers are greater than those of the rows, and than those used in the source. */
 export async function setNumbers(client: Queryable, last: ReadonlyMap<string, number>): Promise<void> {
   const numbers = new Map([...last].map(([table, number]) => [storedName(table), number]))
   for (const [table, sequence, column] of await sequencesOf(client)) {
@@ -285,7 +284,7 @@ export function postgresTarget(client: pg.ClientBase, name: string, transactions
   const resumable = transactions === 'batches'
   const inTransaction = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     if (!resumable) return work()
-    await client.query(`begin isolation level read committed read write; ${forms}`)
+    await client.query(`begin isolation level read committed read write; ${valueFormats}`)
     try {
       const result = await work()
       await client.query('commit')
@@ -300,7 +299,7 @@ export function postgresTarget(client: pg.ClientBase, name: string, transactions
     ...others,
     read: (table, after, limit) => inTransaction(() => readRows(table, after, limit)),
     references: () => referencesOf(client),
-    fitter: fitterFor,
+    coercion: coercionTo,
     progress: async () => {
       const there = await textsOf(client, `select to_regclass('${progressTable}')`)
       if (there[0]![0] === null) return null
@@ -334,7 +333,7 @@ export function postgresTarget(client: pg.ClientBase, name: string, transactions
   }
 }
 
-/** What has tables under the names that the catalog gives them. */
+/** Rows with the table names of the catalog. */
 type StoredRows = Pick<RowSource, 'tables'> & Partial<Pick<RowSource, 'lastNumbers'> & Pick<RowTarget, 'references'>>
 
 /** A table of the model, with its columns by their names in the catalog. */
@@ -343,7 +342,7 @@ interface NamedTable {
   readonly columns: ReadonlyMap<string, string>
 }
 
-/** The same rows, with tables and columns named as in the model: those whose names were cut off would be found by nobody. */
+/** The same rows under the model's names of tables and columns, which PostgreSQL may have truncated. */
 export function withModelNames<Rows extends StoredRows>(rows: Rows, model: Model): Rows {
   const byStoredName = new Map(
     describeTables(model).map(({ name, columns }): [string, NamedTable] => [

@@ -4,7 +4,7 @@ import { type PreparedStatement, type Statements, sendTogether } from './connect
 
 export interface Sender {
   readonly client: pg.PoolClient
-  /** Executes a statement behind those before it. Whoever does not wait for it learns of a failure by `failure`. */
+  /** Executes a statement after earlier ones. Failures are also available from `failure`. */
   perform<Result>(text: string, execute: (statement: PreparedStatement) => Promise<Result>): Promise<Result>
   /** Resolves when nothing waits to be sent, and what could not be sent is a failure. */
   sent(): Promise<void>
@@ -17,14 +17,14 @@ export interface Sender {
 }
 
 /** `refuse`: why nothing more may be sent; null: it may. */
-export function openSender(client: pg.PoolClient, statements: Statements, refuse: () => Error | null): Sender {
-  const results = openResults()
+export function createSender(client: pg.PoolClient, statements: Statements, refuse: () => Error | null): Sender {
+  const results = createResults()
   const { watched } = results
-  /** What waits until the types of a statement before it are known; null: nothing does. */
+  /** Statements that wait for the types of an earlier one; null: none. */
   let waiting: Promise<void> | null = null
 
   /** Sends something when all before it has been sent. */
-  function inTurn<Result>(send: () => Promise<{ readonly result: Promise<Result> }>): Promise<Result> {
+  function sendInOrder<Result>(send: () => Promise<{ readonly result: Promise<Result> }>): Promise<Result> {
     const sent = (waiting ?? Promise.resolve()).then(send)
     const turn: Promise<void> = sent.then(
       () => {},
@@ -50,7 +50,7 @@ export function openSender(client: pg.PoolClient, statements: Statements, refuse
       const known = waiting === null ? statements.known(text) : undefined
       if (known !== undefined) return watched(together(known))
       return watched(
-        inTurn(async () => {
+        sendInOrder(async () => {
           const statement = statements.known(text) ?? (await statements.describe(text))
           if (results.failure() !== null) throw results.failure()
           return { result: together(statement) }
@@ -71,8 +71,8 @@ export function openSender(client: pg.PoolClient, statements: Statements, refuse
   }
 }
 
-/** The results of one transaction: the first that fails is kept, also where nobody waits for it. */
-function openResults() {
+/** The results of one transaction, and the first failure. */
+function createResults() {
   let failure: unknown = null
   const pending = new Set<Promise<void>>()
   return {

@@ -4,22 +4,21 @@ import { randomUUID } from 'node:crypto'
 import type { RawBuilder } from 'kysely'
 import type pg from 'pg'
 import { elapsed, pause } from '../../../foundation/runtime/clock.js'
-import { type ChangedTables, collectChanged } from '../../cache/table-changes.js'
-import type { PlanHandle, ReadAnswer, Transaction } from '../../database.js'
-import { unavailable } from '../../errors.js'
-import { isTooLarge, tooLarge } from '../../response/sink.js'
-import { runParts, type Turn, type TurnOutcome } from '../group-commit.js'
+import { type ChangedTables, collectChangedTables } from '../../cache/table-changes.js'
+import type { PlanHandle, ReadResult, Transaction } from '../../database.js'
+import { unavailableError } from '../../errors.js'
+import { isTooLarge, responseTooLarge } from '../../response/sink.js'
+import { type QueuedWrite, runWrites, type WriteOutcome } from '../group-commit.js'
 import type { CommitOutcome } from '../retry-transaction.js'
 import { type CommitLogAccess, logCommit } from './commit-log.js'
-import { confirmReplication, type Executed, execute, executePrepared, objectsOf, onConnection, type Statements } from './connection.js'
+import { confirmReplication, type Executed, execute, executePrepared, onConnection, type Statements, toObjects } from './connection.js'
 import { epochTable, turnTable } from './create-tables.js'
 import { postgresDialect, writePostgresSql } from './dialect.js'
-import { codeOf, isConflict, isConnectionLoss, isLockWait } from './errors.js'
+import { getCode, isConflict, isConnectionLoss, isLockWait } from './errors.js'
 import type { OwnTransaction, OwnTransactions } from './history.js'
 import type { PlanReader } from './reads.js'
-import { openSender, type Sender } from './sender.js'
+import { createSender, type Sender } from './sender.js'
 
-/** What a transaction is executed with. */
 export interface AttemptOptions {
   readonly statements: Statements
   readonly own: OwnTransactions
@@ -45,29 +44,29 @@ export interface Attempt {
   rollback(): Promise<void>
 }
 
-/** A transaction that was begun: its connection, what it is executed with, and what is known of it. */
-interface Begun {
+/** A transaction that was begun. */
+interface BegunTransaction {
   readonly client: pg.PoolClient
   readonly options: AttemptOptions
   readonly own: OwnTransaction
   readonly changed: ChangedTables
 }
 
-const begun = (client: pg.PoolClient, options: AttemptOptions): Begun => ({
+const beginTransaction = (client: pg.PoolClient, options: AttemptOptions): BegunTransaction => ({
   ...{ client, options },
   own: options.own.begin(),
-  changed: collectChanged(),
+  changed: collectChangedTables(),
 })
 
-/** Milliseconds that a transaction may do nothing: whatever holds it up, its locks are released. */
+/** Maximum idle milliseconds of a transaction, after which its locks are released. */
 const idleTimeout = 30_000
 
 /** Milliseconds that a statement waits for a lock; less where other transactions wait for this one. */
 const [lockTimeout, lockTimeoutInTurn] = [3_000, 500]
 
 /**
- * What begins a transaction. Rows are looked up by indexes also where a table is small: reading all of it conflicts with everybody who
- * writes to it, and plans that a connection keeps stay as they are when the table has grown.
+ * Begins a transaction. Rows of small tables are also found by indexes: a sequential scan conflicts with every writer of the table, and
+ * cached plans remain in use when the table has grown.
  */
 const beginning = ({ statementTimeout }: AttemptOptions): string =>
   [
@@ -81,22 +80,24 @@ const beginning = ({ statementTimeout }: AttemptOptions): string =>
     'lock table octavo_model_history in row share mode',
   ].join('; ')
 
-/** What lets others that take turns wait. It comes before the first snapshot: what whoever was before has written is in it. */
-const takeTurn = `lock table ${turnTable} in exclusive mode; set local lock_timeout = ${lockTimeoutInTurn}`
+/** Takes the lock of grouped writes before the first snapshot, which therefore includes the effects of earlier groups. */
+const lockGroup = `lock table ${turnTable} in exclusive mode; set local lock_timeout = ${lockTimeoutInTurn}`
 
 /** Begins a transaction on `client`, whose statements are serializable: it succeeds only as if it had been alone. */
 export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): Attempt {
   const { statements, deadline } = options
-  const under = begun(client, options)
+  const under = beginTransaction(client, options)
   const { own, changed } = under
   let isOpen = true
-  const sender = openSender(client, statements, () => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long')))
+  const sender = createSender(client, statements, () =>
+    isOpen && elapsed() <= deadline ? null : unavailableError('The write took too long'),
+  )
   sender.control(beginning(options)).catch(() => {})
-  const id = idOf(client, sender, own)
+  const id = readTransactionId(client, sender, own)
   return {
     id,
     failure: sender.failure,
-    transaction: openPart(under, sender, null).transaction,
+    transaction: beginWrite(under, sender, null).transaction,
     commit: async () => {
       logCommit(sender, options.log, changed.all())
       isOpen = false
@@ -109,9 +110,9 @@ export function beginAttempt(client: pg.PoolClient, options: AttemptOptions): At
   }
 }
 
-/** Commits what was sent. @throws the first failure where there is one: nothing is committed then */
+/** Commits. @throws the first failure; nothing is committed then */
 async function commitSent(sender: Sender, own: OwnTransaction, id: Promise<string>): Promise<void> {
-  // By its id the server is asked what became of the transaction, should the answer to the commit be lost.
+  // The id identifies the outcome if the acknowledgement of the commit is lost.
   await id.catch(() => {})
   await sender.sent()
   const failure = sender.failure()
@@ -127,7 +128,7 @@ async function commitSent(sender: Sender, own: OwnTransaction, id: Promise<strin
 }
 
 /** The id of the transaction under way. */
-function idOf(client: pg.PoolClient, sender: Sender, own: OwnTransaction): Promise<string> {
+function readTransactionId(client: pg.PoolClient, sender: Sender, own: OwnTransaction): Promise<string> {
   const id = sender
     .perform('select pg_current_xact_id()::text', (statement) => executePrepared(client, statement, []))
     .then(({ rows }) => {
@@ -139,14 +140,14 @@ function idOf(client: pg.PoolClient, sender: Sender, own: OwnTransaction): Promi
 }
 
 /** One write in a transaction. */
-interface Part {
+interface WritePart {
   readonly transaction: Transaction
-  /** Whether it has sent what may write. */
+  /** True once it has sent a statement that may write. */
   hasWritten(): boolean
 }
 
-/** `deferred`: takes what is waited for before the commit; null: the write waits for it itself. */
-function openPart({ client, options, own, changed }: Begun, sender: Sender, deferred: Promise<unknown>[] | null): Part {
+/** `deferred`: collects promises to await before the commit; null: the write awaits them itself. */
+function beginWrite({ client, options, own, changed }: BegunTransaction, sender: Sender, deferred: Promise<unknown>[] | null): WritePart {
   let hasWritten = false
   const run = (query: RawBuilder<unknown>, suffix = ''): Promise<Executed> => {
     const { text, values } = writePostgresSql(query)
@@ -157,7 +158,7 @@ function openPart({ client, options, own, changed }: Begun, sender: Sender, defe
   const transaction: Transaction = {
     dialect: postgresDialect,
     history: own.next(() => hasWritten),
-    rows: async (query) => objectsOf(await run(query)) as never,
+    rows: async (query) => toObjects(await run(query)) as never,
     run: async (query) => ({ rows: (await run(query)).changed }),
     insert: async (query, key = 'id') => Number((await run(query, ` returning "${key}"`)).rows[0]![0]),
     follow: (query) => void run(query),
@@ -171,43 +172,41 @@ function openPart({ client, options, own, changed }: Begun, sender: Sender, defe
   return { transaction, hasWritten: () => hasWritten }
 }
 
-/** What only reads. */
 const isSelect = /^\s*select\b/i
 
 /** Writes that were executed in one transaction, which is still to be committed. */
-export interface Together extends Omit<Attempt, 'transaction'> {
-  readonly outcomes: readonly TurnOutcome[]
+export interface PostgresGroup extends Omit<Attempt, 'transaction'> {
+  readonly outcomes: readonly WriteOutcome[]
 }
 
 /**
- * Executes writes one after the other in one transaction on `client`. What fails by itself is taken back alone: with `isMarked`, savepoints
- * mark where each begins; without, only what has not written yet can be. Resolves to null where one fails that had written, and nothing
- * marks where it began.
- * @throws what fails the transaction: a conflict, or the loss of the connection. As with null, it is not taken back yet
+ * Executes writes one after the other in one transaction on `client`. A failed write is rolled back alone: with `isMarked`, to its
+ * savepoint; otherwise only if it has not written. Resolves to null if a write fails that has written without a savepoint. @throws errors
+ * that end the transaction: a conflict, or the loss of the connection. As with null, it is not rolled back yet
  */
-export async function runTogether(
+export async function runGroup(
   client: pg.PoolClient,
-  turns: readonly Turn[],
+  turns: readonly QueuedWrite[],
   options: AttemptOptions,
   isMarked: boolean,
-): Promise<Together | null> {
-  const under = begun(client, options)
+): Promise<PostgresGroup | null> {
+  const under = beginTransaction(client, options)
   const { own, changed } = under
-  const outer = openSender(client, options.statements, () => null)
-  outer.control(`${beginning(options)}; ${takeTurn}`).catch(() => {})
-  const id = idOf(client, outer, own)
+  const outer = createSender(client, options.statements, () => null)
+  outer.control(`${beginning(options)}; ${lockGroup}`).catch(() => {})
+  const id = readTransactionId(client, outer, own)
   await outer.sent()
-  // Sent with what follows it.
+  // Sent along with the next statements.
   const mark = (isFirst: boolean) =>
     void outer.control(isFirst ? 'savepoint turn' : 'release savepoint turn; savepoint turn').catch(() => {})
   const isLost = (error: unknown) => outer.failure() !== null || (isConflict(error) && !isLockWait(error)) || isConnectionLoss(error)
   const isShared = !isMarked && turns.length > 1
   let needsMarks = false
   const deferred: Promise<unknown>[] | null = isShared ? [] : null
-  const outcomes = await runParts(turns, {
+  const outcomes = await runWrites(turns, {
     mark: isMarked ? mark : () => {},
     run: (turn) =>
-      runPart(under, turn, deferred, (error, hasWritten) => {
+      runWrite(under, turn, deferred, (error, hasWritten) => {
         needsMarks ||= hasWritten && isShared && !isLost(error)
       }),
     takeBack: async () => isMarked && outer.control('rollback to savepoint turn'),
@@ -236,20 +235,20 @@ export async function runTogether(
 }
 
 /**
- * Executes a write to its end, or until all that is left of it is in `deferred`. `failed` is told what it fails with, and whether it has written or the
- * server has refused a statement.
+ * Executes a write to its end, or until the rest of it is in `deferred`. `failed` receives its error, and whether it has written or a
+ * statement was refused.
  */
-async function runPart(
-  under: Begun,
-  { work, deadline }: Turn,
+async function runWrite(
+  under: BegunTransaction,
+  { work, deadline }: QueuedWrite,
   deferred: Promise<unknown>[] | null,
   failed: (error: unknown, hasWritten: boolean) => void,
 ): Promise<unknown> {
   let isOpen = true
-  const refuse = () => (isOpen && elapsed() <= deadline ? null : unavailable('The write took too long'))
-  const sender = openSender(under.client, under.options.statements, refuse)
+  const refuse = () => (isOpen && elapsed() <= deadline ? null : unavailableError('The write took too long'))
+  const sender = createSender(under.client, under.options.statements, refuse)
   const last: Promise<unknown>[] = []
-  const part = openPart(under, sender, deferred === null ? null : last)
+  const part = beginWrite(under, sender, deferred === null ? null : last)
   const sent = () => {
     isOpen = false
     return sender.sent()
@@ -294,7 +293,7 @@ async function readInside(
   sender: Sender,
   { readerOf, writtenBytes }: AttemptOptions,
   { plan, values, isBounded }: InsideRead,
-): Promise<ReadAnswer> {
+): Promise<ReadResult> {
   const reader = readerOf(plan)
   const limit = isBounded ? writtenBytes : Number.MAX_SAFE_INTEGER
   const answer = await sender.perform(reader.text, (statement) =>
@@ -304,29 +303,29 @@ async function readInside(
       throw error
     }),
   )
-  if (answer === 'tooLarge') throw tooLarge()
+  if (answer === 'tooLarge') throw responseTooLarge()
   return answer
 }
 
-export interface Outcomes {
-  /** Which epoch of the server a transaction begins in; it lasts until the next crash. */
+export interface PostgresCommitOutcomes {
+  /** The server's epoch in which a transaction begins; it lasts until the next crash. */
   epoch(): Promise<string>
-  /** What became of a transaction that began in `epoch`. Ends it where the server still waits for its commit. */
-  outcomeOf(id: string, epoch: string): Promise<CommitOutcome>
-  /** What became of a transaction that is committed on the primary: that, once standbys have it where commits wait for them. */
+  /** Outcome of a transaction that began in `epoch`. Ends its session if the server still waits for its commit. */
+  find(id: string, epoch: string): Promise<CommitOutcome>
+  /** Outcome of a transaction that is committed on the primary, after the standbys that commits wait for. */
   onceReplicated(): Promise<CommitOutcome>
 }
 
-/** Milliseconds in which an outcome can be found out, between two looks, and for one look. */
+/** Milliseconds to determine an outcome, between attempts, and for one attempt. */
 const [patience, pauseBetween, lookTimeout] = [10_000, 50, 2_000]
 
 const statusOf = `select pg_xact_status(cast($1 as xid8)), (select epoch from ${epochTable} where id = 1)`
 
-/** Nobody can commit it any more: its connection is lost. The session may not have noticed. */
+/** Its connection is lost, so it cannot be committed; the session may not have noticed. */
 const endSession = `select pg_terminate_backend(pid) from pg_stat_activity
   where cast(cast(backend_xid as text) as bigint) = cast($1 as bigint) % 4294967296`
 
-/** What became of what is committed on the primary: that, once standbys have it. */
+/** Outcome of a commit on the primary, after its standbys. */
 const onceReplicated = (small: pg.Pool): Promise<CommitOutcome> =>
   onConnection(small, confirmReplication, lookTimeout).then(
     () => 'committed',
@@ -334,7 +333,7 @@ const onceReplicated = (small: pg.Pool): Promise<CommitOutcome> =>
   )
 
 /** `small`: a pool whose connections are free soon. */
-export function openOutcomes(small: pg.Pool, statements: Statements): Outcomes {
+export function createCommitOutcomes(small: pg.Pool, statements: Statements): PostgresCommitOutcomes {
   let current: Promise<string> | null = null
 
   const ask = (text: string, values: readonly unknown[]) =>
@@ -372,7 +371,7 @@ export function openOutcomes(small: pg.Pool, statements: Statements): Outcomes {
   return {
     epoch,
     onceReplicated: () => onceReplicated(small),
-    outcomeOf: async (id, begunIn) => {
+    find: async (id, begunIn) => {
       const end = elapsed() + patience
       while (elapsed() < end) {
         try {
@@ -381,8 +380,8 @@ export function openOutcomes(small: pg.Pool, statements: Statements): Outcomes {
           if (outcome === 'committed') return onceReplicated(small)
           if (outcome !== 'in progress') return outcome
         } catch (error) {
-          // The id lies in the future: the server has crashed, and nothing of the transaction had reached its disk.
-          if (codeOf(error) === '22023') return 'aborted'
+          // An id in the future: the server has crashed before anything of the transaction reached its disk.
+          if (getCode(error) === '22023') return 'aborted'
           if (!isConnectionLoss(error)) return 'unknown'
         }
         await pause(pauseBetween)

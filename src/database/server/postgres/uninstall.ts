@@ -5,31 +5,31 @@ import { ConfigError } from '../../../foundation/errors/errors.js'
 import { pause } from '../../../foundation/runtime/clock.js'
 import { isOctavoTable } from '../../../model/tables/octavo-tables.js'
 import { quoted } from '../../../model/tables/table.js'
-import { type Leaving, permissionTables } from '../../driver.js'
-import { reach } from './availability.js'
+import { permissionTables, type Uninstallation } from '../../driver.js'
+import { connectToServer } from './availability.js'
 import { isLockWait } from './errors.js'
 
 /** Opens the database; nothing of it is changed before `remove`. */
-export async function leavingPostgres(config: Config, actions: readonly string[]): Promise<Leaving> {
-  const reached = await reach(config)
+export async function openPostgresUninstallation(config: Config, actions: readonly string[]): Promise<Uninstallation> {
+  const reached = await connectToServer(config)
   const client = await reached.small.connect().catch(async (error: unknown) => {
     await reached.close()
     throw error
   })
   return {
     find: async () => {
-      const { tables, permissions, indexes } = await found(client)
+      const { tables, permissions, indexes } = await findObjects(client)
       const counts = new Map<string, number>()
-      for (const name of tables) counts.set(name, await countOf(client, quoted(name)))
+      for (const name of tables) counts.set(name, await countRows(client, quoted(name)))
       let granted = 0
-      for (const table of permissions) granted += await countOf(client, `${table} where action = any($1)`, [actions])
+      for (const table of permissions) granted += await countRows(client, `${table} where action = any($1)`, [actions])
       return { tables: counts, indexes, permissions: granted, others: [] }
     },
     remove: async (report) => {
       await refuseOthers(client)
       await client.query(`begin; set local lock_timeout = ${Math.ceil(config.limits.startWait)}; set local statement_timeout = 0`)
       try {
-        const { tables, indexes, permissions } = await found(client)
+        const { tables, indexes, permissions } = await findObjects(client)
         for (const name of indexes) {
           report(name)
           await client.query(`drop index ${quoted(name)}`)
@@ -52,8 +52,8 @@ export async function leavingPostgres(config: Config, actions: readonly string[]
   }
 }
 
-/** The names of what is ours, and the tables of permissions that are there. */
-async function found(client: pg.PoolClient) {
+/** The names of Octavo's objects, and the existing permission tables. */
+async function findObjects(client: pg.PoolClient) {
   const { rows } = await client.query<{ readonly name: string; readonly kind: string; readonly of: string | null }>(
     `select c.relname as name, c.relkind as kind, t.relname as of
      from pg_class c left join pg_index i on i.indexrelid = c.oid left join pg_class t on t.oid = i.indrelid
@@ -71,18 +71,19 @@ async function found(client: pg.PoolClient) {
   }
 }
 
-async function countOf(client: pg.PoolClient, from: string, values: readonly unknown[] = []): Promise<number> {
+async function countRows(client: pg.PoolClient, from: string, values: readonly unknown[] = []): Promise<number> {
   const { rows } = await client.query<{ readonly count: number | string }>(`select count(*) as count from ${from}`, [...values])
   return Number(rows[0]!.count)
 }
 
-/** Milliseconds in which others may end, and between two looks. */
+/** Milliseconds in which other connections may end, and between two checks. */
 const [patience, interval] = [2_000, 100]
 
-/** @throws ConfigError while a service of ours is connected */
+/** @throws ConfigError while an Octavo service is connected */
 async function refuseOthers(client: pg.PoolClient): Promise<void> {
   const connected = "pg_stat_activity where datname = current_database() and application_name = 'octavo' and pid <> pg_backend_pid()"
   // A connection that was closed a moment ago may still be listed.
-  for (let waited = 0; waited < patience && (await countOf(client, connected)) > 0; waited += interval) await pause(interval)
-  if ((await countOf(client, connected)) > 0) throw new ConfigError('An Octavo is connected to this database. Stop it. Nothing was changed')
+  for (let waited = 0; waited < patience && (await countRows(client, connected)) > 0; waited += interval) await pause(interval)
+  if ((await countRows(client, connected)) > 0)
+    throw new ConfigError('An Octavo is connected to this database. Stop it. Nothing was changed')
 }

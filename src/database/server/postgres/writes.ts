@@ -2,21 +2,28 @@
 import type pg from 'pg'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { Transaction } from '../../database.js'
-import { commitUnknown, unavailable } from '../../errors.js'
+import { commitUnknownError, unavailableError } from '../../errors.js'
 import type { WriteOptions } from '../connections.js'
-import { latestOf, type Turn } from '../group-commit.js'
-import { aloneOf, openServerWrites, registerPlans, type ServerWrites } from '../writes.js'
-import { type CommitLogAccess, openLogRemoval } from './commit-log.js'
+import { latestDeadline, type QueuedWrite } from '../group-commit.js'
+import { createServerWrites, maxConcurrent, registerPlans, type ServerWrites } from '../writes.js'
+import { type CommitLogAccess, createLogCleanup } from './commit-log.js'
 import { isUnconfirmed, onConnection, openPool, poolActivity, type Statements } from './connection.js'
-import { explained, isConflict, isConnectionLoss, isLockWait } from './errors.js'
-import { openOwnTransactions } from './history.js'
+import { isConflict, isConnectionLoss, isLockWait, toApiError } from './errors.js'
+import { createOwnTransactions } from './history.js'
 import { preparePlanReader } from './reads.js'
-import { type Attempt, type AttemptOptions, beginAttempt, type Outcomes, openOutcomes, runTogether, type Together } from './transaction.js'
+import {
+  type Attempt,
+  type AttemptOptions,
+  beginAttempt,
+  createCommitOutcomes,
+  type PostgresCommitOutcomes,
+  type PostgresGroup,
+  runGroup,
+} from './transaction.js'
 
-/** Milliseconds after the end of its time in which a transaction ends by itself; then its connection is cut. */
+/** Milliseconds of grace for a transaction that is over its time; then its connection is cut. */
 const endPatience = 1_000
 
-/** What writes are executed with. */
 export interface WriteParts {
   /** A pool for statements about the outcome of others. */
   readonly small: pg.Pool
@@ -29,12 +36,12 @@ export interface WriteParts {
 /** Opens the writes; connections are made when they are needed. */
 export function openWrites(options: WriteOptions, { small, statements, log, failed }: WriteParts): ServerWrites {
   const { settings, connections, writtenBytes, signer } = options
-  const pool = openPool(settings, { max: aloneOf(connections), pipelined: true, failed })
-  // Where all others wait for locks, writes in turn still have a connection.
+  const pool = openPool(settings, { max: maxConcurrent(connections), pipelined: true, failed })
+  // Grouped writes have a connection even if all others wait for locks.
   const turnPool = connections > 1 ? openPool(settings, { max: 1, pipelined: true, failed }) : pool
-  const outcomes = openOutcomes(small, statements)
-  const own = openOwnTransactions()
-  const logged = openLogRemoval(small, statements, log)
+  const outcomes = createCommitOutcomes(small, statements)
+  const own = createOwnTransactions()
+  const logged = createLogCleanup(small, statements, log)
   const plans = registerPlans((plan) => preparePlanReader(plan, signer))
 
   /** Runs `begun` on a connection, until `deadline`; again without the log of commits where it fails by that, which leaves nothing of it. */
@@ -54,8 +61,8 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
     }
   }
 
-  return openServerWrites(options, plans, {
-    alone: (work, deadline) =>
+  return createServerWrites(options, plans, {
+    runAlone: (work, deadline) =>
       begin(pool, deadline, async (client, attempt, epoch) => {
         const under = beginAttempt(client, attempt)
         const result = await tried(under, work)
@@ -63,8 +70,8 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
         logged()
         return result
       }),
-    together: (turns) =>
-      begin(turnPool, latestOf(turns), async (client, attempt, epoch) => {
+    runGroup: (turns) =>
+      begin(turnPool, latestDeadline(turns), async (client, attempt, epoch) => {
         const under = await together(client, turns, attempt)
         await committed(under, client, outcomes, epoch)
         logged()
@@ -72,7 +79,7 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
       }),
     activity: () => [poolActivity('write', pool), ...(turnPool === pool ? [] : [poolActivity('write_in_turn', turnPool)])],
     waiting: () => pool.waitingCount,
-    errors: { isConflict, isLockWait, isConnectionLoss, explained },
+    errors: { isConflict, isLockWait, isConnectionLoss, toApiError },
     failed,
     close: async () => {
       await turnPool.end()
@@ -82,16 +89,16 @@ export function openWrites(options: WriteOptions, { small, statements, log, fail
 }
 
 /**
- * Executes writes that share a transaction. Savepoints cost commands of their own and have ids that nobody knows: they are only set where
- * one of the writes fails. @throws what fails the transaction, which is rolled back
+ * Executes writes that share a transaction. Savepoints cost statements and unknown transaction ids, so they are used only after a write has
+ * failed. @throws errors that end the transaction, which is rolled back
  */
-async function together(client: pg.PoolClient, turns: readonly Turn[], options: AttemptOptions): Promise<Together> {
+async function together(client: pg.PoolClient, turns: readonly QueuedWrite[], options: AttemptOptions): Promise<PostgresGroup> {
   const rollback = () => client.query('rollback').catch(() => {})
   try {
-    const under = await runTogether(client, turns, options, false)
+    const under = await runGroup(client, turns, options, false)
     if (under !== null) return under
     await rollback()
-    return (await runTogether(client, turns, options, true))!
+    return (await runGroup(client, turns, options, true))!
   } catch (error) {
     await rollback()
     throw error
@@ -111,19 +118,24 @@ async function tried<Result>(under: Attempt, work: (transaction: Transaction) =>
   }
 }
 
-/** Commits. Where the connection is lost meanwhile, the server is asked what became of the transaction. */
-async function committed(under: Omit<Attempt, 'transaction'>, client: pg.PoolClient, outcomes: Outcomes, epoch: string): Promise<void> {
+/** Commits. If the connection is lost, asks the server for the outcome. */
+async function committed(
+  under: Omit<Attempt, 'transaction'>,
+  client: pg.PoolClient,
+  outcomes: PostgresCommitOutcomes,
+  epoch: string,
+): Promise<void> {
   const before = under.failure()
   try {
     await under.commit()
   } catch (error) {
     if (!isConnectionLoss(error) || before !== null) throw error
     const id = await under.id.catch(() => null)
-    const outcome = id === null ? 'aborted' : await outcomes.outcomeOf(id, epoch)
+    const outcome = id === null ? 'aborted' : await outcomes.find(id, epoch)
     if (outcome === 'committed') return
     if (outcome === 'aborted') throw error
-    throw commitUnknown(error)
+    throw commitUnknownError(error)
   }
   if (isUnconfirmed(client) && (await outcomes.onceReplicated()) !== 'committed')
-    throw unavailable('The write was committed, but no standby has confirmed it: a failover may lose it. Look whether it is there')
+    throw unavailableError('The write was committed, but no standby has confirmed it: a failover may lose it. Look whether it is there')
 }

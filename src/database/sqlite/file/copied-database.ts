@@ -1,4 +1,4 @@
-// A copy of a database that lies by itself: one file without a log, and without the rows that mean something only beside running processes.
+// A standalone copy of a database: one file without a log, and without rows that refer to running processes.
 import Database from 'better-sqlite3'
 import { ConfigError } from '../../../foundation/errors/errors.js'
 import { quoted } from '../../../model/tables/table.js'
@@ -8,7 +8,7 @@ import { isDamage } from '../errors.js'
  * Removes all rows of `tables` from a copy, for good, checks all of it, and makes it one file.
  * @throws ConfigError if the copy is damaged
  */
-export function settleCopy(file: string, tables: readonly string[]): void {
+export function finalizeCopy(file: string, tables: readonly string[]): void {
   const database = new Database(file, { fileMustExist: true })
   try {
     database.pragma('secure_delete = ON')
@@ -25,7 +25,7 @@ export function settleCopy(file: string, tables: readonly string[]): void {
   }
 }
 
-/** Checks all of a database that nobody writes to. @throws ConfigError if it is damaged */
+/** Checks a whole database that is not in use. @throws ConfigError if it is damaged */
 export function checkDatabaseFile(file: string): void {
   const database = new Database(file, { fileMustExist: true, readonly: true })
   try {

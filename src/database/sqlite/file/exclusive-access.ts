@@ -1,16 +1,16 @@
-// Whether anything else has a database open, by the locks that every connection has on its file.
+// Exclusive use of files, by SQLite's locks, which the system releases when a process ends.
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
-import { codeOf, isDamage } from '../errors.js'
+import { getCode, isDamage } from '../errors.js'
 
-/** Milliseconds to wait for somebody who just looks into the database. */
+/** Milliseconds to wait for a short read of another process. */
 const patience = 1_000
 
 /**
- * Writes what the log of a database has into its file, if no other connection has it open. Returns whether that is so; a file that is
- * missing, or that SQLite cannot read, is nobody's.
+ * Checkpoints the log of a database if no other connection has it open. Returns whether this is so; also true for a missing or unreadable
+ * file.
  */
-export function settleAlone(filename: string): boolean {
+export function checkpointIfExclusive(filename: string): boolean {
   if (!existsSync(filename)) return true
   const database = new Database(filename, { fileMustExist: true, timeout: patience })
   try {
@@ -20,7 +20,7 @@ export function settleAlone(filename: string): boolean {
     database.pragma('wal_checkpoint(TRUNCATE)')
     return true
   } catch (error) {
-    if (codeOf(error).startsWith('SQLITE_BUSY')) return false
+    if (getCode(error).startsWith('SQLITE_BUSY')) return false
     if (isDamage(error)) return true
     throw error
   } finally {
@@ -33,18 +33,18 @@ export interface FileLock {
 }
 
 /**
- * Locks the file at `path`, which is made if it is not there; null: somebody else, of this process or another, has it.
- * @throws SqliteError where the file cannot be made or its file system has no locks.
+ * Locks the file at `path`, which is created if necessary; null: already locked, by this process or another. @throws SqliteError if the
+ * file cannot be created or its file system has no locks.
  */
 export function lockFile(path: string): FileLock | null {
   const database = new Database(path, { timeout: 0 })
   try {
-    // Nothing is ever written: no journal lies beside the file.
+    // In memory, so that no journal file is created.
     database.exec('pragma journal_mode = memory; begin exclusive')
     return { release: () => database.close() }
   } catch (error) {
     database.close()
-    if (codeOf(error).startsWith('SQLITE_BUSY')) return null
+    if (getCode(error).startsWith('SQLITE_BUSY')) return null
     throw error
   }
 }

@@ -10,7 +10,7 @@ export type FileIdentities = Readonly<Record<(typeof endings)[number], string | 
 
 /** Watches the files of a connection. */
 export interface DatabaseFileWatch {
-  /** Returns null if all is well; otherwise what has happened to which file, as part of a sentence. From then on, this does not change. */
+  /** Returns null if the files are intact; otherwise the problem as part of a sentence, which is final. */
   look(): string | null
   /** Accepts the file as it is now: right after this thread has written to it itself. */
   settle(): void
@@ -38,8 +38,8 @@ export function identifyFiles(connection: Database.Database): FileIdentities {
  */
 export function watchFiles(connection: Database.Database, identities: FileIdentities, patience: number): DatabaseFileWatch {
   const path = connection.name
-  const log = openLog(connection)
-  const content = openContent(path, log, patience)
+  const log = createLogMonitor(connection)
+  const content = createContentMonitor(path, log, patience)
   let verdict: string | null = null
 
   function look(): string | null {
@@ -74,7 +74,7 @@ export function watchFiles(connection: Database.Database, identities: FileIdenti
   }
 }
 
-/** How far the log goes, and how much of it is in the file. */
+/** Number of frames in the log, and of checkpointed ones. */
 interface LogProgress {
   readonly log: number
   readonly checkpointed: number
@@ -85,17 +85,17 @@ interface LogProgress {
 /** The write-ahead log of a database. */
 interface WriteAheadLog {
   readonly pageBytes: number
-  /** @throws SqliteError if the file is not that of a database any more */
+  /** @throws SqliteError if the file is no longer a database */
   progress(): LogProgress
   /** True if the log, which has `bytes` now, was made shorter by something else than SQLite. */
   isTruncated(bytes: number): boolean
 }
 
-function openLog(connection: Database.Database): WriteAheadLog {
+function createLogMonitor(connection: Database.Database): WriteAheadLog {
   const path = `${connection.name}-wal`
   const noop = connection.prepare('pragma wal_checkpoint(NOOP)')
   const pageBytes = Number(connection.pragma('page_size', { simple: true }))
-  const progress = (): LogProgress => ({ ...(noop.get() as Omit<LogProgress, 'generation'>), generation: generationOf(path) })
+  const progress = (): LogProgress => ({ ...(noop.get() as Omit<LogProgress, 'generation'>), generation: readGeneration(path) })
   // Its size at the start, because a log may be truncated before the first check.
   let lastBytes = found(path)?.size ?? 0
 
@@ -116,7 +116,7 @@ function openLog(connection: Database.Database): WriteAheadLog {
   }
 }
 
-/** Returns the progress of a log, or the error if the file is not that of a database any more. */
+/** Returns the progress of a log, or the error if the file is no longer a database. */
 function readable(log: WriteAheadLog): LogProgress | Error {
   try {
     return log.progress()
@@ -125,7 +125,7 @@ function readable(log: WriteAheadLog): LogProgress | Error {
   }
 }
 
-/** The content of the database's file, to which only checkpoints write. */
+/** The contents of the database's file, which only checkpoints change. */
 interface Content {
   isUnchanged(stats: Stats): boolean
   /**
@@ -137,15 +137,15 @@ interface Content {
   settle(stats: Stats, at: LogProgress): void
 }
 
-function openContent(path: string, log: WriteAheadLog, patience: number): Content {
-  const stampOf = ({ size, mtimeMs }: Stats): string => `${size} ${mtimeMs}`
-  const stateOf = (stats: Stats, at: LogProgress) => ({ stamp: stampOf(stats), bytes: stats.size, progress: at })
-  let accepted = stateOf(statSync(path), log.progress())
+function createContentMonitor(path: string, log: WriteAheadLog, patience: number): Content {
+  const getStamp = ({ size, mtimeMs }: Stats): string => `${size} ${mtimeMs}`
+  const toState = (stats: Stats, at: LogProgress) => ({ stamp: getStamp(stats), bytes: stats.size, progress: at })
+  let accepted = toState(statSync(path), log.progress())
   let suspicions = 0
-  const isUnchanged = (stats: Stats): boolean => stampOf(stats) === accepted.stamp
+  const isUnchanged = (stats: Stats): boolean => getStamp(stats) === accepted.stamp
 
   function settle(stats: Stats, at: LogProgress): void {
-    accepted = stateOf(stats, at)
+    accepted = toState(stats, at)
     suspicions = 0
   }
 
@@ -155,7 +155,7 @@ function openContent(path: string, log: WriteAheadLog, patience: number): Conten
 
   /** True if a checkpoint is running, or was given up. */
   const isUnfinished = ({ log: frames, checkpointed }: LogProgress): boolean =>
-    frames > checkpointed && isBegun(path, checkpointed, log.pageBytes, accepted.bytes)
+    frames > checkpointed && hasUnfinishedCheckpoint(path, checkpointed, log.pageBytes, accepted.bytes)
 
   return {
     isUnchanged,
@@ -181,7 +181,7 @@ const [headerBytes, frameHeaderBytes] = [32, 24]
 /** A file of a database that is only read here. Descriptors are kept for good: closing one would end all locks that the process has on the file. */
 const descriptors = new Map<string, number>()
 
-function descriptorOf(path: string): number {
+function getDescriptor(path: string): number {
   const { dev, ino } = statSync(path)
   const name = `${dev}:${ino}`
   const descriptor = descriptors.get(name) ?? openSync(path, 'r')
@@ -190,12 +190,12 @@ function descriptorOf(path: string): number {
 }
 
 /** The sequence and the salts in the header of a log. SQLite has no locks on this file that closing it could end. */
-export function generationOf(log: string): string {
+export function readGeneration(log: string): string {
   const header = Buffer.alloc(12)
   try {
     withFile(log, (file) => readSync(file, header, 0, header.length, 12))
   } catch {
-    // One that is gone is told of where the files themselves are looked at.
+    // A missing log is reported by the check of the files.
   }
   return header.toString('base64')
 }
@@ -210,13 +210,13 @@ function withFile<Result>(path: string, use: (descriptor: number) => Result): Re
 }
 
 /**
- * Whether a checkpoint has begun to write the frames from `checkpointed` on into the file of `database`: one that is under way, failed on a
- * full disk, or was killed. It writes pages in their order, and makes the file as long as the log says before.
+ * Whether an unfinished checkpoint has written frames from `checkpointed` on into the file of `database`: it is running, failed on a full
+ * disk, or was killed. A checkpoint first extends the file to its new size, and writes pages in ascending order.
  */
-export function isBegun(database: string, checkpointed: number, pageBytes: number, knownBytes: number): boolean {
-  const file = descriptorOf(database)
+export function hasUnfinishedCheckpoint(database: string, checkpointed: number, pageBytes: number, knownBytes: number): boolean {
+  const file = getDescriptor(database)
   return withFile(`${database}-wal`, (log) => {
-    const { pages, databasePages } = framesOf(log, checkpointed, pageBytes)
+    const { pages, databasePages } = readFrames(log, checkpointed, pageBytes)
     const { size } = fstatSync(file)
     if (size !== knownBytes && size === databasePages * pageBytes) return true
     const [page, frame] = [Buffer.alloc(pageBytes), Buffer.alloc(pageBytes)]
@@ -230,8 +230,8 @@ export function isBegun(database: string, checkpointed: number, pageBytes: numbe
   })
 }
 
-/** Where each page's contents stand in the log, from the frame `first` on, and how many pages its last commit gives the database. */
-function framesOf(log: number, first: number, pageBytes: number) {
+/** Offsets of each page in the log, from the frame `first` on, and the number of database pages after the last commit. */
+function readFrames(log: number, first: number, pageBytes: number) {
   const header = Buffer.alloc(headerBytes)
   const salts = Buffer.alloc(8)
   if (readSync(log, header, 0, headerBytes, 0) === headerBytes) header.copy(salts, 0, 16, 24)
@@ -240,7 +240,7 @@ function framesOf(log: number, first: number, pageBytes: number) {
   const frame = Buffer.alloc(frameHeaderBytes)
   for (let index = first; index < first + mostFrames; index++) {
     const at = headerBytes + index * (frameHeaderBytes + pageBytes)
-    // Behind the last frame there may be older ones, with other salts.
+    // Older frames with other salts may follow the last frame.
     if (readSync(log, frame, 0, frameHeaderBytes, at) < frameHeaderBytes || !frame.subarray(8, 16).equals(salts)) break
     const number = frame.readUInt32BE(0)
     databasePages = frame.readUInt32BE(4) || databasePages

@@ -1,14 +1,14 @@
-// Whether the database can be trusted, by what its files and its connections have shown.
+// Health of the database, by observations of its files and connections; and guards that stop reads and writes once the files are lost.
 
 import type Database from 'better-sqlite3'
 import type { CommitWatch } from '../../cache/table-changes.js'
 import type { MainConnection, ReadDatabase, WriteDatabase } from '../../database.js'
-import { schemaDrift, unavailable } from '../../errors.js'
+import { schemaDriftError, unavailableError } from '../../errors.js'
 import { isDrift } from '../errors.js'
 import { type FileIdentities, identifyFiles, lostFiles, watchFiles } from './file-watch.js'
 
 export interface Health {
-  /** Null while the database can be trusted; otherwise what is wrong, as a sentence for the operator. */
+  /** Null while the database can be trusted; otherwise the problem as a sentence for the operator. */
   trouble(): string | null
   /** True once the files are not those that were opened: only a start helps. */
   isLost(): boolean
@@ -16,20 +16,20 @@ export interface Health {
   lose(what: string): void
   /** Notes an error that a connection has met, if it is about the files. */
   note(error: unknown): void
-  /** Notes an error, and hides what it says of the files from callers. */
-  understood(error: unknown): Error
+  /** Notes an error, and hides details of the files from callers. */
+  toApiError(error: unknown): Error
   /** @throws ApiError 503 once the files are lost */
   check(): void
 }
 
-/** How long a disk that failed is reported after its last failure; milliseconds. */
+/** Milliseconds a disk failure is reported after its last occurrence. */
 const reportedFor = 60_000
 
 const damage = /^SQLITE_(?:CORRUPT|NOTADB)/
 const failure = /^SQLITE_IOERR/
 
-/** What SQLite has said, by the code of the error or of its cause: messages of other errors may repeat what a request says. */
-function causeOf(error: unknown): { readonly code: string; readonly message: string } {
+/** The code and message of a SQLite error or of its cause: messages of other errors may contain parts of a request. */
+function getCause(error: unknown): { readonly code: string; readonly message: string } {
   const { cause } = error as { readonly cause?: unknown }
   for (const each of [error, cause]) {
     const { code, message = '' } = (each ?? {}) as { readonly code?: unknown; readonly message?: string }
@@ -38,11 +38,11 @@ function causeOf(error: unknown): { readonly code: string; readonly message: str
   return { code: '', message: '' }
 }
 
-/** Where the files of this process can still be copied, as the end of a sentence. */
+/** The location from which the open files can still be copied, as the end of a sentence. */
 const openFiles = process.platform === 'linux' ? ` (from /proc/${process.pid}/fd, the database and its -wal together)` : ''
 
 /** `report` is called once for each thing that is wrong. */
-export function openHealth(now: () => number, report: (sentence: string) => void): Health {
+export function createFileHealth(now: () => number, report: (sentence: string) => void): Health {
   let lost: string | null = null
   let damaged: string | null = null
   let failed: { readonly sentence: string; readonly at: number } | null = null
@@ -54,7 +54,7 @@ export function openHealth(now: () => number, report: (sentence: string) => void
   }
 
   function note(error: unknown): void {
-    const { code, message } = causeOf(error)
+    const { code, message } = getCause(error)
     if (code === lostFiles) lose(message)
     const text = `${code} ${message.split('\n')[0]}`.trim()
     if (damage.test(code) && damaged === null) {
@@ -74,20 +74,20 @@ export function openHealth(now: () => number, report: (sentence: string) => void
     isLost: () => lost !== null,
     lose,
     note,
-    understood: (error) => {
+    toApiError: (error) => {
       note(error)
       const { code, message } = error as { readonly code?: unknown; readonly message: string }
-      if (typeof code === 'string' && isDrift(code, message)) return schemaDrift(error)
+      if (typeof code === 'string' && isDrift(code, message)) return schemaDriftError(error)
       const isAboutFiles = typeof code === 'string' && (damage.test(code) || failure.test(code))
-      return isAboutFiles ? unavailable('The database cannot be read at the moment', error) : (error as Error)
+      return isAboutFiles ? unavailableError('The database cannot be read at the moment', error) : (error as Error)
     },
     check: () => {
-      if (lost !== null) throw unavailable('The database is not available', new Error(lost))
+      if (lost !== null) throw unavailableError('The database is not available', new Error(lost))
     },
   }
 }
 
-export interface Presence extends Pick<Health, 'trouble' | 'isLost' | 'note'> {
+export interface FileGuard extends Pick<Health, 'trouble' | 'isLost' | 'note'> {
   readonly files: FileIdentities
   guardReads(database: ReadDatabase): ReadDatabase
   guardWrites(database: WriteDatabase): WriteDatabase
@@ -100,10 +100,10 @@ export interface Presence extends Pick<Health, 'trouble' | 'isLost' | 'note'> {
 const [interval, patience] = [250, 2]
 
 /** Watches the database of `connection`, which has read from it. `report` is called once for each thing that is wrong. */
-export function openPresence(connection: Database.Database, now: () => number, report: (sentence: string) => void): Presence {
+export function createFileGuard(connection: Database.Database, now: () => number, report: (sentence: string) => void): FileGuard {
   const files = identifyFiles(connection)
   const watch = watchFiles(connection, files, patience)
-  const health = openHealth(now, report)
+  const health = createFileHealth(now, report)
   const timer = setInterval(() => {
     try {
       const what = watch.look()
@@ -132,7 +132,7 @@ export function openPresence(connection: Database.Database, now: () => number, r
         try {
           return await database.changed()
         } catch (error) {
-          throw health.understood(error)
+          throw health.toApiError(error)
         }
       },
     }),
@@ -143,7 +143,7 @@ export function openPresence(connection: Database.Database, now: () => number, r
         try {
           return watch.look(since)
         } catch (error) {
-          throw health.understood(error)
+          throw health.toApiError(error)
         }
       },
     }),
@@ -151,14 +151,14 @@ export function openPresence(connection: Database.Database, now: () => number, r
   }
 }
 
-/** The same act, refused once the files are lost; what it fails with is noted. */
+/** Wraps an operation: refuses it once the files are lost, and notes its errors. */
 function guarded<Act extends (...given: never[]) => Promise<unknown>>(health: Health, act: Act): Act {
   return (async (...given: Parameters<Act>) => {
     health.check()
     try {
       return await act(...given)
     } catch (error) {
-      throw health.understood(error)
+      throw health.toApiError(error)
     }
   }) as Act
 }

@@ -1,32 +1,32 @@
-// A look at the file before it is served: is it whole, as far as can be seen in a moment?
+// A quick check of the file at the start, within a time limit.
 import type { Database } from 'better-sqlite3'
 import { quoted } from '../../../model/tables/table.js'
 import { isDamage } from '../errors.js'
 
 export interface QuickCheck {
-  /** What is wrong, in SQLite's words; null where nothing was found. */
+  /** The damage in SQLite's wording; null: none found. */
   readonly damage: string | null
   /** Tables looked at, and tables there are. */
   readonly checked: number
   readonly tables: number
 }
 
-/** Bytes that a check passes in a millisecond on a slow disk: a table that is larger than what is left of the time is not begun. */
+/** Bytes that a check reads per millisecond on a slow disk: a table too large for the remaining time is skipped. */
 const bytesPerMillisecond = 50_000
 /** Pages of the tables that are looked at in the first round, and how many times as many in each further one. */
 const [firstRound, growth] = [64, 8]
 
 /**
- * Checks table by table until `milliseconds` are over. A check cannot be stopped, but counting the pages of a table can: this comes
- * first where the file is large, in rounds, so that small tables do. A table that does not fit in what is left of the time is not begun: the doctor looks at
- * all of them.
+ * Checks table by table for `milliseconds`. A check cannot be interrupted, but counting the pages of a table can: in large files they are
+ * counted first, in rounds, so that small tables are checked before large ones. Tables too large for the remaining time are skipped; the
+ * doctor checks all of them.
  */
 export function quickCheck(database: Database, milliseconds: number): QuickCheck {
   const end = performance.now() + milliseconds
   try {
     const names = tablesOf(database)
-    const pageBytes = numberOf(database, 'page_size')
-    const pages = numberOf(database, 'page_count')
+    const pageBytes = readNumber(database, 'page_size')
+    const pages = readNumber(database, 'page_count')
     const fitting = (): number => Math.floor(((end - performance.now()) * bytesPerMillisecond) / pageBytes)
     const mayCheckAll = fitting() >= pages
     let [waiting, checked] = [names, 0]
@@ -39,7 +39,7 @@ export function quickCheck(database: Database, milliseconds: number): QuickCheck
           if (most < fits) later.push(name)
           continue
         }
-        const damage = damageOf(database, name)
+        const damage = findDamage(database, name)
         if (damage !== null) return { damage, checked, tables: names.length }
         checked += 1
       }
@@ -52,16 +52,15 @@ export function quickCheck(database: Database, milliseconds: number): QuickCheck
   }
 }
 
-const numberOf = (database: Database, pragma: string): number => Number(database.pragma(pragma, { simple: true }))
+const readNumber = (database: Database, pragma: string): number => Number(database.pragma(pragma, { simple: true }))
 
-/** Lines of SQLite's that are told of a damage. */
-const told = 3
+const maxReportedLines = 3
 
-function damageOf(database: Database, table: string): string | null {
+function findDamage(database: Database, table: string): string | null {
   const found = String(database.pragma(`quick_check(${quoted(table)})`, { simple: true }))
   if (found === 'ok') return null
   const lines = found.split('\n').filter((line) => !line.startsWith('***'))
-  return `${table}: ${lines.slice(0, told).join(', ')}`
+  return `${table}: ${lines.slice(0, maxReportedLines).join(', ')}`
 }
 
 const tablesOf = (database: Database): readonly string[] =>
@@ -71,8 +70,8 @@ const tablesOf = (database: Database): readonly string[] =>
     .all() as string[]
 
 /**
- * Whether a table and its indexes have so many pages at most; false, too, where it is not known at `end`. Each page is looked at once,
- * which costs what its check costs again; the check finds it in memory.
+ * Whether a table and its indexes have at most this number of pages; false if unknown at `end`. Counting reads each page, which the check
+ * then finds in memory.
  */
 function hasAtMost(database: Database, table: string, pages: number, end: number): boolean {
   const trees = database.prepare('select name from sqlite_schema where tbl_name = ? and rootpage > 0').pluck().all(table) as string[]
@@ -82,7 +81,7 @@ function hasAtMost(database: Database, table: string, pages: number, end: number
       for (const _page of database.prepare('select pageno from dbstat where name = ?').iterate(tree))
         if (++counted > pages || performance.now() > end) return false
   } catch (error) {
-    // The check says what is wrong with it.
+    // The check reports the damage.
     if (!isDamage(error)) throw error
   }
   return true

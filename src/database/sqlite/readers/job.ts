@@ -1,7 +1,7 @@
-// A read on its way through the pool: what it asks for, the queues in which it waits for a thread, and how it ends.
+// Jobs of the reader pool: reads, their queues, outcomes and measured costs.
 import { ApiError, validationError } from '../../../foundation/errors/errors.js'
-import type { PlanHandle, ReadAnswer, ReadBytes } from '../../database.js'
-import { tooLarge } from '../../response/sink.js'
+import type { PlanHandle, ReadBytes, ReadResult } from '../../database.js'
+import { responseTooLarge } from '../../response/sink.js'
 
 /** A read that was asked for. */
 export interface Job {
@@ -9,18 +9,18 @@ export interface Job {
   readonly values: readonly unknown[]
   /** In milliseconds of the monotonic clock (`elapsed`). */
   readonly deadline: number
-  /** True once nobody waits for the response. */
+  /** True once the client has left. */
   isGone(): boolean
-  readonly resolve: (answer: ReadAnswer) => void
+  readonly resolve: (answer: ReadResult) => void
   readonly reject: (error: Error) => void
   /** True once the job was answered or refused. */
   over: boolean
 }
 
-/** What a thread made of a job. */
+/** Outcome of a job on a thread. */
 export type ReadOutcome =
   | { readonly kind: 'answer'; readonly answer: ReadBytes }
-  /** The response has memory of its own instead of a slot. */
+  /** The response did not fit into a slot. */
   | { readonly kind: 'own'; readonly bytes: Uint8Array }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'stopped' }
@@ -34,7 +34,7 @@ export function refuse(job: Job, error: Error): void {
 }
 
 /** Refuses a job whose client has left or whose deadline has passed. Returns true if no thread needs to work on it. */
-export function isOver(job: Job, now: number): boolean {
+export function isFinished(job: Job, now: number): boolean {
   if (!job.over && job.isGone()) refuse(job, new ApiError('ClientClosedRequestError', 'The client has left'))
   if (!job.over && job.deadline <= now) refuse(job, new ApiError('ServiceUnavailableError', 'The read took too long'))
   return job.over
@@ -87,7 +87,7 @@ export function enqueue({ jobs, limit }: JobQueue, job: Job): void {
 /** Removes the jobs that are over, so that they take no place from others. */
 export function dropOver({ jobs }: JobQueue, now: number): void {
   let kept = 0
-  for (const job of jobs) if (!isOver(job, now)) jobs[kept++] = job
+  for (const job of jobs) if (!isFinished(job, now)) jobs[kept++] = job
   jobs.length = kept
 }
 
@@ -109,7 +109,7 @@ const beyondPreparing =
  * `code` is SQLite's.
  */
 export function failure(text: string, code?: string): Error {
-  if (text.startsWith('RangeError: Invalid string length')) return tooLarge()
+  if (text.startsWith('RangeError: Invalid string length')) return responseTooLarge()
   return beyondPreparing.test(text)
     ? validationError('The request is too deep or too complex', {})
     : Object.assign(new Error(text), { code })
@@ -118,9 +118,9 @@ export function failure(text: string, code?: string): Error {
 /** `fresh`: its plan was not seen before. */
 export type Cost = 'short' | 'light' | 'fresh' | 'heavy'
 
-/** Milliseconds below which reads are short, and from which on they are heavy. */
+/** Upper limit of short reads, and lower limit of heavy ones, in milliseconds. */
 const [short, heavy] = [0.5, 15]
-/** What the first run of a plan is averaged with, since it prepares statements and finds nothing in memory; milliseconds. */
+/** Initial average in milliseconds: the first run of a plan is slower, since it prepares statements and has no cached pages. */
 const expected = 1
 
 export interface Costs {
@@ -129,7 +129,7 @@ export interface Costs {
   note(plan: PlanHandle, milliseconds: number, wasStopped: boolean): void
 }
 
-export function openCosts(): Costs {
+export function createCosts(): Costs {
   /** The milliseconds that plans took of late. */
   const paces = new WeakMap<PlanHandle, number>()
   return {

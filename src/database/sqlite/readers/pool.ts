@@ -1,5 +1,5 @@
-// The pool of reader threads. Light reads have threads of their own; heavy reads, as measured by earlier runs of their plans, wait in
-// another queue for other threads. Reads that nobody waits for, or that exceed their time, are stopped (decision 015).
+// The pool of reader threads. Heavy plans, by their measured cost, have a separate queue and separate threads, so that light reads never
+// wait for them. Obsolete reads, and those over their time, are stopped (decision 015).
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PlanHandle, ReadDatabase } from '../../database.js'
 import type { Dialect } from '../../dialect.js'
@@ -10,18 +10,18 @@ import {
   type BufferedResponses,
   type Costs,
   closeQueue,
+  createCosts,
   dropOver,
   enqueue,
-  isOver,
+  isFinished,
   type Job,
   type JobQueue,
-  openCosts,
   type ReadOutcome,
   refuse,
   settle,
   tooMany,
 } from './job.js'
-import { openBackoff, openShare, type ReaderThread, type Share, type ShareEvents } from './reader.js'
+import { createBackoff, createThreadShare, type ReaderThread, type ThreadShare, type ThreadShareEvents } from './reader.js'
 
 /** Settings of the pool. */
 export interface ReaderOptions {
@@ -37,7 +37,6 @@ export interface ReaderOptions {
   readonly answerBytes: number
   /** Bytes of all responses outside of slots that were not released yet. */
   readonly maxBufferedResponseBytes: number
-  /** How addresses of files are signed; null if they are not. */
   readonly signing: Signing | null
 }
 
@@ -45,13 +44,13 @@ export interface ReaderOptions {
  * The most jobs of a thread. With a second one in its inbox it never waits for the event loop; of short jobs it gets more, so that one
  * message brings several.
  */
-const [depth, depthOfShort] = [2, 16]
-/** Milliseconds between two checks of running jobs. No job waits behind one that has run for longer. */
-const checkInterval = 15
+const [maxJobs, maxShortJobs] = [2, 16]
+/** Milliseconds between two checks of running jobs. No job stays queued on a thread whose current job has run longer. */
+const checkIntervalMs = 15
 /** Milliseconds that a job runs on a light thread before it moves to the heavy threads, if other jobs wait. */
-const slice = 35
+const moveAfterMs = 35
 /** Milliseconds without a heavy read after which a heavy thread is closed. */
-const spareAfter = 5_000
+const closeAfterMs = 5_000
 
 const never = () => false
 
@@ -70,8 +69,8 @@ interface Queues {
 interface ReaderPool {
   readonly costs: Costs
   readonly queues: Queues
-  readonly light: Share
-  readonly heavy: Share
+  readonly light: ThreadShare
+  readonly heavy: ThreadShare
   /** The most threads that run fresh plans at the same time: one is left for other jobs if there are several. */
   readonly maxFresh: number
   /** Jobs that are being stopped to start again on the heavy threads. */
@@ -101,7 +100,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
     throw error.errors[0]
   })
   pool.state = 'open'
-  const checks = setInterval(checkRunning, checkInterval, pool)
+  const checks = setInterval(checkRunning, checkIntervalMs, pool)
   checks.unref()
   let plans = 0
   return {
@@ -124,7 +123,7 @@ export async function openReaders(options: ReaderOptions, dialect: Dialect, repo
 }
 
 /** Returns a pool without threads. */
-function createPool(options: ReaderOptions, events: ShareEvents): ReaderPool {
+function createPool(options: ReaderOptions, events: ThreadShareEvents): ReaderPool {
   const { sqlite, answerBytes, signing, readers, maxReaders, readQueue, heavyReadQueue } = options
   const queues: Queues = {
     known: { jobs: [], limit: readQueue },
@@ -132,20 +131,20 @@ function createPool(options: ReaderOptions, events: ShareEvents): ReaderPool {
     heavy: { jobs: [], limit: heavyReadQueue },
     isFreshNext: false,
   }
-  const backoff = openBackoff()
-  const shareOf = (maxThreads: number, queue: JobQueue): Share => {
+  const backoff = createBackoff()
+  const createShare = (maxThreads: number, queue: JobQueue): ThreadShare => {
     const lost = (notBegun: readonly Job[]): void => {
       queue.jobs.unshift(...notBegun)
       if (pool.state === 'open') pool.light.grow()
       assignJobs(pool)
     }
-    return openShare({ data: { sqlite, answerBytes, signing }, maxThreads, backoff, events, lost })
+    return createThreadShare({ data: { sqlite, answerBytes, signing }, maxThreads, backoff, events, lost })
   }
   const pool: ReaderPool = {
-    costs: openCosts(),
+    costs: createCosts(),
     queues,
-    light: shareOf(readers, queues.known),
-    heavy: shareOf(Math.max(1, maxReaders - readers), queues.heavy),
+    light: createShare(readers, queues.known),
+    heavy: createShare(Math.max(1, maxReaders - readers), queues.heavy),
     maxFresh: Math.max(1, readers - 1),
     moving: new Set(),
     lastHeavy: elapsed(),
@@ -175,14 +174,14 @@ function assignLight(pool: ReaderPool, now: number): boolean {
   const queue = fresh.jobs.length > 0 && (queues.isFreshNext || known.jobs.length === 0) && mayStartFresh(pool) ? fresh : known
   const [job] = queue.jobs
   if (job === undefined) return false
-  if (isOver(job, now)) return queue.jobs.shift() !== undefined
+  if (isFinished(job, now)) return queue.jobs.shift() !== undefined
   const cost = costs.of(job.plan)
   // Other jobs of its plan have run in the meantime.
   if (cost === 'heavy') {
     enqueue(queues.heavy, queue.jobs.shift()!)
     return true
   }
-  const reader = leastBusy(pool.light, cost === 'short' ? depthOfShort : depth, now)
+  const reader = leastBusy(pool.light, cost === 'short' ? maxShortJobs : maxJobs, now)
   if (reader === null) return false
   queues.isFreshNext = queue === known
   reader.give(queue.jobs.shift()!)
@@ -193,10 +192,10 @@ const mayStartFresh = ({ light, costs, maxFresh }: ReaderPool): boolean =>
   light.readers.filter((reader) => reader.jobs().some(({ plan }) => costs.of(plan) === 'fresh')).length < maxFresh
 
 /** The reader with the fewest jobs, of those that have less than `most`. */
-function leastBusy({ readers }: Share, most: number, now: number): ReaderThread | null {
+function leastBusy({ readers }: ThreadShare, most: number, now: number): ReaderThread | null {
   let best: ReaderThread | null = null
   for (const reader of readers) {
-    if (!reader.isOpen(most) || reader.atWorkFor(now) > checkInterval) continue
+    if (!reader.isOpen(most) || reader.atWorkFor(now) > checkIntervalMs) continue
     if (best === null || reader.held() < best.held()) best = reader
   }
   return best
@@ -207,7 +206,7 @@ function assignHeavy({ queues, heavy }: ReaderPool, now: number): boolean {
   const { jobs } = queues.heavy
   const [job] = jobs
   if (job === undefined) return false
-  if (isOver(job, now)) return jobs.shift() !== undefined
+  if (isFinished(job, now)) return jobs.shift() !== undefined
   const reader = heavy.readers.find((one) => one.isOpen(1))
   const idle = heavy.readers.filter((one) => one.held() === 0).length
   if (reader !== undefined) reader.give(jobs.shift()!)
@@ -215,19 +214,19 @@ function assignHeavy({ queues, heavy }: ReaderPool, now: number): boolean {
   return reader !== undefined
 }
 
-/** Stops jobs that are over, and lets no light job wait behind a long one. */
+/** Stops finished jobs, and takes light jobs from threads with a long one. */
 function checkRunning(pool: ReaderPool): void {
   const { queues, light, heavy } = pool
   const now = elapsed()
   for (const { readers } of [light, heavy])
-    for (const reader of readers) for (const job of reader.jobs()) if (isOver(job, now)) reader.stop(job)
+    for (const reader of readers) for (const job of reader.jobs()) if (isFinished(job, now)) reader.stop(job)
   for (const queue of [queues.known, queues.fresh, queues.heavy]) if (queue.jobs.length > 0) dropOver(queue, now)
-  for (const reader of light.readers) if (reader.atWorkFor(now) > checkInterval) queues.known.jobs.unshift(...reader.takeBack())
+  for (const reader of light.readers) if (reader.atWorkFor(now) > checkIntervalMs) queues.known.jobs.unshift(...reader.takeBack())
   assignJobs(pool)
   moveLong(pool, now)
   if (light.readers.length < light.maxThreads) light.grow()
   if (queues.heavy.jobs.length > 0 || heavy.readers.some((reader) => reader.held() > 0)) pool.lastHeavy = now
-  else if (now - pool.lastHeavy > spareAfter) {
+  else if (now - pool.lastHeavy > closeAfterMs) {
     pool.lastHeavy = now
     heavy.readers.at(-1)?.close()
   }
@@ -239,7 +238,7 @@ function moveLong({ queues, light, moving }: ReaderPool, now: number): void {
   for (const reader of light.readers) {
     const [job] = reader.jobs()
     if (waiting === 0 || job === undefined) continue
-    if (reader.atWorkFor(now) < slice || moving.has(job) || job.over) continue
+    if (reader.atWorkFor(now) < moveAfterMs || moving.has(job) || job.over) continue
     waiting--
     moving.add(job)
     reader.stop(job)

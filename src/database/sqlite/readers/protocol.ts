@@ -3,7 +3,7 @@ import type { ReadPlan } from '../../plan.js'
 import type { Signing } from '../../response/signed-addresses.js'
 import type { SqliteOptions } from '../connection.js'
 
-/** Bytes of one slot. Larger responses have memory of their own. */
+/** Bytes of one slot. Larger responses have separate memory. */
 export const slotBytes = 256 * 1024
 /** Slots of a thread: for its jobs, and for responses that are being sent to clients. */
 export const slotsPerThread = 32
@@ -39,11 +39,11 @@ export function shareSlots(): Shared {
   }
 }
 
-/** What a thread is started with. */
+/** Start parameters of a thread. */
 export interface ReaderData {
   readonly sqlite: SqliteOptions
   readonly answerBytes: number
-  /** How addresses of files are signed; null if they are not. */
+  /** Signs addresses of files; null: all are public. */
   readonly signing: Signing | null
   readonly shared: Shared
 }

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { collectRegularly, smallProfile } from '../../../foundation/runtime/gc.js'
 import type { ReadPlan } from '../../plan.js'
-import { AnswerTooLarge, openSink } from '../../response/sink.js'
+import { createSink, ResponseTooLarge } from '../../response/sink.js'
 import type { PreparedRead } from '../../response/write.js'
 import { openSqliteReader } from '../connection.js'
 import { prepareRead } from '../execute.js'
@@ -18,11 +18,11 @@ function look(): void {
   if (Atomics.load(states, current) === slotStates.revoked) throw new Error('The read was stopped')
 }
 const database = openSqliteReader(sqlite, look)
-const signer = signing === null ? null : await (await import('../../response/signed-addresses.js')).openSigner(signing)
+const signer = signing === null ? null : await (await import('../../response/signed-addresses.js')).createSigner(signing)
 const source = { database, signer, look }
 const plans = new Map<number, ReadPlan>()
 const prepared = new Map<number, PreparedRead>()
-const sink = openSink(answerBytes)
+const sink = createSink(answerBytes)
 let jobs = 0
 
 collectRegularly(() => {
@@ -93,7 +93,7 @@ function readInto(slot: number, id: number, values: readonly unknown[]): Done {
     Atomics.store(lengths, slot, length)
     return { state: slotStates.answered, message: null }
   } catch (error) {
-    if (error instanceof AnswerTooLarge) return reported({ kind: 'tooLarge', slot })
+    if (error instanceof ResponseTooLarge) return reported({ kind: 'tooLarge', slot })
     const { code, stack = String(error) } = error as { readonly code?: string; readonly stack?: string }
     return reported({ kind: 'failed', slot, message: stack, code })
   }

@@ -1,9 +1,9 @@
-// One reader thread as the pool sees it: jobs go in, their outcomes come out, and a job that nobody waits for any more is stopped.
+// The pool's side of the reader threads: assigns jobs, collects outcomes, stops obsolete jobs; and the shares of light and heavy threads.
 import { Worker } from 'node:worker_threads'
 import { elapsed } from '../../../foundation/runtime/clock.js'
 import type { PlanHandle } from '../../database.js'
-import { unavailable } from '../../errors.js'
-import { tooLarge } from '../../response/sink.js'
+import { unavailableError } from '../../errors.js'
+import { responseTooLarge } from '../../response/sink.js'
 import { failure, type Job, type ReadOutcome, refuse } from './job.js'
 import {
   type FromReader,
@@ -24,11 +24,10 @@ const maxLent = 6
 /** The most jobs that are sent in one message. */
 const jobsPerMessage = 16
 /** Mebibytes that V8 may use for a thread's short-lived objects: three times what gc.ts lets threads start with. */
-const youngMebibytes = 6
+const maxYoungMebibytes = 6
 
-/** What a thread reports. */
 export interface ReaderEvents {
-  /** A job has ended after so many milliseconds of work. */
+  /** A job has ended after `milliseconds` of work. */
   ended(job: Job, outcome: ReadOutcome, milliseconds: number): void
   /** The thread can read, or can take another job. */
   free(): void
@@ -48,7 +47,7 @@ export interface ReaderThread {
   /** True if it takes another job while it has fewer than `most`. */
   isOpen(most: number): boolean
   give(job: Job): void
-  /** Milliseconds for which it has worked on its current job; 0 if it has none. */
+  /** Milliseconds of work on its current job; 0: it has none. */
   atWorkFor(now: number): number
   /** Returns the jobs of its inbox that it has not begun to the pool. */
   takeBack(): readonly Job[]
@@ -60,12 +59,12 @@ export interface ReaderThread {
 }
 
 /** Starts a thread. */
-export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvents): ReaderThread {
+export function startReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvents): ReaderThread {
   const shared = shareSlots()
   const worker = startThread({ ...data, shared })
-  const slots = openSlots(shared)
-  const inbox = openInbox(shared, events)
-  const sender = openSender(worker, inbox.sent)
+  const slots = createSlots(shared)
+  const inbox = createInbox(shared, events)
+  const sender = createJobSender(worker, inbox.sent)
   let state: 'starting' | 'ready' | 'leaving' = 'starting'
 
   const opened = new Promise<void>((resolve, reject) => {
@@ -118,7 +117,7 @@ export function openReader(data: Omit<ReaderData, 'shared'>, events: ReaderEvent
 const startThread = (workerData: ReaderData): Worker =>
   new Worker(new URL('./reader-thread.js', import.meta.url), {
     workerData,
-    resourceLimits: { maxYoungGenerationSizeMb: youngMebibytes },
+    resourceLimits: { maxYoungGenerationSizeMb: maxYoungMebibytes },
   })
 
 /** Takes the responses that the thread has put into slots. */
@@ -145,18 +144,22 @@ function finish(message: Exclude<FromReader, { kind: 'ready' | 'notify' }>, slot
   if (assignment === undefined) return
   if (message.kind === 'skipped') inbox.end(assignment, { kind: 'stopped' })
   else if (message.kind === 'large') inbox.end(assignment, { kind: 'own', bytes: message.bytes })
-  else inbox.end(assignment, { kind: 'failed', error: message.kind === 'tooLarge' ? tooLarge() : failure(message.message, message.code) })
+  else
+    inbox.end(assignment, {
+      kind: 'failed',
+      error: message.kind === 'tooLarge' ? responseTooLarge() : failure(message.message, message.code),
+    })
 }
 
 /** The slots of a thread, as the pool uses them. */
 interface Slots {
   /** Used from the end, so that few slots are ever touched. */
   readonly free: number[]
-  /** Lends the response in a slot to whoever sends it, or a copy if many are lent. */
+  /** Lends the response in a slot to its sender, or a copy if many slots are lent. */
   lend(slot: number, length: number): ReadOutcome
 }
 
-function openSlots({ memory }: Shared): Slots {
+function createSlots({ memory }: Shared): Slots {
   const free = Array.from({ length: slotsPerThread }, (_, index) => slotsPerThread - 1 - index)
   let lent = 0
   return {
@@ -186,7 +189,7 @@ interface Assignment {
   readonly slot: number
 }
 
-/** The jobs that a thread was given: the one that it works on, or will work on next, and those behind it. */
+/** The assigned jobs of a thread: the current or next one, and the queued ones. */
 interface Inbox extends Pick<ReaderThread, 'jobs' | 'atWorkFor' | 'takeBack' | 'stop'> {
   readonly assignments: readonly Assignment[]
   add(job: Job, slot: number): void
@@ -197,9 +200,9 @@ interface Inbox extends Pick<ReaderThread, 'jobs' | 'atWorkFor' | 'takeBack' | '
   abandon(): void
 }
 
-function openInbox({ states, times }: Shared, { ended, lost }: ReaderEvents): Inbox {
+function createInbox({ states, times }: Shared, { ended, lost }: ReaderEvents): Inbox {
   const assignments: Assignment[] = []
-  /** When the thread began its first job, as far as is known. */
+  /** Known start of the first job. */
   let since = elapsed()
   const revoke = (slot: number, from: number): boolean => Atomics.compareExchange(states, slot, from, revoked) === from
   // A response that is ready only waits for the event loop.
@@ -254,7 +257,7 @@ interface JobSender {
   close(): void
 }
 
-function openSender(worker: Worker, sent: (slot: number) => void): JobSender {
+function createJobSender(worker: Worker, sent: (slot: number) => void): JobSender {
   const registered = new Set<number>()
   let runs: Run[] = []
 
@@ -265,7 +268,7 @@ function openSender(worker: Worker, sent: (slot: number) => void): JobSender {
     runs = []
   }
 
-  /** Sends a message behind the jobs that were given before it. */
+  /** Sends a message after the assigned jobs. */
   function post(message: ToReader): void {
     sendRuns()
     worker.postMessage(message)
@@ -290,7 +293,7 @@ function openSender(worker: Worker, sent: (slot: number) => void): JobSender {
 }
 
 /** The threads for one kind of reads. */
-export interface Share {
+export interface ThreadShare {
   readonly readers: readonly ReaderThread[]
   readonly maxThreads: number
   /** Starts a thread; resolves when it can read. */
@@ -300,33 +303,33 @@ export interface Share {
 }
 
 /** The events of a thread that the share passes on. */
-export type ShareEvents = Pick<ReaderEvents, 'ended' | 'free' | 'failed'>
+export type ThreadShareEvents = Pick<ReaderEvents, 'ended' | 'free' | 'failed'>
 
-/** What the threads of a share need, and whom they notify. */
-export interface ShareOptions {
+/** Options of a share. */
+export interface ThreadShareOptions {
   readonly data: Omit<ReaderData, 'shared'>
   readonly maxThreads: number
   /** Common to both shares: what prevents one thread from opening the database prevents the others as well. */
   readonly backoff: Backoff
-  readonly events: ShareEvents
+  readonly events: ThreadShareEvents
   /** A thread has ended without having begun these jobs. */
   lost(notBegun: readonly Job[]): void
 }
 
 /** Opens a share without threads. */
-export function openShare({ data, maxThreads, backoff, events, lost }: ShareOptions): Share {
+export function createThreadShare({ data, maxThreads, backoff, events, lost }: ThreadShareOptions): ThreadShare {
   const readers: ReaderThread[] = []
 
   function start(): Promise<void> {
     let hasOpened = false
-    const reader = openReader(data, {
+    const reader = startReader(data, {
       ...events,
       lost: (working, notBegun) => {
         readers.splice(readers.indexOf(reader), 1)
         if (!hasOpened) backoff.failed()
         // The job that ended this thread would end the next one as well.
         if (working !== null)
-          refuse(working, unavailable('The database cannot be read at the moment', new Error('A reader thread ended at its work')))
+          refuse(working, unavailableError('The database cannot be read at the moment', new Error('A reader thread ended at its work')))
         lost(notBegun)
       },
     })
@@ -358,7 +361,7 @@ export interface Backoff {
 const [shortestPause, longestPause] = [25, 5_000]
 
 /** Opens a backoff without failures. */
-export function openBackoff(): Backoff {
+export function createBackoff(): Backoff {
   let [failures, nextAttempt] = [0, 0]
   return {
     isPausing: () => elapsed() < nextAttempt,

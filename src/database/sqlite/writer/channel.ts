@@ -3,8 +3,8 @@
 import { Worker } from 'node:worker_threads'
 import type { ApiError } from '../../../foundation/errors/errors.js'
 import type { PlanHandle } from '../../database.js'
-import { outdatedModel, schemaDrift, unavailable } from '../../errors.js'
-import { answerTooLarge, tooLarge } from '../../response/sink.js'
+import { outdatedModelError, schemaDriftError, unavailableError } from '../../errors.js'
+import { responseTooLarge, responseTooLargeCode } from '../../response/sink.js'
 import { isDrift } from '../errors.js'
 import { type FromWriter, outdated, type ToWriter, type WriterData } from './protocol.js'
 
@@ -22,7 +22,7 @@ export type Order =
 
 /** The writer's connection to its thread. */
 export interface Channel {
-  /** False once the thread has died or is closing: nothing is sent any more. */
+  /** False once the thread has died or is closing. */
   isOpen(): boolean
   /** Sends an order that has an answer, with `later` together with the next one. @throws ApiError 503 if the thread dies first */
   ask<Answer>(order: Order, later?: boolean): Promise<Answer>
@@ -42,7 +42,7 @@ interface NumberedOrder {
 const knownTexts = 1_000
 
 /** Encodes orders by what the thread has been sent before. */
-function openEncoder(): (numbered: NumberedOrder) => ToWriter {
+function createEncoder(): (numbered: NumberedOrder) => ToWriter {
   const texts = new Map<string, number>()
   const plans = new Set<number>()
 
@@ -93,7 +93,7 @@ interface PendingRequests {
   rejectAll(cause: Error): void
 }
 
-function openPendingRequests(): PendingRequests {
+function createPendingRequests(): PendingRequests {
   const pending = new Map<number, { readonly resolve: (value: never) => void; readonly reject: (error: Error) => void }>()
   return {
     isEmpty: () => pending.size === 0,
@@ -101,14 +101,14 @@ function openPendingRequests(): PendingRequests {
     settle: (message) => {
       const request = pending.get(message.id)
       pending.delete(message.id)
-      if ('code' in message) request?.reject(asApiError(message.code, message.message))
+      if ('code' in message) request?.reject(toApiError(message.code, message.message))
       else if ('bytes' in message) request?.resolve((message.bytes === null ? null : { bytes: message.bytes, release: () => {} }) as never)
       else if ('statements' in message) request?.resolve(message.statements as never)
       else if ('isAlone' in message) request?.resolve(message.isAlone as never)
       else request?.resolve(('rows' in message ? message.rows : message.changed) as never)
     },
     rejectAll: (cause) => {
-      for (const { reject } of pending.values()) reject(cannotWrite(cause))
+      for (const { reject } of pending.values()) reject(cannotWriteError(cause))
       pending.clear()
     },
   }
@@ -121,7 +121,7 @@ interface Batch {
   clear(): void
 }
 
-function openBatch(send: (orders: readonly NumberedOrder[]) => void): Batch {
+function createBatch(send: (orders: readonly NumberedOrder[]) => void): Batch {
   let orders: NumberedOrder[] = []
   let isScheduled = false
 
@@ -146,18 +146,18 @@ function openBatch(send: (orders: readonly NumberedOrder[]) => void): Batch {
 }
 
 /**
- * Starts the thread. `died` is called if it ends without having been closed: its requests are rejected with 503, and the database rolls
- * back what was not committed.
+ * Starts the thread. `died` is called if it ends unexpectedly: its requests are rejected with 503, and the database rolls back uncommitted
+ * changes.
  */
-function openChannel(data: WriterData, died: (error: Error) => void): Channel {
+function startChannel(data: WriterData, died: (error: Error) => void): Channel {
   const worker = new Worker(new URL('./writer-thread.js', import.meta.url), {
     workerData: data,
     // Closing a descriptor of the database's file would release the locks of all connections (file-watch.ts).
     trackUnmanagedFds: false,
   })
-  const encode = openEncoder()
-  const pending = openPendingRequests()
-  const batch = openBatch(send)
+  const encode = createEncoder()
+  const pending = createPendingRequests()
+  const batch = createBatch(send)
   let ids = 0
   let state: 'open' | 'closing' | 'dead' = 'open'
 
@@ -189,7 +189,7 @@ function openChannel(data: WriterData, died: (error: Error) => void): Channel {
   return {
     isOpen: () => state === 'open',
     ask: (order, later = false) => {
-      if (state !== 'open') return Promise.reject(cannotWrite(new Error('The writer thread has ended')))
+      if (state !== 'open') return Promise.reject(cannotWriteError(new Error('The writer thread has ended')))
       const id = ++ids
       const answer = pending.add<never>(id)
       batch.add(id, order, later)
@@ -212,7 +212,7 @@ function openChannel(data: WriterData, died: (error: Error) => void): Channel {
 export interface WriterThread {
   /** The connection to the thread, which is started unless it runs. */
   running(): Channel
-  /** True if nobody else has committed since this was last asked, as far as the thread can tell: false where none runs. */
+  /** True if no other process has committed since the last call, as known to the thread; false without a thread. */
   isAlone(): Promise<boolean>
   /** Sends an order that has no answer, if a thread was started; with `later` together with the next one. */
   tell(order: Order, later?: boolean): void
@@ -221,13 +221,13 @@ export interface WriterThread {
 }
 
 /** `starting` is called before each start, `died` as by `openChannel`. */
-export function openWriterThread(data: WriterData, starting: () => void, died: (error: Error) => void): WriterThread {
+export function createWriterThread(data: WriterData, starting: () => void, died: (error: Error) => void): WriterThread {
   let channel: Channel | null = null
   return {
     running: () => {
       if (channel?.isOpen()) return channel
       starting()
-      channel = openChannel(data, died)
+      channel = startChannel(data, died)
       return channel
     },
     isAlone: async () => channel?.isOpen() === true && channel.ask<boolean>({ kind: 'look' }),
@@ -236,16 +236,16 @@ export function openWriterThread(data: WriterData, starting: () => void, died: (
   }
 }
 
-const cannotWrite = (cause: unknown): ApiError => unavailable('The database cannot be written to at the moment', cause)
+const cannotWriteError = (cause: unknown): ApiError => unavailableError('The database cannot be written to at the moment', cause)
 
-/** Converts an error of the thread: to 503 if the database is locked or its disk is full; anything else is a bug of ours. */
-function asApiError(code: string, message: string): Error {
-  if (code === answerTooLarge) return tooLarge()
-  if (code === outdated) return outdatedModel()
+/** Converts an error of the thread: to 503 if the database is locked or its disk is full; anything else is a bug. */
+function toApiError(code: string, message: string): Error {
+  if (code === responseTooLargeCode) return responseTooLarge()
+  if (code === outdated) return outdatedModelError()
   const cause = Object.assign(new Error(code.startsWith('SQLITE_') ? `${code}: ${message}` : message), { code })
-  if (isDrift(code, message)) return schemaDrift(cause)
-  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return unavailable('The database is busy', cause)
-  return isTrouble.test(code) ? cannotWrite(cause) : cause
+  if (isDrift(code, message)) return schemaDriftError(cause)
+  if (code.startsWith('SQLITE_BUSY') || code.startsWith('SQLITE_LOCKED')) return unavailableError('The database is busy', cause)
+  return isTrouble.test(code) ? cannotWriteError(cause) : cause
 }
 
 /** Codes of SQLite for problems of the disk or the file, not of the statement. */

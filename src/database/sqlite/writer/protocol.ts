@@ -1,5 +1,5 @@
-// What the writer and its thread say to each other. Messages are sent several at a time, and performed in order.
-import type { Changed } from '../../database.js'
+// Messages between the writer and its thread. They are sent in batches, and processed in order.
+import type { ChangeResult } from '../../database.js'
 import type { ReadPlan } from '../../plan.js'
 import type { Signing } from '../../response/signed-addresses.js'
 import type { SqliteOptions } from '../connection.js'
@@ -7,16 +7,15 @@ import type { FileIdentities } from '../file/file-watch.js'
 
 export interface WriterData {
   readonly sqlite: SqliteOptions
-  /** How addresses of files are signed in answers; null: not at all. */
   readonly signing: Signing | null
   /** The files that the service has opened; null: they are not watched. */
   readonly files: FileIdentities | null
   readonly writtenBytes: number
-  /** Tell with each commit how many statements the driver ran. */
+  /** Adds the number of the driver's statements to commits. */
   readonly counts: boolean
 }
 
-/** A text is sent once, with the number by which it is known from then on; -1: it gets none. */
+/** A text is sent once, with a number for later references; -1: none. */
 interface StatementOf {
   readonly text: number
   readonly told: string | null
@@ -30,9 +29,9 @@ export type ToWriter =
   /** `more`: another transaction comes next, so the commit to disk may be shared with it. */
   | { readonly id: number; readonly kind: 'commit'; readonly more: boolean }
   | ({ readonly id: number; readonly kind: 'rows' | 'run' } & StatementOf)
-  /** A statement that nobody waits for: only its failure is told, with the commit. */
+  /** A statement without a response; its failure is reported by the commit. */
   | ({ readonly id: 0; readonly kind: 'follow' } & StatementOf)
-  /** What to answer from inside the transaction; a plan is sent once and known by its number from then on. */
+  /** A read inside the transaction; a plan is sent once, and referenced by its number later. */
   | {
       readonly id: number
       readonly kind: 'read'
@@ -42,14 +41,14 @@ export type ToWriter =
       /** At most `writtenBytes`. */
       readonly isBounded: boolean
     }
-  /** Whether anybody else has committed since it was last asked. */
+  /** Asks for commits of other processes since the last check. */
   | { readonly id: number; readonly kind: 'look' }
   | { readonly kind: 'forget'; readonly plan: number }
   /** No transaction comes next: what shares a commit is committed. */
   | { readonly kind: 'flush' }
   | { readonly kind: 'close' }
 
-/** The code of the error of a transaction for a model that is not in force any more. */
+/** The error code of a transaction for an outdated model. */
 export const outdated = 'OCTAVO_OUTDATED_MODEL'
 
 export type FromWriter =
@@ -60,7 +59,7 @@ export type FromWriter =
   | { readonly id: number; readonly isAlone: boolean }
   | { readonly id: number; readonly code: string; readonly message: string }
 
-/** What the thread tells of a statement that changed rows: also the id of the last one that was inserted. */
-export interface Inserted extends Changed {
+/** Result of a statement that changed rows, with the id of the last inserted one. */
+export interface Inserted extends ChangeResult {
   readonly id: number
 }

@@ -1,39 +1,39 @@
-// The writer's thread: one connection that runs what it is told, in order. Knows nothing but statements. Transactions that follow each
-// other closely share one commit to disk: each is a savepoint in it, and none is acknowledged before that commit.
+// The writer's thread: one connection that executes statements in order. Consecutive transactions share one commit to disk: each is a
+// savepoint in it, and none is acknowledged before that commit.
 import { statSync } from 'node:fs'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { ReadPlan } from '../../plan.js'
-import { answerTooLarge, isTooLarge, openSink, type Sink } from '../../response/sink.js'
+import { createSink, isTooLarge, responseTooLargeCode, type Sink } from '../../response/sink.js'
 import type { PreparedRead } from '../../response/write.js'
-import { keepStatements, openSqliteAgain } from '../connection.js'
+import { createStatementCache, reopenSqlite } from '../connection.js'
 import { prepareRead } from '../execute.js'
 import { lostFiles, watchFiles } from '../file/file-watch.js'
 import { type FromWriter, outdated, type ToWriter, type WriterData } from './protocol.js'
 
 /** Prepared statements that are kept. */
 const kept = 500
-/** Transactions that share one commit at most, milliseconds after which no further one joins, and for which it waits for the next. */
+/** Maximum transactions of a shared commit, milliseconds during which transactions join, and for which it waits for the next one. */
 const shared = { transactions: 32, milliseconds: 25, idle: 2 }
 
 const port = parentPort!
 const { sqlite, signing, files, writtenBytes, counts } = workerData as WriterData
 let statementsRun = 0
-const database = openSqliteAgain(sqlite, counts ? () => void statementsRun++ : undefined)
-/** Looks whether the files are those that the service has opened, beside the transaction: by a connection that has none. */
-const watch = files === null ? null : watchFiles(openSqliteAgain(sqlite), files, 1)
+const database = reopenSqlite(sqlite, counts ? () => void statementsRun++ : undefined)
+/** Checks that the files are still the opened ones, on a connection without a transaction. */
+const watch = files === null ? null : watchFiles(reopenSqlite(sqlite), files, 1)
 checkFiles()
-const signer = signing === null ? null : await (await import('../../response/signed-addresses.js')).openSigner(signing)
+const signer = signing === null ? null : await (await import('../../response/signed-addresses.js')).createSigner(signing)
 const source = { database, signer }
 const room = Buffer.allocUnsafeSlow(64 * 1024)
-const sinks = { whole: openSink(Number.MAX_SAFE_INTEGER), bounded: openSink(writtenBytes) }
-const prepared = keepStatements(database, kept)
+const sinks = { whole: createSink(Number.MAX_SAFE_INTEGER), bounded: createSink(writtenBytes) }
+const prepared = createStatementCache(database, kept)
 const plans = new Map<number, ReadPlan | PreparedRead>()
 const texts: string[] = []
 
 /** Commits that wait for the one they share, with the statements of their transactions. */
 let held: { readonly id: number; readonly statements: number }[] = []
 let sharedSince = 0
-/** What is under way: nothing, a transaction, or one that is a savepoint in what it shares a commit with. */
+/** The open transaction: none, a separate one, or a savepoint in a shared one. */
 let open: 'none' | 'own' | 'inside' = 'none'
 /** Why it cannot go on and must not be committed: it could not begin, or one of its statements failed. */
 let broken: unknown = null
@@ -61,7 +61,7 @@ function tell(): void {
 const tidying = { rest: 2_000, bytes: 4_194_304 }
 let wrote = performance.now()
 
-/** Moves the log into the database and empties it, where no reader needs it; nobody is waited for. */
+/** Moves the log into the database and truncates it, unless a reader needs it; does not wait. */
 function shrinkLog(): void {
   if (open !== 'none' || held.length > 0 || performance.now() - wrote < tidying.rest) return
   const size = statSync(`${sqlite.filename}-wal`, { throwIfNoEntry: false })?.size ?? 0
@@ -144,7 +144,7 @@ function isAlone(): boolean {
   return seen === before
 }
 
-/** What is told once is known from then on, also where the transaction that told it cannot go on. */
+/** Remembers texts and plans, even if their transaction has failed. */
 function remember(message: Extract<ToWriter, { readonly told: unknown }>): void {
   if (message.kind === 'read') {
     if (message.told !== null) plans.set(message.plan, message.told)
@@ -220,14 +220,14 @@ function rollback(): void {
   open = 'none'
 }
 
-/** All that shared the commit is lost: nobody was told otherwise so far. */
+/** All transactions of the shared commit are lost; none was acknowledged. */
 function lose(error: unknown): void {
   for (const { id } of held) fail(id, error)
   held = []
 }
 
 function fail(id: number, error: unknown): void {
-  const { code = isTooLarge(error) ? answerTooLarge : 'UNKNOWN', message } = error as Error & { code?: string }
+  const { code = isTooLarge(error) ? responseTooLargeCode : 'UNKNOWN', message } = error as Error & { code?: string }
   answers.push({ id, code, message })
 }
 

@@ -1,16 +1,16 @@
-// The one writer of a SQLite database: transactions wait in line for a thread of their own, so that neither statements nor
-// the disk hold up requests. `BEGIN IMMEDIATE`, one at a time; a commit is on disk when it is acknowledged.
+// The only writer of a SQLite database: queued transactions run on a separate thread, so that neither statements nor the disk block
+// requests. `BEGIN IMMEDIATE`, one at a time; a commit is on disk when it is acknowledged.
 
 import type { RawBuilder } from 'kysely'
 import { elapsed } from '../../../foundation/runtime/clock.js'
-import { collectChanged, noteChanged, type TableChanges } from '../../cache/table-changes.js'
+import { collectChangedTables, noteChanged, type TableChanges } from '../../cache/table-changes.js'
 import type { History, Transaction, WriteDatabase } from '../../database.js'
-import { unavailable } from '../../errors.js'
+import { unavailableError } from '../../errors.js'
 import type { Signing } from '../../response/signed-addresses.js'
 import type { SqliteOptions } from '../connection.js'
 import { sqliteDialect, writeSql } from '../dialect.js'
 import type { FileIdentities } from '../file/file-watch.js'
-import { type Channel, type Order, openWriterThread } from './channel.js'
+import { type Channel, createWriterThread, type Order } from './channel.js'
 import type { Inserted } from './protocol.js'
 
 export interface WriterOptions {
@@ -21,28 +21,27 @@ export interface WriterOptions {
   readonly writeTimeout: number
   /** The largest answer that a bounded read may have, in bytes. */
   readonly writtenBytes: number
-  /** How addresses of files are signed in answers; null: not at all. */
   readonly signing: Signing | null
   /** The files that the service has opened: nothing is acknowledged once they are not at their place; null: not looked at. */
   readonly files: FileIdentities | null
   /** Notes the tables that each transaction changes. */
   readonly changes: TableChanges
-  /** Is told after each commit how many statements the driver ran for the transaction, its begin and its commit included. */
+  /** Called after each commit with the number of the driver's statements, including begin and commit. */
   readonly committed?: (statements: number) => void
 }
 
 /** The writer of a SQLite database. */
 export interface SqliteWriter extends WriteDatabase {
-  /** Takes a turn in which the thread writes nothing: `work` writes by a connection of its own. @throws ApiError 503 if too many wait */
+  /** Waits for its turn and keeps the thread idle: `work` writes on another connection. @throws ApiError 503 if the queue is full */
   alone<Result>(work: () => Promise<Result>): Promise<Result>
-  /** True if nobody else has committed since the last call, as far as is known. What it has committed itself is noted before it resolves. */
+  /** True if no other process is known to have committed since the last call. Commits of this writer are noted before it resolves. */
   isAlone(): Promise<boolean>
 }
 
-/** What a transaction leads to. Its turn is over before it is on disk: the next one begins while the disk still writes. */
+/** Result of a transaction that is being committed. The next one starts while the disk still writes. */
 interface Committing<Result> {
   readonly result: Result
-  /** Whether the thread may hold its commit back for the next transaction to share. */
+  /** True if the thread may delay its commit, to share it with the next transaction. */
   readonly isHeld: boolean
   /** Resolves to the number of its statements when it is on disk. */
   readonly committed: Promise<number>
@@ -50,7 +49,7 @@ interface Committing<Result> {
 
 /** Does `work` in a turn, and sends its commit. @throws what the work failed with; nothing is committed then */
 async function workIn<Result>(
-  turn: WriterTurn,
+  turn: WriterTransaction,
   work: (transaction: Transaction) => Promise<Result>,
   isFollowed: () => boolean,
 ): Promise<Committing<Result>> {
@@ -65,20 +64,19 @@ async function workIn<Result>(
 }
 
 /**
- * Opens the writer. Its thread starts with the first transaction: a service that is only read does without.
- * `failed` hears of threads that died; what they were doing is answered with 503.
+ * Creates the writer. Its thread starts with the first transaction. `failed` receives errors of threads that died; their transactions fail
+ * with 503.
  */
-export function openWriter(options: WriterOptions, failed: (error: Error) => void): SqliteWriter {
+export function createWriter(options: WriterOptions, failed: (error: Error) => void): SqliteWriter {
   const { sqlite, signing, files, writtenBytes, writeQueue, writeTimeout, changes } = options
   const counts = options.committed !== undefined
-  const thread = openWriterThread({ sqlite, signing, files, writtenBytes, counts }, forget, failed)
+  const thread = createWriterThread({ sqlite, signing, files, writtenBytes, counts }, forget, failed)
   const generation: Generation = { current: 0 }
-  const line = openLine(writeQueue, flush)
-  /** Whether the thread may be holding a commit back. */
+  const line = createWriteQueue(writeQueue, flush)
   let isHolding = false
   let plans = 0
 
-  /** A new thread counts the writes of others anew: nothing that was known of them holds. */
+  /** A new thread cannot know earlier writes of other processes, so all knowledge is discarded. */
   function forget(): void {
     generation.current++
   }
@@ -92,8 +90,12 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
   async function transaction<Result>(work: (transaction: Transaction) => Promise<Result>, change: number | null = null): Promise<Result> {
     const deadline = elapsed() + writeTimeout
     const { result, committed } = await line.take(async (): Promise<Committing<Result>> => {
-      if (elapsed() > deadline) throw tooSlow()
-      const done = await workIn(beginTurn(thread.running(), { deadline, generation, change, changes }), work, () => line.length() > 1)
+      if (elapsed() > deadline) throw timeoutError()
+      const done = await workIn(
+        beginTransaction(thread.running(), { deadline, generation, change, changes }),
+        work,
+        () => line.length() > 1,
+      )
       isHolding = done.isHeld
       return done
     })
@@ -106,7 +108,7 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
     transaction,
     run: (query) =>
       transaction(async ({ history, follow }) => {
-        history.touchesOneDocument()
+        history.writesOneDocumentOnly()
         follow(query)
       }),
     alone: (work) =>
@@ -125,7 +127,7 @@ export function openWriter(options: WriterOptions, failed: (error: Error) => voi
 }
 
 /** A transaction that has begun. */
-export interface WriterTurn {
+export interface WriterTransaction {
   readonly transaction: Transaction
   /**
    * Sends the commit, after which nothing more can be asked for. Resolves to the number of its statements when it is on disk. `more`:
@@ -137,26 +139,26 @@ export interface WriterTurn {
   rollback(): Promise<void>
 }
 
-/** What may still be asked for in a turn. */
-type TurnState =
+/** State of a transaction for its callers. */
+type TransactionState =
   | { readonly kind: 'open' }
-  /** A statement came too late and was not sent: the turn fails, also if nobody waited for the statement. */
+  /** A late statement was not sent: the transaction fails, even if the statement is not awaited. */
   | { readonly kind: 'refused'; readonly error: Error }
   /** The commit or the rollback was sent. */
   | { readonly kind: 'over' }
 
 /**
- * How many transactions may have written to any document, so far as is known: those of this service are counted here, those of others
- * change what `Dialect.stateSeen` selects.
+ * Number of transactions that may have written to any document: those of this service; commits of other processes change
+ * `Dialect.stateSeen`.
  */
 export interface Generation {
   current: number
 }
 
 /** The error of a write whose time is over. */
-export const tooSlow = (): Error => unavailable('The write took too long')
+export const timeoutError = (): Error => unavailableError('The write took too long')
 
-/** What a transaction that begins now knows of earlier ones; `committing` is called when its commit is sent. */
+/** Knowledge of a transaction about earlier ones; `committing` is called when its commit is sent. */
 function beginHistory(generation: Generation): { readonly history: History; committing(): void } {
   const before = generation.current
   let after = before + 1
@@ -165,7 +167,7 @@ function beginHistory(generation: Generation): { readonly history: History; comm
       mayBeUnchanged: ({ mark }) => mark === before,
       isUnchanged: (moment, seen) => moment.mark === before && moment.seen === seen,
       moment: (seen) => ({ seen, mark: after }),
-      touchesOneDocument: () => {
+      writesOneDocumentOnly: () => {
         after = before
       },
     },
@@ -175,8 +177,7 @@ function beginHistory(generation: Generation): { readonly history: History; comm
   }
 }
 
-/** What a transaction is begun with. */
-export interface WriterTurnOptions {
+export interface WriterTransactionOptions {
   /** When it must be over (`elapsed`). */
   readonly deadline: number
   readonly generation: Generation
@@ -187,23 +188,23 @@ export interface WriterTurnOptions {
 }
 
 /** Begins a transaction. None may be under way. */
-export function beginTurn(channel: Channel, { deadline, generation, change, changes }: WriterTurnOptions): WriterTurn {
+export function beginTransaction(channel: Channel, { deadline, generation, change, changes }: WriterTransactionOptions): WriterTransaction {
   const { history, committing } = beginHistory(generation)
-  const changed = collectChanged()
+  const changed = collectChangedTables()
   const note = () => noteChanged(changes, changed.all())
-  let state: TurnState = { kind: 'open' }
+  let state: TransactionState = { kind: 'open' }
 
-  /** Why nothing can be sent any more; null: it can. */
+  /** Why nothing can be sent; null: it can. */
   function refusal(): Error | null {
-    if (state.kind === 'open' && elapsed() > deadline) state = { kind: 'refused', error: tooSlow() }
+    if (state.kind === 'open' && elapsed() > deadline) state = { kind: 'refused', error: timeoutError() }
     if (state.kind === 'open') return null
-    return state.kind === 'refused' ? state.error : tooSlow()
+    return state.kind === 'refused' ? state.error : timeoutError()
   }
 
   function ask<Answer>(order: Order, later = false): Promise<Answer> {
     const refused = refusal()
     const answer = refused === null ? channel.ask<Answer>(order, later) : Promise.reject(refused)
-    // Whoever does not wait for a statement learns of its failure at the commit.
+    // Failures of statements that are not awaited are reported by the commit.
     answer.catch(() => {})
     return answer
   }
@@ -247,7 +248,7 @@ export function beginTurn(channel: Channel, { deadline, generation, change, chan
 }
 
 /** Writes that take turns. */
-export interface WriteLine {
+export interface WriteQueue {
   /** Turns that wait, and the one that is taken. */
   length(): number
   /** Takes a turn after those that came before. @throws ApiError 503 if the line is full */
@@ -257,7 +258,7 @@ export interface WriteLine {
 }
 
 /** Opens a line of at most `places` turns. `emptied` is called when a turn is over and no other waits. */
-export function openLine(places: number, emptied: () => void): WriteLine {
+export function createWriteQueue(places: number, emptied: () => void): WriteQueue {
   let length = 0
   let last: Promise<unknown> = Promise.resolve()
 
@@ -269,7 +270,7 @@ export function openLine(places: number, emptied: () => void): WriteLine {
   return {
     length: () => length,
     take: (turn) => {
-      if (length >= places) throw unavailable('Too many writes are waiting')
+      if (length >= places) throw unavailableError('Too many writes are waiting')
       length++
       const taken = last.then(turn).finally(leave)
       last = taken.catch(() => {})
