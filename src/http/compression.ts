@@ -30,7 +30,7 @@ export function createCompression(limits: CompressionLimits): Compression {
     const packed = known ?? (await compressBytes(given, coding))
     if (packed === null) return null
     // There are no bytes if the client has left.
-    if (known === undefined && packed.bytes.length > 0) kept?.keep(coding, packed.bytes)
+    if (known === undefined && packed.bytes.length > 0) kept?.store(coding, packed.bytes)
     markCompressed(reply, coding, packed.bytes.length)
     return packed
   }

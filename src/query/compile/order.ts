@@ -32,7 +32,7 @@ export function sortValue(compilation: Compilation, shape: Schema, alias: string
     order by ${sortKey(compilation, value, key.descending)} limit 1)`
 }
 export const sortKey = ({ dialect, contract }: Compilation, value: Expression, descending: boolean): Expression =>
-  sql`${dialect.sorted(value, descending, contract.nullsFirst)}`
+  sql`${dialect.orderKey(value, descending, contract.nullsFirst)}`
 
 /** A value, and the joins that it needs. */
 interface Joined {
@@ -62,7 +62,7 @@ function fromSets(compilation: Compilation, owner: Schema, alias: string, furthe
   if (next === undefined) return { value: column(alias, key.attribute.column), joins: [] }
   const { as, path, conditions } = joinStep(compilation, owner, next)
   const { value, joins } = fromSets(compilation, next.target, as, rest, key)
-  const first = compilation.dialect.first(value, key.descending, compilation.contract.nullsFirst)
+  const first = compilation.dialect.firstValue(value, key.descending, compilation.contract.nullsFirst)
   const firsts = sql`select ${path.owner} as owner, ${first} as value from ${sql.join([from(path), ...joins], sql` `)}
     where ${every(conditions)} group by ${path.owner}`
   const name = `${as}_f`
