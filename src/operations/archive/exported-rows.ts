@@ -305,7 +305,7 @@ async function* rowsOf(
   const there = new Set(table?.columns.map((column) => column.name))
   if (table === undefined || !wanted.every((column) => there.has(column))) return
   const read: RowTable = withColumns(table, ['id', ...wanted])
-  for await (const batch of batchesOf(source, read))
+  for await (const batch of readBatches(source, read))
     for (const [, ...values] of batch) {
       let at = 0
       yield columns.map((column) => (column === null ? null : values[at++]!))

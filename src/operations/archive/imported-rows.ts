@@ -1,8 +1,8 @@
 // Lines of `entities/` as rows: one of a content-type, and those of the components in it. What the project has no place for is noted.
 import {
+  type CoercedValue,
   type CopiedRow,
   exactNumber,
-  type CoercedValue,
   isDecimal,
   type RowReplacement,
   type RowTable,

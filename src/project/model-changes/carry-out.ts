@@ -105,7 +105,7 @@ async function move(options: LiveModelOptions, inForce: InForce, { change, model
     if (!isMade) throw conflict()
     const id = await log.lastChange(database.main)
     // Tables left by an earlier model and used again may lack columns.
-    await database.fit(model)
+    await database.addMissing(model)
     return id
   }
   const id = await record(options, inForce, [log.insertChange(inForce.change, change, now(), steps), ...notes])

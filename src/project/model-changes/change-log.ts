@@ -253,7 +253,7 @@ export function differencesOf(from: SchemaTexts, to: SchemaTexts): FileChanges {
 /** Stores them; `change`: the last change that they contain. */
 export async function storeSchemas(writer: WriteDatabase, before: SchemaTexts, now: SchemaTexts, change: number): Promise<void> {
   const changed = differencesOf(before, now)
-  await inBookkeeping(writer, async (transaction) => {
+  await serviceTransaction(writer, async (transaction) => {
     for (const [path, text] of changed) {
       transaction.follow(sql`delete from octavo_schemas where path = ${path}`)
       if (text !== null)
