@@ -46,7 +46,7 @@ export function createCompression(limits: CompressionLimits): Compression {
     result: async (reply, result) => {
       if (result.bytes === undefined) return result
       const { bytes, headers } = result
-      const packed = await compressFor(reply, { ...bytes, isGone: isGone(reply) }, bytes.kept)
+      const packed = await compressFor(reply, { ...bytes, isGone: isGone(reply) }, bytes.cached)
       if (packed === null) return result
       const tag = headers?.etag
       return {
