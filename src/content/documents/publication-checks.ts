@@ -1,5 +1,5 @@
 // Finds errors that would prevent the publication of drafts, with the checks of publishing; nothing is written, and no hooks run.
-import { inBookkeeping, type Transaction } from '../../database/database.js'
+import { serviceTransaction, type Transaction } from '../../database/database.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import type { Grants } from '../../foundation/grants.js'
 import type { ContentType } from '../../model/schema/types.js'

@@ -1,6 +1,6 @@
 // Logs slow reads, with their content-type and the statements of their plan, which contain no values, and slow writes, with types and actions.
 import { createHash } from 'node:crypto'
-import type { Database, PlanHandle, PlanSubject, ReadAnswer, TableScan } from '../../database/database.js'
+import type { Database, PlanHandle, PlanSubject, ReadResult, TableScan } from '../../database/database.js'
 import { type ReadPlan, statementsOf } from '../../database/plan.js'
 import type { SlowLog } from '../../foundation/runtime/slow-log.js'
 import type { WriteOperation } from './operation.js'
@@ -16,7 +16,7 @@ export function logSlowReads({ reads, tableScans }: Pick<Database, 'reads' | 'ta
       const [known] = asked
       const started = performance.now()
       const answer = reads.execute(...asked)
-      const look = (found: ReadAnswer | Error) => {
+      const look = (found: ReadResult | Error) => {
         const milliseconds = performance.now() - started
         if (milliseconds >= slow.from) noteSlowRead({ slow, tableScans }, known, milliseconds, found)
       }
@@ -29,7 +29,7 @@ export function logSlowReads({ reads, tableScans }: Pick<Database, 'reads' | 'ta
 
 type SlowReads = Pick<Database, 'tableScans'> & { readonly slow: SlowLog }
 
-function noteSlowRead({ slow, tableScans }: SlowReads, known: PlanHandle, milliseconds: number, found: ReadAnswer | Error): void {
+function noteSlowRead({ slow, tableScans }: SlowReads, known: PlanHandle, milliseconds: number, found: ReadResult | Error): void {
   const { plan } = known
   const hash = toPlanHash(known)
   slow.note(`read ${hash}`, 'a read was slow', milliseconds, () => ({

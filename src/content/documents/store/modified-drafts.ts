@@ -1,7 +1,7 @@
 // Drafts changed by Octavo since their publication, drafts known to be in sync, and conditions that compare the content of two versions
 // (decision 017).
 import { type RawBuilder, sql } from 'kysely'
-import type { Moment, Transaction } from '../../../database/database.js'
+import type { DocumentState, Transaction } from '../../../database/database.js'
 import type { Dialect } from '../../../database/dialect.js'
 import { insertMissing } from '../../../database/portable-sql.js'
 import type { Attribute, ContentType, Model } from '../../../model/schema/types.js'
@@ -87,12 +87,12 @@ export function outOfSyncCondition(
 /** A draft that is in sync. */
 export interface Synced {
   readonly draft: string
-  readonly moment: Moment
+  readonly moment: DocumentState
 }
 
 export interface InSync {
   /** When a draft was last known to be in sync; undefined: never. */
-  momentOf(draft: string): Moment | undefined
+  momentOf(draft: string): DocumentState | undefined
   /** The transaction that left the draft in sync is committed. */
   note(synced: Synced): void
 }
@@ -103,7 +103,7 @@ const maxRemembered = 5_000
 export const toDraftKey = (type: string, documentId: string, locale: string | null): string => `${type} ${documentId} ${locale ?? ''}`
 
 export function createInSync(): InSync {
-  const moments = new Map<string, Moment>()
+  const moments = new Map<string, DocumentState>()
   return {
     momentOf: (draft) => moments.get(draft),
     note: ({ draft, moment }) => {
