@@ -191,7 +191,7 @@ export function getLinkedType(model: Model, attribute: Attribute): ContentType |
 const [ownCharacters, othersCharacters] = [27, 16]
 
 /** Reads with a separate plan. */
-type Execute = (request: ReadRequest) => Promise<ReadAnswer>
+type Execute = (request: ReadRequest) => Promise<ReadResult>
 
 /**
  * Reads a row with its components and links, as JSON, and its revision: two keyed hashes, of the row itself, and of the first links that other

@@ -347,7 +347,7 @@ export function positionInOther(
     if (owner) return linked
     const waiting = sql`(select ${extreme}(k.place) as at from ${hidden} k where ${waits} and k.place ${condition})`
     const both = [linked, waiting].map((at) => ({ columns: { at }, from: null }))
-    return sql`(select ${extreme}(at) from ${dialect.around(both, { at: 'real' }, 'places')})`
+    return sql`(select ${extreme}(at) from ${dialect.lateral(both, { at: 'real' }, 'places')})`
   }
   const ownWaits = sql`w.link_table = ${table} and w.owner_id = ${source}`
   const waitingBefore = {
@@ -359,7 +359,7 @@ export function positionInOther(
     from: sql`${links} x join ${rows} o on o.id = ${sql.id('x', here)}
     where ${leadsTo('x', source)} and (${order('x')} < ${place} or (${order('x')} = ${place} and x.id < ${id}))`,
   }
-  const documentsBefore = dialect.around(
+  const documentsBefore = dialect.lateral(
     owner ? [linkedBefore] : [linkedBefore, waitingBefore],
     { document: 'text', locale: 'text', earlier: 'real', link: 'integer' },
     'b',
@@ -368,7 +368,7 @@ export function positionInOther(
   const at = sql`coalesce(
       (select ${order('y')} from ${rows} r join ${links} y on ${sql.id('y', here)} = r.id and ${leadsTo('y', shown)} where r.document_id = b.document${inLocale(sql`r.locale`, sql`b.locale`)} limit 1),
       ${owner ? sql`null` : sql`(select k.place from ${hidden} k where ${waits} and k.target_document = b.document${inLocale(sql`k.target_locale`, sql`b.locale`)} limit 1)`})`
-  const inBoth = dialect.around(
+  const inBoth = dialect.lateral(
     [{ columns: { at, earlier: sql`b.earlier`, link: sql`b.link` }, from: documentsBefore }],
     { at: 'real', earlier: 'real', link: 'integer' },
     'found',
@@ -376,8 +376,8 @@ export function positionInOther(
   const behind = sql`(select at from ${inBoth} where at is not null order by earlier desc, link desc limit 1)`
   const waitsBehind = owner ? sql`` : sql` and not exists (select 1 from ${hidden} w where ${ownWaits} and w.place > ${place})`
   const isLast = sql`not exists (select 1 from ${links} x where ${leadsTo('x', source)} and ${order('x')} > ${place})${waitsBehind}`
-  const nearest = dialect.around([{ columns: { prior: behind }, from: null }], { prior: 'real' }, 'b')
-  const between = dialect.around(
+  const nearest = dialect.lateral([{ columns: { prior: behind }, from: null }], { prior: 'real' }, 'b')
+  const between = dialect.lateral(
     [{ columns: { prior: sql`b.prior`, at: ordered('min', sql`> b.prior`) }, from: sql`${nearest} where b.prior is not null` }],
     { prior: 'real', at: 'real' },
     'f',
@@ -387,5 +387,5 @@ export function positionInOther(
     ? sql`null`
     : sql`(select k.place from ${hidden} k join ${rows} r on r.id = ${to} where ${waits} and k.target_document = r.document_id${inLocale(sql`k.target_locale`, sql`r.locale`)} limit 1)`
   return sql`coalesce(${kept}, case when ${isLast} then coalesce(${ordered('max', sql`is not null`)}, 0) + 1 end,
-    ${next}, ${dialect.placeBefore(ordered('min', sql`is not null`))}, 1)`
+    ${next}, ${dialect.positionBefore(ordered('min', sql`is not null`))}, 1)`
 }
