@@ -102,8 +102,8 @@ export default defineConfig({
         globalSetup: ['test/support/shared-servers.ts'],
         env,
         // Only what hangs: a busy machine takes many times as long.
-        testTimeout: 300_000,
-        hookTimeout: 300_000,
+        testTimeout: 600_000,
+        hookTimeout: 600_000,
         // Concurrent tests of a file start processes too.
         maxConcurrency: 2,
         // The built service runs as Node loads it; transformed like a test's own files, it would start and run slower.
