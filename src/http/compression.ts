@@ -98,7 +98,7 @@ interface Uncompressed {
 }
 
 /** Returns compressed bytes; null: send them uncompressed. */
-type Compress = (given: Uncompressed, coding: Coding) => Promise<Uint8Array | null>
+type CompressBytes = (given: Uncompressed, coding: Coding) => Promise<Uint8Array | null>
 
 /** Qualities by measurement (decision 042): beyond them a response costs more milliseconds than its bytes save. */
 const brotliQuality = 3
@@ -143,7 +143,7 @@ const compressors: Readonly<Record<Coding, Compressor>> = {
   },
 }
 
-function createCompress({ compressionConcurrency, compressionBytes }: CompressionLimits): Compress {
+function createCompress({ compressionConcurrency, compressionBytes }: CompressionLimits): CompressBytes {
   const waiting: (() => void)[] = []
   let running = 0
   let held = 0
@@ -232,12 +232,12 @@ export function createCodingChoice(): (acceptEncoding: string) => Coding | null 
 }
 
 function preferredCoding(acceptEncoding: string): Coding | null {
-  const negotiator: Encodings = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } })
+  const negotiator: PreferringNegotiator = new Negotiator({ headers: { 'accept-encoding': acceptEncoding } })
   const [preferred] = negotiator.encodings(available, { preferred: codings })
   return codings.find((coding) => coding === preferred) ?? null
 }
 
 /** The types of the library lack the option for codings that are preferred if the client has no preference. */
-interface Encodings {
+interface PreferringNegotiator {
   encodings(available: readonly string[], options: { readonly preferred: readonly string[] }): string[]
 }

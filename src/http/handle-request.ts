@@ -87,13 +87,11 @@ function rawQuery(request: FastifyRequest): string {
   return query
 }
 
-type Handled = readonly [FastifyRequest, FastifyReply]
-
 type CallerContext = Pick<RequestContext, 'caller' | 'access' | 'asker' | 'leaveInstallation' | 'since'>
 
 function createContext(
   { config, backend, bodies }: MountContext,
-  [request, reply]: Handled,
+  [request, reply]: readonly [FastifyRequest, FastifyReply],
   asking: CallerContext,
   installation: Installation,
 ) {

@@ -14,13 +14,13 @@ export function measureRequests(app: FastifyInstance, metrics: Metrics, unmeasur
   app.addHook('onRequest', (request, reply, done) => {
     if (unmeasured.has(request.routeOptions.url ?? '')) return done()
     const started = performance.now()
-    const received = countReceived(request.raw)
+    const received = countReceivedBytes(request.raw)
     metrics.requestBegan()
     onceClosed(reply.raw, () => {
-      const status = finalStatus(reply)
+      const status = getFinalStatus(reply)
       metrics.requestEnded({
-        method: knownMethod(request),
-        route: knownRoute(request),
+        method: getMethodLabel(request),
+        route: getRouteLabel(request),
         status,
         seconds: isEventStream(reply) ? null : (performance.now() - started) / 1000,
         requestBytes: received(),
@@ -48,7 +48,7 @@ const isEventStream = (reply: FastifyReply): boolean =>
   reply.request.method !== 'HEAD' && String(getHeader(reply, 'content-type')).startsWith('text/event-stream')
 
 /** Counts the bytes of a body that actually arrive. Returns a function for the number; null: there is no body. */
-function countReceived(request: IncomingMessage): () => number | null {
+function countReceivedBytes(request: IncomingMessage): () => number | null {
   const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
   if (length === undefined && encoding === undefined) return () => null
   let bytes = 0
@@ -82,7 +82,7 @@ function toRejection(status: number, request: FastifyRequest): RejectionReason |
 export function traceRequests(app: FastifyInstance, tracing: Tracing, untraced: ReadonlySet<string>): void {
   app.addHook('onRequest', (request, reply, done) => {
     if (untraced.has(request.routeOptions.url ?? '')) return done()
-    const method = knownMethod(request)
+    const method = getMethodLabel(request)
     const traced = tracing.request(request.headers, method, {
       'http.request.method': method,
       // A proxy may have sent any text.
@@ -91,8 +91,8 @@ export function traceRequests(app: FastifyInstance, tracing: Tracing, untraced: 
     })
     if (traced.ids !== null) (request as LoggedRequest).trace = traced.ids
     onceClosed(reply.raw, () => {
-      const status = finalStatus(reply)
-      const route = knownRoute(request)
+      const status = getFinalStatus(reply)
+      const route = getRouteLabel(request)
       const attributes = { 'http.route': route, 'http.response.status_code': status }
       const { uid } = request as LoggedRequest
       const isFailed = status >= 500
@@ -140,12 +140,12 @@ function getActor({ asker: { caller } }: RequestContext, { value }: Reply) {
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
 /** The method of a request, or `_OTHER`. */
-const knownMethod = ({ method }: FastifyRequest): string => (methods.has(method) ? method : '_OTHER')
+const getMethodLabel = ({ method }: FastifyRequest): string => (methods.has(method) ? method : '_OTHER')
 
 /** The template of the route of a request with its type. */
-const knownRoute = (request: FastifyRequest): string => getLoggedPath(request) ?? '(none)'
+const getRouteLabel = (request: FastifyRequest): string => getLoggedPath(request) ?? '(none)'
 
 /** The status of a request whose connection was closed before the response was sent. */
 const closedByClient = 499
 
-const finalStatus = ({ raw }: FastifyReply): number => (raw.writableFinished ? raw.statusCode : closedByClient)
+const getFinalStatus = ({ raw }: FastifyReply): number => (raw.writableFinished ? raw.statusCode : closedByClient)

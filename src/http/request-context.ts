@@ -79,7 +79,7 @@ export interface Reply {
 }
 
 /** A refused request, possibly before its route was called. */
-export interface Refused {
+export interface RefusedRequest {
   readonly error: unknown
   readonly request: FastifyRequest
   readonly reply: FastifyReply
@@ -99,7 +99,7 @@ export interface Route {
   /** True: a GET changes something. HEAD does not handle it. */
   readonly changes?: boolean
   /** Responds to a refusal in another form than JSON. @throws the error that stays as it is */
-  readonly refuse?: (refused: Refused) => Promise<FastifyReply>
+  readonly refuse?: (refused: RefusedRequest) => Promise<FastifyReply>
   readonly handle: (context: RequestContext) => Promise<Reply>
 }
 

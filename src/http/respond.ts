@@ -45,7 +45,7 @@ const ready: { readonly response: ServerResponse; readonly text: string }[] = []
  * Ends a response with latin1 text at the end of this turn of the event loop, one right after the other: a client on the same machine is
  * woken up once for several of them, not in between the work for each.
  */
-function endWithOthers(response: ServerResponse, text: string): void {
+function endInBatch(response: ServerResponse, text: string): void {
   if (ready.push({ response, text }) > 1) return
   setImmediate(() => {
     for (const { response: one, text: body } of ready.splice(0)) {
@@ -66,7 +66,7 @@ function respondBytes(reply: FastifyReply, { bytes, release }: ReadBytes): Fasti
   raw.writeHead(statusCode, reply.getHeaders() as OutgoingHttpHeaders)
   if (bytes.length <= smallResponse) {
     // As latin1 text, Node sends headers and body in one packet.
-    endWithOthers(raw, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'))
+    endInBatch(raw, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('latin1'))
     release()
     return reply
   }
@@ -148,7 +148,7 @@ export function allowedMethods(reply: FastifyReply, methods: readonly string[]):
 const beginningMs = 20
 const beginningBytes = 16_384
 
-interface Beginning {
+interface StreamBeginning {
   readonly chunks: readonly Uint8Array[]
   /** The requested piece that has not arrived; null: the stream is complete. */
   readonly pending: Promise<Uint8Array | null> | null
@@ -176,7 +176,7 @@ async function respondStream(reply: FastifyReply, source: ByteSource, failed: (e
   return reply
 }
 
-async function readBeginning(source: ByteSource): Promise<Beginning> {
+async function readBeginning(source: ByteSource): Promise<StreamBeginning> {
   const ended = new AbortController()
   const late = pause(beginningMs, 'late' as const, { signal: ended.signal })
   late.catch(() => {})

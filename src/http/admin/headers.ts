@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Once } from '../../content/documents/operation.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { readIdempotencyKey } from '../headers-and-cors.js'
-import { readAgreement } from '../model-changes.js'
+import { readAgreement } from '../model-responses.js'
 
 /** The state that a write means, by its revision in `If-Match`. */
 export interface MeantState {

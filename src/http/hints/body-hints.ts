@@ -12,12 +12,12 @@ import {
   findAttribute,
   findRows,
   followPath,
+  formatUnknownKey,
   getLabel,
   getTargets,
   getTypeName,
   getTypePath,
   type Hint,
-  haveNo,
   list,
   quote,
   type RouteCall,
@@ -116,7 +116,7 @@ export const invalidKey: Hint = (exchange) => {
   if (isTop && key === 'attributes')
     return 'data holds the attributes themselves, without "attributes" around them as in Strapi 4: { "data": { "title": … } }'
   const names = shapes.flatMap(({ attributes }) => [...attributes.values()].filter((one) => !isSystem(one)).map(({ name }) => name))
-  return `${haveNo(shapes, key)}${didYouMean(key, names) || ` It has ${list(names)}.`}`
+  return `${formatUnknownKey(shapes, key)}${didYouMean(key, names) || ` It has ${list(names)}.`}`
 }
 
 /** An attribute that exists, but may not be written. */

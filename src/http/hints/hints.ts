@@ -46,10 +46,10 @@ import { missingDocument, missingUser, wrongPath } from './path-hints.js'
 import type { Exchange, Hint } from './vocabulary.js'
 
 /** Responses by their status; `key`: 400 with a key in its details, `value`: 400 without one. */
-type Case = 'ok' | 'key' | 'value' | 400 | 401 | 403 | 404 | 405 | 429 | 'error'
+type ResponseCase = 'ok' | 'key' | 'value' | 400 | 401 | 403 | 404 | 405 | 429 | 'error'
 
 /** All hints. The first one that applies to an error is its cause; a successful response can have several. */
-const table: readonly (readonly [cases: readonly Case[], hint: Hint])[] = [
+const table: readonly (readonly [cases: readonly ResponseCase[], hint: Hint])[] = [
   [['ok', 'error'], closedHeaders],
   [['ok', 'error'], unreadCredentials],
   [[401], refusedCredentials],
@@ -83,7 +83,7 @@ const table: readonly (readonly [cases: readonly Case[], hint: Hint])[] = [
   [['ok'], closedOrigin],
 ]
 
-function isCase({ status, error, details }: Exchange, one: Case): boolean {
+function isCase({ status, error, details }: Exchange, one: ResponseCase): boolean {
   if (one === 'ok') return status < 300 && error === null
   if (one === 'error') return status >= 400
   return status === (typeof one === 'number' ? one : 400) && (typeof one === 'number' || 'key' in details === (one === 'key'))
@@ -107,7 +107,7 @@ async function explain(exchange: Exchange): Promise<string | null> {
 }
 
 /** Notes of a request until its response is decided. */
-interface Notes {
+interface RequestNotes {
   context: RequestContext | null
   body: { readonly value: unknown } | null
   wroteNothing: boolean
@@ -124,10 +124,10 @@ export interface Hints {
 
 /** Adds hints to a server whose routes are not registered yet; each hint is logged too, as pages often cannot see headers. */
 export function addHints(app: FastifyInstance, config: Config, model: () => Model, logger: Pick<Logger, 'warn' | 'error'>): Hints {
-  const noted = new WeakMap<FastifyRequest, Notes>()
+  const noted = new WeakMap<FastifyRequest, RequestNotes>()
   const logged = new LRUCache<string, true>({ max: maxRemembered, ttl: quietTimeMs })
 
-  function getNotes(request: FastifyRequest): Notes {
+  function getNotes(request: FastifyRequest): RequestNotes {
     const notes = noted.get(request) ?? { context: null, body: null, wroteNothing: false, error: null }
     noted.set(request, notes)
     return notes
@@ -193,7 +193,7 @@ export function addHints(app: FastifyInstance, config: Config, model: () => Mode
   }
 }
 
-function toExchange(request: FastifyRequest, status: number, notes: Notes, config: Config, model: Model): Exchange {
+function toExchange(request: FastifyRequest, status: number, notes: RequestNotes, config: Config, model: Model): Exchange {
   const [path = '', ...query] = (request.raw.url ?? '').split('?')
   const { documentId, id } = (request.params ?? {}) as { readonly documentId?: string; readonly id?: string }
   const { context, body, error, wroteNothing } = notes

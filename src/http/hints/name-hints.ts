@@ -12,11 +12,11 @@ import {
   findAttribute,
   findSimilar,
   followPath,
+  formatUnknownKey,
   getLabel,
   getTargets,
   getTypeName,
   type Hint,
-  haveNo,
   isUnreadable,
   list,
   populateNames,
@@ -26,9 +26,9 @@ import {
 
 const maxLevels = 12
 
-export type Zone = Extract<Attribute, { kind: 'dynamiczone' }>
+export type DynamicZone = Extract<Attribute, { kind: 'dynamiczone' }>
 
-interface Populated {
+interface PopulatedAttribute {
   readonly path: readonly string[]
   readonly attribute: Attribute
   readonly shapes: readonly Schema[]
@@ -37,8 +37,8 @@ interface Populated {
 }
 
 /** The attributes in a `populate` of any form; names that do not exist are skipped. */
-export function* walkPopulate(model: Model, shape: Schema, node: unknown, above: readonly string[] = []): Generator<Populated> {
-  const level = (name: string, value: unknown): Populated | null => {
+export function* walkPopulate(model: Model, shape: Schema, node: unknown, above: readonly string[] = []): Generator<PopulatedAttribute> {
+  const level = (name: string, value: unknown): PopulatedAttribute | null => {
     const attribute = shape.attributes.get(name)
     if (attribute === undefined || attribute.kind === 'scalar' || above.length > maxLevels) return null
     return { path: [...above, name], attribute, shapes: getTargets(model, attribute), value }
@@ -59,7 +59,7 @@ export function* walkPopulate(model: Model, shape: Schema, node: unknown, above:
       const found = /^(?:false|f|0)$/.test(String(value)) ? null : level(name, value)
       if (found === null) continue
       yield found
-      for (const [next, inner] of levelsIn(model, found)) yield* walkPopulate(model, next, inner.populate, found.path)
+      for (const [next, inner] of getLevels(model, found)) yield* walkPopulate(model, next, inner.populate, found.path)
     }
   }
 }
@@ -67,7 +67,7 @@ export function* walkPopulate(model: Model, shape: Schema, node: unknown, above:
 type Level = readonly [shape: Schema, level: Readonly<Record<string, unknown>>, uid: string | null]
 
 /** The level of an attribute for each of its types or components, and its fragments. */
-function levelsIn(model: Model, { shapes, value }: Populated): readonly Level[] {
+function getLevels(model: Model, { shapes, value }: PopulatedAttribute): readonly Level[] {
   if (!isObject(value)) return []
   const fragments = Object.entries(isObject(value.on) ? value.on : {}).flatMap(([uid, level]): readonly Level[] => {
     const shape = model.components.get(uid) ?? model.types.get(uid)
@@ -76,11 +76,11 @@ function levelsIn(model: Model, { shapes, value }: Populated): readonly Level[] 
   return [...shapes.map((shape): Level => [shape, value, null]), ...fragments]
 }
 
-const nest = (path: readonly string[]): string => path.join('][populate][')
+const joinLevels = (path: readonly string[]): string => path.join('][populate][')
 
 /** The forms of populating a dynamic zone. */
-export const zoneForms = (path: readonly string[], { components }: Zone): string =>
-  `A dynamic zone is populated by component, populate[${nest(path)}][on][${components[0]}]=true, or for all of them, populate[${nest(path)}][populate]=*. Components: ${list(components)}.`
+export const zoneForms = (path: readonly string[], { components }: DynamicZone): string =>
+  `A dynamic zone is populated by component, populate[${joinLevels(path)}][on][${components[0]}]=true, or for all of them, populate[${joinLevels(path)}][populate]=*. Components: ${list(components)}.`
 
 /** A name in a query string that does not exist or may not be used. */
 interface QueryName {
@@ -104,7 +104,7 @@ export const invalidName: Hint = (exchange) => {
   const { key, path, source, param } = exchange.details as Readonly<Record<string, string | undefined>>
   if (type === null || key === undefined) return null
   if (source === undefined && path !== undefined)
-    return `"*" below an attribute selects its own values only. To populate everything one level below, write populate[${nest(splitPath(model, path).slice(0, -1))}][populate]=*`
+    return `"*" below an attribute selects its own values only. To populate everything one level below, write populate[${joinLevels(splitPath(model, path).slice(0, -1))}][populate]=*`
   if (source !== 'query') return null
   if (key === '*' && param === 'populate' && path === '*') {
     const given = [parameters.populate].flat().flatMap((text) => String(text).split(','))
@@ -126,10 +126,10 @@ function locateName({ model, parameters }: Exchange, type: ContentType, key: str
   const full = [...above, key]
   const isDotted = full.length > 1 && texts.some((text) => `${text}.`.startsWith(`${full.join('.')}.`))
   for (const populated of param === 'populate' ? walkPopulate(model, type, parameters.populate) : []) {
-    for (const [shape, level, uid] of levelsIn(model, populated)) {
+    for (const [shape, level, uid] of getLevels(model, populated)) {
       const own = (['fields', 'filters', 'sort', 'populate'] as const).find((name) => containsName(name, level[name], full))
       if (own === undefined) continue
-      const written = `populate[${nest(populated.path)}]${uid === null ? '' : `[on][${uid}]`}[${own}]`
+      const written = `populate[${joinLevels(populated.path)}]${uid === null ? '' : `[on][${uid}]`}[${own}]`
       const shapes = uid === null ? populated.shapes : [shape]
       const target = above.length === 0 ? null : followPath(model, shapes, above)
       const names = own === 'fields' || own === 'populate' ? [...populated.path, ...above] : above
@@ -161,7 +161,7 @@ function containsName(param: QueryName['param'], node: unknown, [step, ...rest]:
 
 /** Parameters of a request in a level of populate. */
 function explainLevelWord({ model, config }: Exchange, type: ContentType, { key, above }: QueryName): string | null {
-  if (/^(?:where|filter)$/.test(key)) return `Did you mean populate[${nest(above)}][filters]?`
+  if (/^(?:where|filter)$/.test(key)) return `Did you mean populate[${joinLevels(above)}][filters]?`
   if (/^(?:locale|status|publicationState)$/.test(key)) {
     const word = key === 'locale' ? 'locale' : 'status'
     return `A level of populate has no "${key}": populated documents have the ${word} of the request, ${word}=… next to populate.`
@@ -175,7 +175,7 @@ function explainLevelWord({ model, config }: Exchange, type: ContentType, { key,
 }
 
 const populateForm = (path: readonly string[]): string =>
-  path.length === 1 ? `populate=${path[0]}` : `populate[${nest(path.slice(0, -1))}][populate]=${path.at(-1)}`
+  path.length === 1 ? `populate=${path[0]}` : `populate[${joinLevels(path.slice(0, -1))}][populate]=${path.at(-1)}`
 
 /** An attribute that exists, but may not be used in this position. */
 function explainUnusable(exchange: Exchange, name: QueryName, attribute: Attribute): string | null | Promise<string> {
@@ -192,11 +192,11 @@ function explainUnusable(exchange: Exchange, name: QueryName, attribute: Attribu
   if (param === 'populate' && attribute.kind === 'scalar')
     return above.length === 0
       ? `"${key}" is ${kind}, which responses contain without populate. To select fields, write fields=${key}`
-      : `"${key}" is ${kind}, not a relation. To select fields of ${above.at(-1)}, write populate[${nest(above)}][fields][0]=${key}`
+      : `"${key}" is ${kind}, not a relation. To select fields of ${above.at(-1)}, write populate[${joinLevels(above)}][fields][0]=${key}`
   if (param === 'populate')
     return above.length === 0 || written !== 'populate'
       ? null
-      : `"${key}" exists, one level further down: write populate[${nest(above)}][populate][${key}]=true`
+      : `"${key}" exists, one level further down: write populate[${joinLevels(above)}][populate][${key}]=true`
   if (attribute.kind === 'dynamiczone' || attribute.kind === 'morphTo') return `"${key}" is ${kind}, which cannot be used in ${param}.`
   if (attribute.kind === 'media')
     return 'Media attributes cannot be filtered with the contract "specification" (docs/differences.md, row 5).'
@@ -235,7 +235,7 @@ function explainUnknown(model: Model, name: QueryName): string {
     explainForeignSyntax(name) ??
     explainLevelKey(model, name) ??
     explainMissingStep(model, name) ??
-    `${haveNo(name.shapes, name.key)}${suggestName(model, name)}`
+    `${formatUnknownKey(name.shapes, name.key)}${suggestName(model, name)}`
   )
 }
 
@@ -292,15 +292,19 @@ function explainLevelKey(model: Model, { key, param, above, shapes, parent, writ
   const relations = targets.flatMap(populateNames)
   if (isDotted) {
     const meant = didYouMean(key, relations, (name) => `populate=${[...above, name].join('.')}`)
-    return `${haveNo(targets, key)}${meant || ` It can populate ${list(relations)}.`}`
+    return `${formatUnknownKey(targets, key)}${meant || ` It can populate ${list(relations)}.`}`
   }
-  const meant = didYouMean(key, ['fields', 'filters', 'sort', 'populate', 'count', 'on'], (name) => `populate[${nest(above)}][${name}]`)
+  const meant = didYouMean(
+    key,
+    ['fields', 'filters', 'sort', 'populate', 'count', 'on'],
+    (name) => `populate[${joinLevels(above)}][${name}]`,
+  )
   if (meant !== '') return meant.trim()
   const close = findSimilar(key, [...targets.flatMap(fieldNames), ...relations])
   const attributes =
     close === null
       ? ''
-      : ` Its attributes are further down: populate[${nest(above)}][${relations.includes(close) ? 'populate' : 'fields'}][0]=${close}`
+      : ` Its attributes are further down: populate[${joinLevels(above)}][${relations.includes(close) ? 'populate' : 'fields'}][0]=${close}`
   return `Below an attribute, populate takes fields, filters, sort, populate, count and on.${attributes}`
 }
 
@@ -317,7 +321,7 @@ function explainMissingStep(model: Model, { key, param, above, shapes, written }
       const forms = {
         filters: `${written}[${[...path, key].join('][')}]`,
         sort: `${written}=${[...path, key].join('.')}`,
-        fields: `populate[${nest(path)}][fields][0]=${key}`,
+        fields: `populate[${joinLevels(path)}][fields][0]=${key}`,
       }
       return `${getTypeName(shape)} has no "${key}", but "${name}" has it: write ${forms[param]}`
     }

@@ -7,7 +7,7 @@ import type { ContentType, Model, Scalar, Schema } from '../../model/schema/type
 import { isOperator, type OperatorName, operators } from '../../query/operators.js'
 import { isObject } from '../../query/rest/parameters.js'
 import { readValue } from '../../query/rest/values.js'
-import { walkPopulate, type Zone, zoneForms } from './name-hints.js'
+import { type DynamicZone, walkPopulate, zoneForms } from './name-hints.js'
 import {
   didYouMean,
   type Exchange,
@@ -26,7 +26,7 @@ import {
 const maxLevels = 12
 const maxConditions = 200
 
-interface Condition {
+interface FilterCondition {
   /** `filters[author][$eq]`. */
   readonly written: string
   /** `filters[author]`. */
@@ -41,7 +41,7 @@ interface Condition {
 }
 
 /** The conditions of a filter; names that do not exist are skipped. */
-function* walkFilters(model: Model, shape: Schema, node: unknown, position: string, depth = 0): Generator<Condition> {
+function* walkFilters(model: Model, shape: Schema, node: unknown, position: string, depth = 0): Generator<FilterCondition> {
   if (!isObject(node) || depth > maxLevels) return
   for (const [name, value] of Object.entries(node)) {
     const here = `${position}[${name}]`
@@ -61,7 +61,7 @@ function* walkFilters(model: Model, shape: Schema, node: unknown, position: stri
 }
 
 /** The conditions on one attribute: a value, a list, or an object of operators. */
-function* walkOperators(on: Omit<Condition, 'written' | 'operator' | 'value'>, node: unknown, depth = 0): Generator<Condition> {
+function* walkOperators(on: Omit<FilterCondition, 'written' | 'operator' | 'value'>, node: unknown, depth = 0): Generator<FilterCondition> {
   for (const [name, operand] of isObject(node) ? Object.entries(node) : [['$eq', node] as const]) {
     if (name === '$not' && depth < maxLevels) yield* walkOperators(on, operand, depth + 1)
     if (!isOperator(name)) continue
@@ -81,7 +81,7 @@ export const wrongValue: Hint = ({ config, model, type, parameters }) => {
   return null
 }
 
-function explainCondition(condition: Condition, text: string, strictBooleans: boolean): string | null {
+function explainCondition(condition: FilterCondition, text: string, strictBooleans: boolean): string | null {
   const { written, position, attribute, operator } = condition
   const { typed, takes } = operators[operator]
   const isBoolean = /^(?:false|t|f|1|0|)$/.test(text) || text.toLowerCase() === 'true'
@@ -105,7 +105,7 @@ function explainCondition(condition: Condition, text: string, strictBooleans: bo
 }
 
 /** Relations are compared by row ids. */
-function explainRowId({ written, position, attribute, shape, isRelation, operator }: Condition, text: string): string | null {
+function explainRowId({ written, position, attribute, shape, isRelation, operator }: FilterCondition, text: string): string | null {
   if (!attribute.system) return null
   const label = getLabel(shape)
   const { typed } = operators[operator]
@@ -122,7 +122,7 @@ function explainRowId({ written, position, attribute, shape, isRelation, operato
 }
 
 /** A value that the enumeration does not have. */
-function explainChoice({ written, attribute, operator }: Condition, text: string): string | null {
+function explainChoice({ written, attribute, operator }: FilterCondition, text: string): string | null {
   if (attribute.type !== 'enumeration' || !Array.isArray(attribute.source.enum) || text === '') return null
   const choices = attribute.source.enum.map(String)
   const isChoice = (part: string): boolean =>
@@ -132,7 +132,7 @@ function explainChoice({ written, attribute, operator }: Condition, text: string
 }
 
 /** `1,2,3` in place of one parameter for each value. */
-function explainList({ position, attribute, operator }: Condition, text: string): string | null {
+function explainList({ position, attribute, operator }: FilterCondition, text: string): string | null {
   const isTyped = /^(?:integer|biginteger|float|decimal|enumeration)$/.test(attribute.type) || (attribute.system && attribute.name === 'id')
   const parts = text.split(',').map((part) => part.trim())
   const isRange = operator === '$between'
@@ -159,7 +159,7 @@ const valueForms: Readonly<Record<string, string>> = {
 }
 
 /** A value of another type, whose error does not name the attribute; and wildcards of SQL. */
-function explainType({ written, attribute, operator, value }: Condition, text: string, strictBooleans: boolean): string | null {
+function explainType({ written, attribute, operator, value }: FilterCondition, text: string, strictBooleans: boolean): string | null {
   if (operators[operator].typed && value !== null && typeof value !== 'object') {
     try {
       readValue(attribute, value, strictBooleans)
@@ -302,7 +302,7 @@ export const malformedParameters: Hint = ({ model, type, parameters }) => {
       !/^(?:true|t|1)$/.test(String(value)) &&
       !(isObject(value) && ('on' in value || 'count' in value)),
   )
-  if (zone !== undefined) return zoneForms(zone.path, zone.attribute as Zone)
+  if (zone !== undefined) return zoneForms(zone.path, zone.attribute as DynamicZone)
   if (isObject(fields)) {
     const names = Object.keys(fields).filter((name) => type.attributes.has(name))
     return `fields is a list of names: write fields=${shorten(names.join(',')) || 'documentId'}`

@@ -181,19 +181,24 @@ function explainMethod(type: ContentType, path: string, id: string | undefined, 
     : `${put}: attributes that are absent stay as they are.`
 }
 
-interface Version {
+interface DocumentVersion {
   readonly documentId: string
   readonly locale?: string | null
   readonly status: 'draft' | 'published'
 }
 
 /** All versions with a value of an attribute, in every locale; null: all versions of a type. */
-async function findVersions(route: RouteCall, type: ContentType, attribute: string | null, value: string): Promise<readonly Version[]> {
+async function findVersions(
+  route: RouteCall,
+  type: ContentType,
+  attribute: string | null,
+  value: string,
+): Promise<readonly DocumentVersion[]> {
   const states = type.draftAndPublish ? (['published', 'draft'] as const) : (['published'] as const)
   const condition = attribute === null ? '' : `&filters[${attribute}][$eq]=${encodeURIComponent(value)}`
   const fields = type.localized ? 'documentId,locale' : 'documentId'
-  const find = async (status: Version['status']): Promise<readonly Version[]> => {
-    const rows = await findRows<Omit<Version, 'status'>>(route, type, `status=${status}&limit=20&fields=${fields}${condition}`)
+  const find = async (status: DocumentVersion['status']): Promise<readonly DocumentVersion[]> => {
+    const rows = await findRows<Omit<DocumentVersion, 'status'>>(route, type, `status=${status}&limit=20&fields=${fields}${condition}`)
     return rows.map((row) => ({ ...row, status }))
   }
   return (await Promise.all(states.map(find))).flat()
@@ -221,7 +226,7 @@ export const missingUser: Hint = ({ type, documentId, status, method }) => {
 }
 
 /** The document exists, in another state or locale. */
-function explainVersion(exchange: Exchange, type: ContentType, route: RouteCall, versions: readonly Version[]): string {
+function explainVersion(exchange: Exchange, type: ContentType, route: RouteCall, versions: readonly DocumentVersion[]): string {
   const { parameters, config, method, path } = exchange
   const status = type.draftAndPublish ? (parameters.status === 'draft' ? 'draft' : 'published') : null
   const locale = type.localized ? String(parameters.locale ?? route.access.defaultLocale) : null

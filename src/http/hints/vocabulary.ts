@@ -85,7 +85,7 @@ export const withArticle = (noun: string): string => `${/^[aeio]/i.test(noun) ? 
 export const getTypeName = (shape: Schema): string => (shape.kind === 'contentType' ? shape.singularName : shape.uid)
 
 /** `author and article have no "titel".` */
-export const haveNo = (shapes: readonly Schema[], key: string): string =>
+export const formatUnknownKey = (shapes: readonly Schema[], key: string): string =>
   `${list(shapes.slice(0, 3).map(getTypeName))} ${shapes.length === 1 ? 'has' : 'have'} no "${key}".`
 
 /** The path of a type. */

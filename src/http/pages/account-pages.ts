@@ -5,7 +5,7 @@ import type { Config } from '../../foundation/config/config.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { confirmedPath, newPasswordPath, publicPath } from '../../identity/accounts/email.js'
 import { getPagePolicy } from '../headers-and-cors.js'
-import type { Refused } from '../request-context.js'
+import type { RefusedRequest } from '../request-context.js'
 import { noteFailure } from '../request-log.js'
 import { assetFolder, escapeHtml, getAssetUrl, sendAsset } from './assets.js'
 
@@ -70,7 +70,7 @@ const confirmed: PageMessage = {
 }
 
 /** After a confirmation link that was refused with this status. */
-function refusedWith(status: number): PageMessage {
+function getRefusalMessage(status: number): PageMessage {
   if (status === 429) return { title: 'Too many attempts', text: 'Wait a minute, then open the link again.' }
   if (status === 400)
     return {
@@ -114,13 +114,13 @@ const sendPage = (reply: FastifyReply, policy: string, html: string): FastifyRep
   reply.type('text/html; charset=utf-8').headers({ 'content-security-policy': policy, 'cache-control': 'no-store' }).send(html)
 
 /** Responds to a refused confirmation link. @throws the error, if it is not for a page */
-export async function refuseConfirmation({ error, request, reply, config, settings }: Refused): Promise<FastifyReply> {
+export async function refuseConfirmation({ error, request, reply, config, settings }: RefusedRequest): Promise<FastifyReply> {
   if (!(error instanceof ApiError) || error.status >= 500) throw error
   if (request.method !== 'GET' || !prefersPages(request.headers.accept)) throw error
   if ((await settings()).confirmationRedirection !== null) throw error
   noteFailure(request, error)
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter))
-  return sendMessage(reply.status(error.status), config, refusedWith(error.status))
+  return sendMessage(reply.status(error.status), config, getRefusalMessage(error.status))
 }
 
 /** True if an `Accept` header prefers HTML to JSON by name; wildcards count for neither. */

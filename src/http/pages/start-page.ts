@@ -96,10 +96,10 @@ function typesHtml(content: StartPageContent): string {
   const shown = groups
     .filter(([, types]) => types.length > 0)
     .map(([title, types]) => `<section><h2>${title}</h2>${types.join('')}</section>`)
-  return `${open.length === 0 ? nothingPublic(closed[0]?.[1], content) : ''}${shown.join('')}`
+  return `${open.length === 0 ? noPublicTypesHtml(closed[0]?.[1], content) : ''}${shown.join('')}`
 }
 
-function nothingPublic(type: ContentType | undefined, { showsAll, folder, creates }: StartPageContent): string {
+function noPublicTypesHtml(type: ContentType | undefined, { showsAll, folder, creates }: StartPageContent): string {
   if (!showsAll) return '<p class="note">No content is public. Send an API token, or sign in.</p>'
   if (type === undefined) return firstTypeHtml(creates)
   return `<p class="note">No content is public yet: the command of a type opens it to everybody. This one prints an API token that reads and writes everything:</p>${commandHtml(commandLine('tokens create --name Desk --type full-access', folder))}`

@@ -34,7 +34,7 @@ export function apiMount(routes: readonly Route[], parts: MountContext): Mount {
   }
 }
 
-interface OwnPath {
+interface ServicePath {
   readonly path: string
   readonly routes: readonly Route[]
   readonly parts: MountContext
@@ -45,7 +45,7 @@ interface OwnPath {
  * Registers the routes of one path, which come after those of a content-type that has the path as well. Other methods return 405 before the
  * caller is identified, except those of custom routes.
  */
-function addPath(app: FastifyInstance, { path, routes, parts, paths }: OwnPath): void {
+function addPath(app: FastifyInstance, { path, routes, parts, paths }: ServicePath): void {
   const { config, backend } = parts
   const custom = paths.custom(path)
   const here = new Map(routes.filter((route) => route.path === path).map((route) => [route.method as string, route]))

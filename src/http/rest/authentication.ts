@@ -21,7 +21,7 @@ function readUser({ documents }: RequestContext, id: number): Promise<unknown> {
 }
 
 /** Reads a newly registered user, with the role if the caller may read roles. */
-async function registeredUser({ documents, caller }: RequestContext, id: number): Promise<unknown> {
+async function readRegisteredUser({ documents, caller }: RequestContext, id: number): Promise<unknown> {
   const type = documents.context.model.types.get(userType)!
   const wanted = { type, action: action('register'), mode: 'first', paged: false, query: 'populate=role', envelope: 'bare' } as const
   const found = await documents.find(caller.grants, { ...wanted, identity: { attribute: 'id', value: id } })
@@ -33,11 +33,11 @@ async function registeredUser({ documents, caller }: RequestContext, id: number)
 }
 
 /** Creates the reply to a sign-in: tokens and the user. The refresh token goes into a cookie if the client wants that. */
-export async function signedIn(context: RequestContext, issued: Issued): Promise<Reply> {
-  return tokens(context, issued, { user: await readUser(context, issued.userId) })
+export async function createSignInReply(context: RequestContext, issued: Issued): Promise<Reply> {
+  return createTokenReply(context, issued, { user: await readUser(context, issued.userId) })
 }
 
-function tokens(context: RequestContext, { jwt, refresh: token }: Issued, rest: Readonly<Record<string, unknown>>): Reply {
+function createTokenReply(context: RequestContext, { jwt, refresh: token }: Issued, rest: Readonly<Record<string, unknown>>): Reply {
   if (token === undefined) return ok({ jwt, ...rest })
   if (!wantsCookie(context)) return ok({ jwt, refreshToken: token.token, ...rest })
   return { ...ok({ jwt, ...rest }), headers: { 'set-cookie': refreshCookie(context, token) } }
@@ -81,7 +81,7 @@ const post = (path: string, name: string, handle: Route['handle']): Route => ({
 })
 
 /** Returns the signed-in user. @throws ApiError 401 for other callers, which have no sessions */
-function signedInUser({ caller }: RequestContext): Extract<Caller, { kind: 'user' }> {
+function requireUser({ caller }: RequestContext): Extract<Caller, { kind: 'user' }> {
   if (caller.kind !== 'user') throw unauthorized('Missing authentication')
   return caller
 }
@@ -92,7 +92,7 @@ export const authenticationRoutes: readonly Route[] = [
     '/auth/local',
     'callback',
     withRateLimit('local', 'failures', inBody('identifier'), async (context) =>
-      signedIn(context, await signIn(context.accounts, await context.body(), context.address)),
+      createSignInReply(context, await signIn(context.accounts, await context.body(), context.address)),
     ),
   ),
   post(
@@ -100,8 +100,8 @@ export const authenticationRoutes: readonly Route[] = [
     'register',
     withRateLimit('register', 'all', inBody('email'), async (context) => {
       const registered = await register(context.accounts, await context.body())
-      const user = await registeredUser(context, registered.userId)
-      return 'jwt' in registered ? tokens(context, registered, { user }) : ok({ user })
+      const user = await readRegisteredUser(context, registered.userId)
+      return 'jwt' in registered ? createTokenReply(context, registered, { user }) : ok({ user })
     }),
   ),
   post(
@@ -116,7 +116,7 @@ export const authenticationRoutes: readonly Route[] = [
     '/auth/reset-password',
     'resetPassword',
     withRateLimit('reset-password', 'failures', inBody('code'), async (context) =>
-      signedIn(context, await resetPassword(context.accounts, await context.body())),
+      createSignInReply(context, await resetPassword(context.accounts, await context.body())),
     ),
   ),
   post(
@@ -124,7 +124,7 @@ export const authenticationRoutes: readonly Route[] = [
     'changePassword',
     withRateLimit('change-password', 'failures', caller, async (context) => {
       const user = context.caller.kind === 'user' ? context.caller.id : null
-      return signedIn(context, await changePassword(context.accounts, user, await context.body()))
+      return createSignInReply(context, await changePassword(context.accounts, user, await context.body()))
     }),
   ),
   {
@@ -155,11 +155,11 @@ export const authenticationRoutes: readonly Route[] = [
     '/auth/refresh',
     'refresh',
     withRateLimit('refresh', 'failures', refreshTokenOf, async (context) =>
-      tokens(context, await refresh(context.accounts, await refreshTokenOf(context)), {}),
+      createTokenReply(context, await refresh(context.accounts, await refreshTokenOf(context)), {}),
     ),
   ),
   post('/auth/logout', 'logout', async (context) => {
-    const { id, sessionId } = signedInUser(context)
+    const { id, sessionId } = requireUser(context)
     const body = await context.body()
     refuseUnread(context.request, body)
     await signOut(context.accounts, id, sessionId, body)
@@ -171,7 +171,7 @@ export const authenticationRoutes: readonly Route[] = [
     action: action('getSessions'),
     isContentless: true,
     handle: async (context) => {
-      const { id, sessionId } = signedInUser(context)
+      const { id, sessionId } = requireUser(context)
       return ok({ data: await listSessions(context.accounts, id, sessionId) })
     },
   },
@@ -181,7 +181,7 @@ export const authenticationRoutes: readonly Route[] = [
     action: action('revokeSession'),
     isContentless: true,
     handle: async (context) => {
-      await endSession(context.accounts, signedInUser(context).id, context.params.sessionId!)
+      await endSession(context.accounts, requireUser(context).id, context.params.sessionId!)
       return ok({ data: {} })
     },
   },

@@ -7,10 +7,18 @@ import type { Model } from '../../model/schema/types.js'
 import type { PrepareChange } from '../../project/model-changes/change.js'
 import type { MountContext } from '../backend.js'
 import { handleRequest } from '../handle-request.js'
-import { formatChange, readAgreement, refuseLocked, withPlan } from '../model-changes.js'
+import {
+  describeComponent,
+  describeComponents,
+  describeType,
+  describeTypes,
+  formatChange,
+  readAgreement,
+  refuseLocked,
+  withPlan,
+} from '../model-responses.js'
 import { ok, type Reply, type RequestContext, type Route } from '../request-context.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
-import { describeComponent, describeComponents, describeType, describeTypes } from '../shown-schemas.js'
 import { everyMethod, type Mount, readMethods } from './mount.js'
 
 const model = ({ documents }: RequestContext): Model => documents.context.model

@@ -18,7 +18,7 @@ import { getCallerName, toAsker } from '../request-context.js'
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { everyMethod } from './mount.js'
-import { createStreams, type StreamConnection, type Streams, startStream } from './open-streams.js'
+import { createStreams, type OpenStreams, type StreamConnection, startStream } from './open-streams.js'
 
 const methods = ['HEAD', 'GET']
 
@@ -34,7 +34,7 @@ export function createEventStreams(
   { events, limits, rest }: Config,
   { installations, streamed }: Backend,
   taken: readonly string[],
-): Streams | null {
+): OpenStreams | null {
   if (events.stream === null) return null
   const { path } = events.stream
   const name = path.slice(1)
@@ -49,7 +49,7 @@ export function createEventStreams(
 const typeAt = (model: Model, name: string): string | null => model.paths.get(name.toLowerCase())?.uid ?? null
 
 /** Registers the route. */
-export function addEventStream(app: FastifyInstance, config: Config, backend: Backend, streams: Streams): void {
+export function addEventStream(app: FastifyInstance, config: Config, backend: Backend, streams: OpenStreams): void {
   const parts: StreamParts = { backend, streams, ids: createEventIds(config.secrets.jwtSecret) }
   app.route({
     method: everyMethod,
@@ -86,7 +86,7 @@ async function stream(parts: StreamParts, maxUnsentBytes: number, request: Fasti
   const connection = startStream(raw, maxUnsentBytes)
   streams.enter(request.ip, connection)
   // The status was sent: an error can only end the stream. The client connects again, and gets the error then.
-  follow(parts, { connection, ...asking })
+  sendEvents(parts, { connection, ...asking })
     .catch((error) => {
       if (!(error instanceof ApiError) || error.status >= 500) reply.server.causes.report(error, 'an event stream ended', request.id)
     })
@@ -94,7 +94,7 @@ async function stream(parts: StreamParts, maxUnsentBytes: number, request: Fasti
   return reply
 }
 
-interface Follower {
+interface StreamClient {
   readonly connection: StreamConnection
   readonly parameters: StreamParameters
   readonly authorization: string | undefined
@@ -103,7 +103,7 @@ interface Follower {
 
 interface StreamParts {
   readonly backend: Pick<Backend, 'identification' | 'installations' | 'scopes'>
-  readonly streams: Streams
+  readonly streams: OpenStreams
   readonly ids: EventIds
 }
 
@@ -114,7 +114,7 @@ const reconnectAfterMs = 3_000
 /** Identifies the caller of a stream. @throws ApiError 401 */
 async function identifyReader(
   { identification, scopes }: StreamParts['backend'],
-  { authorization, requestId, parameters: { status } }: Omit<Follower, 'connection'>,
+  { authorization, requestId, parameters: { status } }: Omit<StreamClient, 'connection'>,
 ): Promise<EventReader & { readonly defaultLocale: string }> {
   const { caller, access } = await identification.identify(authorization)
   const asker = toAsker(caller, requestId)
@@ -123,7 +123,7 @@ async function identifyReader(
 }
 
 /** Follows until the client leaves. @throws ApiError 401 once the caller is no longer known, and other errors that end the stream */
-async function follow(parts: StreamParts, follower: Follower): Promise<void> {
+async function sendEvents(parts: StreamParts, follower: StreamClient): Promise<void> {
   const { streams, ids } = parts
   const { connection, parameters } = follower
   const wakeUp = openWakeUp()
@@ -174,7 +174,7 @@ const resetBlock = (id: string): string => `id: ${id}\nevent: reset\ndata: {"eve
  */
 async function sendBatch(
   { backend, streams, ids }: StreamParts,
-  { connection, parameters }: Follower,
+  { connection, parameters }: StreamClient,
   reader: EventReader & { readonly defaultLocale: string },
   { summaries, readTo }: Pick<EventBatch, 'summaries' | 'readTo'>,
 ): Promise<number | null> {
@@ -209,7 +209,7 @@ interface StreamParameters {
 
 const names = ['types', 'events', 'status', 'lastEventId']
 
-const shown = (text: string): string => boundedText(text, 100)
+const shortenInput = (text: string): string => boundedText(text, 100)
 
 /** Reads the parameters. `header`: `Last-Event-ID`, which wins. @throws ApiError 400 */
 function readStreamParameters(model: Model, query: string, header: string | undefined): StreamParameters {
@@ -217,7 +217,10 @@ function readStreamParameters(model: Model, query: string, header: string | unde
   for (const [key, value] of new URLSearchParams(query)) {
     const name = key.replace(/\[\d*\]$/, '')
     if (!names.includes(name))
-      throw validationError(`Invalid parameter ${shown(name)}${didYouMean(name, names)}`, { source: 'query', param: shown(name) })
+      throw validationError(`Invalid parameter ${shortenInput(name)}${didYouMean(name, names)}`, {
+        source: 'query',
+        param: shortenInput(name),
+      })
     const values = given.get(name)
     if (values === undefined) given.set(name, [value])
     else values.push(value)
@@ -226,7 +229,7 @@ function readStreamParameters(model: Model, query: string, header: string | unde
   const types = list('types')
   for (const uid of types ?? []) {
     if (model.types.get(uid)?.exposed !== true)
-      throw validationError(`There is no content-type ${shown(uid)}${didYouMean(uid, model.types.keys())}`, {
+      throw validationError(`There is no content-type ${shortenInput(uid)}${didYouMean(uid, model.types.keys())}`, {
         source: 'query',
         param: 'types',
       })
@@ -234,7 +237,7 @@ function readStreamParameters(model: Model, query: string, header: string | unde
   const events = list('events')
   for (const event of events ?? []) {
     if (!entryEvents.some((known) => known === event))
-      throw validationError(`There is no event ${shown(event)}. The events are ${entryEvents.join(', ')}`, {
+      throw validationError(`There is no event ${shortenInput(event)}. The events are ${entryEvents.join(', ')}`, {
         source: 'query',
         param: 'events',
       })

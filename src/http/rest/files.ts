@@ -82,7 +82,7 @@ const toLibraryScope = (context: RequestContext): LibraryScope => {
 async function upload(context: RequestContext): Promise<Reply> {
   const { library, request } = context
   const id = new URLSearchParams(context.query).get('id') || null
-  const form = isMultipart(request) ? await readMultipart(request, library, context.beginBody) : await withoutFiles(context)
+  const form = isMultipart(request) ? await readMultipart(request, library, context.beginBody) : await readBodyWithoutFiles(context)
   try {
     const { files, fields } = form
     const isEmpty = files.length === 0 || (files.length === 1 && files[0]!.bytes === 0)
@@ -113,7 +113,7 @@ function parseFileInfo(fields: MultipartBody['fields']): unknown {
 }
 
 /** Reads a body that is not a form: it has no files, but may have `fileInfo`. */
-async function withoutFiles(context: RequestContext): Promise<MultipartBody> {
+async function readBodyWithoutFiles(context: RequestContext): Promise<MultipartBody> {
   const body = (await context.body()) as { readonly fileInfo?: unknown } | undefined
   const info = body?.fileInfo
   return {

@@ -2,7 +2,7 @@
 import { exchangeCode, finishOAuth, startOAuth, stateLifespan } from '../../identity/accounts/oauth.js'
 import { type CookieForm, readCookie, setCookie } from '../cookies.js'
 import type { Reply, RequestContext, Route } from '../request-context.js'
-import { signedIn } from './authentication.js'
+import { createSignInReply } from './authentication.js'
 
 const action = (name: string): string => `plugin::users-permissions.auth.${name}`
 const parameters = ({ query }: RequestContext): Readonly<Record<string, string>> => Object.fromEntries(new URLSearchParams(query))
@@ -65,7 +65,7 @@ export const oauthRoutes: readonly Route[] = [
     changes: true,
     handle: (context) =>
       withRateLimit(context, 'callback', 'failures', parameters(context).access_token ?? '', async () =>
-        signedIn(context, await exchangeCode(context.accounts, context.params.provider!, parameters(context).access_token)),
+        createSignInReply(context, await exchangeCode(context.accounts, context.params.provider!, parameters(context).access_token)),
       ),
   },
 ]

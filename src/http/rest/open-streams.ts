@@ -11,7 +11,7 @@ interface StreamLimits {
 }
 
 /** The open streams. */
-export interface Streams {
+export interface OpenStreams {
   /** Counts a stream until it ends. @throws ApiError 503 for too many, 429 for too many of one address */
   enter(address: string, connection: StreamConnection): void
   /** @throws ApiError as `enter`, before a connection is begun */
@@ -26,7 +26,7 @@ export interface Streams {
   close(): void
 }
 
-export function createStreams(events: StreamedEvents, limits: StreamLimits): Streams {
+export function createStreams(events: StreamedEvents, limits: StreamLimits): OpenStreams {
   const open = new Map<StreamConnection, string>()
   const batches = createSharedResults<EventBatch>()
   const rendered = createSharedResults<string | null>()

@@ -25,7 +25,7 @@ export const sandboxPolicy = `${inert}; sandbox`
 export const viewerPolicy = `${inert}; object-src 'self'; media-src 'self'; base-uri 'none'; form-action 'none'`
 const withViewer = /^(?:application\/pdf|video\/.+|audio\/.+)$/
 
-interface Serving {
+interface FileServing {
   /** Refuses URLs that are not signed; null if the files are public. */
   readonly check: CheckAddress | null
   /** Bytes of a file that may be compressed; 0 if none is. */
@@ -37,7 +37,7 @@ interface Serving {
 }
 
 /** The files of a folder. */
-export function uploadsMount(folder: string, serving: Serving): Mount {
+export function uploadsMount(folder: string, serving: FileServing): Mount {
   return {
     prefix: '/uploads',
     secret: [],
@@ -47,7 +47,7 @@ export function uploadsMount(folder: string, serving: Serving): Mount {
   }
 }
 
-function addTo(app: FastifyInstance, folder: string, { check, compressedBytes, policies, unsent }: Serving): void {
+function addTo(app: FastifyInstance, folder: string, { check, compressedBytes, policies, unsent }: FileServing): void {
   app.route({
     method: ['GET', 'HEAD'],
     url: '/uploads/*',
@@ -103,7 +103,7 @@ async function openFile(folder: string, path: string): Promise<FileHandle | null
 const getRealPath = (handle: FileHandle, path: string): Promise<string> =>
   process.platform === 'linux' ? readlink(`/proc/self/fd/${handle.fd}`).catch(() => realpath(path)) : realpath(path)
 
-interface OpenFile extends Pick<Serving, 'compressedBytes' | 'policies' | 'unsent'> {
+interface OpenFile extends Pick<FileServing, 'compressedBytes' | 'policies' | 'unsent'> {
   readonly path: string
   readonly handle: FileHandle
 }

@@ -28,7 +28,7 @@ async function findUsers(
 }
 
 /** Reads a user after a write, with the role if the caller may read roles, unless the project hides the attribute. */
-function writtenUser(context: RequestContext, action: string, id: number): Promise<ReadBytes | null> {
+function readWrittenUser(context: RequestContext, action: string, id: number): Promise<ReadBytes | null> {
   const isShown = context.documents.context.model.types.get(userType)!.attributes.get('role')?.private === false
   const query = isShown ? 'populate=role' : ''
   return findUsers({ ...context, query }, action, { mode: 'first', identity: { attribute: 'id', value: id } })
@@ -37,7 +37,7 @@ function writtenUser(context: RequestContext, action: string, id: number): Promi
 /** The tree of all actions, with those enabled that `grants` allow. */
 const createTree = ({ documents, config }: RequestContext, grants: Grants | null) => permissionTree(documents.context.model, config, grants)
 
-const orNoContent = (user: ReadBytes | null): Reply => (user === null ? noContent : okBytes(user))
+const toUserReply = (user: ReadBytes | null): Reply => (user === null ? noContent : okBytes(user))
 
 /** The routes of users, roles and permissions. */
 export const usersAndRolesRoutes: readonly Route[] = [
@@ -81,7 +81,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
       const body = await context.body()
       await checkAuthority(context.accounts, context.caller, null, body)
       const id = await createUser(withTurns(context), context.caller, body)
-      return { ...created((await writtenUser(context, 'create', id))!), changed: [id] }
+      return { ...created((await readWrittenUser(context, 'create', id))!), changed: [id] }
     },
   },
   {
@@ -94,7 +94,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
       refuseUnread(context.request, body)
       await checkAuthority(context.accounts, context.caller, id, body)
       await updateUser(withTurns(context), context.caller, id, body)
-      return orNoContent(await writtenUser(context, 'update', id))
+      return toUserReply(await readWrittenUser(context, 'update', id))
     },
   },
   {
@@ -105,7 +105,7 @@ export const usersAndRolesRoutes: readonly Route[] = [
       const id = rowId(context.params.id!)
       const user = await findUsers({ ...context, query: '' }, 'destroy', { mode: 'first', identity: { attribute: 'id', value: id } })
       await deleteUser(context.accounts, id)
-      return orNoContent(user)
+      return toUserReply(user)
     },
   },
   {

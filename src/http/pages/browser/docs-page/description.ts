@@ -76,13 +76,13 @@ function readOperation(
   raw: SchemaObject,
   resolve: ApiDescription['resolve'],
 ): ShownOperation {
-  const contentOf = (value: SchemaObject): Readonly<Record<string, SchemaObject>> =>
+  const getContent = (value: SchemaObject): Readonly<Record<string, SchemaObject>> =>
     Object.fromEntries(
       Object.entries((value.content ?? {}) as Record<string, { schema: SchemaObject }>).map(([type, { schema }]) => [type, schema]),
     )
   const responses = Object.entries(raw.responses as Record<string, SchemaObject>).map(([status, given]) => {
     const response = resolve(given)
-    return { status, description: String(response.description), schema: Object.values(contentOf(response))[0] ?? null }
+    return { status, description: String(response.description), schema: Object.values(getContent(response))[0] ?? null }
   })
   return {
     id: String(raw.operationId),
@@ -92,7 +92,7 @@ function readOperation(
     summary: String(raw.summary),
     description: String(raw.description ?? ''),
     parameters: ((raw.parameters ?? []) as readonly SchemaObject[]).map((parameter) => resolve(parameter) as ShownParameter),
-    body: raw.requestBody === undefined ? {} : contentOf(raw.requestBody as SchemaObject),
+    body: raw.requestBody === undefined ? {} : getContent(raw.requestBody as SchemaObject),
     responses,
     isOpen: ((raw.security ?? []) as readonly object[]).some((one) => Object.keys(one).length === 0),
   }

@@ -162,12 +162,12 @@ function operatorsIn(description: ApiDescription, schema: SchemaObject): readonl
   return ['$eq']
 }
 
-const nameOf = ({ $ref }: SchemaObject): string | null => (typeof $ref === 'string' ? $ref.split('/').at(-1)! : null)
+const getSchemaName = ({ $ref }: SchemaObject): string | null => (typeof $ref === 'string' ? $ref.split('/').at(-1)! : null)
 const branches = (schema: SchemaObject): readonly SchemaObject[] => (schema.anyOf ?? schema.oneOf ?? []) as readonly SchemaObject[]
 
 /** The type of a value in a few words. */
 export function typeText(schema: SchemaObject): string {
-  const name = nameOf(schema)
+  const name = getSchemaName(schema)
   if (name !== null) return name
   if (Array.isArray(schema.enum)) return schema.enum.map((one) => JSON.stringify(one)).join(' | ')
   if (schema.const !== undefined) return JSON.stringify(schema.const)
@@ -183,20 +183,24 @@ export function typeText(schema: SchemaObject): string {
 const wrapped = (text: string): string => (text.includes(' ') ? `(${text})` : text)
 
 /** The objects that a value may be, after resolving references, lists and alternatives; by name. */
-function objectsIn(description: ApiDescription, schema: SchemaObject, name: string | null = nameOf(schema)): Map<string, SchemaObject> {
+function objectsIn(
+  description: ApiDescription,
+  schema: SchemaObject,
+  name: string | null = getSchemaName(schema),
+): Map<string, SchemaObject> {
   const whole = description.resolve(schema)
   if (whole.properties !== undefined) return new Map([[name ?? '', whole]])
   if (Array.isArray(whole.allOf)) {
     const parts = (whole.allOf as readonly SchemaObject[]).map(description.resolve)
     return new Map([
-      [name ?? '', { properties: Object.assign({}, ...parts.map(({ properties }) => properties)), required: parts.flatMap(requiredOf) }],
+      [name ?? '', { properties: Object.assign({}, ...parts.map(({ properties }) => properties)), required: parts.flatMap(getRequired) }],
     ])
   }
   if (whole.type === 'array') return objectsIn(description, (whole.items ?? {}) as SchemaObject)
   return new Map(branches(whole).flatMap((one) => [...objectsIn(description, one)]))
 }
 
-const requiredOf = ({ required }: SchemaObject): readonly string[] => (Array.isArray(required) ? required : [])
+const getRequired = ({ required }: SchemaObject): readonly string[] => (Array.isArray(required) ? required : [])
 
 /** The members of the objects that a value may be; null if it is none. */
 export function membersView(description: ApiDescription, schema: SchemaObject): HTMLElement | null {
@@ -210,7 +214,7 @@ export function membersView(description: ApiDescription, schema: SchemaObject): 
 }
 
 function objectView(description: ApiDescription, name: string, { properties, required }: SchemaObject): HTMLElement {
-  const always = new Set(requiredOf({ required }))
+  const always = new Set(getRequired({ required }))
   const rows = Object.entries(properties as Record<string, SchemaObject>).map(([key, schema]) =>
     memberView(description, key, schema, always.has(key)),
   )

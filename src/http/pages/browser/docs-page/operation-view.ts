@@ -5,7 +5,7 @@ import { createExample } from './example.js'
 import { membersView, queryInputs, queryString, typeText } from './inputs.js'
 import { asCurl, asFetch, encode, type Request } from './request.js'
 
-interface Surroundings {
+interface PageContext {
   /** Path of the API on this origin. */
   readonly prefix: string
   token(): string
@@ -16,7 +16,7 @@ interface Surroundings {
 export function operationView(
   description: ApiDescription,
   operation: ShownOperation,
-  around: Surroundings,
+  around: PageContext,
 ): { readonly element: HTMLElement; send(): void } {
   const send = (): void => {
     const missing = form.missing()
@@ -24,13 +24,13 @@ export function operationView(
     else missing.focus()
   }
   const button = h('button', { type: 'button', class: `send ${operation.method}`, click: send }, `Send ${operation.method}`)
-  const console = consoleOf(around, button)
-  const form = formOf(description, operation, around, () => console.show(form.request()))
+  const console = createConsole(around, button)
+  const form = createForm(description, operation, around, () => console.show(form.request()))
   const element = h(
     'article',
     {},
     h('h2', { tabindex: -1 }, operation.summary),
-    h('p', { class: 'path' }, methodMark(operation.method), ' ', h('code', {}, startOf(operation, around) + operation.path)),
+    h('p', { class: 'path' }, methodMark(operation.method), ' ', h('code', {}, getBasePath(operation, around) + operation.path)),
     operation.description !== '' && h('p', {}, prose(operation.description)),
     h('p', { class: 'soft' }, operation.isOpen ? 'Needs no token.' : 'Needs a token.'),
     h('div', { class: 'columns' }, form.element, console.element),
@@ -40,12 +40,12 @@ export function operationView(
   return { element, send }
 }
 
-const startOf = ({ isAtRoot }: ShownOperation, { prefix }: Surroundings): string => (isAtRoot ? '' : prefix)
+const getBasePath = ({ isAtRoot }: ShownOperation, { prefix }: PageContext): string => (isAtRoot ? '' : prefix)
 
 export const methodMark = (method: string): HTMLElement => h('span', { class: `method ${method}` }, method)
 
-function formOf(description: ApiDescription, operation: ShownOperation, around: Surroundings, changed: () => void) {
-  const prefix = startOf(operation, around)
+function createForm(description: ApiDescription, operation: ShownOperation, around: PageContext, changed: () => void) {
+  const prefix = getBasePath(operation, around)
   const paths = operation.parameters
     .filter((one) => one.in === 'path')
     .map((parameter) => ({
@@ -55,7 +55,7 @@ function formOf(description: ApiDescription, operation: ShownOperation, around: 
     }))
   const inputs = queryInputs(description, operation, changed)
   const more = h('input', { type: 'text', placeholder: 'populate[author][fields][0]=name', input: changed })
-  const body = bodyOf(description, operation, changed)
+  const body = createBodyInput(description, operation, changed)
   const hasQuery = operation.parameters.some((one) => one.in === 'query')
   const element = h(
     'form',
@@ -88,7 +88,7 @@ function formOf(description: ApiDescription, operation: ShownOperation, around: 
           .replace(/^[?&]/, '')
           .split('&')
           .filter((one) => one !== '')
-          .map(pairOf)
+          .map(createPair)
           .join('&'),
       ]
       const search = query.filter((one) => one !== '').join('&')
@@ -100,7 +100,7 @@ function formOf(description: ApiDescription, operation: ShownOperation, around: 
 }
 
 /** A pair that was written by hand, encoded once. */
-function pairOf(pair: string): string {
+function createPair(pair: string): string {
   const plain = (text: string): string => {
     try {
       return decodeURIComponent(text)
@@ -113,7 +113,7 @@ function pairOf(pair: string): string {
 }
 
 /** The input of the body: JSON to edit, or files to choose. */
-function bodyOf(description: ApiDescription, { body }: ShownOperation, changed: () => void) {
+function createBodyInput(description: ApiDescription, { body }: ShownOperation, changed: () => void) {
   const [json, form] = [body['application/json'], body['multipart/form-data']]
   if (form !== undefined) {
     const files = h('input', { type: 'file', multiple: true, input: changed })
@@ -163,7 +163,7 @@ function responsesView(description: ApiDescription, { responses }: ShownOperatio
 }
 
 /** The request as a command or program, and the response. */
-function consoleOf({ token, useToken }: Surroundings, send: HTMLElement) {
+function createConsole({ token, useToken }: PageContext, send: HTMLElement) {
   const code = h('pre', { class: 'code', tabindex: 0 })
   const result = h('div', { 'aria-live': 'polite' }, h('p', { class: 'soft' }, 'Send the request to see the response here.'))
   const forms = { curl: asCurl, fetch: asFetch } as const
@@ -201,7 +201,7 @@ function consoleOf({ token, useToken }: Surroundings, send: HTMLElement) {
       fill(result, h('p', { class: 'soft' }, 'Sending …'))
       // In one column, the response is below the form and would not be visible.
       if (getComputedStyle(element).position === 'static') heading.scrollIntoView({ behavior: 'smooth' })
-      const view = await responseOf(request, token(), useToken)
+      const view = await createResponseView(request, token(), useToken)
       if (mine === turn) fill(result, view)
     },
   }
@@ -218,7 +218,7 @@ async function copyText(element: HTMLElement, button: HTMLElement): Promise<void
   }
 }
 
-async function responseOf(
+async function createResponseView(
   { method, path, headers, body }: Request,
   token: string,
   useToken: (token: string) => void,

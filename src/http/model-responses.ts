@@ -1,5 +1,30 @@
-// Content-types and components in the form of Strapi's content-type builder.
+// The content model and its changes in responses, in the form of Strapi's content-type builder. Both APIs use it.
+
+import type { IncomingHttpHeaders } from 'node:http'
+import type { Config } from '../foundation/config/config.js'
+import { ApiError } from '../foundation/errors/errors.js'
 import type { AttributeSource, Component, ContentType, Model } from '../model/schema/types.js'
+import type { ChangeResult, PlannedChange } from '../project/model-changes/change.js'
+import type { ListedChange } from '../project/model-changes/change-log.js'
+
+/** The content that a request agrees to hide, by the header `octavo-agree`. */
+export const readAgreement = ({ headers }: { readonly headers: IncomingHttpHeaders }): ReadonlySet<string> =>
+  new Set(
+    String(headers['octavo-agree'] ?? '')
+      .split(',')
+      .map((name) => name.trim()),
+  )
+
+/** @throws ApiError 403 where the model is locked */
+export function refuseLocked({ modelChanges }: Pick<Config, 'modelChanges'>): void {
+  if (!modelChanges) throw new ApiError('ForbiddenError', 'The model is locked: the setting admin.model of octavo.config unlocks it')
+}
+
+/** A change or planned change in a response. */
+export const withPlan = ({ version, plan }: ChangeResult | PlannedChange) => ({ version, ...plan })
+
+/** A past change in a response. */
+export const formatChange = ({ madeAt, ...change }: ListedChange) => ({ ...change, madeAt: new Date(madeAt).toISOString() })
 
 /** A content-type as the content-type builder shows it. */
 export function describeType(type: ContentType) {
