@@ -47,7 +47,6 @@ export interface Backend {
   readonly version: string
 }
 
-/** The dependencies of all mounts. */
 export interface MountContext {
   readonly config: Config
   readonly backend: Backend

@@ -9,7 +9,6 @@ import type { KeptForms, ReadBytes } from '../content/documents/read/find.js'
 import { isSecret } from './headers-and-cors.js'
 import type { Reply } from './request-context.js'
 
-/** Compression of responses. */
 export interface Compression {
   /** Compresses the JSON bytes of a route's result if the client accepts that, and sets the headers of the reply. */
   result(reply: FastifyReply, result: Reply): Promise<Reply>

@@ -6,7 +6,6 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import { pause } from '../foundation/runtime/clock.js'
 import { leavePort } from '../foundation/runtime/shared-port.js'
 
-/** The connections of a server. */
 export interface Connections {
   /** True once the shutdown has started, unless others serve on the same port. */
   isDraining(): boolean

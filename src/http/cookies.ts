@@ -5,7 +5,6 @@ import { ApiError } from '../foundation/errors/errors.js'
 import type { RefreshToken } from '../identity/accounts/context.js'
 import type { RequestContext } from './request-context.js'
 
-/** The attributes of a cookie. */
 export interface CookieForm {
   readonly name: string
   readonly path: string

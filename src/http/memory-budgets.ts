@@ -4,7 +4,6 @@ import type { ServerResponse } from 'node:http'
 import { ApiError } from '../foundation/errors/errors.js'
 import { onceClosed } from './connections.js'
 
-/** The memory of one request or response. */
 interface Lease {
   /** False once it has ended or was revoked. */
   isOpen(): boolean
@@ -150,7 +149,6 @@ function createHeap() {
   }
 }
 
-/** A body that is being received. */
 export interface IncomingBody {
   /** Counts received bytes. @throws ApiError 503 if the limit is reached */
   add(bytes: number): void

@@ -1,5 +1,4 @@
 // The content model and its changes in responses, in the form of Strapi's content-type builder. Both APIs use it.
-
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Config } from '../foundation/config/config.js'
 import { ApiError } from '../foundation/errors/errors.js'
@@ -71,7 +70,6 @@ export function describeComponent(component: Component) {
 /** All content-types but those of administrators. */
 export const describeTypes = ({ types }: Model) => [...types.values()].filter(({ uid }) => !uid.startsWith('admin::')).map(describeType)
 
-/** All components. */
 export const describeComponents = ({ components }: Model) => [...components.values()].map(describeComponent)
 
 /** Adds defaults and the attribute of the other side to relations. */

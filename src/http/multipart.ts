@@ -8,7 +8,6 @@ import type { Received } from '../content/media/receive.js'
 import { ApiError } from '../foundation/errors/errors.js'
 import type { IncomingBody } from './memory-budgets.js'
 
-/** The fields and files of a form. */
 export interface MultipartBody {
   /** A repeated field is a list. */
   readonly fields: ReadonlyMap<string, string | readonly string[]>

@@ -59,7 +59,6 @@ export interface RequestContext {
   body(): Promise<unknown>
 }
 
-/** A streamed response body. */
 export interface ByteSource {
   /** The next piece; null after the last one. Called once at a time. */
   next(): Promise<Uint8Array | null>
@@ -87,7 +86,6 @@ export interface RefusedRequest {
   settings(): Promise<AccountSettings>
 }
 
-/** A route of the API. */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** The path below the prefix of the API; `:name` matches one segment. */

@@ -33,7 +33,6 @@ import { rootMount } from './rest/root.js'
 import { routes } from './rest/routes.js'
 import { sandboxPolicy, uploadsMount, viewerPolicy } from './rest/uploads.js'
 
-/** The HTTP server of a service. */
 export interface HttpServer {
   listen(): Promise<string>
   state(): 'starting' | 'serving' | 'draining'

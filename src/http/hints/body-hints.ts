@@ -303,7 +303,6 @@ function findReference(model: Model, shape: Schema, data: Values, uid: string, i
   return null
 }
 
-/** A document by its label or slug. */
 async function findNamed(route: RouteCall, type: ContentType, text: string) {
   const slugs = [...type.attributes.values()].flatMap((one) => (one.kind === 'scalar' && one.type === 'uid' ? [one.name] : []))
   for (const attribute of new Set([getLabel(type) ?? [], slugs].flat())) {

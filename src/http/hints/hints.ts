@@ -114,7 +114,6 @@ interface RequestNotes {
   error: ApiError | null
 }
 
-/** Hints for the requests of a server. */
 export interface Hints {
   /** Returns a context that notes the input and outcome of its route. */
   watch(request: FastifyRequest, context: RequestContext): RequestContext

@@ -32,7 +32,6 @@ interface FilterCondition {
   /** `filters[author]`. */
   readonly position: string
   readonly attribute: Scalar
-  /** The type of the attribute. */
   readonly shape: Schema
   /** A relation is compared with a row id. */
   readonly isRelation: boolean

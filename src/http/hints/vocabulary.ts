@@ -32,7 +32,6 @@ export interface Exchange {
   readonly data: Readonly<Record<string, unknown>> | null
 }
 
-/** Input and outcome of a route. */
 export interface RouteCall {
   readonly caller: Caller
   readonly access: AccessState

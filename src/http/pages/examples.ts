@@ -3,7 +3,6 @@ import type { Grants } from '../../foundation/grants.js'
 import type { LeftOutRoutes } from '../../model/schema/type-routes.js'
 import type { Attribute, ContentType, Model } from '../../model/schema/types.js'
 
-/** An example request with its description. */
 export interface Example {
   readonly href: string
   /** Its result as a phrase. */
@@ -12,7 +11,6 @@ export interface Example {
 
 const maxExamples = 8
 
-/** Readable types as the basis of examples. */
 export interface ReadableTypes {
   readonly model: Model
   readonly visitor: Grants

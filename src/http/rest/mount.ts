@@ -1,7 +1,6 @@
 // A mount: a part of the HTTP server with all paths below a prefix, and its own rules for them.
 import type { FastifyInstance } from 'fastify'
 
-/** A part of the server. */
 export interface Mount {
   /** Its paths begin with this and a slash; empty for paths without another mount. */
   readonly prefix: string
@@ -9,7 +8,6 @@ export interface Mount {
   readonly secret: readonly string[]
   /** Routes below the prefix whose requests are not logged. */
   readonly unlogged: readonly string[]
-  /** Registers its routes. */
   addTo(app: FastifyInstance): void
   /** Returns the methods of one of its paths, for the `Allow` header of a request without a route. */
   methodsAt(path: string): readonly string[]

@@ -10,7 +10,6 @@ interface StreamLimits {
   readonly eventStreamsPerAddress: number
 }
 
-/** The open streams. */
 export interface OpenStreams {
   /** Counts a stream until it ends. @throws ApiError 503 for too many, 429 for too many of one address */
   enter(address: string, connection: StreamConnection): void
@@ -89,7 +88,6 @@ function createSharedResults<Result>(): SharedReads<Result> {
   }
 }
 
-/** An open stream. */
 export interface StreamConnection {
   isOpen(): boolean
   /** Resolves when the client can take more, or has left. */

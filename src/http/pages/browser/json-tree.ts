@@ -78,7 +78,6 @@ function createThumbnail(value: object): readonly (HTMLElement | string)[] {
   return [picture, ' ']
 }
 
-/** The label of a collapsed object. */
 function getLabel(value: object): string {
   const known = value as Readonly<Record<string, unknown>>
   const label = ['title', 'name', 'label', 'heading', '__component', 'documentId', 'url'].find((name) => typeof known[name] === 'string')

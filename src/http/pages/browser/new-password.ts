@@ -35,7 +35,7 @@ function showMessage(text: string, isBad: boolean, ...wrong: readonly HTMLInputE
 }
 
 /** The displayed part of an error. */
-interface RefusedRequest {
+interface RefusalDetails {
   readonly details?: { readonly errors?: readonly { readonly path: readonly string[]; readonly message: string }[] }
 }
 
@@ -54,7 +54,7 @@ async function explain(response: Response): Promise<void> {
     return showMessage('The service does not let passwords be set this way. Ask the people who run it.', true)
   if (status !== 400)
     return showMessage('The service cannot do this at the moment. Nothing you have typed is lost: try again in a minute.', true)
-  const { error } = (await response.json().catch(() => ({}))) as { readonly error?: RefusedRequest }
+  const { error } = (await response.json().catch(() => ({}))) as { readonly error?: RefusalDetails }
   const errors = error?.details?.errors ?? []
   // Without details, the code is refused: it is checked before the password.
   if (errors.length === 0 || errors.some(({ path }) => path[0] === 'code')) return showMessage(expired, true)

@@ -33,7 +33,6 @@ export interface OperationGroup {
   readonly operations: readonly ShownOperation[]
 }
 
-/** The description of the API. */
 export interface ApiDescription {
   readonly groups: readonly OperationGroup[]
   readonly version: string
@@ -44,7 +43,6 @@ export interface ApiDescription {
 
 type Raw = { readonly [key: string]: never }
 
-/** Reads a document. */
 export function readDescription(document: SchemaObject): ApiDescription {
   const resolve = (schema: SchemaObject): SchemaObject => {
     const { $ref } = schema

@@ -6,7 +6,6 @@ import { membersView, queryInputs, queryString, typeText } from './inputs.js'
 import { asCurl, asFetch, encode, type Request } from './request.js'
 
 interface PageContext {
-  /** Path of the API on this origin. */
   readonly prefix: string
   token(): string
   useToken(token: string): void
