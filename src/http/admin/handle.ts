@@ -1,4 +1,4 @@
-// Handles a request to the administration API: finds its resource, checks who asks and what is sent, and sends the response.
+// Handles a request to the administration API: finds its resource, checks the administrator and the input, and sends the response.
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Administration } from '../../admin/context.js'
 import type { Administrator } from '../../admin/identity/identify.js'
@@ -28,7 +28,7 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
   const { administration: late, identification, installations } = parts.backend
 
   return async (request, reply, path) => {
-    // Pages of other origins have nothing to read here, whatever `cors` allows.
+    // Pages of other origins may not read this, even if `cors` allows them.
     reply.removeHeader('access-control-allow-origin').removeHeader('access-control-allow-credentials')
     const place = find(path)
     if (place === null) throw notFound()
