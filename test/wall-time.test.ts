@@ -1,5 +1,5 @@
-// Tests do not compare a time with milliseconds that somebody wrote down: a busy machine takes longer. They count, or compare with a
-// time that was taken beside.
+// Tests do not compare times on the clock with numbers, nor with each other: a busy machine takes longer. They count, wait for conditions
+// (`support/until.ts`), or compare CPU times (`support/cpu-time.ts`).
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,21 +8,15 @@ import { expect, test } from 'vitest'
 
 const here = dirname(fileURLToPath(import.meta.url))
 
-/** Where it is done all the same, how often, and why. */
+/** Exceptions, with their number and reason. */
 const allowed: Readonly<Record<string, { readonly times: number; readonly why: string }>> = {
-  'attacks/large-bodies.test.ts': { times: 5, why: 'the pause of the event loop is what is tested; it is a tenth of the bound' },
-  'attacks/refusals.test.ts': { times: 1, why: 'a hang in any of thousands of requests is to name the request; the bound is far off' },
   'engines/galera.test.ts': { times: 1, why: 'at least the time of a load: a busy machine only adds to it' },
   'faults/draining.test.ts': { times: 1, why: 'at least the time of drainDelay: a busy machine only adds to it' },
-  'faults/listeners.test.ts': { times: 1, why: 'less than the drainTimeout that a hanging listener would take' },
-  'faults/shutdown.test.ts': { times: 3, why: 'less than the limits of the service that it would wait for' },
-  'faults/stalled-stop.test.ts': { times: 3, why: 'more or less than the limits of the service that the test sets' },
-  'servers/faults.test.ts': { times: 1, why: 'less than the minutes for which a connection without any sign would be waited for' },
-  'uploads/private.test.ts': { times: 2, why: 'the life of an address that the service has just signed, with a margin of fifteen seconds' },
+  'faults/stalled-stop.test.ts': { times: 1, why: 'at least the time of drainBodies: a busy machine only adds to it' },
 }
 
-/** Names that are times in what tests import of each other. */
-const imported = ['after', 'milliseconds', 'slowest']
+/** Names of times in what tests import from each other. */
+const imported = ['after', 'milliseconds']
 const clock = /\b(?:performance|Date)\.now\(\)\s*-|-\s*(?:performance|Date)\.now\(\)/
 const returnsTime = /return (?:performance|Date)\.now\(\) - /
 
@@ -51,12 +45,10 @@ function comparisons(text: string): readonly string[] {
     ts.isNumericLiteral(node) ||
     (ts.isIdentifier(node) && numbers.has(node.text)) ||
     (ts.isBinaryExpression(node) && isNumber(node.left) && isNumber(node.right))
-  const isRatio = (node: ts.Node): boolean =>
-    ts.isBinaryExpression(node) && (node.operatorToken.kind === ts.SyntaxKind.SlashToken || isRatio(node.left) || isRatio(node.right))
   const found: string[] = []
   visit(tree, (node) => {
     if (ts.isBinaryExpression(node) && /^[<>]=?$/.test(node.operatorToken.getText(tree))) {
-      if (isTime(node.left) && isNumber(node.right) && !isRatio(node.left)) found.push(node.getText(tree))
+      if (isTime(node.left) && isNumber(node.right)) found.push(node.getText(tree))
       return
     }
     if (
@@ -68,12 +60,12 @@ function comparisons(text: string): readonly string[] {
     const expected = node.expression.expression
     if (!ts.isCallExpression(expected) || expected.arguments.length === 0 || node.arguments.length === 0) return
     const [subject] = expected.arguments
-    if (isTime(subject!) && isNumber(node.arguments[0]!) && !isRatio(subject!)) found.push(node.getText(tree))
+    if (isTime(subject!) && isNumber(node.arguments[0]!)) found.push(node.getText(tree))
   })
   return found
 }
 
-test('no test compares a time with milliseconds, but for those with a reason', () => {
+test('no test compares times on the clock, except for a reason', () => {
   const found = (readdirSync(here, { recursive: true }) as string[])
     .filter((file) => file.endsWith('.test.ts'))
     .sort()

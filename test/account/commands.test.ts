@@ -10,6 +10,7 @@ import { createDatabase, isOnServer } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveBeside } from '../support/serve.js'
+import { until } from '../support/until.js'
 import { logIn, post, serveAccounts } from './golden.js'
 
 const main = join(dirname(fileURLToPath(import.meta.url)), '..', '..', 'dist', 'main.js')
@@ -85,7 +86,7 @@ rule('tokens.3', 'the last use of a token is noted, at most hourly', async () =>
   const { readonly } = goldenTokens()
   const before = Date.now()
   expect(await status('/api/tags', readonly)).toBe(200)
-  for (let tries = 0; tries < 100 && (await used()) === null; tries++) await new Promise((resolve) => setTimeout(resolve, 20))
+  await until('the use is stored', async () => (await used()) !== null)
   const first = await used()
   expect(first).toBeGreaterThanOrEqual(before)
   await status('/api/tags', readonly)

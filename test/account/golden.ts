@@ -1,6 +1,7 @@
 // The golden project for tests of accounts: letters are read from the log, rows are looked at and changed from outside.
 import type { Answer, Served, ServeOptions } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
+import { until } from '../support/until.js'
 
 /** Serves the golden project as a developer would: letters are printed. */
 export const serveAccounts = (options: ServeOptions = {}): Promise<Served> =>
@@ -38,16 +39,14 @@ export interface PrintedLetter {
   readonly code: string
 }
 
-/** The letters that were printed so far. Waits until there are `count`. */
+/** Returns the printed letters, once there are `count`. */
 export async function letters(served: Served, count: number): Promise<readonly PrintedLetter[]> {
-  for (let tries = 0; tries < 200; tries++) {
-    const found = served.log.flatMap((line) => {
+  const printed = (): readonly PrintedLetter[] =>
+    served.log.flatMap((line) => {
       const { msg } = JSON.parse(line) as { msg: string }
       const letter = /E-mail ".*" to (\S+): ([\s\S]*)/.exec(msg ?? '')
       return letter === null ? [] : [{ to: letter[1]!, text: letter[2]!, code: /(?:code|confirmation)=(\w+)/.exec(letter[2]!)?.[1] ?? '' }]
     })
-    if (found.length >= count) return found
-    await new Promise((resolve) => setTimeout(resolve, 25))
-  }
-  throw new Error(`there are fewer than ${count} letters`)
+  await until(`${count} letters are printed`, () => printed().length >= count)
+  return printed()
 }

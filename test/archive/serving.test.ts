@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import { goldenTokens, type Served, serveBeside } from '../support/serve.js'
+import { until } from '../support/until.js'
 import { begin, emptyFolder, exported, golden, type Project, removeAll, run } from './projects.js'
 
 const { full, bob } = goldenTokens()
@@ -23,21 +24,13 @@ afterAll(async () => {
 const post = (path: string, data: object) =>
   served.ask(path, { method: 'POST', token: full!, headers: json, body: JSON.stringify({ data }) })
 
-/** Waits until something holds. */
-async function until(holds: () => boolean): Promise<void> {
-  for (let waited = 0; !holds(); waited += 2) {
-    if (waited > 30_000) throw new Error('it never came')
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  }
-}
-
 rule('archives.2', 'an export has the rows and files of the moment in which it began', async () => {
   const base = join(emptyFolder(), 'archive')
   const { child, ended } = begin(['export', project.folder, '-f', base, '--format', 'dir'])
   const staging = join(project.folder, 'uploads', '.octavo')
   const kept = () => readdirSync(staging).flatMap((folder) => readdirSync(join(staging, folder)).filter((name) => name.endsWith('.kept')))
   // The files are kept right after the snapshot of the rows was taken.
-  await until(() => kept().length === 29 || child.exitCode !== null)
+  await until('the content is exported', () => kept().length === 29 || child.exitCode !== null)
   child.kill('SIGSTOP')
   expect((await post('/api/cities', { name: 'Behind the snapshot' })).status).toBe(201)
   const [file] = (await served.ask('/api/upload/files', { token: full! })).body as { id: number; url: string; hash: string; ext: string }[]
@@ -90,7 +83,7 @@ rule('archives.3', 'an export that ends early leaves nothing, and replaces nothi
   expect((await run(['export', project.folder, '-f', base, '--no-encrypt'])).err).toMatch(/^octavo: \S+archive\.tar\.gz exists\. /)
 
   const { child, ended } = begin(['export', project.folder, '-f', base, '--no-encrypt', '--overwrite'])
-  await until(() => readdirSync(folder).length === 2 || child.exitCode !== null)
+  await until('the export has begun', () => readdirSync(folder).length === 2 || child.exitCode !== null)
   child.kill('SIGTERM')
   expect(await ended).toMatchObject({ status: 143, err: 'octavo: interrupted\n' })
   expect(readdirSync(folder)).toEqual(['archive.tar.gz'])

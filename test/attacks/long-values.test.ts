@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { addToken, secrets } from '../spec/callers.js'
 import { access, contentType, reading } from '../spec/library.js'
+import { processCpuMs } from '../support/cpu-time.js'
 import type { Served } from '../support/serve.js'
 import { serveProject } from '../support/serve.js'
 
@@ -87,7 +88,7 @@ test.each(['specification', 'strapi'] as const)(
     const long = (letter: string) => letter.repeat(14_000)
     const half = (letter: string) => letter.repeat(7_000)
     const timeOf = async (letter: string) => {
-      const asked = performance.now()
+      const before = processCpuMs()
       for (const operator of [
         '$contains',
         '$containsi',
@@ -104,7 +105,7 @@ test.each(['specification', 'strapi'] as const)(
         }
       }
       expect((await served[contract].ask(`/api/notes?_q=${long(letter)}b&fields=id`)).status).toBe(200)
-      return performance.now() - asked
+      return processCpuMs() - before
     }
     const none = await timeOf('z')
     expect((await timeOf('a')) / none).toBeLessThan(20)

@@ -3,6 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { goldenTokens, serveGolden } from '../support/serve.js'
+import { until } from '../support/until.js'
 
 let served: Served
 let sockets: Socket[] = []
@@ -34,14 +35,6 @@ function open(sent: string | Buffer): Promise<Slow> {
   })
 }
 
-async function until(condition: () => boolean | Promise<boolean>, atMost = 20_000): Promise<void> {
-  const end = performance.now() + atMost
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error('not in time')
-    await pause(50)
-  }
-}
-
 test('O08 headers that never end: 408, and the connection ends, however long the client goes on', async () => {
   served = await serveGolden({ config: { limits: { headersTimeout: 1_000, connections: 20 } } })
   const slow = await Promise.all(Array.from({ length: 20 }, () => open('GET / HTTP/1.1\r\nHost: x\r\nX-')))
@@ -67,7 +60,7 @@ test('O09 answers that are not taken make room for others, and end', async () =>
       return one
     }),
   )
-  await until(async () => (await served.ask(`${large}&beside=1`)).status === 200)
+  await until('there is room for others', async () => (await served.ask(`${large}&beside=1`)).status === 200)
   for (let index = 0; index < 3; index++) expect((await served.ask(`${large}&beside=${index}`)).status).toBe(200)
   // Those that were not cut for others are when their time is over; only then do they read.
   await pause(7_000)
@@ -120,7 +113,7 @@ test('O10 bodies that never end are bounded together, and make room for one that
   const body = JSON.stringify({ identifier: 'nobody', password: 'x'.repeat(600_000) })
   const answer = await served.ask('/api/auth/local', { method: 'POST', headers: { 'content-type': 'application/json' }, body })
   expect(answer.status).toBe(400)
-  await until(() => slow.some((one) => one.text().startsWith('HTTP/1.1 503 ')))
+  await until('one gives way', () => slow.some((one) => one.text().startsWith('HTTP/1.1 503 ')))
   expect(slow.filter((one) => one.text() !== '').length).toBeLessThan(6)
 })
 
@@ -136,7 +129,7 @@ test('fields of forms that never end are bounded with the bodies; forms with a f
   for (let index = 0; index < 10; index++) slow.push(await form([1, 2, 3].map((part) => field(`a${part}`, 90_000)).join('')))
   await pause(1_500)
   slow.push(await form([1, 2, 3].map((part) => field(`a${part}`, 90_000)).join('')))
-  await until(() => slow.filter((one) => one.text().startsWith('HTTP/1.1 503 ')).length >= 3)
+  await until('three give way', () => slow.filter((one) => one.text().startsWith('HTTP/1.1 503 ')).length >= 3)
   expect(slow.filter((one) => one.text() === '').length).toBeGreaterThan(3)
   expect(small.text()).toBe('')
 })

@@ -3,6 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { until } from '../support/until.js'
 import { grantsIn, refusedCallers } from './routes.js'
 import type { Caller } from './siege.js'
 import { callers, model, siege } from './siege.js'
@@ -93,8 +94,7 @@ const usesAreNoted = async () => {
   for (const as of callers) await golden.ask('/articles', { as })
   const unnoted = () =>
     golden.look("select id from strapi_api_tokens where name in ('full', 'readonly', 'custom') and last_used_at is null")
-  for (let tries = 0; tries < 100 && (await unnoted()).length > 0; tries++) await new Promise((resolve) => setTimeout(resolve, 20))
-  expect(await unnoted()).toEqual([])
+  await until('the uses are stored', async () => (await unnoted()).length === 0)
 }
 
 test('S032 writes that are refused change nothing, whoever sends them', async () => {

@@ -1,9 +1,9 @@
 // Reads whose clients have left (R16): waiting ones are not begun and running ones end, so that the next reader does not wait for them.
 // Work is measured in CPU time, which other processes on the machine do not change.
-import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { cpuMsOf } from '../support/cpu-time.js'
 import { managed, scrape, sumOf } from '../support/management.js'
 import { serveGolden } from '../support/serve.js'
 import { until } from '../support/until.js'
@@ -24,12 +24,8 @@ afterAll(async () => {
   await remove(folder!)
 })
 
-/** Milliseconds that the service has spent on CPUs. */
-const cpuTime = (): number => {
-  const fields = readFileSync(`/proc/${child.process.pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  // User and system time, in hundredths of a second.
-  return (Number(fields[11]) + Number(fields[12])) * 10
-}
+/** CPU time of the service. */
+const cpuTime = (): number => cpuMsOf(child.process.pid!)
 
 const active = async (): Promise<number> => sumOf(await scrape({ log: child.output().split('\n') }), 'http_server_active_requests')!
 

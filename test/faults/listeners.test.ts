@@ -15,7 +15,7 @@ const configure = (...listeners: readonly string[]): void =>
     const receive = (file, { sequence }) => write(file, process.pid, sequence)
     const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds))
     ${listeners.join('\n')}
-    export default { events: { listeners: [${listeners.map((text) => /const (\w+)/.exec(text)![1]).join(', ')}] } }`)
+    export default { limits: { drainTimeout: 3_600_000 }, events: { listeners: [${listeners.map((text) => /const (\w+)/.exec(text)![1]).join(', ')}] } }`)
 
 const received = (file: string) =>
   children.written(file).map((words) => words.map(Number) as unknown as readonly [pid: number, sequence: number])
@@ -49,9 +49,8 @@ test('a listener that hangs does not change how SIGTERM ends, and others receive
   const answers = await Promise.all(Array.from({ length: 100 }, (_, index) => send(ask, 'POST', '/api/cities', { name: `city ${index}` })))
   expect(answers.filter(({ status }) => status === 201)).toHaveLength(100)
   child.signal('SIGTERM')
-  const { code, after } = await child.ended
-  expect(code).toBe(0)
-  expect(after).toBeLessThan(20_000)
+  // The test would be over before drainTimeout.
+  expect(await child.ended).toMatchObject({ code: 0 })
   expect(sequences('quick').size).toBe(100)
 })
 

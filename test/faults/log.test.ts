@@ -7,6 +7,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { until } from '../support/until.js'
 import { copyGolden, remove } from './child.js'
 import { canLimit, limit } from './limits.js'
 
@@ -68,14 +69,6 @@ function status(path: string, timeout = 10_000): Promise<number | null> {
   })
 }
 
-async function until(what: string, condition: () => boolean | Promise<boolean>, atMost = 20_000): Promise<void> {
-  const end = performance.now() + atMost
-  while (!(await condition())) {
-    if (performance.now() > end) throw new Error(`${what}: not within ${atMost} ms`)
-    await pause(50)
-  }
-}
-
 const comesUp = () => until('the service is up', async () => (await status('/_health', 2_000)) === 204)
 
 /** Requests whose lines are more than any buffer on the way holds. */
@@ -97,7 +90,7 @@ const lives = (pid: number): boolean => {
 async function stops(): Promise<void> {
   const pid = service()
   process.kill(pid, 'SIGTERM')
-  await until('the process has ended', () => !lives(pid), 8_000)
+  await until('the process has ended', () => !lives(pid))
 }
 
 describe.skipIf(process.platform !== 'linux')('wherever the log goes', () => {

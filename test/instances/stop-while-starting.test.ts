@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, describe, expect, vi } from 'vitest'
 import { project, removeProjects } from '../start/command.js'
 import { rule } from '../support/rule.js'
+import { patience } from '../support/until.js'
 import { allServe, canListProcesses, childrenOf, endAll, isRunning, lines, notes, run } from './started.js'
 
 afterEach(endAll)
@@ -11,7 +12,6 @@ afterAll(removeProjects)
 
 /** Code that a service process runs before any of its own: it waits while a file `gate` is there, and notes its id in `held`. */
 const gateOf = (folder: string): string => `import { existsSync, writeFileSync } from 'node:fs'
-import { patience } from '../support/until.js'
   const gate = ${JSON.stringify(join(folder, 'gate'))}
   if (process.send !== undefined && existsSync(gate)) {
     writeFileSync(${JSON.stringify(join(folder, 'held'))}, String(process.pid))

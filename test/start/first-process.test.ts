@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, vi } from 'vitest'
 import { contentType } from '../spec/library.js'
 import { rule } from '../support/rule.js'
+import { patience } from '../support/until.js'
 import { project, removeProjects, root } from './command.js'
 
 afterAll(removeProjects)
@@ -16,7 +17,6 @@ describe.skipIf(!canIsolate)('as process 1', () => {
     const folder = project({
       ...contentType('note', { name: { type: 'string' } }),
       'octavo.config.mjs': `import { writeFileSync } from 'node:fs'
-import { patience } from '../support/until.js'
         writeFileSync(new URL('held', import.meta.url), String(process.pid))
         await new Promise((resolve) => setTimeout(resolve, 600_000))
         export default {}`,

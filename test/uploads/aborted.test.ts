@@ -3,7 +3,8 @@ import { connect } from 'node:net'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
-import { eventually, file, formOf, leftovers, sample, send, stored, tokens } from './sending.js'
+import { until } from '../support/until.js'
+import { file, formOf, leftovers, sample, send, stored, tokens } from './sending.js'
 
 let served: Served
 beforeAll(async () => {
@@ -54,8 +55,8 @@ test('R20 uploads that break off are lines about requests, not errors', async ()
       .filter(({ route }) => route === '/api/upload')
   // A reset may take a request away before anybody has read it.
   const least = 5 * ways.filter(([how]) => how === 'end').length
-  expect(await eventually(() => requests().length >= least)).toBe(true)
-  expect(await eventually(() => leftovers(served).length === 0)).toBe(true)
+  await until('the requests are logged', () => requests().length >= least)
+  await until('no leftovers', () => leftovers(served).length === 0)
   expect(
     lines()
       .slice(start)

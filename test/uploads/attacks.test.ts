@@ -6,7 +6,8 @@ import { isOnPostgres } from '../support/databases.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
-import { eventually, file, formOf, leftovers, noise, sample, send, sendRaw, stored, tokens } from './sending.js'
+import { until } from '../support/until.js'
+import { file, formOf, leftovers, noise, sample, send, sendRaw, stored, tokens } from './sending.js'
 
 let served: Served
 beforeAll(async () => {
@@ -241,7 +242,7 @@ describe('S097: what is no form, or no picture', () => {
   ])('%s is 413', async (_what, body) => {
     const before = await count()
     expect(await sendRaw(served, body, type)).toBe(413)
-    expect(await eventually(() => leftovers(served).length === 0)).toBe(true)
+    await until('no leftovers', () => leftovers(served).length === 0)
     expect(await count()).toBe(before)
   })
 
@@ -260,7 +261,7 @@ describe('S097: what is no form, or no picture', () => {
       () => 'cut',
     )
     expect([413, 'cut']).toContain(answer)
-    expect(await eventually(() => leftovers(served).length === 0)).toBe(true)
+    await until('no leftovers', () => leftovers(served).length === 0)
   })
 
   rule('uploads.8', 'broken pictures are refused and leave nothing', async () => {
@@ -312,7 +313,7 @@ rule('uploads.9', 'S098: uploads that break off leave no file, no row and no des
       socket.on('close', () => resolve())
     })
   for (let round = 0; round < 10; round++) await Promise.all(Array.from({ length: 50 }, abort))
-  expect(await eventually(() => leftovers(served).length === 0)).toBe(true)
+  await until('no leftovers', () => leftovers(served).length === 0)
   expect(await count()).toBe(before)
   expect(served.log.filter((line) => line.includes('a request failed'))).toEqual([])
   expect((await send(served, [file(sample('tiny.png'), 'after.png')])).status).toBe(201)

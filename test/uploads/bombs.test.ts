@@ -5,8 +5,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
+import { until } from '../support/until.js'
 import { bombs } from './bombs.js'
-import { eventually, file, leftovers, noise, send } from './sending.js'
+import { file, leftovers, noise, send } from './sending.js'
 
 /** Those that take long to make, or are hundreds of megabytes, are for measurements by hand. */
 const slow = /^(?:jpeg 10,000|jpeg of|webp 10,000|webp of 1,000,000|gif of 10,000,000|avif|tiff of 50,000|png of 1,000,000)/
@@ -96,7 +97,7 @@ describe.skipIf(!existsSync('/proc/self/task'))('O06 a picture beyond its bounds
   test('each picture has a process to itself: the death of one fails nothing else', async () => {
     const photograph = await noise(4000, 3000).jpeg().toBuffer()
     const sent = [send(served, [file(photograph, 'one.jpg')]), send(served, [file(photograph, 'two.jpg')])]
-    expect(await eventually(() => pictureProcesses().length === 2)).toBe(true)
+    await until('two processes of pictures', () => pictureProcesses().length === 2)
     await new Promise((resolve) => setTimeout(resolve, 200))
     process.kill(pictureProcesses()[0]!.pid, 'SIGKILL')
     const statuses = (await Promise.all(sent)).map(({ status }) => status)

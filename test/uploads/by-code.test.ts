@@ -8,7 +8,8 @@ import type { BeforeCall } from '../../src/foundation/public/hooks.js'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { goldenProject, serveGolden } from '../support/serve.js'
-import { eventually, leftovers, sample, send, stored } from './sending.js'
+import { until } from '../support/until.js'
+import { leftovers, sample, send, stored } from './sending.js'
 
 const [article, author, setting] = ['api::article.article', 'api::author.author', 'api::setting.setting'] as const
 const picture = join(goldenProject, 'samples', 'large.jpg')
@@ -89,7 +90,7 @@ rule('uploads.13', 'what is refused or cannot be read leaves nothing behind', as
   }
   expect(await rows()).toBe(former)
   expect(stored(served)).toHaveLength(files)
-  expect(await eventually(() => leftovers(served).length === 0)).toBe(true)
+  await until('no leftovers', () => leftovers(served).length === 0)
 })
 
 rule('uploads.14', 'a file is linked to a document by its documentId', async () => {

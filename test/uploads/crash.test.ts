@@ -9,7 +9,8 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { copyGoldenTo, removeProject } from '../support/serve.js'
 import { runStatement } from '../support/statements.js'
-import { eventually, file, formOf, noise, tokens } from './sending.js'
+import { until } from '../support/until.js'
+import { file, formOf, noise, tokens } from './sending.js'
 
 const main = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
 
@@ -40,7 +41,7 @@ async function start(folder: string): Promise<Running> {
       ({ ok }) => ok,
       () => false,
     )
-  expect(await eventually(alive)).toBe(true)
+  await until('the service is up', alive)
   return { process: child, origin }
 }
 

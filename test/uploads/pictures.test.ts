@@ -7,7 +7,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { rule } from '../support/rule.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
-import { eventually, file, leftovers, noise, send, stored } from './sending.js'
+import { until } from '../support/until.js'
+import { file, leftovers, noise, send, stored } from './sending.js'
 
 /** The processes that this one started and that work on pictures. */
 function pictureProcesses(): readonly number[] {
@@ -35,7 +36,7 @@ describe.skipIf(!existsSync('/proc/self/task'))('the picture process', () => {
     expect((await send(served, [file('x', 'x.txt')])).status).toBe(201)
     expect(pictureProcesses()).toEqual([])
     const sent = send(served, [file(photograph, 'one.jpg')])
-    expect(await eventually(() => pictureProcesses().length === 1)).toBe(true)
+    await until('a process of pictures', () => pictureProcesses().length === 1)
     expect((await sent).status).toBe(201)
     const [pid] = pictureProcesses()
     expect(getPriority(pid)).toBe(Math.min(19, getPriority() + 10))
@@ -50,7 +51,7 @@ describe.skipIf(!existsSync('/proc/self/task'))('the picture process', () => {
   test('that dies takes its pictures with it, and nothing else', async () => {
     const before = [await served.sql('select id from files'), stored(served)]
     const sent = send(served, [file(photograph, 'two.jpg')])
-    expect(await eventually(() => isAtWork(served))).toBe(true)
+    await until('the picture is processed', () => isAtWork(served))
     const [dead] = pictureProcesses()
     process.kill(dead!, 'SIGKILL')
     const { status, body } = await sent
@@ -65,7 +66,7 @@ describe.skipIf(!existsSync('/proc/self/task'))('the picture process', () => {
     await send(other, [file(photograph, 'four.jpg')])
     const count = pictureProcesses().length
     await other.close()
-    expect(await eventually(() => pictureProcesses().length === count - 1)).toBe(true)
+    await until('one process less', () => pictureProcesses().length === count - 1)
   })
 })
 
@@ -89,7 +90,7 @@ rule('uploads.21', 'callers take turns, quick pictures pass, and who has most in
   }
   const slow = Array.from({ length: 6 }, () => upload('full', slowPicture(), 'slow.gif'))
   // Two do not fit in line any more.
-  expect(await eventually(() => answered.length === 2)).toBe(true)
+  await until('two are answered', () => answered.length === 2)
   expect(await upload('bob', quick, 'quick.jpg')).toBe(201)
   expect(answered).toEqual(['full 503', 'full 503', 'bob 201'])
   // Both at once: one has no place and waits, in the line of those who wait for themselves.

@@ -7,8 +7,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { isOnMysql, isOnPostgres, isOnServer } from '../support/databases.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
+import { until } from '../support/until.js'
 import { bucket, type S3Server, startS3, storedAt } from './s3-server.js'
-import { eventually, file, leftovers, send, stored } from './sending.js'
+import { file, leftovers, send, stored } from './sending.js'
 
 const impatient = { config: { database: { busyTimeout: 50 } } }
 
@@ -121,7 +122,7 @@ describe('in S3', () => {
       expect((await send(served, [file('new bytes', 'b.txt')], { path: `/api/upload?id=${id}` })).status).toBe(isOnServer ? 500 : 503)
       expect(await content()).toBe('old bytes')
     })
-    expect(await eventually(() => s3.keys().length === before.length)).toBe(true)
+    await until('the old files are removed', () => s3.keys().length === before.length)
     expect([await content(), s3.keys()]).toEqual(['old bytes', before])
     expect((await send(served, [file('new bytes', 'b.txt')], { path: `/api/upload?id=${id}` })).status).toBe(200)
     expect([await content(), s3.keys()]).toEqual(['new bytes', before])

@@ -4,8 +4,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { addAdministrator, askAdmin, signInAdmin } from '../support/administration.js'
 import type { Served } from '../support/serve.js'
 import { serveGolden } from '../support/serve.js'
+import { until } from '../support/until.js'
 import { bucket, type S3Server, startS3, storedAt } from './s3-server.js'
-import { eventually, file, formOf, leftovers, sample, send, stored, tokens } from './sending.js'
+import { file, formOf, leftovers, sample, send, stored, tokens } from './sending.js'
 
 let s3: S3Server
 beforeAll(async () => {
@@ -184,14 +185,14 @@ describe('trouble (R14)', () => {
     rows: await served.sql('select * from files'),
     links: await served.sql('select * from files_related_mph'),
   })
-  const quiet = () => eventually(() => leftovers(served).length === 0)
+  const quiet = () => until('no leftovers', () => leftovers(served).length === 0)
 
   test.each([500, 503, 403, 'silence', 'drips', 'breaks'] as const)('a storage that answers %s: 503, no row, no file', async (trouble) => {
     const before = await state()
     s3.trouble = { all: 'none', PUT: trouble }
     const { status, body, headers } = await send(served, [file(sample('large.jpg'), 'large.jpg'), file('x', 'x.txt'), ...cover])
     expect([status, body.error.name, headers.get('retry-after')]).toEqual([503, 'ServiceUnavailableError', '1'])
-    expect(await quiet()).toBe(true)
+    await quiet()
     expect(await state()).toEqual(before)
     expect((await served.ask('/api/articles?pagination[pageSize]=1')).status).toBe(200)
     s3.trouble = { all: 'none' }
@@ -201,7 +202,7 @@ describe('trouble (R14)', () => {
   test('a storage that fails in passing is asked again', async () => {
     s3.trouble = { all: 'none', PUT: 500 }
     const sent = send(served, [file('passing', 'passing.txt')])
-    await eventually(() => s3.seen.some((line) => line.includes('passing_')))
+    await until('the storage is asked', () => s3.seen.some((line) => line.includes('passing_')))
     s3.trouble = { all: 'none' }
     expect((await sent).status).toBe(201)
   })

@@ -62,12 +62,3 @@ export function leftovers(served: Served): readonly string[] {
     .flatMap((name) => readdirSync(join(workplaces, name)))
     .filter((name) => name !== 'owner')
 }
-
-/** Asks again until `wanted` holds, for ten seconds. */
-export async function eventually(wanted: () => boolean | Promise<boolean>): Promise<boolean> {
-  for (let tries = 0; tries < 500; tries++) {
-    if (await wanted()) return true
-    await new Promise((resolve) => setTimeout(resolve, 20))
-  }
-  return false
-}

@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, expect, test } from 'vitest'
 import { serveGolden } from '../support/serve.js'
-import { eventually, file, leftovers, noise, send, stored } from './sending.js'
+import { until } from '../support/until.js'
+import { file, leftovers, noise, send, stored } from './sending.js'
 
 const spawn = childProcess.spawn
 afterEach(() => {
@@ -55,7 +56,7 @@ test('without the picture library an upload is 503, and the next one works where
   const answer = await send(served, [picture])
   expect([answer.status, answer.body.error.name]).toEqual([503, 'ServiceUnavailableError'])
   const errors = () => served.log.filter((line) => JSON.parse(line).level === 50)
-  expect(await eventually(() => errors().length > 0)).toBe(true)
+  await until('the error is logged', () => errors().length > 0)
   expect(errors().join('\n')).toMatch(/an image process could not be started: .*sharp/)
   expect([await served.sql('select id from files'), stored(served), leftovers(served)]).toEqual(before)
   childProcess.spawn = spawn

@@ -8,7 +8,8 @@ import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Child, copyGolden, remove, start } from '../faults/child.js'
 import { rule } from '../support/rule.js'
-import { eventually, formOf, tokens } from './sending.js'
+import { until } from '../support/until.js'
+import { formOf, tokens } from './sending.js'
 
 let folder: string
 let children: Child[]
@@ -63,7 +64,7 @@ async function halfUpload(origin: string): Promise<{ readonly sending: ClientReq
   response.catch(() => {})
   sending.write(form.subarray(0, form.length / 2))
   const isUnderWay = () => readdirSync(workplaces(), { recursive: true, encoding: 'utf8' }).some((name) => name.endsWith('original'))
-  expect(await eventually(isUnderWay)).toBe(true)
+  await until('the upload is being processed', isUnderWay)
   return {
     sending,
     end: async () => {
