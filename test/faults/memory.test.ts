@@ -3,13 +3,11 @@
 import { execFileSync } from 'node:child_process'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { goldenTokens } from '../support/serve.js'
 import { patience } from '../support/until.js'
 import { copyGolden, remove, start } from './child.js'
 import { grow } from './grow.js'
-
-vi.setConfig({ testTimeout: 240_000 })
 
 const megabytes = (process: number): number =>
   Number(execFileSync('ps', ['-o', 'rss=', '-p', String(process)], { encoding: 'utf8' })) / 1024

@@ -1,6 +1,6 @@
 // A replica that lags (R27), two writers whose writes readers see in some order (R29), and reads that conflict with what a replica replays (R30).
 import pg from 'pg'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vitest'
 import { type Cluster, startCluster, startReplica } from '../../bench/postgres-cluster.mjs'
 import { addToken, addUser, grant, jwt, secrets } from '../spec/callers.js'
 import { describeWith } from '../support/describe-with.js'
@@ -10,8 +10,6 @@ import { until } from '../support/until.js'
 import { closeDesks, type Desk, range, serveDesk } from './desk.js'
 import { configure, countReads, flush, flushLog, heldOn, sqlAt, waitingForLocks } from './replica-desk.js'
 import { contradictory, type PairRead, watchPairs } from './two-writers.js'
-
-vi.setConfig({ testTimeout: 300_000 })
 
 /** Milliseconds that `keeping` waits for the replica: enough for replay on a busy machine. */
 const replicaWaitMs = 5_000

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path'
 import { afterAll, afterEach, expect, test, vi } from 'vitest'
 import { access, contentType, plain, reading, seeded } from '../spec/library.js'
 import { rule } from '../support/rule.js'
+import { until } from '../support/until.js'
 import { octavo, project, removeProjects, root } from './command.js'
 
 afterAll(removeProjects)
@@ -228,7 +229,6 @@ rule(
 
 rule('projects.6', 'routes and schedules that are changed are served and run as they are now, and no longer as they were', async () => {
   const config = (path: string) => `import { word } from './lib/word.ts'
-import { until } from '../support/until.js'
     export default {
       routes: [{ method: 'GET', path: '${path}', auth: false, handle: () => word }],
       schedules: [{ name: 'tick', cron: '* * * * * *', run: ({ documents }) => documents('api::note.note').create({ data: { name: word } }) }],
