@@ -12,6 +12,9 @@ const status = find('#status')
 const hint = find('#hint')
 const body = find('#body')
 
+/** Concurrent requests for the numbers of documents. */
+const maxConcurrent = 4
+
 /** The number of the last request: a slow response must not replace a later one. */
 let latest = 0
 
@@ -221,16 +224,13 @@ const first = document.querySelector('a[data-request]')?.getAttribute('href')
 if (first !== null && first !== undefined) send(first)
 else address.value = document.body.dataset.path ?? '/'
 
-/** Requests at the same time. */
-const atOnce = 4
-
 /** Fills in the number of documents of each list; `lists` have the path of a type, and an element for its number. */
 async function countDocuments(lists: Iterable<HTMLElement>): Promise<void> {
   const waiting = [...lists]
   const work = async (): Promise<void> => {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await countOne(next)
   }
-  await Promise.all(Array.from({ length: atOnce }, work))
+  await Promise.all(Array.from({ length: maxConcurrent }, work))
 }
 
 async function countOne(list: HTMLElement): Promise<void> {
