@@ -24,14 +24,14 @@ const setting = 'plugin_i18n_default_locale'
 /** Maximum characters of a code and of a given name, as in Strapi's admin panel. */
 const longest = { code: 35, name: 50 }
 
-/** Returns all locales in the order in which they were added, without the number of their documents, which takes long to count. */
+/** Returns all locales in order of creation, without the number of their documents, which is slow to count. */
 export async function readLocaleList(database: RowReader): Promise<readonly Omit<ListedLocale, 'documents'>[]> {
   const rows = await database.rows<{ code: string; name: string | null }>(sql`select code, name from i18n_locale order by id`)
   const standard = await defaultLocale(database)
   return rows.map(({ code, name }) => ({ code, name, isDefault: code === standard }))
 }
 
-/** Returns all locales in the order in which they were added. */
+/** Returns all locales in order of creation. */
 export async function listLocales(database: RowReader, model: Model): Promise<readonly ListedLocale[]> {
   const listed: ListedLocale[] = []
   for (const locale of await readLocaleList(database))

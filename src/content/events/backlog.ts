@@ -1,4 +1,4 @@
-// How many recorded events wait for a listener or webhook, and since when.
+// The number of recorded events pending for a listener or webhook, and the time of the oldest.
 import { sql } from 'kysely'
 import type { MainConnection } from '../../database/database.js'
 import { readCursors } from './cursors.js'

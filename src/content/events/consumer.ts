@@ -1,4 +1,4 @@
-// What receives events: a listener of the project or a webhook. It chooses events, the order that they need, and decides what follows from an attempt.
+// A consumer of events: a listener of the project or a webhook. It selects events and their ordering, and handles the results of attempts.
 import type { RawBuilder } from 'kysely'
 import type { EventHead, RecordedEvent } from './event-log.js'
 
@@ -20,7 +20,7 @@ export interface Consumer {
   readonly name: string
   /** The most events that are delivered at the same time. */
   readonly concurrency: number
-  /** The most events that wait for another attempt, or behind one that does, without holding up others. */
+  /** Maximum number of events pending for a retry, or queued after one, without blocking others. */
   readonly mostWaiting: number
   /** The longest that an attempt takes, and the longest pause between two, in milliseconds. */
   readonly longestAttempt: number

@@ -9,7 +9,7 @@ import { deleteLease, type Leases } from '../leases/leases.js'
 export interface Cursors {
   /** Gives new consumers the cursor `last`, because they do not get past events. */
   register(names: readonly string[], last: number): Promise<void>
-  /** The cursors of these consumers, as far as they have one. */
+  /** The existing cursors of these consumers. */
   read(names: readonly string[]): Promise<ReadonlyMap<string, Cursor>>
   /**
    * Acquires the lease of a consumer, whose attempts take at most `longestAttempt` milliseconds; null while another process has it, or if
@@ -18,7 +18,7 @@ export interface Cursors {
   acquire(name: string, longestAttempt: number): Promise<ConsumerLease | null>
 }
 
-/** Where a consumer is. */
+/** The position of a consumer. */
 export interface Cursor {
   /** Every event up to it was delivered or given up, or has a row. */
   readonly sequence: number

@@ -24,7 +24,6 @@ export interface Deliveries {
   close(within: number): Promise<void>
 }
 
-/** What deliveries depend on. */
 export interface DeliveriesOptions extends DeliveryParts {
   /** The names of all consumers of the installation, whether or not this process delivers to them. */
   consumers(): readonly string[]

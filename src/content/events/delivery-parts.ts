@@ -1,9 +1,8 @@
-// What all deliveries of a process share.
+// Shared state of all deliveries of a process.
 import type { MainConnection, WriteDatabase } from '../../database/database.js'
 import type { Cursors } from './cursors.js'
 import type { EventLog } from './event-log.js'
 
-/** What deliveries share. */
 export interface DeliveryParts {
   readonly log: EventLog
   readonly cursors: Cursors
@@ -18,7 +17,7 @@ export interface DeliveryParts {
   failed(consumer: string, error: unknown): void
 }
 
-/** How many attempts a process makes at the same time, whoever the consumers are. */
+/** Maximum number of concurrent attempts of a process, for all consumers. */
 export interface AttemptSlots {
   readonly most: number
   taken: number

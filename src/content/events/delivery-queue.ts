@@ -24,22 +24,22 @@ export interface DeliveryQueue {
   take(now: number): QueuedEvent | null
   /** Ends the attempt of an event, which leaves the queue, or stays in it as `next`. */
   end(event: QueuedEvent, next: QueuedEvent | null): void
-  /** Events that are not stored, behind one that waits for another attempt or is among these. */
+  /** Unstored events, queued after one that is pending for a retry or after one of these. */
   blockedBy(failed: readonly QueuedEvent[]): readonly QueuedEvent[]
   /** Notes that the database has a row for this event. */
   stored(event: QueuedEvent): void
-  /** How many events are stored, and how many are not. */
+  /** The numbers of stored and unstored events. */
   counts(): { readonly stored: number; readonly unstored: number }
   /** The lowest sequence that is not stored, but for these; null if there is none. */
   firstUnstored(except: ReadonlySet<number>): number | null
   /** When the next event may be attempted; null if there is none, or all are being attempted. Milliseconds since 1970. */
   nextDue(): number | null
-  /** How many events are being attempted. */
+  /** The number of events with a running attempt. */
   running(): number
 }
 
 export function openDeliveryQueue(): DeliveryQueue {
-  /** By ordering key, in the order in which keys get their turns; events of a key in the order of their sequences. */
+  /** By ordering key, in round-robin order; events of a key in the order of their sequences. */
   const queues = new Map<string, QueuedEvent[]>()
   /** The keys whose first event is being attempted. */
   const running = new Set<string>()
@@ -80,7 +80,7 @@ export function openDeliveryQueue(): DeliveryQueue {
       events.delete(event.sequence)
       const rest = queues.get(event.orderingKey)!.filter(({ sequence }) => sequence !== event.sequence)
       queues.delete(event.orderingKey)
-      // Behind all others, so that each key gets its turn.
+      // At the end, so that each key gets its turn.
       if (rest.length > 0) queues.set(event.orderingKey, rest)
     },
     blockedBy: (failed) => {

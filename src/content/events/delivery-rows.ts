@@ -23,12 +23,12 @@ export interface AttemptResult {
   readonly pausedUntil: number
 }
 
-/** What is stored about the deliveries to a consumer. */
+/** The stored state of the deliveries to a consumer. */
 export interface DeliveryProgress {
   readonly consumer: string
   readonly cursor: number
   readonly results: readonly AttemptResult[]
-  /** Events that wait from now on behind others. */
+  /** Events that are now queued after others. */
   readonly blocked: readonly QueuedEvent[]
 }
 
@@ -45,7 +45,7 @@ interface DeliveryRow {
 const name = 'octavo_deliveries'
 const table = sql.table(name)
 
-/** Reads what waits for a consumer, and what lies beyond its cursor. */
+/** Reads the pending events of a consumer, and those beyond its cursor. */
 export async function readDeliveries(database: Pick<MainConnection, 'rows'>, consumer: string, cursor: number): Promise<StoredDeliveries> {
   const rows = await database.rows<DeliveryRow>(
     sql`select sequence, ordering_key, state, attempts, due_at from ${table}
@@ -95,13 +95,13 @@ const deletePassed = (consumer: string, cursor: number) =>
   sql`delete from ${table} where consumer = ${consumer} and sequence <= ${cursor} and (state = 'done'
     or (state = 'failed' and sequence < (select coalesce(min(sequence), 0) from octavo_outbox)))`
 
-/** What waits for a consumer: when the next attempt is due, in milliseconds since 1970, and the oldest event. */
+/** Pending events of a consumer: the time of the next attempt, in milliseconds since 1970, and the oldest event. */
 export interface WaitingDeliveries {
   readonly due: number
   readonly first: number
 }
 
-/** Reads what waits, by consumer. An ordering key is due when its first event is; the due times of those behind it are 0. */
+/** Reads pending events, by consumer. An ordering key is due when its first event is; the due times of later ones are 0. */
 export async function readWaiting(database: Pick<MainConnection, 'rows'>): Promise<ReadonlyMap<string, WaitingDeliveries>> {
   const rows = await database.rows<{ consumer: string; due: number; first: number }>(
     sql`select consumer, min(due) as due, min(first) as first from (
@@ -117,7 +117,7 @@ export interface UnfinishedDelivery {
   readonly sequence: number
   /** Attempts so far. */
   readonly attempts: number
-  /** When the next attempt is due, in milliseconds since 1970; 0 if the event was given up, or waits behind another one. */
+  /** The time of the next attempt, in milliseconds since 1970; 0 if the event was given up, or is queued after another one. */
   readonly dueAt: number
 }
 

@@ -18,7 +18,7 @@ export interface Delivery {
   stop(): Promise<void>
 }
 
-/** Milliseconds for which a process keeps the lease after delivering all events, and until a failed statement is tried again. */
+/** Milliseconds for which a process retains the lease after delivering all events, and before it retries a failed statement. */
 const [keepLease, retryStore] = [300, 1_000]
 /** Milliseconds until it checks again while attempts are running, and while the next ones may not start. */
 const [whileRunning, whileThrottled] = [5_000, 250]
@@ -30,7 +30,7 @@ const longestTimer = 3_600_000
 interface DeliveryState {
   readonly wakeUp: WakeUp
   readonly signal: AbortSignal
-  /** What must be read before the next attempts: new events, or rows that others have changed. */
+  /** Required reads before the next attempts: new events, or rows that others have changed. */
   readonly due: { events: boolean; rows: boolean }
   isDraining: boolean
   /** Moments before which no event is sent, or no further events are read: too many wait. Milliseconds since 1970. */
@@ -84,7 +84,7 @@ export function openDelivery(consumer: Consumer, parts: DeliveryParts): Delivery
     consumer,
     wake: (rows = false) => wake(rows),
     resume: () => {
-      // What runs may not have stored its pause yet.
+      // Running attempts may not have stored their pause yet.
       if (running === null) state.pausedUntil = 0
     },
     drain: end,
@@ -150,7 +150,7 @@ async function read(inFlight: InFlight, due: DeliveryState['due']): Promise<void
   await inFlight.fill(hasNew)
 }
 
-/** How long to wait for something to do; null: there is nothing left. `isLast`: nothing will be due then. */
+/** Time until the next work; null: there is none. `isLast`: nothing will be due then. */
 interface Wait {
   readonly milliseconds: number
   readonly isLast: boolean

@@ -1,4 +1,4 @@
-// Reads recorded events: whole, or only what decides who gets them and in which order.
+// Reads recorded events: whole, or only the fields that decide about consumers and ordering.
 import { type RawBuilder, sql } from 'kysely'
 import type { MainConnection } from '../../database/database.js'
 import type { ContentEvent } from '../../foundation/public/events.js'
@@ -7,7 +7,7 @@ import type { ContentEvent } from '../../foundation/public/events.js'
 export interface EventHead {
   readonly sequence: number
   readonly event: string
-  /** What it is about: `api::article.article <documentId>`, or `file <id>`. */
+  /** Its subject: `api::article.article <documentId>`, or `file <id>`. */
   readonly subject: string
   /** Milliseconds since 1970. */
   readonly createdAt: number
@@ -23,8 +23,8 @@ export interface EventLog {
   /** Returns events with a higher sequence than `sequence`, oldest first. Older events may already be deleted. */
   after(sequence: number, limit?: number): Promise<readonly ContentEvent[]>
   /**
-   * Returns the events after `sequence` up to `limit` events and `bytes` bytes, oldest first; the first one whatever its size. What is deleted
-   * meanwhile is left out at the beginning.
+   * Returns the events after `sequence` up to `limit` events and `bytes` bytes, oldest first, and at least one. Events that are deleted
+   * concurrently are left out at the beginning.
    */
   batch(sequence: number, limit: number, bytes: number): Promise<readonly ContentEvent[]>
   /** The same without their content. */
@@ -108,7 +108,7 @@ const ofEntry =
   /^\{"event":"[^"]*","createdAt":"[^"]*","model":"[^"]*","uid":"([^"]*)","entry":\{"id":(\d+),"documentId":(?:"([^"]*)"|null)/
 const ofFile = /^\{"event":"[^"]*","createdAt":"[^"]*","media":\{"id":(\d+)/
 
-/** What an event is about, from the beginning of its payload. */
+/** The subject of an event, from the beginning of its payload. */
 function subjectOf(payload: string): string {
   const [, uid, id, documentId] = ofEntry.exec(payload) ?? []
   if (uid !== undefined) return `${uid} ${documentId ?? `row ${id}`}`

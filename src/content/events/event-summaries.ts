@@ -1,4 +1,4 @@
-// What a recorded event is about, without what the document contained then: enough to read the document as it is now.
+// The subject of a recorded event, without the content at that time: enough to read the current document.
 import type { MainConnection } from '../../database/database.js'
 import type { ContentEvent, EntryEventName } from '../../foundation/public/events.js'
 import { openEventLog } from './event-log.js'
@@ -15,7 +15,7 @@ export interface EntryEventSummary {
   readonly documentId: string
   /** Null for types that are not localized. */
   readonly locale: string | null
-  /** Whether the version has a moment of publication; it has one in types without drafts too. */
+  /** True if the version has a publication time, which also rows of types without drafts have. */
   readonly isPublished: boolean
 }
 
@@ -24,7 +24,7 @@ export interface EventBatch {
   readonly summaries: readonly EntryEventSummary[]
   /** The sequence of the first event that was read; null if there was none. */
   readonly first: number | null
-  /** The sequence up to which events were read. */
+  /** The sequence of the last event read. */
   readonly readTo: number
 }
 

@@ -18,24 +18,24 @@ export interface InFlight {
   fill(hasNew: boolean): Promise<void>
   /** Starts attempts. */
   start(): void
-  /** Whether attempts have ended whose results are not stored. */
+  /** True if attempts have ended whose results are not stored. */
   hasUnstored(): boolean
   /** Stores the results of attempts; false if that failed, or if another process has the lease. */
   store(): Promise<boolean>
-  /** Whether another process has the lease. */
+  /** True if another process has the lease. */
   isLost(): boolean
   isRunning(): boolean
-  /** Whether attempts that are due could not start: too many others are running, or the lease may be about to expire. */
+  /** True if due attempts could not start: too many others are running, or the lease may be about to expire. */
   isThrottled(): boolean
-  /** Whether so many events wait that no others are read. */
+  /** True if too many events are pending to read more. */
   isFull(): boolean
   /** When the next attempt is due, in milliseconds since 1970; null if none waits. */
   nextDue(): number | null
-  /** Waits for the attempts that are running, and stores what is not stored, unless that has just failed. */
+  /** Waits for running attempts, and stores unstored results, unless that has just failed. */
   end(): Promise<void>
 }
 
-/** What in-flight deliveries report, and how they are aborted. */
+/** Callbacks and the abort signal of in-flight deliveries. */
 export interface InFlightOptions {
   /** Aborts attempts. */
   readonly signal: AbortSignal
@@ -50,7 +50,7 @@ const window = 100
 /** Milliseconds until an event is read again that could not be read. */
 const retryRead = 1_000
 
-/** How far events were read, and the cursor that is stored. */
+/** The sequence of the last event read, and the stored cursor. */
 interface ReadPosition {
   readTo: number
   cursor: number
@@ -117,13 +117,13 @@ export function openInFlight(consumer: Consumer, parts: DeliveryParts, lease: Co
   }
 }
 
-/** How many further events may be read. */
+/** The number of further events that may be read. */
 function room(queue: DeliveryQueue, { mostWaiting }: Consumer): number {
   const { stored, unstored } = queue.counts()
   return stored >= mostWaiting ? 0 : window - unstored
 }
 
-/** Queues the events of rows. `latest`: what is due later was stored before the clock was set back, and is due now. */
+/** Queues the events of rows. `latest`: rows due later were stored before the clock was set back, and are due now. */
 function addRows(queue: DeliveryQueue, rows: readonly QueuedEvent[], latest: number): void {
   for (const row of rows) {
     const event = { ...row, dueAt: row.dueAt > latest ? 0 : row.dueAt }
@@ -164,7 +164,7 @@ function openAttempts(
   /** False if the attempt was not made. */
   async function attempt(queued: QueuedEvent): Promise<boolean> {
     const event = await log.read(queued.sequence)
-    // A process that was stopped meanwhile would send the event after later ones.
+    // A process that was suspended in the meantime would send the event after later ones.
     if (!lease.isValid()) return false
     const count = queued.attempts + 1
     const outcome = event === null ? consumer.missed(queued.sequence, count) : await consumer.deliver(event, count, signal)

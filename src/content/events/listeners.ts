@@ -3,7 +3,6 @@ import type { ContentEvent, EventListener } from '../../foundation/public/events
 import type { Consumer, DeliveryOutcome } from './consumer.js'
 import type { RecordedEvent } from './event-log.js'
 
-/** What listeners depend on. */
 export interface ListenerOptions {
   /** Attempts to deliver an event to a listener that fails. */
   readonly attempts: number

@@ -1,4 +1,4 @@
-// Opens the events of a service: the log of what has been recorded, the listeners of the project, and the webhooks of the installation.
+// Opens the events of a service: the event log, the listeners of the project, and the webhooks of the installation.
 import type { MainConnection, WriteDatabase } from '../../database/database.js'
 import type { EventListener } from '../../foundation/public/events.js'
 import { runCode } from '../../foundation/runtime/project-code.js'
@@ -20,7 +20,7 @@ export interface EventsOptions {
   readonly writer: WriteDatabase
   readonly listeners: readonly EventListener[]
   readonly webhooks: WebhookSettings
-  /** True: events are recorded although nobody may want them yet. */
+  /** True: events are recorded even without a consumer. */
   readonly records: boolean
   readonly limits: EventLimits
   /** The time of day. */
@@ -62,7 +62,7 @@ export interface Events {
   readonly streamed: StreamedEvents
   /** Reads what waits for the listeners and webhooks of the installation. */
   backlog(): Promise<EventBacklog>
-  /** Delivers for a moment what was recorded; the rest is delivered after the next start. */
+  /** Delivers recorded events for a short time; the rest is delivered after the next start. */
   close(): Promise<void>
 }
 

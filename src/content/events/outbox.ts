@@ -101,15 +101,15 @@ export function openOutbox({ context, dialect, database: { register, unregister 
   }
 }
 
-/** Records an event; `subject`: the members of its payload that say what it is about. */
+/** Records an event; `subject`: the members of its payload that identify its subject. */
 type Recorder = (transaction: Transaction, event: string, subject: string, now: number) => Promise<void>
 
 /** Keeps the last `outboxEvents` events, and up to `outboxBacklog` more that a consumer still needs. */
 function openRecorder({ commitOrder }: Dialect, { outboxEvents, outboxBacklog }: OutboxLimits, recording: Recording): Recorder {
-  /** Transactions that have the lock by which events are numbered in the order of commits. */
+  /** Transactions that have the lock for numbering events in commit order. */
   const inCommitOrder = new WeakSet<Transaction>()
   return async (transaction, event, subject, now) => {
-    // Whoever reads up to a number must not miss a smaller one that is committed later.
+    // A reader up to a number must not miss a smaller one that is committed later.
     if (commitOrder !== null && !inCommitOrder.has(transaction)) {
       inCommitOrder.add(transaction)
       transaction.follow(commitOrder)
@@ -122,7 +122,7 @@ function openRecorder({ commitOrder }: Dialect, { outboxEvents, outboxBacklog }:
     // In this transaction, so that no process can count the event as past.
     for (const name of recording.unregistered()) transaction.follow(registration(name, id - 1))
     if (id <= outboxEvents || id % Math.min(pruneEvery, outboxEvents) !== 0) return
-    // The event at a cursor stays too: it shows that none behind it was deleted.
+    // The event at a cursor is retained as well: it proves that no later one was deleted.
     const oldest = Math.max(id - outboxEvents - outboxBacklog, Math.min(id - outboxEvents, recording.neededFrom() - 1))
     await transaction.run(sql`delete from ${table} where sequence <= ${oldest}`)
   }

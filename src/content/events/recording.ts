@@ -1,12 +1,12 @@
-// Whether changes are recorded as events, which ones, and how long they are kept.
+// Decides which changes are recorded as events, and how long these are stored.
 
-/** Who wants events. */
+/** The consumers of events. */
 export interface Recording {
-  /** Whether anybody wants any event: otherwise nothing is recorded, and writes have no overhead. */
+  /** False: there are no consumers, so nothing is recorded, and writes have no overhead. */
   isOn(): boolean
   /** Calls `changed` whenever `isOn` may return something else. */
   onChange(changed: () => void): void
-  /** Whether anybody wants events of this name. */
+  /** True if a consumer wants events of this name. */
   wants(event: string): boolean
   /** The names of consumers that get events from the next one on and have no cursor yet. */
   unregistered(): readonly string[]

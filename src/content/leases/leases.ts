@@ -14,7 +14,7 @@ export interface Leases {
   close(): void
 }
 
-/** What happens with a lease. */
+/** Events of a lease. */
 export interface LeaseOptions {
   /** Executed in the transaction that acquires the lease; if it resolves to false, the lease is not acquired. */
   also?(transaction: Transaction): Promise<boolean>
@@ -26,7 +26,7 @@ export interface LeaseOptions {
 export interface WorkLease {
   /** True if the owner before has not released it: it ended, or was taken for ended. */
   readonly isTakenOver: boolean
-  /** False if another owner might acquire the lease within so many milliseconds: no work that takes so long may begin. */
+  /** False if another owner might acquire the lease within this time: no work that takes as long may begin. */
   isValid(within: number): boolean
   /** True if another owner has acquired the lease, or its row was deleted. */
   isLost(): boolean
@@ -43,7 +43,7 @@ interface LeaseRow {
 
 const tableName = 'octavo_leases'
 const table = sql.table(tableName)
-/** Milliseconds for what is between a heartbeat and the moment at which another process sees it. */
+/** Allowance in milliseconds between a heartbeat and its visibility to another process. */
 const leeway = 2_000
 
 /** The statement after which a lease is lost, and that nothing is left of. */
@@ -91,7 +91,7 @@ export function openLeases(database: Pick<MainConnection, 'rows'>, writer: Lease
   }
 }
 
-/** Where leases are written. */
+/** The storage of leases. */
 export type LeaseWriter = Pick<WriteDatabase, 'transaction' | 'run'>
 
 const released = (name: string, owner: string) =>
@@ -103,7 +103,7 @@ interface OpenedLease {
   readonly isTakenOver: boolean
   /** A moment before the lease was stored, by the clock that stops while the process is paused, and by one that does not. */
   readonly since: { readonly running: number; readonly always: number }
-  /** What ends the leases of this process. */
+  /** Ends the leases of this process. */
   readonly held: Set<() => void>
   doubted(): void
   failed(error: unknown): void

@@ -1,4 +1,4 @@
-// Which process owns a lease. Owners store heartbeats in the database; a lease expires when its owner has ended, or its heartbeats have
+// Owners of leases. Owners store heartbeats in the database; a lease expires when its owner has ended, or its heartbeats have
 // stopped.
 import { randomUUID } from 'node:crypto'
 import { readFileSync, readlinkSync } from 'node:fs'
@@ -51,7 +51,7 @@ function hasEnded(owner: string): boolean {
 }
 
 /**
- * Where process ids mean the same: containers may share a host name, and each counts its processes by itself; copies of a virtual machine
+ * The scope of process ids: containers may share a host name, but count their processes separately; copies of a virtual machine
  * share that too, but each was started by itself.
  */
 const machine = (): string => {

@@ -18,7 +18,7 @@ export interface CropParts {
 }
 
 /**
- * Does something with a part of a stored picture, which is a received file meanwhile.
+ * Runs work with a part of a stored picture, which is a received file in the meantime.
  * @throws ApiError 404 where the storage lacks the file, 503 where it cannot be reached, 400 for what cannot be cropped like this
  */
 export async function withCropped<Result>(

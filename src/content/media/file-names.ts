@@ -34,7 +34,7 @@ export function extensionOf(name: string): string {
 /** Counted as columns count: a character beyond 16 bits is one. */
 const isTooLong = (name: string): boolean => name.length > longestName && [...name].length > longestName
 
-/** Generates a unique key for a file called `name`: readable, but impossible to guess. As in Strapi, the extension of what was `sent` is left out. */
+/** Generates a unique key for a file called `name`: readable, but impossible to guess. As in Strapi, without the extension of `sent`. */
 export function newHash(name: string, sent: string): string {
   const base = name.slice(name.lastIndexOf('/') + 1)
   const dot = sent.lastIndexOf('.')

@@ -7,7 +7,7 @@ import { linksOf } from '../../model/schema/owners.js'
 import type { Model } from '../../model/schema/types.js'
 import { insertRow, updateRow } from '../documents/store/rows.js'
 
-/** A folder as far as files depend on it. */
+/** The part of a folder that files depend on. */
 export interface FolderPlace {
   readonly id: number
   /** The ids of folders in `path_id`, from the root to this one, such as `/1/4`. */
@@ -37,11 +37,11 @@ const columns = sql`f.id, f.document_id as ${sql.ref('documentId')}, f.name, f.p
   f.created_at as ${sql.ref('createdAt')}, f.updated_at as ${sql.ref('updatedAt')}, f.created_by_id as ${sql.ref('createdBy')}
   from upload_folders f left join upload_folders_parent_lnk l on l.folder_id = f.id`
 
-/** Which folders. */
+/** Criteria for folders. */
 export interface WantedFolders {
   /** Null: those in the root; undefined: all. */
   readonly parent?: number | null | undefined
-  /** A part of the name, whatever its case. */
+  /** A part of the name, case-insensitive. */
   readonly q?: string | undefined
   /** Only higher ids. */
   readonly after: number | null
@@ -67,14 +67,14 @@ export async function readFolder(database: RowReader, id: number): Promise<Folde
   return (await foldersWithIds(database, [id]))[0] ?? null
 }
 
-/** True where one folder is the other or lies in it. */
+/** True if the folders are equal or nested. */
 export const isWithin = (inner: FolderPlace, outer: FolderPlace): boolean => `${inner.path}/`.startsWith(`${outer.path}/`)
 
 /** True for the paths at and below a folder; they consist of digits and slashes. */
 const below = (column: RawBuilder<unknown>, { path }: FolderPlace): RawBuilder<unknown> =>
   sql`(${column} = ${path} or ${column} like ${`${path}/%`})`
 
-/** The ids of some folders and of all that lie in them. */
+/** The ids of some folders and of all nested ones. */
 export async function folderIdsBelow(database: RowReader, folders: readonly FolderPlace[]): Promise<readonly number[]> {
   if (folders.length === 0) return []
   const places = sql.join(
@@ -84,7 +84,7 @@ export async function folderIdsBelow(database: RowReader, folders: readonly Fold
   return (await database.rows<{ id: number }>(sql`select id from upload_folders where ${places} order by id`)).map(({ id }) => id)
 }
 
-/** The ids of the files in these folders and in all that lie in them; at most `most`. */
+/** The ids of the files in these folders and in all nested ones; at most `most`. */
 export async function fileIdsBelow(database: RowReader, folders: readonly FolderPlace[], most: number): Promise<readonly number[]> {
   if (folders.length === 0) return []
   const places = sql.join(
@@ -94,7 +94,7 @@ export async function fileIdsBelow(database: RowReader, folders: readonly Folder
   return (await database.rows<{ id: number }>(sql`select id from files where ${places} order by id limit ${most}`)).map(({ id }) => id)
 }
 
-/** True if a folder has another folder of this name, whatever its case is there. */
+/** True if a folder has another folder of this name, case-insensitively. */
 export async function hasFolderNamed(database: RowReader, parent: number | null, name: string, except: number | null): Promise<boolean> {
   const inParent = parent === null ? sql`l.inv_folder_id is null` : sql`l.inv_folder_id = ${parent}`
   const found = await database.rows<{ id: number; name: string }>(sql`select f.id, f.name from upload_folders f
@@ -108,7 +108,7 @@ export interface NewFolder {
   readonly documentId: string
   readonly name: string
   readonly parent: FolderPlace | null
-  /** The row id of an administrator; null: nobody. */
+  /** The row id of an administrator; null: none. */
   readonly createdBy: number | null
 }
 
@@ -144,7 +144,7 @@ export async function markFolder(tx: Transaction, id: number, by: number, now: n
   updateRow(tx, 'upload_folders', id, { updated_at: now, updated_by_id: by })
 }
 
-/** Moves a folder with all that lies in it; false where a path would be too long. The caller knows that `to` does not lie in it. */
+/** Moves a folder with its content; false if a path would be too long. The caller ensures that `to` is not nested in it. */
 export async function moveFolder(tx: Transaction, model: Model, folder: FolderPlace, to: FolderPlace | null): Promise<boolean> {
   const own = folder.path.slice(folder.path.lastIndexOf('/'))
   const path = `${to?.path ?? ''}${own}`
@@ -166,7 +166,7 @@ export async function deleteFolders(tx: Transaction, ids: readonly number[]): Pr
   if (ids.length > 0) await tx.run(sql`delete from upload_folders where id in (${sql.join([...ids])})`)
 }
 
-/** The folder that a file lies in; null: the root. */
+/** The folder of a file; null: the root. */
 export async function folderOfFile(database: RowReader, file: number): Promise<FolderPlace | null> {
   const [folder = null] = await database.rows<FolderPlace>(
     sql`select f.id, f.path from upload_folders f join files_folder_lnk l on l.folder_id = f.id where l.file_id = ${file}`,
@@ -174,7 +174,7 @@ export async function folderOfFile(database: RowReader, file: number): Promise<F
   return folder
 }
 
-/** Puts a file behind those that a folder has; null: it lies in none. */
+/** Puts a file after the others of a folder; null: the root. */
 export async function putIntoFolder(tx: Transaction, model: Model, file: number, folder: FolderPlace | null): Promise<void> {
   if (folder !== null) await tx.run(linkLast(linksOf(model, fileType, 'folder'), file, folder.id))
 }

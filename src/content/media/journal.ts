@@ -1,5 +1,5 @@
 // A journal of file operations in progress. An entry is written before the first file changes and resolved afterwards, so that files left
-// behind by a crash or an unavailable storage can be cleaned up.
+// orphaned by a crash or an unavailable storage can be cleaned up.
 import { randomUUID } from 'node:crypto'
 import { constants } from 'node:fs'
 import { open, readdir, readFile, rm } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-// Keeps the files of the uploads folder as they are at a moment, by links of their own, and finds out which of them have changed since.
+// Snapshots the uploads folder with separate hard links, and finds files that have changed since.
 // Replacements and deletions only change names, so a link keeps the bytes.
 import { randomUUID } from 'node:crypto'
 import { type Dirent, linkSync, lstatSync, readdirSync, readFileSync, rmSync, type Stats } from 'node:fs'
@@ -8,7 +8,7 @@ import { openStagingFolder } from './staging.js'
 /** A file as it was kept. */
 export interface KeptFile {
   readonly path: string
-  /** False: the path is not a link of our own, and the file is another one by now. */
+  /** False: the path is not one of our links, and the file has been replaced. */
   isUnchanged(): boolean
 }
 
@@ -22,7 +22,7 @@ export interface LaterFiles {
 
 /** Files that are kept. */
 export interface KeptFiles {
-  /** Keeps all files of the folder but hidden ones as they are now, in place of what was kept. Names that have no file are not kept. */
+  /** Replaces the snapshot by the current files of the folder, except hidden ones. Names without a file are left out. */
   keepAll(): void
   /** Keeps these files as they are now. */
   keep(names: Iterable<string>): void
@@ -38,7 +38,7 @@ interface Kept {
   readonly identity: string
 }
 
-/** Replaced files are other files; what is written in place shows in the time and the size. */
+/** Replaced files have another inode; in-place writes change the time and the size. */
 const identityOf = ({ dev, ino, mtimeMs, size }: Stats): string => `${dev}:${ino}:${mtimeMs}:${size}`
 
 /** Null: there is no file, but something else or nothing. */
@@ -111,7 +111,7 @@ function lookAt(uploads: string, kept: ReadonlyMap<string, Kept>, { linkedFrom, 
     changed: (names) => [...names].filter((name) => (identities.get(name) ?? null) !== (kept.get(name)?.identity ?? null)),
     keepReplacements: (ids) => {
       for (const { id, to, path } of replacements) {
-        // Where the folder takes no links, the file may have taken its place by now.
+        // If the folder does not support links, the file may have been replaced.
         if (ids.has(id)) keepAt(to, identityAt(path) === null ? join(uploads, to) : path)
       }
     },
@@ -124,7 +124,7 @@ const namesIn = (folder: string): readonly string[] =>
     .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
     .map(({ name }) => name)
 
-/** What is in a folder, which may be missing. */
+/** The content of a folder, which may be missing. */
 function entriesOf(folder: string): readonly Dirent[] {
   try {
     return readdirSync(folder, { withFileTypes: true })

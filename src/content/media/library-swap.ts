@@ -9,7 +9,7 @@ import { clearAbandoned, openStagingFolder } from './staging.js'
 import { openStorages, type Storages } from './storage/open.js'
 import type { Storage } from './storage/storage.js'
 
-/** A complete local file that is to be stored; it may be moved. */
+/** A complete local file that will be stored; it may be moved. */
 export interface NewFileContent {
   readonly path: string
   readonly mime: string
@@ -17,7 +17,7 @@ export interface NewFileContent {
 
 /** A swap whose files are stored. */
 export interface LibrarySwap {
-  /** What the transaction inserts into `octavo_file_swaps`. */
+  /** The rows that the transaction inserts into `octavo_file_swaps`. */
   readonly id: string
   /** Puts files in place if the transaction was committed, and deletes what no row names. What fails is done by the next start. */
   settle(): Promise<void>
@@ -25,7 +25,7 @@ export interface LibrarySwap {
 
 /** The media library of a command. */
 export interface LibrarySwaps {
-  /** A folder for files that are to be stored; gone after `close`. */
+  /** A folder for files that will be stored; deleted by `close`. */
   readonly folder: string
   /** The storage of new files: the value of the column `provider`, and the URL of a file. */
   readonly provider: string
@@ -103,7 +103,7 @@ async function begin(
   }
 }
 
-/** Files that take the places of others wait beside them under names of their own. */
+/** Replacement files are stored next to the originals under temporary names. */
 async function movesOf(storage: Storage, names: readonly string[]): Promise<readonly (readonly [from: string, to: string])[]> {
   const moves: (readonly [string, string])[] = []
   for (let start = 0; start < names.length; start += together) {

@@ -48,7 +48,7 @@ export interface Library {
   /** Replaces the content of a file, keeping its URL. @throws ApiError 404 */
   replace(id: number, file: Received, info: FileInfo, scope: LibraryScope): Promise<void>
   /**
-   * Cuts a part out of a picture: as a file beside it, or in its place. Returns the id of the file with the part.
+   * Crops a picture: as an additional file, or replacing it. Returns the id of the resulting file.
    * @throws ApiError 404; 400 for what cannot be cropped like this
    */
   crop(id: number, part: CropBox, place: 'beside' | 'instead', scope: LibraryScope): Promise<number>
@@ -68,7 +68,7 @@ export interface FormLimits {
   readonly uploadConcurrency: number
 }
 
-/** What a change of the library belongs to. */
+/** The origin of a change of the library. */
 export interface LibraryScope {
   readonly model: Model
   /** Null if no events are recorded. */
@@ -139,7 +139,7 @@ export function openLibrary(parts: LibraryParts): Library {
   }
 }
 
-/** Whose turn it is where work waits. */
+/** The owner of the turn in queues. */
 const callerOf = ({ author, caller }: LibraryScope): string =>
   author === undefined ? (caller ?? 'the project') : `administrator ${author.id}`
 

@@ -65,7 +65,7 @@ async function detectType(path: string, head: Uint8Array): Promise<string | null
 
 const pngSignature = Buffer.from('89504e470d0a1a0a', 'hex')
 
-/** Binary formats that start with two letters, with which a text may start as well. */
+/** Binary formats with a signature of two letters, which a text may also start with. */
 const startLikeText = new Set(['image/bmp', 'application/x-msdownload'])
 
 /** Decodes UTF-8 text, whose last character may be incomplete; null for other bytes. */
@@ -107,7 +107,7 @@ export function checkMediaType({ mime: type, ext, detected }: MediaType, { allow
     throw new ApiError('ValidationError', `Files of the type ${actual === named ? named : `${actual} named ${ext}`} are not allowed`)
 }
 
-/** Kinds of which a browser shows each as what it is, whichever of them the address says. */
+/** Kinds that a browser detects by content, independent of the URL's extension. */
 const interchangeable = /^(?:image\/(?!svg)|text\/|audio\/|video\/)/
 
 /** A stored file whose content is replaced. */

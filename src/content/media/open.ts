@@ -94,7 +94,7 @@ export async function openUploads(
   }
 }
 
-/** Opens the staging folder, and tries the place to which files go from there. */
+/** Opens the staging folder, and tests whether files can be moved from there to the storage. */
 async function openPlaces({ uploadsFolder, storage }: Config): Promise<StagingFolder> {
   const staging = await openStagingFolder(uploadsFolder)
   if (storage.provider !== 'local') return staging

@@ -21,7 +21,7 @@ export interface PrepareParts {
   readonly storages: Storages
 }
 
-/** The names of a file: the one that is shown, and those of which its name in the storage consists. */
+/** The names of a file: the displayed one, and the parts of its name in the storage. */
 export interface FileNames {
   readonly name: string
   readonly hash: string

@@ -78,7 +78,7 @@ async function write(path: string, content: AsyncIterable<Uint8Array>, fileBytes
   }
 }
 
-/** A digest of what was received. @throws ApiError 503 if the disk fails */
+/** A digest of the received bytes. @throws ApiError 503 if the disk fails */
 export async function digestOf({ path }: Received): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(path), hash).catch((error: unknown) => {

@@ -140,7 +140,7 @@ export async function linkedRowExists(database: MainConnection, { shape: { table
   return (await database.rows(sql`select 1 from ${sql.table(table)} where id = ${id}`)).length > 0
 }
 
-/** Where and when a file is made. */
+/** The folder, creator and time of a new file. */
 export interface NewFilePlace {
   readonly model: Model
   readonly folder: FolderPlace | null
@@ -148,7 +148,7 @@ export interface NewFilePlace {
   readonly now: number
 }
 
-/** Inserts a file and returns its id. `createdBy`: the row id of an administrator; null: nobody. */
+/** Inserts a file and returns its id. `createdBy`: the row id of an administrator; null: none. */
 export async function insertFile(tx: Transaction, file: NewFile, { model, folder, createdBy, now }: NewFilePlace): Promise<number> {
   const id = await tx.insert(sql`
     insert into files (document_id, name, alternative_text, caption, focal_point, width, height, formats, hash, ext, mime, size, url, provider,

@@ -28,7 +28,7 @@ export function signingOf({ storage, secrets }: Pick<Config, 'storage' | 'secret
 /** Derives the signing key for local files from the JWT secret. */
 const localSecret = (jwtSecret: string): string => createHmac('sha256', jwtSecret).update('octavo: addresses of files').digest('hex')
 
-/** Checks the URL of a private file; returns the seconds for which it is still valid, or null. */
+/** Checks the URL of a private file; returns its remaining validity in seconds, or null. */
 export type CheckAddress = (name: string, query: string) => number | null
 
 /** Returns the check for URLs below /uploads/; null if the files are public. */

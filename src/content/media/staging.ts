@@ -52,7 +52,7 @@ export async function openStagingFolder(uploads: string): Promise<StagingFolder>
         return await work()
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
-        // Another caller may have created it again meanwhile.
+        // Another caller may have created it again concurrently.
         if (!(await exists(join(folder, lockFileName)))) {
           restoring ??= restore().finally(() => {
             restoring = null
@@ -87,7 +87,7 @@ function lockOf(folder: string): FileLock | null {
 
 /**
  * Deletes the staging folders of stopped processes, after `recover` has resolved the journal entries in them. The lock keeps other
- * processes away meanwhile.
+ * processes away in the meantime.
  */
 export async function clearAbandoned(uploads: string, own: StagingFolder, recover: (folder: string) => Promise<void>): Promise<void> {
   for (const entry of await readdir(stagingRoot(uploads), { withFileTypes: true })) {
@@ -104,7 +104,7 @@ export async function clearAbandoned(uploads: string, own: StagingFolder, recove
   }
 }
 
-/** Whether a process is running that has a staging folder in the uploads folder. */
+/** True if a running process has a staging folder in the uploads folder. */
 export async function hasRunningOwner(uploads: string): Promise<boolean> {
   for (const folder of await stagingFolders(uploads)) {
     const lock = lockOf(folder)
@@ -114,10 +114,10 @@ export async function hasRunningOwner(uploads: string): Promise<boolean> {
   return false
 }
 
-/** Deletes the place of all staging folders, which nobody has any more. */
+/** Deletes the parent of all staging folders, which are unused. */
 export const removeStaging = (uploads: string): Promise<void> => rm(stagingRoot(uploads), { recursive: true, force: true })
 
-/** Whether stopped processes have left anything. */
+/** True if stopped processes have left anything. */
 export const hasAbandoned = async (uploads: string): Promise<boolean> => (await stagingFolders(uploads)).length > 0
 
 async function stagingFolders(uploads: string): Promise<readonly string[]> {

@@ -1,4 +1,4 @@
-// The bytes of stored files, for an export: read from the uploads folder, where they are kept from the start by links of their own, or
+// The bytes of stored files, for an export: read from the uploads folder, where hard links preserve them from the start, or
 // fetched from the storage that the project uses. An address in a row that leads anywhere else is not asked.
 import { randomUUID } from 'node:crypto'
 import { constants, createReadStream, createWriteStream } from 'node:fs'
@@ -34,7 +34,7 @@ export interface StoredFile {
  */
 export type Absence = 'absent' | 'elsewhere'
 
-/** Where the bytes of files are. */
+/** The location of files. */
 export interface StoredFiles {
   /** Keeps a file as it is now, if that is possible. */
   pin(file: NamedFile): Promise<void>
@@ -43,7 +43,7 @@ export interface StoredFiles {
   close(): Promise<void>
 }
 
-/** Opens the files of a project. What is needed meanwhile lies in a staging folder, which other processes clean up after a crash. */
+/** Opens the files of a project. Temporary files are in a staging folder, which other processes clean up after a crash. */
 export async function openStoredFiles(config: Config): Promise<StoredFiles> {
   const { uploadsFolder, storage, limits } = config
   // A folder that cannot be written to is read as it is.
@@ -99,7 +99,7 @@ export async function openStoredFiles(config: Config): Promise<StoredFiles> {
   }
 }
 
-/** Links are not followed. What is appended meanwhile is not read. */
+/** Links are not followed. Bytes appended concurrently are not read. */
 async function fileAt(path: string): Promise<StoredFile | null> {
   const stats = await lstat(path).catch(() => null)
   if (stats?.isFile() !== true) return null

@@ -1,4 +1,4 @@
-// Whether a restore of the project has begun and not ended: its note is in the uploads folder, and nothing else may use the project.
+// Detects an unfinished restore of the project: its note is in the uploads folder, and nothing else may use the project.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { ConfigError } from '../../foundation/errors/errors.js'

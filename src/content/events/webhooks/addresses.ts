@@ -1,4 +1,4 @@
-// Which addresses webhooks may be sent to. Whether a name leads to a private network is only known once it is resolved, so each address is
+// Permitted addresses of webhooks. A name may resolve to a private network, so each resolved address is
 // checked where the connection is made, in the form that the system connects to.
 import type { LookupFunction } from 'node:net'
 import { isIP } from 'node:net'

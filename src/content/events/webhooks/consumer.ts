@@ -1,4 +1,4 @@
-// A webhook as a consumer of events: events about one document, or one file, are delivered in order, those about others beside them.
+// A webhook as a consumer of events: events about one document or file are delivered in order, those about others concurrently.
 import type { MainConnection, WriteDatabase } from '../../../database/database.js'
 import type { WebhookResult } from '../../../foundation/runtime/metrics.js'
 import type { TraceAttributes, Tracing } from '../../../foundation/runtime/tracing.js'
@@ -22,7 +22,7 @@ export interface WebhookLimits extends RetryLimits, ResolveLimits {
   readonly webhookLog: number
 }
 
-/** What webhooks share. */
+/** Shared dependencies of webhooks. */
 export interface WebhookParts {
   readonly database: Pick<MainConnection, 'rows'>
   readonly writer: Pick<WriteDatabase, 'run'>
@@ -33,7 +33,7 @@ export interface WebhookParts {
   now(): number
   /** Called after each attempt, with the seconds that it took. */
   attempted(result: WebhookResult, seconds: number): void
-  /** Makes attempts traces of their own; null: no traces are collected. */
+  /** Starts a separate trace for each attempt; null: no traces are collected. */
   readonly tracing: Tracing | null
   /** Reports events that were given up. */
   givenUp(
@@ -44,7 +44,7 @@ export interface WebhookParts {
   ): void
 }
 
-/** Milliseconds for what an attempt does beside the request. */
+/** Milliseconds for the work of an attempt in addition to the request. */
 const besideRequest = 1_000
 
 /** A webhook as a consumer. `current`: the webhook as it is now. */
@@ -102,7 +102,7 @@ async function deliverTo(
   )
 }
 
-/** What a trace says of the response. */
+/** The attributes of the response in a trace. */
 const deliveryOf = ({ status }: WebhookResponse): { readonly attributes: TraceAttributes; readonly isFailed: boolean } => ({
   attributes: status === 0 ? { 'error.type': 'no response' } : { 'http.response.status_code': status },
   isFailed: status < 200 || status > 299,

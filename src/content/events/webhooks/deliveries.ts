@@ -1,4 +1,4 @@
-// Which webhooks this process delivers to: those that are enabled, from the moment at which it learns of them.
+// The webhooks that this process delivers to: enabled ones, as soon as it detects them.
 import type { MainConnection, WriteDatabase } from '../../../database/database.js'
 import { onceDone } from '../../../foundation/runtime/once-done.js'
 import type { Deliveries } from '../deliveries.js'
@@ -8,7 +8,6 @@ import { openWebhookRegistry, type WebhookRegistry } from './registry.js'
 import { consumerOf, type Webhook, webhookOf } from './webhook.js'
 import { endDeliveries } from './write.js'
 
-/** What webhooks depend on. */
 export interface WebhookDeliveriesOptions {
   readonly database: MainConnection
   readonly writer: WriteDatabase

@@ -1,4 +1,4 @@
-// Which headers a webhook may have: those that Node sends.
+// Permitted headers of a webhook: those that Node sends.
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 
 /** True for a name and a value that a request can carry as a header. */

@@ -16,7 +16,6 @@ export interface WebhookSettings {
   readonly deliver: boolean
 }
 
-/** What webhooks depend on. */
 export interface WebhookConsumersOptions extends Pick<WebhookParts, 'now' | 'givenUp' | 'attempted' | 'tracing'> {
   readonly database: Pick<MainConnection, 'rows'>
   readonly writer: Pick<WriteDatabase, 'run'>
@@ -50,7 +49,7 @@ export function openWebhookConsumers({
   let attempts = 0
   const attempted: WebhookConsumersOptions['attempted'] = (result, seconds) => {
     report(result, seconds)
-    // Processes may end before they have made so many attempts.
+    // Processes may end before this number of attempts.
     if (attempts++ % pruneEvery === 0) pruneAttempts(database, writer, limits.webhookLog).catch(failed)
   }
   const parts = { database, writer, sender, defaultHeaders: settings.defaultHeaders, limits, now, attempted, givenUp, tracing }

@@ -9,7 +9,7 @@ import { consumerOf, readWebhooks, type Webhook, webhookEvents, webhookOf } from
 export interface WebhookRegistry {
   /** Those that are enabled. */
   enabled(): readonly Webhook[]
-  /** Whether an enabled webhook wants an event of this name. */
+  /** True if an enabled webhook wants an event of this name. */
   wants(event: string): boolean
   /** The consumers of enabled webhooks that have no cursor yet: they get one with the first event that is recorded. */
   unregistered(): readonly string[]

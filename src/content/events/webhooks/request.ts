@@ -5,7 +5,6 @@ import { isHeader } from './header.js'
 import type { WebhookRequest } from './send.js'
 import type { Webhook } from './webhook.js'
 
-/** What is sent, and how it is signed. */
 export interface Message {
   /** The same for every attempt to deliver an event. */
   readonly id: string
@@ -26,7 +25,7 @@ const reserved = new Set(['connection', 'content-length', 'expect', 'keep-alive'
 
 /**
  * The request for a message. `defaults`: headers of all webhooks, which a webhook's own replace.
- * @returns a text about what is not valid instead, without the values of headers
+ * @returns a text about the invalid value instead, without the values of headers
  */
 export function requestOf(
   { url, headers }: Pick<Webhook, 'url' | 'headers'>,

@@ -1,4 +1,4 @@
-// Which events are sent to a webhook again.
+// Sends events to a webhook again.
 import type { MainConnection } from '../../../database/database.js'
 import { validationError } from '../../../foundation/errors/errors.js'
 import { readUnfinished } from '../delivery-rows.js'

@@ -3,7 +3,7 @@
 import { type LookupAddress, lookup } from 'node:dns'
 import { openQueue } from '../../../foundation/runtime/queue.js'
 
-/** Resolves a name. Rejects if that takes too long; the system may then go on for a while, and the name is refused meanwhile. */
+/** Resolves a name. Rejects after a timeout; until the system call ends, the name is refused. */
 export type Resolve = (name: string) => Promise<readonly LookupAddress[]>
 
 /** Limits of name resolution. */

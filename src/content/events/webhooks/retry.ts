@@ -1,4 +1,4 @@
-// What follows from the response of a webhook: whether the event counts as delivered, and when it is sent again.
+// Classifies the response of a webhook: whether the event counts as delivered, and the time of the next attempt.
 import type { WebhookResponse } from './send.js'
 
 /** Limits of retries. */
@@ -8,7 +8,7 @@ export interface RetryLimits {
   readonly webhookLongestPause: number
 }
 
-/** What follows from a response. `consumerPause`: milliseconds for which nothing is sent to the webhook. */
+/** The consequence of a response. `consumerPause`: milliseconds without requests to the webhook. */
 export type ResponseOutcome =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'failed'; readonly pause: number; readonly consumerPause: number }

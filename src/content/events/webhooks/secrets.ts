@@ -14,7 +14,7 @@ export interface WebhookSecrets {
 
 const name = 'octavo_webhooks'
 const table = sql.table(name)
-/** Bytes of a secret, and milliseconds for which a former one is used. */
+/** Bytes of a secret, and milliseconds for which a replaced one remains in use. */
 const [secretBytes, overlap] = [24, 86_400_000]
 
 const newSecret = (): string => `whsec_${randomBytes(secretBytes).toString('base64')}`

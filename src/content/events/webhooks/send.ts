@@ -7,12 +7,12 @@ import { type AddressRules, refusedCode } from './addresses.js'
 /** A request to a webhook. */
 export interface WebhookRequest {
   readonly url: string
-  /** Names and values in the order in which they are sent. */
+  /** Names and values in the order of sending. */
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Buffer
 }
 
-/** What came back. */
+/** The response. */
 export interface WebhookResponse {
   /** The status; 0 if there was no response. */
   readonly status: number

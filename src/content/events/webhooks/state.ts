@@ -1,4 +1,4 @@
-// What has become of the events of a webhook, for whoever manages it.
+// The delivery state of a webhook, for its management.
 import type { MainConnection } from '../../../database/database.js'
 import { readCursors } from '../cursors.js'
 import { readUnfinished } from '../delivery-rows.js'

@@ -6,7 +6,7 @@ import type { ResolveLimits } from './resolve.js'
 import { openSender, type SenderLimits, type WebhookResponse } from './send.js'
 import type { Webhook } from './webhook.js'
 
-/** The configuration of webhooks, as far as sending needs it. */
+/** The part of the webhook configuration needed for sending. */
 export interface SendingConfig {
   readonly webhooks: { readonly defaultHeaders: Readonly<Record<string, string>>; readonly allowPrivateAddresses: PrivateAddresses }
   readonly limits: SenderLimits & ResolveLimits

@@ -11,7 +11,7 @@ export interface Webhook {
   readonly id: number
   readonly name: string
   readonly url: string
-  /** Headers of its own, which may contain secrets. */
+  /** Custom headers, which may contain secrets. */
   readonly headers: Readonly<Record<string, string>>
   /** The names of the events that it wants; some may be unknown here. */
   readonly events: readonly string[]
@@ -32,7 +32,7 @@ export function webhookOf(consumer: string): number | null {
   return Number.isSafeInteger(id) ? id : null
 }
 
-/** What changes whenever webhooks change, or one gets its cursor: columns of tables. */
+/** Columns that change whenever webhooks change, or one gets its cursor. */
 export const webhookTables: Readonly<Record<string, readonly string[]>> = {
   strapi_webhooks: ['id', 'name', 'url', 'headers', 'events', 'enabled'],
   [consumerTable]: ['name'],

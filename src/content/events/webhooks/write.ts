@@ -1,4 +1,4 @@
-// Writes webhooks: rows of Strapi's table, and what Octavo keeps beside them.
+// Writes webhooks: rows of Strapi's table, and Octavo's additional rows.
 import { sql } from 'kysely'
 import { serviceTransaction, type Transaction, type WriteDatabase } from '../../../database/database.js'
 import { endOfPause, registration, removal } from '../cursors.js'
@@ -42,13 +42,13 @@ export async function deleteWebhook(transaction: Transaction, id: number): Promi
   await endDeliveriesIn(transaction, id)
 }
 
-/** Gives a webhook a cursor behind the last event, unless it has one. */
+/** Gives a webhook a cursor after the last event, unless it has one. */
 async function registerWebhook(transaction: Transaction, id: number): Promise<void> {
   // Events of writes that are being committed now may be delivered too.
   await transaction.run(registration(consumerOf(id), await openEventLog(transaction).last()))
 }
 
-/** Ends the deliveries of a webhook that was disabled or deleted, maybe by Strapi; not those of one that is enabled again meanwhile. */
+/** Ends the deliveries of a webhook that was disabled or deleted, maybe by Strapi, unless it is enabled again concurrently. */
 export function endDeliveries(writer: Pick<WriteDatabase, 'transaction'>, id: number): Promise<void> {
   return serviceTransaction(writer, (transaction) => endDeliveriesIn(transaction, id))
 }

@@ -80,7 +80,7 @@ function readGif(bytes: Bytes, most: number): Header | null {
   return { width: numberAt(bytes, 6, 2), height: numberAt(bytes, 8, 2), frames: Math.max(1, frames) }
 }
 
-/** How each kind of WebP stores the size in its first chunk. */
+/** The encoding of the size in the first chunk, for each kind of WebP. */
 const canvases: Readonly<Record<string, (bytes: Bytes) => readonly [width: number, height: number]>> = {
   'VP8 ': (bytes) => [numberAt(bytes, 26, 2) & 0x3fff, numberAt(bytes, 28, 2) & 0x3fff],
   VP8L: (bytes) => [1 + (numberAt(bytes, 21, 2) & 0x3fff), 1 + ((numberAt(bytes, 22, 3) >> 6) & 0x3fff)],

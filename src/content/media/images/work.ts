@@ -98,7 +98,7 @@ const withoutFormats: FromImageProcess = { kind: 'done', encoded: null }
 /** True if the library ran out of memory. */
 const isOutOfMemory = (error: unknown): boolean => /out of memory|unable to (?:malloc|allocate)|insufficient memory/i.test(String(error))
 
-/** The size at which an image is shown that is to be turned like this. */
+/** The displayed size of an image with this orientation. */
 const shownSize = ({ width, height }: ImageSize, orientation: number): ImageSize =>
   orientation >= 5 ? { width: height, height: width } : { width, height }
 
@@ -123,8 +123,8 @@ async function cropped(
 }
 
 /**
- * Encodes a still image again where it is to be made smaller or turned. The result is used if it is smaller, if it is turned, or if the
- * original tells more than its picture: how well a picture compresses must not decide what is published of its metadata.
+ * Re-encodes a still image that has to be resized or rotated. The result is used if it is smaller, if it is rotated, or if the
+ * original has metadata: the compression ratio must not decide about the publication of metadata.
  */
 async function encode(
   image: Sharp,

@@ -19,7 +19,7 @@ export type Outcome =
 export interface ImageWorker {
   /** Processes an image; one at a time. Never rejects. */
   work(request: ToImageProcess): Promise<Outcome>
-  /** False once the process cannot be used any more. */
+  /** False once the process is unusable. */
   isAlive(): boolean
   stop(): void
 }
@@ -76,7 +76,7 @@ export function startImageWorker(memory: number): ImageWorker {
 /** A message of the process, or its end. */
 type ProcessReport = Exclude<FromImageProcess, { readonly kind: 'ready' }> | 'lost' | 'died'
 
-/** The process, and whoever listens to it. */
+/** The process, and its listener. */
 interface ImageProcess {
   isAlive(): boolean
   /** Sets the listener for reports. */

@@ -7,7 +7,7 @@ import { Readable } from 'node:stream'
 import { makeUploadsFolder, onUploadsFolder } from '../../../foundation/config/uploads-folder.js'
 import type { Storage } from './storage.js'
 
-/** Whether a text is the name of a file in the folder: no path, and not the folder itself. */
+/** True if a text is the name of a file in the folder: not a path, and not the folder itself. */
 export const isStoredName = (name: string): boolean =>
   name !== '' && name !== '.' && name !== '..' && basename(name) === name && !name.includes('\\') && !name.includes('\0')
 

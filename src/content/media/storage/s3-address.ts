@@ -8,7 +8,7 @@ export interface Bucket {
   readonly path: string
 }
 
-/** Hosts for which bucket names cannot be subdomains. */
+/** Hosts that do not support bucket names as subdomains. */
 const withoutSubdomains = /^(?:localhost|\[.*\]|[\d.]+)$/
 
 type BucketConfig = Pick<S3Config, 'bucket' | 'region' | 'rootPath'> & Partial<Pick<S3Config, 'endpoint' | 'forcePathStyle'>>
@@ -55,7 +55,7 @@ export function objectNameAt(config: S3Config, url: string): string | null {
   return isObjectName(name) ? name : null
 }
 
-/** Whether a text names an object below the prefix: parts between slashes, none of which leads elsewhere. */
+/** True if a text names an object below the prefix: path segments without traversal. */
 export const isObjectName = (name: string): boolean => name.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
 
 /** A URL, or a part of one, as its name is written in the storage; unchanged where it cannot be decoded. */

@@ -118,7 +118,7 @@ async function readObject(
       failure = error.message
       return null
     })
-    // An error that nobody waits for yet is thrown where the bytes are read.
+    // An unobserved error is thrown when the bytes are read.
     if (response?.statusCode === 200) return response.on('error', () => {})
     if (response === null) continue
     const { status, text } = await readOutcome(response)
@@ -195,7 +195,7 @@ function limitTime(sending: ClientRequest, { storageTimeout, storageIdleTimeout 
   sending.on('close', () => clearTimeout(timer))
   sending.setTimeout(storageIdleTimeout)
   sending.on('timeout', () => {
-    // Bytes that nobody has taken yet: the reader is slow, not the storage.
+    // Unread bytes: the reader is slow, not the storage.
     if ((response?.readableLength ?? 0) > 0) sending.setTimeout(storageIdleTimeout)
     else end(`after ${seconds(storageIdleTimeout)} without progress`)
   })

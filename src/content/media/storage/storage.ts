@@ -14,7 +14,7 @@ export interface Storage {
    * @throws ApiError 503 if a remote storage rejects it.
    */
   put(path: string, name: string, mime: string): Promise<void>
-  /** Whether there is a file of this name. @throws ApiError 503 if a remote storage does not say */
+  /** True if there is a file of this name. @throws ApiError 503 if a remote storage does not respond */
   has(name: string): Promise<boolean>
   /**
    * The bytes of the file of this name; null: there is none. It takes as long as bytes keep coming.
@@ -30,7 +30,7 @@ export interface Storage {
   close(): void
 }
 
-/** How a file is read. */
+/** Options for reading a file. */
 export interface ReadingOptions {
   /** A file that the storage denies counts as none: a key that may not list the bucket is denied those that are not there. */
   readonly deniedIsMissing?: boolean
