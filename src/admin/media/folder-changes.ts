@@ -1,8 +1,8 @@
 // Folders of the media library: made, renamed, moved and deleted, and many files and folders at once.
 
+import type { FolderRow } from '../../content/media/folders.js'
 import {
   deleteFolders,
-  type FolderRow,
   fileIdsBelow,
   folderIdsBelow,
   foldersWithIds,

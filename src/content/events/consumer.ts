@@ -1,6 +1,9 @@
 // A consumer of events: a listener of the project or a webhook. It selects events and their ordering, and handles the results of attempts.
+// And the shared state of all deliveries of a process.
 import type { RawBuilder } from 'kysely'
-import type { EventHead, RecordedEvent } from './event-log.js'
+import type { MainConnection, WriteDatabase } from '../../database/database.js'
+import type { Cursors } from './cursors.js'
+import type { EventHead, EventLog, RecordedEvent } from './event-log.js'
 
 /** The outcome of an attempt to deliver an event. */
 export type DeliveryOutcome = {
@@ -32,4 +35,24 @@ export interface Consumer {
   deliver(event: RecordedEvent, attempt: number, signal: AbortSignal): Promise<DeliveryOutcome>
   /** Called instead for an event that was deleted from the outbox while it waited. */
   missed(sequence: number, attempt: number): DeliveryOutcome
+}
+
+export interface DeliveryParts {
+  readonly log: EventLog
+  readonly cursors: Cursors
+  readonly database: Pick<MainConnection, 'rows'>
+  readonly writer: Pick<WriteDatabase, 'transaction'>
+  readonly slots: AttemptSlots
+  /** No event up to this sequence was ever deleted. */
+  readonly outboxEvents: number
+  /** The time of day. */
+  now(): number
+  /** Reports failures, and events that were deleted before delivery. */
+  failed(consumer: string, error: unknown): void
+}
+
+/** Maximum number of concurrent attempts of a process, for all consumers. */
+export interface AttemptSlots {
+  readonly most: number
+  taken: number
 }

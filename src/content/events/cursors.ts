@@ -1,9 +1,9 @@
-// The cursor of each consumer, stored in the database, so that delivery continues after a crash, and until when its receiver wants no
-// events. Only the process that has the lease of a consumer delivers to it, and moves its cursor.
+// The stored cursor of each consumer, so that delivery continues after a crash, with the pause that its receiver asks for, and its backlog.
+// Only the process with the lease of a consumer delivers to it and moves its cursor.
 import { sql } from 'kysely'
 import type { MainConnection, Transaction, WriteDatabase } from '../../database/database.js'
 import { insertMissing } from '../../database/portable-sql.js'
-import { deleteLease, type Leases } from '../leases/leases.js'
+import { deleteLease, type Leases } from '../leases.js'
 
 /** The cursors of all consumers. */
 export interface Cursors {
@@ -108,4 +108,29 @@ export function openCursors(
       }
     },
   }
+}
+
+/** The events that not all consumers have received. */
+export interface EventBacklog {
+  readonly pending: number
+  /** When the oldest of them was recorded, in milliseconds since 1970; null: none waits. */
+  readonly oldest: number | null
+}
+
+/** Reads how many events wait for one of these consumers. */
+export async function readBacklog(database: Pick<MainConnection, 'rows'>, consumers: readonly string[]): Promise<EventBacklog> {
+  const cursors = await readCursors(database)
+  const sequences = consumers.flatMap((name) => cursors.get(name)?.sequence ?? [])
+  if (sequences.length === 0) return { pending: 0, oldest: null }
+  const passed = Math.min(...sequences.map(Number))
+  // A cursor also passes events that wait for another attempt.
+  const [row] = await database.rows<{ readonly pending: number; readonly oldest: number | null }>(
+    sql`select count(*) as pending, min(created_at) as oldest from (
+      select created_at from octavo_outbox where sequence > ${passed}
+      union all
+      select created_at from octavo_outbox where sequence <= ${passed} and sequence in (
+        select sequence from octavo_deliveries where state = 'waiting' and consumer in (${sql.join(consumers)}))
+    ) as waiting`,
+  )
+  return { pending: Number(row?.pending ?? 0), oldest: row?.oldest == null ? null : Number(row.oldest) }
 }

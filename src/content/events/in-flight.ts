@@ -3,11 +3,10 @@
 // event, but never sends it again after a later one.
 import { serviceTransaction } from '../../database/database.js'
 import { yieldIfBusy } from '../../foundation/runtime/event-loop.js'
-import type { Consumer } from './consumer.js'
+import type { Consumer, DeliveryParts } from './consumer.js'
 import type { ConsumerLease } from './cursors.js'
-import type { DeliveryParts } from './delivery-parts.js'
-import { type DeliveryQueue, openDeliveryQueue, type QueuedEvent } from './delivery-queue.js'
-import { type AttemptResult, readDeliveries, storeProgress } from './delivery-rows.js'
+import type { AttemptResult, DeliveryQueue, QueuedEvent } from './delivery-queue.js'
+import { openDeliveryQueue, readDeliveries, storeProgress } from './delivery-queue.js'
 import type { EventHead } from './event-log.js'
 
 /** The in-flight deliveries to one consumer. */

@@ -12,7 +12,6 @@ import type { Parameters } from '../../query/rest/parameters.js'
 import { type ReadContext, readRequest } from '../../query/rest/read.js'
 import { type DocumentVersion, versionParameters } from '../../query/rest/versions.js'
 import { registration } from './cursors.js'
-import type { Recording } from './recording.js'
 
 const table = sql.table('octavo_outbox')
 
@@ -146,4 +145,20 @@ function populateAll(model: Model, shape: ContentType | Component, above: readon
     else populate[attribute.name] = true
   }
   return populate
+}
+
+/** The consumers of events. */
+export interface Recording {
+  /** False: there are no consumers, so nothing is recorded, and writes have no overhead. */
+  isOn(): boolean
+  /** Calls `changed` whenever `isOn` may return something else. */
+  onChange(changed: () => void): void
+  /** True if a consumer wants events of this name. */
+  wants(event: string): boolean
+  /** The names of consumers that get events from the next one on and have no cursor yet. */
+  unregistered(): readonly string[]
+  /** The oldest event that a consumer may still need; Infinity if there is no consumer. */
+  neededFrom(): number
+  /** Called after commits that recorded events. */
+  committed(): void
 }

@@ -12,12 +12,9 @@ import { newHash } from './file-names.js'
 import type { FolderPlace } from './folders.js'
 import type { CropBox } from './images/protocol.js'
 import type { Journal, JournalEntry } from './journal.js'
-import { linkedRows } from './linked-rows.js'
-import type { MediaType, TypeRules } from './media-types.js'
-import { checkMediaType, checkReplacement, mediaTypeOf } from './media-types.js'
+import { checkMediaType, checkReplacement, type MediaType, mediaTypeOf, type TypeRules } from './media-types.js'
 import { type PreparedFile, prepareFile } from './prepare.js'
-import type { Received, Receiver } from './receive.js'
-import { asApiError, tooManyUploads } from './receive.js'
+import { asApiError, type Received, type Receiver, tooManyUploads } from './receive.js'
 import type { FileRow, InfoColumns, MediaLink, NewFile } from './rows.js'
 import {
   apiFolder,
@@ -25,6 +22,7 @@ import {
   deleteFile,
   insertFile,
   linkedRowExists,
+  linkedRows,
   linkFiles,
   readFile,
   readFiles,

@@ -1,5 +1,5 @@
-// Detects SVG and HTML, and reads the size of an SVG from its opening tag. Neither is rendered.
-import { readPrologue, readTag, type Tag, tagName } from './markup.js'
+// Detects SVG and HTML by the beginning of the markup, in linear time, and reads the size of an SVG from its opening tag. Neither is
+// rendered.
 
 /** The longest valid side; columns and programs do not support more. */
 const longestSide = 2_147_483_647
@@ -33,3 +33,87 @@ export function svgSize(head: Uint8Array): { readonly width: number; readonly he
 /** Returns a length in pixels; NaN for another unit or a missing value. */
 const lengthOf = ({ attributes }: Tag, name: string): number =>
   Number(/^([\d.]{1,10})(?:px)?$/i.exec((attributes.get(name) ?? '').slice(0, 100).trim())?.[1])
+
+/** An opening tag, in lower case. */
+export interface Tag {
+  readonly name: string
+  /** The first value of each attribute, without quotes. */
+  readonly attributes: ReadonlyMap<string, string>
+}
+
+/** The part of a text before its first tag. */
+export interface Prologue {
+  /** Its declarations without comments: `xml`, or the name of a document type. */
+  readonly parts: readonly string[]
+  readonly end: number
+}
+
+const blank = /\s/
+/** Characters that end the name of a tag or attribute. */
+const nameEnd = /[\s=/>"'<]/
+/** The most characters of a name; all relevant names are shorter. */
+const longestName = 64
+
+/** Reads declarations, document types, comments and white space up to the first tag, or to the end if one of them is not closed. */
+export function readPrologue(text: string): Prologue {
+  const parts: string[] = []
+  for (let at = pastBlanks(text, 0); ; at = pastBlanks(text, at)) {
+    const part = partAt(text, at)
+    if (part === null) return { parts, end: at }
+    if (part.kind !== 'comment') parts.push(part.kind)
+    const close = text.indexOf(part.close, at + part.from)
+    if (close === -1) return { parts, end: text.length }
+    at = close + part.close.length
+  }
+}
+
+/** Returns the kind of the declaration or comment at `at`, and the text that closes it from `from` characters later on; otherwise null. */
+function partAt(text: string, at: number): { readonly kind: string; readonly close: string; readonly from: number } | null {
+  // Browsers treat `<!-->` as a complete comment.
+  if (text.startsWith('<!--', at)) return { kind: 'comment', close: '-->', from: 2 }
+  if (text.slice(at, at + 5).toLowerCase() === '<?xml') return { kind: 'xml', close: '>', from: 5 }
+  if (text.slice(at, at + 9).toLowerCase() !== '<!doctype') return null
+  const name = pastBlanks(text, at + 9)
+  return name === at + 9 ? null : { kind: readName(text, name), close: '>', from: name - at }
+}
+
+/** Returns the name of the tag at `at`; empty if there is no complete tag name. */
+export function tagName(text: string, at: number): string {
+  if (text[at] !== '<') return ''
+  const name = readName(text, at + 1)
+  const next = text[at + 1 + name.length]
+  return next !== undefined && (next === '>' || blank.test(next)) ? name : ''
+}
+
+/** Parses the tag at `at`; null if the text ends inside it. */
+export function readTag(text: string, at: number): Tag | null {
+  const name = readName(text, at + 1)
+  const attributes = new Map<string, string>()
+  for (let here = at + 1 + name.length; here < text.length; ) {
+    here = pastBlanks(text, here)
+    if (text[here] === '>') return { name, attributes }
+    const key = readName(text, here)
+    here = pastBlanks(text, here + Math.max(1, key.length))
+    if (key === '' || text[here] !== '=') continue
+    here = pastBlanks(text, here + 1)
+    const quote = text[here]
+    if (quote !== '"' && quote !== "'") continue
+    const end = text.indexOf(quote, here + 1)
+    if (end === -1) return null
+    if (!attributes.has(key)) attributes.set(key, text.slice(here + 1, end))
+    here = end + 1
+  }
+  return null
+}
+
+function readName(text: string, at: number): string {
+  let end = at
+  while (end < text.length && end - at < longestName && !nameEnd.test(text[end]!)) end++
+  return text.slice(at, end).toLowerCase()
+}
+
+function pastBlanks(text: string, at: number): number {
+  let end = at
+  while (end < text.length && blank.test(text[end]!)) end++
+  return end
+}

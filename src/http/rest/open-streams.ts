@@ -1,6 +1,6 @@
 // All open event streams of a process: how many there may be, and reads that several of them share.
 import type { ServerResponse } from 'node:http'
-import type { EntryEventSummary, EventBatch } from '../../content/events/event-summaries.js'
+import type { EntryEventSummary, EventBatch } from '../../content/events/event-log.js'
 import type { StreamedEvents } from '../../content/events/open.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { isClosed, onceClosed } from '../connections.js'

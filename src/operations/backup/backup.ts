@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join, relative, resolve, sep } from 'node:path'
-import { type KeptFiles, openKeptFiles } from '../../content/media/kept-files.js'
+import { type KeptFiles, openKeptFiles } from '../../content/media/hardlink-snapshot.js'
 import { openStorages } from '../../content/media/storage/open.js'
 import type { Storage } from '../../content/media/storage/storage.js'
 import { getDriver } from '../../database/open.js'
@@ -17,9 +17,8 @@ import type { CheckResult } from '../doctor/checks.js'
 import { examine } from '../doctor/examine.js'
 import { type ConsistentSnapshot, takeSnapshot } from './consistent-snapshot.js'
 import { beginPartialBackup, copyIntoFile, countRows, explainSystemError, refusePresent } from './copy-database.js'
+import type { BackupFile, BackupManifest } from './manifest.js'
 import {
-  type BackupFile,
-  type BackupManifest,
   databaseName,
   isBackupPath,
   manifestName,

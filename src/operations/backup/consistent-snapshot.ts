@@ -1,6 +1,6 @@
 // A snapshot of the database together with its files, repeated until no file was replaced during it.
 import { setTimeout as pause } from 'node:timers/promises'
-import type { KeptFiles } from '../../content/media/kept-files.js'
+import type { KeptFiles } from '../../content/media/hardlink-snapshot.js'
 import { getDriver } from '../../database/open.js'
 import type { FileSnapshot, RowSource } from '../../database/transfer/rows.js'
 import type { Config } from '../../foundation/config/config.js'

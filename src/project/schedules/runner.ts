@@ -3,7 +3,7 @@
 import { setTimeout as pauseUnlessAborted } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Logger } from 'pino'
-import type { Leases, WorkLease } from '../../content/leases/leases.js'
+import type { Leases, WorkLease } from '../../content/leases.js'
 import { type MainConnection, serviceTransaction, type WriteDatabase } from '../../database/database.js'
 import type { Dialect } from '../../database/dialect.js'
 import { insertMissing } from '../../database/portable-sql.js'

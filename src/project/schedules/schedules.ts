@@ -1,6 +1,6 @@
 // Runs the schedules of a project: each at its times, in one process at a time, and never twice at once.
 import type { Logger } from 'pino'
-import { openLeases } from '../../content/leases/leases.js'
+import { openLeases } from '../../content/leases.js'
 import type { ContentService } from '../../foundation/public/content-service.js'
 import type { Schedule } from '../../foundation/public/schedules.js'
 import { type ClaimDatabase, openClaims, openRunner, type Runner } from './runner.js'

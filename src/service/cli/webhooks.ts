@@ -1,14 +1,12 @@
 // `octavo webhooks`: webhooks and their deliveries.
 
-import { readUnfinished, type UnfinishedDelivery } from '../../content/events/delivery-rows.js'
+import { readUnfinished, type UnfinishedDelivery } from '../../content/events/delivery-queue.js'
 import { type EventHead, openEventLog } from '../../content/events/event-log.js'
 import { openAddressRules } from '../../content/events/webhooks/addresses.js'
 import { readAttempts, type WebhookAttempt } from '../../content/events/webhooks/attempts.js'
-import { checkWebhook } from '../../content/events/webhooks/check.js'
-import { type EventsToResend, eventsToResend } from '../../content/events/webhooks/resend.js'
+import { type EventsToResend, eventsToResend, sendTestEvent, webhookState } from '../../content/events/webhooks/management.js'
+import { checkWebhook } from '../../content/events/webhooks/request.js'
 import { ensureSecrets, rotateSecret, signingSecrets } from '../../content/events/webhooks/secrets.js'
-import { webhookState } from '../../content/events/webhooks/state.js'
-import { sendTestEvent } from '../../content/events/webhooks/test-event.js'
 import { consumerOf, findWebhook, readWebhooks, type Webhook, webhookEvents } from '../../content/events/webhooks/webhook.js'
 import { createWebhook, deleteWebhook, resendEvents, updateWebhook } from '../../content/events/webhooks/write.js'
 import type { MainConnection } from '../../database/database.js'

@@ -4,7 +4,7 @@ import { ApiError } from '../../../foundation/errors/errors.js'
 import type { Grants } from '../../../foundation/grants.js'
 import type { ContentType } from '../../../model/schema/types.js'
 import { mayReadDrafts } from '../../../query/rest/versions.js'
-import type { EntryEventSummary } from '../../events/event-summaries.js'
+import type { EntryEventSummary } from '../../events/event-log.js'
 import type { DocumentReads } from '../read/find.js'
 import type { ReadCaller } from '../read/hooks.js'
 

@@ -1,9 +1,10 @@
 // Permitted addresses of webhooks. A name may resolve to a private network, so each resolved address is
 // checked where the connection is made, in the form that the system connects to.
-import type { LookupFunction } from 'node:net'
-import { isIP } from 'node:net'
+
+import { type LookupAddress, lookup } from 'node:dns'
+import { isIP, type LookupFunction } from 'node:net'
 import ipaddr from 'ipaddr.js'
-import { openResolve, type ResolveLimits } from './resolve.js'
+import { openQueue } from '../../../foundation/runtime/queue.js'
 
 /** Private addresses that are allowed: all, none, or those of these hosts, addresses and networks (`10.0.0.0/8`). */
 export type PrivateAddresses = boolean | readonly string[]
@@ -88,3 +89,51 @@ function networkOf(entry: string): readonly Network[] | null {
 
 const isWithin = (address: Address, [network, bits]: Network): boolean =>
   address.kind() === network.kind() && address.match(network as ipaddr.IPv4 & ipaddr.IPv6, bits)
+
+/** Resolves a name. Rejects after a timeout; until the system call ends, the name is refused. */
+export type Resolve = (name: string) => Promise<readonly LookupAddress[]>
+
+/** Limits of name resolution. */
+export interface ResolveLimits {
+  /** Names that are resolved at the same time. */
+  readonly webhookLookups: number
+  /** Milliseconds for one name. */
+  readonly webhookLookupTimeout: number
+}
+
+export function openResolve({ webhookLookups, webhookLookupTimeout }: ResolveLimits): Resolve {
+  const quick = openQueue(Math.max(1, webhookLookups - 1), Number.POSITIVE_INFINITY, '')
+  const slow = openQueue(1, Number.POSITIVE_INFINITY, '')
+  /** Names of webhooks that took too long when they were resolved last. */
+  const late = new Set<string>()
+  const underWay = new Map<string, ReturnType<Resolve>>()
+
+  /** Resolves a name in its turn, which ends when the system has ended. */
+  function begin(name: string): ReturnType<Resolve> {
+    return new Promise((resolve, reject) => {
+      const look = async (): Promise<void> => {
+        const timer = setTimeout(() => {
+          late.add(name)
+          reject(new Error(`${name} was not resolved within ${webhookLookupTimeout} milliseconds`))
+        }, webhookLookupTimeout).unref()
+        const begun = performance.now()
+        await lookUp(name).then(resolve, reject)
+        clearTimeout(timer)
+        if (performance.now() - begun < webhookLookupTimeout) late.delete(name)
+        underWay.delete(name)
+      }
+      void (late.has(name) ? slow : quick).run(look)
+    })
+  }
+
+  return (name) => {
+    const resolving = underWay.get(name) ?? begin(name)
+    underWay.set(name, resolving)
+    return resolving
+  }
+}
+
+const lookUp: Resolve = (name) =>
+  new Promise((resolve, reject) => {
+    lookup(name, { all: true, order: 'verbatim' }, (error, addresses) => (error === null ? resolve(addresses) : reject(error)))
+  })

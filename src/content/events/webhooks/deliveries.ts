@@ -1,11 +1,13 @@
 // The webhooks that this process delivers to: enabled ones, as soon as it detects them.
+
+import { sql } from 'kysely'
 import type { MainConnection, WriteDatabase } from '../../../database/database.js'
 import { onceDone } from '../../../foundation/runtime/once-done.js'
+import { consumerTable } from '../cursors.js'
 import type { Deliveries } from '../deliveries.js'
 import type { WebhookLimits, WebhookParts } from './consumer.js'
 import type { WebhookConsumers, WebhookSettings } from './open.js'
-import { openWebhookRegistry, type WebhookRegistry } from './registry.js'
-import { consumerOf, type Webhook, webhookOf } from './webhook.js'
+import { consumerOf, readWebhooks, type Webhook, webhookEvents, webhookOf } from './webhook.js'
 import { endDeliveries } from './write.js'
 
 export interface WebhookDeliveriesOptions {
@@ -83,4 +85,37 @@ async function open({ failed, ...options }: WebhookDeliveriesOptions): Promise<W
   const { openWebhookConsumers } = await import('./open.js')
   const report = (error: unknown) => failed('webhooks', error)
   return openWebhookConsumers({ ...options, failed: report })
+}
+
+/** The webhooks of the installation. */
+export interface WebhookRegistry {
+  /** Those that are enabled. */
+  enabled(): readonly Webhook[]
+  /** True if an enabled webhook wants an event of this name. */
+  wants(event: string): boolean
+  /** The consumers of enabled webhooks that have no cursor yet: they get one with the first event that is recorded. */
+  unregistered(): readonly string[]
+  reload(): Promise<void>
+}
+
+/** Opens the registry. `changed` is called when webhooks were read again; `stale`: webhooks that are not enabled and still have a cursor. */
+export function openWebhookRegistry(database: Pick<MainConnection, 'rows'>, changed: (stale: readonly number[]) => void): WebhookRegistry {
+  let enabled: readonly Webhook[] = []
+  let wanted: ReadonlySet<string> = new Set()
+  let unregistered: readonly string[] = []
+  return {
+    enabled: () => enabled,
+    wants: (event) => wanted.has(event),
+    unregistered: () => unregistered,
+    reload: async () => {
+      const webhooks = await readWebhooks(database)
+      const cursors = await database.rows<{ name: string }>(sql`select name from ${sql.table(consumerTable)}`)
+      const known = new Set(cursors.map(({ name }) => name))
+      enabled = webhooks.filter(({ isEnabled }) => isEnabled)
+      const consumers = enabled.map(({ id }) => consumerOf(id))
+      wanted = new Set(webhookEvents.filter((event) => enabled.some(({ events }) => events.includes(event))))
+      unregistered = consumers.filter((name) => !known.has(name))
+      changed([...known].filter((name) => !consumers.includes(name)).flatMap((name) => webhookOf(name) ?? []))
+    },
+  }
 }

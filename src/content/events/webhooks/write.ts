@@ -2,9 +2,9 @@
 import { sql } from 'kysely'
 import { serviceTransaction, type Transaction, type WriteDatabase } from '../../../database/database.js'
 import { endOfPause, registration, removal } from '../cursors.js'
-import { putDelivery } from '../delivery-rows.js'
+import { putDelivery } from '../delivery-queue.js'
 import { type EventHead, openEventLog } from '../event-log.js'
-import type { WebhookInput } from './check.js'
+import type { WebhookInput } from './request.js'
 import { rotateSecret } from './secrets.js'
 import { consumerOf, type Webhook } from './webhook.js'
 
