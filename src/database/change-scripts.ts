@@ -88,7 +88,8 @@ const settings: TextLocation = { table: 'strapi_core_store_settings', column: 'v
 const permissions: TextLocation = { table: 'admin_permissions', column: 'properties', by: 'subject' }
 
 function* rewrite({ table, column, by }: TextLocation, value: string, change: (text: string) => string): StepScript {
-  const [from, text] = [sql.table(table), sql.id(column)]
+  const from = sql.table(table)
+  const text = sql.id(column)
   const rows = yield sql`select id, ${text} as found from ${from} where ${sql.id(by)} = ${value}`
   for (const { id, found } of rows)
     if (found !== null && found !== undefined) yield sql`update ${from} set ${text} = ${change(String(found))} where id = ${id}`

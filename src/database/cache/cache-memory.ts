@@ -49,7 +49,8 @@ interface Placed {
 }
 
 /** Minimum number of segments, and maximum bytes of one. */
-const [leastSegments, largestSegment] = [16, 4_000_000]
+const leastSegments = 16
+const largestSegment = 4_000_000
 /** The most pieces in a segment. */
 const mostPieces = 16_384
 /** Pieces above this share of a segment get a dedicated segment. */

@@ -29,7 +29,8 @@ interface ReadRequest {
 }
 
 /** Characters of the values whose answer is kept, and of the keys that are remembered without one. */
-const [longestKey, keptKeys] = [4_000, 200_000]
+const longestKey = 4_000
+const keptKeys = 200_000
 
 const never = () => false
 
@@ -46,13 +47,15 @@ export function cacheReads(
 ): ReadDatabase {
   if (limits.cacheBytes === 0) return reads
   const { changes, look } = watch
-  const [store, sources] = [createResponseStore(changes, limits, counts), createPlanTables(signing)]
+  const store = createResponseStore(changes, limits, counts)
+  const sources = createPlanTables(signing)
   const underWay = new Map<string, ReadUnderWay>()
   const tooLargeKeys = new LRUCache<string, true>({ maxSize: keptKeys, sizeCalculation: (_, key) => key.length })
 
   /** Executes a read for its caller and for concurrent callers of the same plan and values. */
   async function read(key: string, { handle, values, isGone, source, arrived }: ReadRequest): Promise<ReadResult> {
-    const [since, waiting] = [changes.now(), [isGone]]
+    const since = changes.now()
+    const waiting = [isGone]
     const executed = reads.execute(handle, values, () => waiting.every((hasGone) => hasGone()), arrived)
     let own: ReadResult | undefined
     const lend = executed.then((found) => {

@@ -54,11 +54,13 @@ interface CachedResult extends ResultOrigin {
 }
 
 /** Estimated overhead of a result in bytes, and of another form of it. */
-const [overhead, formOverhead] = [500, 300]
+const overhead = 500
+const formOverhead = 300
 /** Characters of remembered keys whose results were not cached; a repeated key is cached. */
 const remembered = 1_000_000
 
-const [noTable, noBytes] = [new Set<string>() as ReadonlySet<string>, new Uint8Array()]
+const noTable = new Set<string>() as ReadonlySet<string>
+const noBytes = new Uint8Array()
 
 /** All that is kept. */
 interface CachedResults {
@@ -73,7 +75,8 @@ interface CachedResults {
 }
 
 export function createResponseStore(changes: TableChanges, limits: CacheLimits, counts: CacheCounts | null = null): ResponseStore {
-  const [most, memory] = [Math.min(limits.cacheBytes, limits.cachedAnswerBytes), createCacheMemory(limits.cacheBytes)]
+  const most = Math.min(limits.cacheBytes, limits.cachedAnswerBytes)
+  const memory = createCacheMemory(limits.cacheBytes)
   const known = new Map<string, CachedResult>()
   const answers: CachedResults = { changes, known, memory, counts, most, cleared: 0 }
   const admits = openAdmission(memory.hasRoom)
@@ -250,7 +253,11 @@ export interface CacheCounts {
 
 /** Opens the counts of a cache that has done nothing yet. */
 export function createCacheCounts(): CacheCounts {
-  let [asked, hits, misses, evictions, outdated] = [0, 0, 0, 0, 0]
+  let asked = 0
+  let hits = 0
+  let misses = 0
+  let evictions = 0
+  let outdated = 0
   let held: () => Pick<CacheActivity, 'entries' | 'bytes'> = () => ({ entries: 0, bytes: 0 })
   return {
     asked: () => void asked++,

@@ -255,7 +255,8 @@ function ordering({ nullsLast = false }: ResponseSource, orderAt: readonly numbe
   const beforeAll = nullsLast ? 1 : -1
   const compare = (a: ResultRow, b: ResultRow): number => {
     for (const at of orderAt) {
-      const [left, right] = [a[at] as number | string | null, b[at] as number | string | null]
+      const left = a[at] as number | string | null
+      const right = b[at] as number | string | null
       if (left === right) continue
       if (left === null || right === null) return left === null ? beforeAll : -beforeAll
       return left < right ? -1 : 1
@@ -269,7 +270,8 @@ function ordering({ nullsLast = false }: ResponseSource, orderAt: readonly numbe
 function isOrdered(rows: readonly ResultRow[], compare: (a: ResultRow, b: ResultRow) => number): boolean {
   const last = new Map<ResultRow[number], ResultRow>()
   for (let index = 1; index < rows.length; index++) {
-    const [before, row] = [rows[index - 1]!, rows[index]!]
+    const before = rows[index - 1]!
+    const row = rows[index]!
     const isSame = before[0] === row[0]
     if (!isSame) last.set(before[0]!, before)
     const previous = isSame ? before : last.get(row[0]!)

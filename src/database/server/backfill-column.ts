@@ -51,7 +51,8 @@ function rowConverter(
   { from, to, former }: BackfillColumns,
   coercionTo: (column: RowColumn) => Coercion,
 ) {
-  const [fitTo, fitFrom] = [coercionTo(to), coercionTo(from)]
+  const fitTo = coercionTo(to)
+  const fitFrom = coercionTo(from)
   return (value: RowValue, before: RowValue): RowValue => {
     if (restores !== undefined && former !== null && before !== null && value !== null) {
       const result = convert(restores.conversion, former, before, from, fitFrom)

@@ -72,7 +72,9 @@ export interface ConnectionWaits {
 
 /** Begins to count. `isTimeout`: whether an error says that all connections were in use for too long. */
 export function createConnectionWaits(isTimeout: (error: unknown) => boolean): ConnectionWaits {
-  let [timeouts, waits, waitedSeconds] = [0, 0, 0]
+  let timeouts = 0
+  let waits = 0
+  let waitedSeconds = 0
   return {
     count: async (work) => {
       const started = elapsed()

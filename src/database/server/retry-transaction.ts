@@ -28,7 +28,8 @@ export interface RetryOptions extends TransactionErrors {
 }
 
 /** Milliseconds to wait after the first conflict, and at most. */
-const [firstPauseMs, maxPauseMs] = [2, 100]
+const firstPauseMs = 2
+const maxPauseMs = 100
 
 /** Times that a transaction is begun again because its connection was lost. */
 const maxLosses = 2
@@ -39,7 +40,8 @@ export async function retryTransaction<Result>(
   deadline: number,
   { conflicts, isConflict, isLockWait, isConnectionLoss, toApiError, failed, repeated }: RetryOptions,
 ): Promise<Result> {
-  let [inTurn, losses] = [conflicts.areLikely(), 0]
+  let inTurn = conflicts.areLikely()
+  let losses = 0
   for (let attempt = 1; ; attempt++) {
     try {
       const result = await run(inTurn)
@@ -71,12 +73,14 @@ export interface ConflictMonitor {
 }
 
 /** The increase of the likelihood by a conflict, and its decay by a commit. */
-const [conflictStep, decay] = [0.2, 0.99]
+const conflictStep = 0.2
+const decay = 0.99
 
 /**
  * Grouping starts at the first likelihood and ends below the second. A concurrent write outside of the group makes the group start again.
  */
-const [serializeFrom, serializeUntil] = [0.3, 0.03]
+const serializeFrom = 0.3
+const serializeUntil = 0.03
 
 export function createConflictMonitor(): ConflictMonitor {
   let likelihood = 0

@@ -18,7 +18,8 @@ interface ZoneLog {
 }
 
 /** Zones are compared by their offsets in these years, since one zone has many names. */
-const [firstYear, lastYear] = [1990, 2040]
+const firstYear = 1990
+const lastYear = 2040
 
 /** The offsets of the zone of this process, in minutes, twice a month. */
 const getOffsets = (from: number, to: number): readonly number[] =>

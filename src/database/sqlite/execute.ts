@@ -79,11 +79,14 @@ function preparePage(
 }
 
 /** Links that are counted at first, and how much further the next look goes where no condition has fewer. */
-const [firstLook, furtherLook] = [2_048, 4]
+const firstLook = 2_048
+const furtherLook = 4
 /** Minimum number of links for a walk along the order, and the number at which counting stops. */
-const [worthWalking, many] = [2_048, 8_192]
+const worthWalking = 2_048
+const many = 8_192
 /** Rows along the order that are tested at first, and at most. */
-const [firstSteps, mostSteps] = [2_048, 32_768]
+const firstSteps = 2_048
+const mostSteps = 32_768
 /** Milliseconds to follow one link: the budget for attempts to avoid it. */
 const perLink = 0.002
 

@@ -30,7 +30,9 @@ export function defineFunctions(database: Database.Database, look: () => void = 
 /** Comparison of texts: exact, or ignoring ASCII case as SQLite's `like` does. */
 export type Comparison = 'exact' | 'ascii'
 
-const [upperA, upperZ, toLower] = [65, 90, 32]
+const upperA = 65
+const upperZ = 90
+const toLower = 32
 const folded = (unit: number): number => (unit >= upperA && unit <= upperZ ? unit + toLower : unit)
 const same = (unit: number): number => unit
 

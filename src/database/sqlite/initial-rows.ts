@@ -35,7 +35,8 @@ export function insertInitialRows(database: Database, model: Model, first: Initi
       actions.forEach((name, index) => {
         const permissionId = insertOf('plugin::users-permissions.permission', { action: `plugin::users-permissions.${name}` })
         insert('up_permissions_role_lnk', {
-          ...{ permission_id: permissionId, role_id: roleId },
+          permission_id: permissionId,
+          role_id: roleId,
           ...(order === null ? {} : { [order]: index + 1 }),
         })
       })

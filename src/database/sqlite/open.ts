@@ -63,7 +63,10 @@ export async function openSqliteDatabase(config: Config, model: Model, { logger,
     const { readerThreads, maxReaderThreads } = settings
     const readers = await openReaders(
       {
-        ...{ sqlite: settings, signing, readers: readerThreads, maxReaders: maxReaderThreads },
+        sqlite: settings,
+        signing,
+        readers: readerThreads,
+        maxReaders: maxReaderThreads,
         ...limits,
       },
       sqliteDialect,
@@ -144,7 +147,12 @@ export async function openSqliteForCommand(config: Config, model: Model, fill: F
   // A command that cannot write says so by the error of its write.
   const writes = createWriter(
     {
-      ...{ sqlite: config.database, signing: null, files: null, writtenBytes: Number.MAX_SAFE_INTEGER, writeQueue, writeTimeout },
+      sqlite: config.database,
+      signing: null,
+      files: null,
+      writtenBytes: Number.MAX_SAFE_INTEGER,
+      writeQueue,
+      writeTimeout,
       changes: createTableChanges(() => new Map()),
     },
     () => {},

@@ -130,7 +130,8 @@ export function sqliteSource(database: Database, name: string, close: () => void
     ...reading(database, name),
     missingTargets: async ({ name: table, key }, { column, to }) => {
       if (key.length === 0) return []
-      const [own, other] = [quoted(column), quoted(to.column)]
+      const own = quoted(column)
+      const other = quoted(to.column)
       const text = `select ${key.map((each) => `o.${quoted(each)}`).join(', ')} from ${quoted(table)} o
         where o.${own} is not null and not exists (select 1 from ${quoted(to.table)} t where t.${other} = o.${own})`
       const rows = database.prepare(text).raw().safeIntegers().all() as unknown[][]
@@ -183,7 +184,10 @@ function referencesOf(database: Database): readonly RowReference[] {
   )
   return tablesOf(database).flatMap(({ name }) =>
     (keys.all(name) as { own: string; target: string; other: string | null; action: string }[]).map(({ own, target, other, action }) => ({
-      ...{ table: name, column: own, to: { table: target, column: other ?? 'id' }, cascades: action === 'CASCADE' },
+      table: name,
+      column: own,
+      to: { table: target, column: other ?? 'id' },
+      cascades: action === 'CASCADE',
     })),
   )
 }

@@ -7,7 +7,8 @@ import { oncePerConnection } from './connection.js'
 /** Minimum milliseconds of a page whose total is cached: checking the cache costs a tenth of that. */
 const worthKeeping = 0.03
 /** Characters of the values whose totals are kept for one connection, and the most that count as one. */
-const [kept, longest] = [1_000_000, 1_000]
+const kept = 1_000_000
+const longest = 1_000
 
 /** A total, and the statistics of the page's access path if there are alternatives. */
 export interface CachedTotal {

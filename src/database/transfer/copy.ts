@@ -241,7 +241,8 @@ async function writeLate({ pair, late }: CopyStep, { source, target, fitters, re
   if (late.length === 0) return
   const names = new Set([...to.key, ...late])
   const places = to.columns.flatMap(({ name }, index) => (names.has(name) ? [index] : []))
-  const [part, key] = [`${from.name} late`, keyGetter(from)]
+  const part = `${from.name} late`
+  const key = keyGetter(from)
   const lateOnly = to.columns.flatMap(({ name }, index) => (late.includes(name) ? [index] : []))
   for await (const rows of readBatches(source, from, reached.get(part) ?? null)) {
     const fitted = rows.flatMap((row) => {

@@ -42,7 +42,14 @@ interface RowDriver {
 
 const toServerSettings = (url: string, { server, wait }: RowsOptions): ServerSettings => ({
   ...server,
-  ...{ url, host: '', port: 0, name: '', user: '', password: '', pool: { min: 0, max: 2 }, connectionTimeout: wait },
+  url,
+  host: '',
+  port: 0,
+  name: '',
+  user: '',
+  password: '',
+  pool: { min: 0, max: 2 },
+  connectionTimeout: wait,
 })
 
 /** Closes the database on failure and names it in the error. @throws ConfigError */

@@ -2,7 +2,8 @@
 import type { CopiedRow, RowSource, RowTable } from './rows.js'
 
 /** Rows of one batch at most, and characters that it should have. */
-const [batchRows, batchSize] = [5_000, 4_000_000]
+const batchRows = 5_000
+const batchSize = 4_000_000
 
 /** The key of a row, as a list of values. */
 export const keyGetter = ({ columns, key }: RowTable): ((row: CopiedRow) => CopiedRow) => {

@@ -175,7 +175,8 @@ export interface Checksum {
 
 /** A checksum of rows with these columns. */
 export function createChecksum(columns: readonly RowColumn[]): Checksum {
-  let [rows, sum] = [0, 0n]
+  let rows = 0
+  let sum = 0n
   return {
     add: (row) => {
       const text = JSON.stringify(columns.map(({ kind }, index) => canonical(kind, row[index]!)))

@@ -54,7 +54,8 @@ export interface MysqlChangeOptions {
 }
 
 /** Attempts of one step; waiting requests run in the pauses between them. Milliseconds of a pause. */
-const [tries, pauseBetween] = [3, 500]
+const tries = 3
+const pauseBetween = 500
 
 /**
  * Applies the remaining steps of a change. Resolves to false without an effect if it is outdated. @throws ApiError 503 if a table is in use
@@ -97,7 +98,9 @@ const carryOutOn = (client: Client, options: MysqlChangeOptions, work: ModelWork
     await abandoningOnFailure(session, work, first, () => client.query("alter table octavo_model_history comment = ''"))
     for (let index = first; index < steps.length; index++) {
       const step = steps[index]!
-      const [later, copies, done] = [steps.slice(index + 1), copiedRows(step, index), progress.note(index + 1)]
+      const later = steps.slice(index + 1)
+      const copies = copiedRows(step, index)
+      const done = progress.note(index + 1)
       await abandoningOnFailure(session, work, index, () => runStep(session, { step, later, copies, model, done }))
     }
   })
@@ -354,7 +357,8 @@ async function keepRows(session: MysqlStepSession, step: StepNamed<'keepRows'>, 
 
 /** New rows of the target table get numbers greater than those of the source table. */
 async function raiseNextId({ client }: MysqlStepSession, { from, to }: StepNamed<'moveRows'>, there: PresentTables): Promise<void> {
-  const [given, next] = [await there.nextId(from), await there.nextId(to)]
+  const given = await there.nextId(from)
+  const next = await there.nextId(to)
   if (given > next) await client.query(`alter table ${quoted(to)} auto_increment = ${given}`)
 }
 

@@ -69,7 +69,11 @@ export async function readForeignKeys(connection: MysqlQueryable): Promise<reado
   )
   const ruleOf = new Map(rules.map(([table, name, rule]) => [`${table}.${name}`, rule!]))
   return keys.map(([table, name, column, parent, key]) => ({
-    ...{ table: table!, column: column!, parent: parent!, key: key!, rule: ruleOf.get(`${table}.${name}`)! },
+    table: table!,
+    column: column!,
+    parent: parent!,
+    key: key!,
+    rule: ruleOf.get(`${table}.${name}`)!,
   }))
 }
 

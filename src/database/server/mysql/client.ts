@@ -39,7 +39,8 @@ export type MysqlQueryable = Pick<Client, 'query'>
 const keepAliveDelayMs = 10_000
 
 /** Seconds that a statement waits for a row; and that a transaction may do nothing before its locks are released. */
-const [lockTimeoutSeconds, idleTimeoutSeconds] = [3, 30]
+const lockTimeoutSeconds = 3
+const idleTimeoutSeconds = 30
 
 /** Seconds that a statement waits for a table that is being changed. */
 export const tableTimeoutSeconds = 10
@@ -202,7 +203,8 @@ function run(connection: Connection, text: string, shown: string): Promise<Mysql
   })
 }
 
-const [timestamp, datetime] = [7, 12]
+const timestamp = 7
+const datetime = 12
 
 function executed(result: unknown, fields: readonly FieldPacket[] | undefined): MysqlExecuted {
   if (!Array.isArray(result)) {

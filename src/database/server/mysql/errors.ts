@@ -68,7 +68,8 @@ export const exhausted = (): Error => Object.assign(new Error('All connections t
 export const isExhaustion = (error: unknown): boolean => getCode(error) === poolExhausted
 
 /** The server's number of an error about a statement that is larger than it takes, and its name. */
-const [tooLargeNumber, tooLargeCode] = [1153, 'ER_NET_PACKET_TOO_LARGE']
+const tooLargeNumber = 1153
+const tooLargeCode = 'ER_NET_PACKET_TOO_LARGE'
 
 /** The error of a statement that is too large to send. `most`: maximum bytes of a statement. */
 export const statementTooLarge = (bytes: number, most: number): Error =>

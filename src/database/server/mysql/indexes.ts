@@ -9,7 +9,8 @@ import type { Client } from './client.js'
 import { onClient, type Pool } from './pool.js'
 
 /** Characters of an identifier, and of the hash that ends a long one. */
-const [identifierLength, hashLength] = [64, 8]
+const identifierLength = 64
+const hashLength = 8
 
 /** The name of an index; long ones end in a hash. */
 export function indexName({ name }: OwnIndex): string {

@@ -7,7 +7,9 @@ import { type Client, connect, connectionOptions } from './client.js'
 import { exhausted, isCancelled, isConnectionLoss, isExhaustion, isReadOnly, timeoutError } from './errors.js'
 
 /** Milliseconds after which a connection is replaced, and after which an idle one is closed; and between two looks for these. */
-const [lifetime, idleTime, lookEvery] = [1_800_000, 30_000, 10_000]
+const lifetime = 1_800_000
+const idleTime = 30_000
+const lookEvery = 10_000
 
 /** Milliseconds until a request to end a statement counts as lost. */
 const patience = 1_000

@@ -176,7 +176,8 @@ export async function mysqlSource(client: MysqlQueryable, name: string, close: (
     ...reading(client, name),
     missingTargets: async (table, { column, to }) => {
       if (table.key.length === 0) return []
-      const [own, other] = [quoted(column), quoted(to.column)]
+      const own = quoted(column)
+      const other = quoted(to.column)
       const { rows } = await client.query(
         `select ${table.key.map((each) => `o.${quoted(each)}`).join(', ')} from ${quoted(table.name)} o
          where o.${own} is not null and not exists (select 1 from ${quoted(to.table)} t where t.${other} = o.${own})`,
@@ -227,7 +228,8 @@ export async function updateRows(client: MysqlQueryable, { name, columns, key }:
 /** Gives rows, found by their ids, the value of their other column: many of them in one statement. */
 export async function assignRows(client: MysqlQueryable, { name, columns }: RowTable, rows: readonly CopiedRow[]): Promise<void> {
   const [key, column] = columns as readonly [RowColumn, RowColumn]
-  const [id, target] = [quoted(key.name), quoted(column.name)]
+  const id = quoted(key.name)
+  const target = quoted(column.name)
   let cases: string[] = []
   let ids: string[] = []
   let length = 0
@@ -283,7 +285,10 @@ export function mysqlTarget(client: MysqlQueryable, name: string, transactions: 
     ...reading(client, name),
     references: async () =>
       (await readForeignKeys(client)).map(({ table, column, parent, key, rule }) => ({
-        ...{ table, column, to: { table: parent, column: key }, cascades: rule === 'CASCADE' },
+        table,
+        column,
+        to: { table: parent, column: key },
+        cascades: rule === 'CASCADE',
       })),
     coercion: coercionTo,
     progress: async () => {

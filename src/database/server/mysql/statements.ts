@@ -186,7 +186,8 @@ function insertedOf(examined: Examined): ReadonlyMap<number, LiteralKind> {
   const isSelect = tokens[end + 1]?.text.toLowerCase() === 'select'
   // In lists of values, parentheses are one level deeper than in a select.
   const level = isSelect ? 0 : 1
-  let [depth, index] = [0, 0]
+  let depth = 0
+  let index = 0
   for (let at = end + 2; at < tokens.length; at++) {
     const { text } = tokens[at]!
     if (isSelect && depth === 0 && text.toLowerCase() === 'from') break

@@ -241,13 +241,16 @@ export interface MysqlCommitOutcomes {
 export const noteStatement = (id: string): string => `insert into ${outcomeTable} (id) values ('${id}')`
 
 /** Milliseconds to determine an outcome, between attempts, and for one attempt. */
-const [patience, pauseBetween, lookTimeout] = [10_000, 50, 5_000]
+const patience = 10_000
+const pauseBetween = 50
+const lookTimeout = 5_000
 
 /** The server's number of an error about a key that is there already. */
 const isThere = 1062
 
 /** Commits between two removals, and rows that one removes: those of more than an hour. */
-const [commitsBetween, removedRows] = [1_000, 2_000]
+const commitsBetween = 1_000
+const removedRows = 2_000
 
 /**
  * `small`: a pool with short waits. On a Galera node a read would miss a commit in transit from another node, so the id is inserted, which

@@ -76,7 +76,8 @@ const countRows = async (client: Client, from: string): Promise<number> =>
   Number((await client.query(`select count(*) from ${from}`)).rows[0]![0])
 
 /** Milliseconds in which other connections may end, and between two checks. */
-const [patience, interval] = [2_000, 100]
+const patience = 2_000
+const interval = 100
 
 /** @throws ConfigError while another connection of the same user is there: that of a service, or of Strapi */
 async function refuseOthers(client: Client): Promise<void> {

@@ -44,7 +44,8 @@ export interface PostgresChangeOptions {
 }
 
 /** Attempts to lock the tables; waiting requests run in the pauses between them. Milliseconds of a pause. */
-const [tries, pauseBetween] = [3, 500]
+const tries = 3
+const pauseBetween = 500
 
 /** A lock timeout, or a deadlock. */
 const isRetryable = (error: unknown): boolean => isConflict(error) || getCode(error) === cancelled
@@ -278,7 +279,10 @@ export function fillPostgresColumn(client: pg.ClientBase, { table, from, to, con
       write: (columns, rows) => updateRows(client, { name, columns, key: ['id'] }, rows),
     },
     {
-      ...{ table: name, from: storedName(from), to: storedName(to), conversion },
+      table: name,
+      from: storedName(from),
+      to: storedName(to),
+      conversion,
       restores: restores === undefined ? undefined : { ...restores, from: storedName(restores.from) },
     },
   )

@@ -240,7 +240,8 @@ export const tryReadingLog = async (ask: AskServer, hasReplicas: boolean): Promi
  * `hasReplicas`: the position of the server's log is asked for too.
  */
 export function watchCommits(ask: AskServer, log: CommitLogAccess, hasReplicas: boolean): PostgresCommits {
-  const [look, withoutLog] = [pollStatement(hasReplicas), pollStatementWithoutLog(hasReplicas)]
+  const look = pollStatement(hasReplicas)
+  const withoutLog = pollStatementWithoutLog(hasReplicas)
   const dependents = createDependents(ask)
   const changes = createTableChanges(dependents.known)
   let seen = nothing

@@ -42,7 +42,8 @@ const compare = (column: Expression, value: Expression, kind: 'contains' | 'star
 const committing = 7_082_100_004
 
 /** The integers of 64 bits. */
-const [least, greatest] = [sql.raw('-9223372036854775808'), sql.raw('9223372036854775807')]
+const least = sql.raw('-9223372036854775808')
+const greatest = sql.raw('9223372036854775807')
 
 const clamped = (whole: Expression): Expression => sql`cast(greatest(least(${whole}, ${greatest}), ${least}) as bigint)`
 

@@ -195,7 +195,8 @@ interface KnownTotal {
 }
 
 /** Totals that are kept for one plan, and characters of the values that one belongs to. */
-const [keptTotals, longestKey] = [100, 500]
+const keptTotals = 100
+const longestKey = 500
 
 /** A first room for an answer; bytes. */
 const roomBytes = 16 * 1024

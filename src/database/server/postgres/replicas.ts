@@ -115,7 +115,9 @@ export interface Replica {
 }
 
 /** Milliseconds between the beginnings of two questions, between questions while it is left alone, and for it to respond. */
-const [apart, askAgain, responseTime] = [1, 200, 1_000]
+const apart = 1
+const askAgain = 200
+const responseTime = 1_000
 
 /** The identity of a standby, and its position. */
 const state = `select ${standby}, ${replayedLog}`

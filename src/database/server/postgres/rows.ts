@@ -191,7 +191,8 @@ export async function postgresSource(client: pg.ClientBase, name: string, close:
     ...reading(client, name),
     missingTargets: async ({ name: table, columns, key }, { column, to }) => {
       if (key.length === 0) return []
-      const [own, other] = [quoted(column), quoted(to.column)]
+      const own = quoted(column)
+      const other = quoted(to.column)
       const rows = await textsOf(
         client,
         `select ${key.map((each) => `o.${quoted(each)}`).join(', ')} from ${quoted(table)} o
@@ -229,7 +230,10 @@ async function referencesOf(client: Queryable): Promise<readonly RowReference[]>
      where k.contype = 'f' and ${inSchema} order by k.conname`,
   )
   return rows.map(([table, column, target, other, action]) => ({
-    ...{ table: table!, column: column!, to: { table: target!, column: other! }, cascades: action === 'c' },
+    table: table!,
+    column: column!,
+    to: { table: target!, column: other! },
+    cascades: action === 'c',
   }))
 }
 
@@ -368,7 +372,8 @@ export function withModelNames<Rows extends StoredRows>(rows: Rows, model: Model
       references: async () =>
         (await references()).map(({ table, column, to, ...reference }) => ({
           ...reference,
-          ...{ table: tableOf(table), column: columnOf(table, column) },
+          table: tableOf(table),
+          column: columnOf(table, column),
           to: { table: tableOf(to.table), column: columnOf(to.table, to.column) },
         })),
     }),

@@ -53,7 +53,8 @@ interface BegunTransaction {
 }
 
 const beginTransaction = (client: pg.PoolClient, options: AttemptOptions): BegunTransaction => ({
-  ...{ client, options },
+  client,
+  options,
   own: options.own.begin(),
   changed: collectChangedTables(),
 })
@@ -62,7 +63,8 @@ const beginTransaction = (client: pg.PoolClient, options: AttemptOptions): Begun
 const idleTimeout = 30_000
 
 /** Milliseconds that a statement waits for a lock; less where other transactions wait for this one. */
-const [lockTimeout, lockTimeoutInTurn] = [3_000, 500]
+const lockTimeout = 3_000
+const lockTimeoutInTurn = 500
 
 /**
  * Begins a transaction. Rows of small tables are also found by indexes: a sequential scan conflicts with every writer of the table, and
@@ -317,7 +319,9 @@ export interface PostgresCommitOutcomes {
 }
 
 /** Milliseconds to determine an outcome, between attempts, and for one attempt. */
-const [patience, pauseBetween, lookTimeout] = [10_000, 50, 2_000]
+const patience = 10_000
+const pauseBetween = 50
+const lookTimeout = 2_000
 
 const statusOf = `select pg_xact_status(cast($1 as xid8)), (select epoch from ${epochTable} where id = 1)`
 

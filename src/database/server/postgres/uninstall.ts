@@ -77,7 +77,8 @@ async function countRows(client: pg.PoolClient, from: string, values: readonly u
 }
 
 /** Milliseconds in which other connections may end, and between two checks. */
-const [patience, interval] = [2_000, 100]
+const patience = 2_000
+const interval = 100
 
 /** @throws ConfigError while an Octavo service is connected */
 async function refuseOthers(client: pg.PoolClient): Promise<void> {

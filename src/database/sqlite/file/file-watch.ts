@@ -101,7 +101,9 @@ function createLogMonitor(connection: Database.Database): WriteAheadLog {
 
   /** True if the log has fewer bytes than frames, provided that nothing else reset it or wrote to it in the meantime. */
   function isTooShort(): boolean {
-    const [before, bytes, after] = [progress(), found(path)?.size ?? 0, progress()]
+    const before = progress()
+    const bytes = found(path)?.size ?? 0
+    const after = progress()
     return before.log === after.log && before.generation === after.generation && bytes < after.log * (pageBytes + 24)
   }
 
@@ -175,8 +177,10 @@ function createContentMonitor(path: string, log: WriteAheadLog, patience: number
 }
 
 /** Frames of a log that are looked at, and pages of the file that are compared with it. */
-const [mostFrames, mostPages] = [100_000, 64]
-const [headerBytes, frameHeaderBytes] = [32, 24]
+const mostFrames = 100_000
+const mostPages = 64
+const headerBytes = 32
+const frameHeaderBytes = 24
 
 /** A file of a database that is only read here. Descriptors are kept for good: closing one would end all locks that the process has on the file. */
 const descriptors = new Map<string, number>()
@@ -219,7 +223,8 @@ export function hasUnfinishedCheckpoint(database: string, checkpointed: number, 
     const { pages, databasePages } = readFrames(log, checkpointed, pageBytes)
     const { size } = fstatSync(file)
     if (size !== knownBytes && size === databasePages * pageBytes) return true
-    const [page, frame] = [Buffer.alloc(pageBytes), Buffer.alloc(pageBytes)]
+    const page = Buffer.alloc(pageBytes)
+    const frame = Buffer.alloc(pageBytes)
     return [...pages.keys()]
       .sort((one, other) => one - other)
       .slice(0, mostPages)

@@ -97,7 +97,8 @@ export interface FileGuard extends Pick<Health, 'trouble' | 'isLost' | 'note'> {
 }
 
 /** Milliseconds between two looks at the files, and looks that must agree before the files count as lost. */
-const [interval, patience] = [250, 2]
+const interval = 250
+const patience = 2
 
 /** Watches the database of `connection`, which has read from it. `report` is called once for each thing that is wrong. */
 export function createFileGuard(connection: Database.Database, now: () => number, report: (sentence: string) => void): FileGuard {

@@ -14,7 +14,8 @@ export interface QuickCheck {
 /** Bytes that a check reads per millisecond on a slow disk: a table too large for the remaining time is skipped. */
 const bytesPerMillisecond = 50_000
 /** Pages of the tables that are looked at in the first round, and how many times as many in each further one. */
-const [firstRound, growth] = [64, 8]
+const firstRound = 64
+const growth = 8
 
 /**
  * Checks table by table for `milliseconds`. A check cannot be interrupted, but counting the pages of a table can: in large files they are
@@ -29,7 +30,8 @@ export function quickCheck(database: Database, milliseconds: number): QuickCheck
     const pages = readNumber(database, 'page_count')
     const fitting = (): number => Math.floor(((end - performance.now()) * bytesPerMillisecond) / pageBytes)
     const mayCheckAll = fitting() >= pages
-    let [waiting, checked] = [names, 0]
+    let waiting = names
+    let checked = 0
     for (let most = firstRound; waiting.length > 0 && most < pages * growth; most *= growth) {
       const later: string[] = []
       for (const name of waiting) {

@@ -119,7 +119,8 @@ export function failure(text: string, code?: string): Error {
 export type Cost = 'short' | 'light' | 'fresh' | 'heavy'
 
 /** Upper limit of short reads, and lower limit of heavy ones, in milliseconds. */
-const [short, heavy] = [0.5, 15]
+const short = 0.5
+const heavy = 15
 /** Initial average in milliseconds: the first run of a plan is slower, since it prepares statements and has no cached pages. */
 const expected = 1
 

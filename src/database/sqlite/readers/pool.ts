@@ -44,7 +44,8 @@ export interface ReaderOptions {
  * The most jobs of a thread. With a second one in its inbox it never waits for the event loop; of short jobs it gets more, so that one
  * message brings several.
  */
-const [maxJobs, maxShortJobs] = [2, 16]
+const maxJobs = 2
+const maxShortJobs = 16
 /** Milliseconds between two checks of running jobs. No job stays queued on a thread whose current job has run longer. */
 const checkIntervalMs = 15
 /** Milliseconds that a job runs on a light thread before it moves to the heavy threads, if other jobs wait. */

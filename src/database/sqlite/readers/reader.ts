@@ -358,11 +358,13 @@ export interface Backoff {
 }
 
 /** In milliseconds. */
-const [shortestPause, longestPause] = [25, 5_000]
+const shortestPause = 25
+const longestPause = 5_000
 
 /** Opens a backoff without failures. */
 export function createBackoff(): Backoff {
-  let [failures, nextAttempt] = [0, 0]
+  let failures = 0
+  let nextAttempt = 0
   return {
     isPausing: () => elapsed() < nextAttempt,
     failed: () => {
