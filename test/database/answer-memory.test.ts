@@ -85,7 +85,7 @@ test.each([
   expect(memory.taken()).toBe(0)
 })
 
-test('what is used stays where there is more that is not', () => {
+test('used pieces survive the eviction of unused ones', () => {
   const memory = createCacheMemory(100_000)
   const evicted = new Set<number>()
   const used = new Set<number>()

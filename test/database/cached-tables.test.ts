@@ -195,7 +195,7 @@ test.each<[string, readonly string[] | null]>([
   expect(changedTables(statement)).toEqual(changed)
 })
 
-test('what is kept is bounded by its bytes, and what is asked for once does not put out what is asked for often', () => {
+test('the cache has a maximum size, and single requests do not evict frequent ones', () => {
   const changes = createTableChanges(() => new Map())
   const store = createResponseStore(changes, { cacheBytes: 100_000, cachedAnswerBytes: 20_000 })
   const from = { source: { tables: new Set(['a']) }, since: 0 }

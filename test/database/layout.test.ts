@@ -77,7 +77,7 @@ describe('the golden project', () => {
     ours.close()
   })
 
-  it('has the tables that Strapi made, no more and no fewer', () => {
+  it('has exactly the tables that Strapi creates', () => {
     expect(Object.keys(layoutOf(ours)).sort()).toEqual(Object.keys(layoutOf(golden)).sort())
   })
 
@@ -124,7 +124,7 @@ describe('a project of awkward names', () => {
     expect(Object.fromEntries(Object.keys(recorded).map((table) => [table, layouts[table]]))).toEqual(recorded)
   })
 
-  it('has no table beside them but those that belong to no project, and the join tables that Strapi promises and does not make', () => {
+  it('has no additional tables, except those outside of projects and the join tables that Strapi declares but does not create', () => {
     const others = Object.keys(layouts).filter((table) => recorded[table] === undefined)
     const own = others.filter((table) => !/^(strapi_|admin_|up_|upload_folders|i18n_locale|files)/.test(table))
     expect(own.sort()).toEqual(['Book_Writer_Custom_2', 'book_writer_custom'])
@@ -176,7 +176,7 @@ describe('a new database', () => {
     expect(setting).toEqual({ value: '"fr"', type: 'string' })
   })
 
-  it('has no tokens: nobody has asked for one', () => {
+  it('has no tokens before the first request for one', () => {
     expect(database.prepare('SELECT count(*) AS count FROM strapi_api_tokens').get()).toEqual({ count: 0 })
   })
 

@@ -46,7 +46,7 @@ const tags = (first: readonly number[], second: readonly number[]) => [
 ]
 
 describe('populated rows in the order of their links', () => {
-  it('where the rows of each parent follow one another', () => {
+  it('rows grouped by parent', () => {
     const rows = [
       [1, 11, 2],
       [1, 12, 1],
@@ -55,7 +55,7 @@ describe('populated rows in the order of their links', () => {
     expect(written(rows, false)).toEqual(tags([12, 11], [21]))
   })
 
-  it('where the rows of several parents alternate', () => {
+  it('rows of several parents in alternation', () => {
     const rows = [
       [1, 11, 2],
       [2, 21, 1],
@@ -65,7 +65,7 @@ describe('populated rows in the order of their links', () => {
     expect(written(rows, true)).toEqual(tags([12, 11], [21, 22]))
   })
 
-  it('where links have no place', () => {
+  it('links without a position', () => {
     const rows = [
       [1, 11, null],
       [2, 21, null],

@@ -13,7 +13,7 @@ const renamed = [
   ['octavo_rate_limits', 'octavo_counters'],
 ] as const
 
-test('tables of our own get their names of today, with their rows and their indexes', async () => {
+test('renames tables of earlier versions, with their rows and indexes', async () => {
   const first = await serveMagazine()
   const connection = new Database(join(first.folder, '.tmp', 'data.db'))
   try {

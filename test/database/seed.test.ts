@@ -239,7 +239,7 @@ describe('a small project', () => {
   })
   afterAll(() => loaded.database.close())
 
-  it('counts its documents and says what it has loaded', () => {
+  it('counts and reports the loaded documents', () => {
     expect(loaded.count).toBe(8)
     expect(loaded.lines.at(-1)).toBe('seed: 8 documents of 4 types, 2 files, 2 users')
   })
@@ -248,7 +248,7 @@ describe('a small project', () => {
     expect(loaded.database.pragma('foreign_key_check')).toEqual([])
   })
 
-  it('has a draft row for each published row, per locale; a draft that was never published stands alone', () => {
+  it('has a draft row for each published row, per locale; a never published draft has no other row', () => {
     const day = (text: string) => Date.parse(text)
     expect(rows('SELECT id, locale, title, created_at, updated_at, published_at FROM storys ORDER BY id')).toEqual([
       [1, 'de', 'Eins', day('2025-01-01'), day('2025-02-01'), null],
@@ -267,7 +267,7 @@ describe('a small project', () => {
     ])
   })
 
-  it('stores values as the layout says, and defaults for what is left out', () => {
+  it('stores values in the layout forms, and defaults for omitted ones', () => {
     const integers = loaded.database.prepare('SELECT reads FROM storys WHERE id IN (1, 5)').safeIntegers().pluck().all()
     expect(integers).toEqual([9007199254740993n, 7n])
     expect(rows('SELECT open, at, day, starts, data, typeof(starts) FROM storys WHERE id = 1')).toEqual([
@@ -278,7 +278,7 @@ describe('a small project', () => {
     expect(verifySync('ebb', hash)).toBe(true)
   })
 
-  it('shares what is not localized between the locales, and keeps what a locale says itself', () => {
+  it('shares non-localized values between the locales, and keeps the localized ones', () => {
     expect(rows('SELECT id, rank FROM storys ORDER BY id')).toEqual([
       [1, 3],
       [2, 3],
@@ -363,7 +363,7 @@ describe('a small project', () => {
     expect(readFileSync(join(loaded.uploads, 'small_mill_1.png'), 'utf8')).toBe('small mill')
   })
 
-  it('writes relations to anything: the published version, the draft of what is not published', () => {
+  it('writes polymorphic relations: to the published version, or to the draft of an unpublished document', () => {
     expect(rows('SELECT target_id, target_type FROM remarks')).toEqual([[2, 'api::story.story']])
     expect(rows('SELECT remark_id, subjects_id, subjects_type, field, "order" FROM remarks_subjects_mph ORDER BY id')).toEqual([
       [1, 5, 'api::tag.tag', null, 1],
@@ -417,7 +417,7 @@ describe('a seed with a mistake', () => {
     ],
     ['a file outside', { 'seed/files.json': [{ key: 'x', file: '../x.png', url: '/uploads/x.png' }] }, 'outside the project'],
   ]
-  it.each(mistakes)('%s is told in a sentence, and nothing is written', async (name, files, message) => {
+  it.each(mistakes)('%s is reported in one sentence, and nothing is written', async (name, files, message) => {
     const project = write(join(folder, name.replaceAll(' ', '-')), { ...schemas, ...files })
     const into = await empty(project)
     await expect(load(project, into)).rejects.toThrow(message)

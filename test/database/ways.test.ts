@@ -245,7 +245,7 @@ describe('the way', () => {
   const alone = '&pagination[withCount]=false'
   const change = (...changes: readonly string[]) => write(served, (opened) => opened.exec(changes.join(';')))
 
-  test('begins with the condition that fewer links are behind, in whatever order they stand', () => {
+  test('starts with the condition that has fewer links, in any order', () => {
     for (const total of ['', alone]) {
       expect(wayOf(`filters[group][name]=most&filters[labels][name]=rare${total}`)).toBe('from the labels')
       expect(wayOf(`filters[labels][name]=rare&filters[group][name]=most${total}`)).toBe('from the labels')
@@ -267,7 +267,7 @@ describe('the way', () => {
     expect(wayOf(`filters[group][name]=most${alone}&status=draft&sort=title`, 'note')).toBe('from the group')
   })
 
-  test('does not follow an order that no index has, nor one in which the page is far', () => {
+  test('does not follow an order without an index, or with a distant page', () => {
     for (const sort of ['group.name', 'rank:desc', 'publishedAt:asc'])
       expect(wayOf(`${frequent}${alone}&sort=${sort}`)).not.toBe('along the order')
     expect(wayOf(`${frequent}${alone}&sort[0]=rank&sort[1]=title`)).not.toBe('along the order')
@@ -276,7 +276,7 @@ describe('the way', () => {
     expect(wayOf(`${frequent}${alone}&pagination[start]=11990&pagination[limit]=10`)).not.toBe('along the order')
   })
 
-  test('does not follow an order of which unknown numbers of rows may be passed over', () => {
+  test('does not follow an order with an unknown number of skipped rows', () => {
     for (const choice of [
       'publicationFilter=modified',
       'hasPublishedVersion=false',

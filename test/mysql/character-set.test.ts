@@ -53,7 +53,7 @@ describeMariadb('a database in latin1', (server) => {
     expect(others).toEqual([])
   })
 
-  it('keeps every text in JSON, refuses what a column cannot hold, and finds only what is asked for, in a table that is there', async () => {
+  it('keeps every text in JSON, refuses unstorable values, and finds exact matches only, in an existing table', async () => {
     await server().run(url, 'delete from notes')
     await server().run(url, 'alter table notes default character set latin1, modify title varchar(255) character set latin1')
     for (const table of ['up_permissions', 'up_roles', 'i18n_locale'])

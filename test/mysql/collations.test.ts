@@ -16,7 +16,7 @@ const localizedNotes = {
 }
 
 describeMariadb('a database whose collation ignores case', (server) => {
-  it('has no column of ours that does', async () => {
+  it('none of the columns of Octavo does', async () => {
     const url = await server().createDatabase()
     await server().run(url, 'alter database character set utf8mb4 collate utf8mb4_general_ci')
     const served = await serveProject({}, { environment: environmentOf(url) })

@@ -89,7 +89,7 @@ describeMariadb('preparing a database on MariaDB', (server) => {
     expect(await mismatches(poolOf(url))).toEqual({ types: [], columns: [], tables: [] })
   })
 
-  it('goes on with what was interrupted', { timeout: 120_000 }, async () => {
+  it('continues an interrupted preparation', { timeout: 120_000 }, async () => {
     const url = await server().createDatabase()
     const fill = () => Promise.reject(new Error('the seed is wrong'))
     await expect(prepareDatabase(poolOf(url), model, preparation({ fill }))).rejects.toThrow('the seed is wrong')
@@ -115,7 +115,7 @@ describeMariadb('preparing a database on MariaDB', (server) => {
     })
   })
 
-  it('creates the indexes of our own, by one of two processes', { timeout: 240_000 }, async () => {
+  it('creates the indexes of Octavo in one of two processes', { timeout: 240_000 }, async () => {
     const url = await server().createDatabase(strapi)
     await prepareDatabase(poolOf(url), model, preparation())
     const made = await Promise.all([poolOf(url), poolOf(url)].map((pool) => createIndexes(pool, model, () => {})))

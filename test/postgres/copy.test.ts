@@ -127,7 +127,7 @@ describePostgres('copies', (server) => {
     expect(await server().run(url, "select to_regclass('octavo_copy_progress') as table")).toEqual([{ table: null }])
   })
 
-  it('name what PostgreSQL cannot hold before they write, and change it only if they are told', async () => {
+  it('report values that PostgreSQL cannot hold before they write, and change them only on request', async () => {
     const file = join(folder, 'unfit.db')
     cpSync(sound, file)
     const database = new Database(file)
@@ -205,7 +205,7 @@ describePostgres('copies', (server) => {
     expect(await copy(other, url, model, { overwrite: true })).toMatchObject({ resumed: false, rows: resumed.rows })
   })
 
-  it('find out that the source changed meanwhile', async () => {
+  it('notice that the source changed during the copy', async () => {
     const [url, file] = [await server().createDatabase(), join(folder, 'changing.db')]
     cpSync(sound, file)
     const report: CopyOptions['report'] = ({ phase, table }) => {
@@ -218,7 +218,7 @@ describePostgres('copies', (server) => {
     await expect(copy(file, url, model)).rejects.toThrow(/The copy differs from its source: tags \(/)
   })
 
-  it('fill references to later rows once all rows are there, and tell what has no place', async () => {
+  it('fill references to later rows at the end, and report omitted tables and columns', async () => {
     const file = join(folder, 'later.db')
     cpSync(sound, file)
     const database = new Database(file)

@@ -161,7 +161,7 @@ describePostgres('names longer than 63 bytes', (server) => {
     }
   })
 
-  rule('portability.6', 'are renamed, kept aside and brought back by changes of the model', async () => {
+  rule('portability.6', 'are renamed, archived and restored by changes of the model', async () => {
     const place = await server().createDatabase()
     const changed = await serveProject(project, { environment: environmentOf(place) })
     try {

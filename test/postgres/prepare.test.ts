@@ -67,7 +67,7 @@ describePostgres('preparing a database on PostgreSQL', (server) => {
     expect(await findSchemaMismatches(poolOf(url), model)).toEqual({ types: [], columns: [], tables: [] })
   })
 
-  it('leaves nothing behind when it fails', async () => {
+  it('leaves nothing when it fails', async () => {
     const url = await server().createDatabase()
     const fill = () => Promise.reject(new Error('the seed is wrong'))
     await expect(prepareDatabase(poolOf(url), model, preparation({ fill }))).rejects.toThrow('the seed is wrong')
@@ -107,7 +107,7 @@ describePostgres('preparing a database on PostgreSQL', (server) => {
     })
   })
 
-  it('uses the configured schema, and says what is wrong with it', async () => {
+  it('uses the configured schema, and explains problems with it', async () => {
     const url = await server().createDatabase()
     const inSchema = (schema: string) => prepareDatabase(poolOf(url, schema), model, preparation({ schema }))
     await expect(inSchema('content')).rejects.toThrow(

@@ -35,7 +35,7 @@ describePostgres('tables on PostgreSQL', (server) => {
     expect(rows.map(({ tablename }) => tablename).sort()).toEqual(tables.map(({ name }) => storedName(name)).sort())
   })
 
-  it('of our own are created once, whatever is there', async () => {
+  it('of Octavo are created once, regardless of existing ones', async () => {
     const url = await server().createDatabase()
     const text = createOctavoStatements().join(';\n')
     await server().run(url, text)

@@ -41,7 +41,7 @@ describePostgres('totals on PostgreSQL', (server) => {
     expect(await totalOf(first, '&filters[code][$startsWith]=other&pagination[page]=3')).toBe(5)
   })
 
-  it('are those of the moment in which a transaction commits that was begun before', async () => {
+  it('include transactions that began earlier and commit later', async () => {
     const before = await totalOf(first)
     const work = server().run(url, "begin; insert into notes (document_id, code) values ('late', 'late'); select pg_sleep(0.5); commit")
     const seen = new Set<number>()

@@ -97,7 +97,7 @@ describePostgres(
         expect(lost(user).length).toBe(before + 1)
       })
 
-    rule('caching.9', 'a user who may not remove what is old in the log', async () => {
+    rule('caching.9', 'a user without permission to delete old log rows', async () => {
       const before = lost(user).length
       await revoke('delete')
       await until('it is noticed', async () => {
@@ -133,7 +133,7 @@ describePostgres(
       await grant()
     })
 
-    rule('caching.9', 'what others commit beside the user, while grants come and go, is in every read', async () => {
+    rule('caching.9', 'reads include commits of other users while grants change', async () => {
       let isOver = false
       let acknowledged = 0
       await write(owner, '0')
@@ -184,7 +184,7 @@ describePostgres(
       }
     })
 
-    rule('caching.9', 'a crash of the server meanwhile', async () => {
+    rule('caching.9', 'a crash of the server in between', async () => {
       const { crash } = server()
       if (crash === null) return
       await revoke('all')

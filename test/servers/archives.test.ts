@@ -30,7 +30,7 @@ describeServers('archives', (server, kind) => {
   const octavo = (url: string | null, ...words: readonly string[]) =>
     run(words, url === null ? { DATABASE_CLIENT: 'sqlite', DATABASE_FILENAME: join(folder, 'copy.db') } : environmentOf(url))
 
-  it('archives.6: what is exported is imported again, and the doctor finds nothing', { timeout: patience }, async () => {
+  it('archives.6: an export can be imported, and the doctor finds no problems', { timeout: patience }, async () => {
     const before = await contentOf(source)
     expect(await octavo(source, 'export', folder, '-f', archive, '--no-encrypt')).toMatchObject({ status: 0, err: '' })
     expect(await octavo(target, 'import', folder, '-f', `${archive}.tar.gz`)).toMatchObject({
@@ -68,7 +68,7 @@ describeServers('archives', (server, kind) => {
     expect((await octavo(target, 'doctor', folder)).out).toMatch(/No problems found\.\n$/)
   })
 
-  it('archives.14: octavo leave takes away what is its own, and nothing else', { timeout: patience }, async () => {
+  it('archives.14: octavo leave removes exactly the objects of Octavo', { timeout: patience }, async () => {
     const own = await server().createDatabase(goldenContent(kind))
     const before = { objects: await objectsOf(own), content: await everything(own) }
     expect(await octavo(own, 'settings', 'set', 'allow-register', 'yes', folder)).toMatchObject({ status: 0 })

@@ -26,7 +26,7 @@ describeServers('backups', (server) => {
   const elsewhereOf = async () => (await harbour(schemas())).folder
   const octavo = (url: string, ...words: readonly string[]) => run(words, environmentOf(url))
 
-  it('backups.12: rows, tables of ours and files are restored as they were, and new rows do not collide', {
+  it('backups.12: rows, tables of Octavo and files are restored unchanged, and new rows do not collide', {
     timeout: patience,
   }, async () => {
     expect(await octavo(source, 'roles', 'grant', 'public', 'api::harbour.harbour.find', folder)).toMatchObject({ status: 0 })

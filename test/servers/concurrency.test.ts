@@ -81,7 +81,7 @@ describeServers('requests at once', (server, kind) => {
     }
   })
 
-  it.each(ways)('what the server refuses fails alone, also where writes share a commit: %s', async (name, of) => {
+  it.each(ways)('a refused write fails alone, also in a shared commit: %s', async (name, of) => {
     for (const round of range(3)) {
       // These conflict, so that what follows takes turns.
       await Promise.all(range(20).map((index) => of(index).send('POST', '/api/notes', { code: `heat ${name} ${round}` })))
@@ -99,7 +99,7 @@ describeServers('requests at once', (server, kind) => {
     }
   })
 
-  it('R24 writes that wait for a lock of somebody else hold up no others, also where these take turns', async () => {
+  it('R24 writes that wait for a foreign lock do not block others, even in a group', async () => {
     await created(first, '/api/boards', { name: 'before' })
     const release = await server().lockTable(url, 'boards')
     const waiting = range(4).map((index) => first.send('POST', '/api/boards', { name: `locked ${index}` }))

@@ -58,7 +58,7 @@ describeServers('octavo copy', (server, { client }) => {
     expect(after.prepare(texts).all()).toEqual(before.prepare(texts).all())
   })
 
-  it('refuses what it cannot use with a sentence', async () => {
+  it('explains unusable input in one sentence', async () => {
     const errorOf = async (...options: string[]) => (await copy(...options)).err
     expect(await errorOf('--from', file, '--to', url)).toMatch(
       /is not empty: it has rows in \w+\. To remove all its rows first: --overwrite/,

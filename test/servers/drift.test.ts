@@ -72,8 +72,8 @@ function drifts(open: () => Promise<Asking>): void {
   })
 }
 
-describe('tables that somebody else changes', () => drifts(serveHere))
-describeServers('tables that somebody else changes', (server) => drifts(async () => serveDesk(await server().createDatabase())))
+describe('tables changed by another program', () => drifts(serveHere))
+describeServers('tables changed by another program', (server) => drifts(async () => serveDesk(await server().createDatabase())))
 
 describePostgres('columns that somebody gives another type on PostgreSQL', (server) => {
   it('R25 requests, also those by a token, and writes go on with statements that connections have prepared', async () => {

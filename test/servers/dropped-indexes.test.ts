@@ -159,7 +159,7 @@ function losesIndexes(open: () => Promise<{ readonly kind: string; readonly opti
     expect(Number(doubled[0]!.links)).toBe(Number(doubled[0]!.pairs))
   })
 
-  it('R25 indexes of our own are made again by the next start', async () => {
+  it('R25 the next start recreates the indexes of Octavo', async () => {
     const next = await serveBeside(served, options.environment)
     try {
       await until('indexes are made', () => next.log.some((line) => line.includes('created missing indexes')))
@@ -169,7 +169,7 @@ function losesIndexes(open: () => Promise<{ readonly kind: string; readonly opti
     }
   })
 
-  it('R25 where rows have the same values meanwhile, a unique index stays missing, and the log names it', async () => {
+  it('R25 with duplicate rows a unique index stays missing, and the log names it', async () => {
     const unique = 'octavo_identities_unique'
     // Elsewhere a unique index is part of its table, and cannot be dropped.
     if (!made.includes(`octavo_identities ${unique}`)) return
@@ -186,7 +186,7 @@ function losesIndexes(open: () => Promise<{ readonly kind: string; readonly opti
   })
 }
 
-describe('indexes that somebody drops', () => losesIndexes(async () => ({ kind: process.env.DATABASE_CLIENT ?? 'sqlite', options: {} })))
-describeServers('indexes that somebody drops', (server, { client }) =>
+describe('dropped indexes', () => losesIndexes(async () => ({ kind: process.env.DATABASE_CLIENT ?? 'sqlite', options: {} })))
+describeServers('dropped indexes', (server, { client }) =>
   losesIndexes(async () => ({ kind: client, options: { environment: environmentOf(await server().createDatabase()) } })),
 )

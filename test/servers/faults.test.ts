@@ -86,7 +86,7 @@ describeServers(
       await recovered()
     })
 
-    it('R19 an outcome that nobody can find out is a 503, and what it says is true', async () => {
+    it('R19 an unknown outcome is a 503 with a true message', async () => {
       proxy.watch = (message, link) => {
         if (!isCommit(message)) return
         link.mute()
@@ -99,7 +99,7 @@ describeServers(
       await recovered()
     })
 
-    it('R18 connections that are lost at random: reads and writes tell the truth', async () => {
+    it('R18 randomly lost connections: reads and writes report the truth', async () => {
       // By what was answered, not by time: a slow machine loses no more connections for a request than a fast one.
       let answered = 0
       const cutSometimes = () => {
@@ -130,7 +130,7 @@ describeServers(
       await recovered()
     })
 
-    it('R17 a server that nobody can reach: 503 with Retry-After, health 503, one line in the log; and back by itself', async () => {
+    it('R17 an unreachable server: 503 with Retry-After, health 503, one line in the log; and back by itself', async () => {
       const before = desk.log.length
       proxy.refuse(true)
       await until('health is 503', async () => (await desk.ask('/_health')).status === 503)
@@ -148,7 +148,7 @@ describeServers(
       expect(await count('refused')).toBe(0)
     })
 
-    it('R22 connections on which nothing moves any more: every request ends, and new ones are made', async () => {
+    it('R22 stalled connections: every request ends, and new connections are opened', async () => {
       for (const link of proxy.links) link.stall()
       // Ends long before the test is over, while the system would wait for minutes.
       const answers = await Promise.all([

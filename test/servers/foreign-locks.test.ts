@@ -93,7 +93,7 @@ describeMariadb('locks of others', (server) => {
     expect((await desk.send('PUT', `/api/notes/${documentId}`, { more: 'new' })).body.data).toMatchObject({ text: 'written', more: 'new' })
   })
 
-  it('R26 a table whose content a change of the model moves: it is taken back, and everything else is served meanwhile', async () => {
+  it('R26 a table whose content a model change moves: the change is reverted, and all other requests are served', async () => {
     const { documentId } = (await desk.send('POST', '/api/notes', { code: 'moving', text: '7' })).body.data
     const before = [await columns(), readFileSync(join(desk.folder, noteFile), 'utf8')]
     await hold('notes')
@@ -109,7 +109,7 @@ describeMariadb('locks of others', (server) => {
     expect((await desk.ask(`/api/notes/${documentId}`)).body.data).toMatchObject({ code: 'moving', text: 8 })
   })
 
-  it('R26 the table of changes, as a backup holds it: a change that moves content is taken back, and everything is served meanwhile', async () => {
+  it('R26 the table of changes, locked by a backup: a change that moves content is reverted, and all requests are served', async () => {
     const { documentId } = (await desk.send('POST', '/api/notes', { code: 'history', text: 9 })).body.data
     const before = [await columns(), readFileSync(join(desk.folder, noteFile), 'utf8')]
     await hold('octavo_model_history')

@@ -43,7 +43,7 @@ describeServers('a draft that was in sync', (server) => {
   const setText = (path: string, text: string): string =>
     `update memos set text = '${text}' where document_id = '${idOf(path)}' and published_at is null`
 
-  it('and that another program has changed since, is published with what it wrote', async () => {
+  it('with later changes of another program is published including these changes', async () => {
     for (const round of range(3)) {
       const path = await memoInSync(first)
       await server().run(url, setText(path, `outside ${round}`))

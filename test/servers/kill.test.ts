@@ -136,7 +136,7 @@ describeServers('killed', (server, kind) => {
     600_000,
   )
 
-  it('the doctor is content with what is left', async () => {
+  it('the doctor finds no problems', async () => {
     const { status, out, err } = await octavo(['doctor', folder], { ...environmentOf(url), UPLOADS_DIR: 'uploads' })
     expect(status, out + err).toBe(0)
   })

@@ -20,7 +20,7 @@ const from = await loadModel({ folder: project })
 const secrets = { API_TOKEN_SALT: 'a salt that is long enough', JWT_SECRET: 'a secret that is long enough' }
 
 describeServers('the database of a service', (server, kind) => {
-  it('model-plans.20: executes what it has prepared for columns that have another type now', async () => {
+  it('model-plans.20: executes statements that were prepared for the former types of columns', async () => {
     const url = await server().createDatabase()
     await copyRows(join(project, 'content.db'), url, from)
     const config = await loadConfig(project, { ...process.env, ...secrets, ...environmentOf(url) })

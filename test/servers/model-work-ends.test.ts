@@ -136,7 +136,7 @@ describePostgres('a change of the model on PostgreSQL that is ended', (server) =
     return isThere()
   }
 
-  it('model-plans.19: was made or was never begun, whichever statement its connection is lost at, and its process killed', async () => {
+  it('model-plans.19: is complete or without any effect, at whichever statement the connection is lost or the process killed', async () => {
     const { url: made, statements } = await rehearse('postgres', server(), opened)
     const [before, after] = [await allRows(opened.base), await allRows(made)]
     const url = await opened.clone()
@@ -180,7 +180,7 @@ describeMariadb('a change of the model on MariaDB that is ended', (server) => {
     return rowsOf(url)
   }
 
-  it('model-plans.22: is finished by other tries, each of which loses its connection one statement later', async () => {
+  it('model-plans.22: is finished by further attempts, each of which loses its connection one statement later', async () => {
     const { url: made, statements } = await rehearse('mysql', server(), opened)
     const url = await opened.clone()
     const way = await openProxy(url)
@@ -238,7 +238,7 @@ describeServers('a change of the model', (server, { client }) => {
     expect((await allRows(url)) === before).toBe(true)
   })
 
-  it('model-plans.19, model-plans.22: is made once by two processes at once, and takes own indexes of what it renames away', async () => {
+  it('model-plans.19, model-plans.22: is applied once by two concurrent processes, and drops the indexes of Octavo on renamed columns', async () => {
     const url = await opened.clone()
     const indexed = [
       ['octavo_writers_by_email', 'writers (email)'],
@@ -257,7 +257,7 @@ describeServers('a change of the model', (server, { client }) => {
     expect(left).not.toContain('octavo_writers_by_email')
   })
 
-  it('model-plans.19, model-plans.22: waits for tables in use for a bounded time, and lets others through meanwhile', async () => {
+  it('model-plans.19, model-plans.22: waits for tables in use for a limited time, without blocking others', async () => {
     const url = await opened.clone()
     const before = await allRows(url)
     const release = await server().lockTable(url, 'notes')

@@ -93,7 +93,7 @@ describeServers('changes of the model', (server, kind) => {
     }
   })
 
-  it.each(restored)('model-plans.18: what %s keeps aside comes back', async (name) => {
+  it.each(restored)('model-plans.18: values archived by %s are restored', async (name) => {
     const { to, plan } = await changeNamed(name, `${name} and back ${kind.client}`)
     const back = planModelChange(to, from, [], { number: 2 })
     const url = await cloneOf(server(), base)

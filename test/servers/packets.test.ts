@@ -51,7 +51,7 @@ describeMariadb(
     }
     const large = 'x'.repeat(2 * packet)
 
-    it('errors.11: R26 what is larger than the server takes in one statement is 413, and nothing of it is written', async () => {
+    it('errors.11: R26 a statement larger than the server accepts is a 413, and nothing is written', async () => {
       const small = (await send('POST', '/api/memos?status=published', { title: 'small', text: 'kept', part: { name: 'kept' } })).body.data
         .documentId
       const before = [await count('memos'), await count('components_desk_parts'), await count('notes')]
@@ -67,7 +67,7 @@ describeMariadb(
       })
     })
 
-    it('errors.11: R26 others are served meanwhile, and no connection is lost', async () => {
+    it('errors.11: R26 other requests are served, and no connection is lost', async () => {
       const lines = desk.log.length
       const before = way.links
       const answers = await Promise.all(

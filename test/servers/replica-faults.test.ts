@@ -79,7 +79,7 @@ function tests(): void {
     afterEach(() => configure(replica, 'recovery_min_apply_delay', ''))
 
     for (const lag of ['0', '100ms', '1h']) {
-      rule('replicas.1', `R27 ${lag} behind: a write is in every read after it, by whomever and through whichever service`, async () => {
+      rule('replicas.1', `R27 ${lag} behind: every later read includes a write, of any client and through any service`, async () => {
         const user = await addUser(plain, `user ${lag}`, 'authenticated')
         await grant(plain, 'authenticated', 'api::note.note.findOne')
         await addToken(plain, `token ${lag}`, { type: 'full-access' })
