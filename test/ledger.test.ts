@@ -16,9 +16,11 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   identity: { files: 30, lines: 3465, prose: 10.6 },
   project: { files: 60, lines: 5706, prose: 27 },
   operations: { files: 88, lines: 8012, prose: 24.8 },
-  admin: { files: 69, lines: 7391, prose: 31.3 },
-  http: { files: 97, lines: 12923, prose: 5.2 },
-  service: { files: 57, lines: 6770, prose: 1.5 },
+  admin: { files: 43, lines: 7260, prose: 1 },
+  // 380 lines more for the properties of resources of the administration, which were packed in spreads.
+  http: { files: 79, lines: 13300, prose: 5.2 },
+  // 9 lines more for one import of the administration, which is wrapped.
+  service: { files: 57, lines: 6779, prose: 1.5 },
   packages: { files: 28, lines: 5032, prose: 3.9 },
 }
 

@@ -1,85 +1,89 @@
-// The log of what administrators do. An entry is written in the transaction of its act: neither is there without the other.
+// The log of activity of administrators. An entry is written in the transaction of its action, and with it the line of the audit log.
 import { type RawBuilder, sql } from 'kysely'
 import type { RowReader, Transaction, WriteDatabase } from '../database/database.js'
 import { type AuditEntry, noteInTransaction } from '../foundation/runtime/audit.js'
 import type { Administration } from './context.js'
 
-/** Who does something. */
+/** The administrator or command that carries out an action. */
 export interface ActingAdministrator {
-  /** Null: nobody who is signed in, such as the command line. */
+  /** Null: the command line, or a request without sign-in. */
   readonly administrator: { readonly id: number; readonly email: string } | null
-  /** The IP address; null for the command line. */
+  /** The IP address; null: the command line. */
   readonly address: string | null
-  /** Keeps what is done, for a request that is done once; absent: it may be done again. */
-  readonly keep?: KeepActs
+  /** Stores the action under the Idempotency-Key of the request; absent: there is none. */
+  readonly store?: StoreActions
 }
 
-/** What is done. Values are never part of it. */
-export interface AdministratorAct {
+/** An action, without values. */
+export interface AdministratorAction {
   /** A verb, such as `create`. */
   readonly action: string
-  /** What it is done to: a kind such as `token`, or the uid of a content-type. */
+  /** The object: a kind such as `token`, or the uid of a content-type. */
   readonly subject: string
-  /** The row id or documentId; empty where there is one of its kind only. */
+  /** The row id or documentId; empty for the only one of its kind. */
   readonly id: string
-  /** How its readers know it, once it is gone. */
+  /** The name of the object, for readers of the log after its deletion. */
   readonly name?: string
   /** The changed fields. */
   readonly fields?: readonly string[]
-  /** What only the response tells of it, as JSON, such as a new key. It is no part of the entry. */
-  readonly told?: unknown
-  /** The locales of a document that it is done in. */
+  /** JSON that only the response contains, such as a new key. It is not part of the entry. */
+  readonly responseData?: unknown
+  /** The locales of the document. */
   readonly locales?: readonly string[]
 }
 
-/** How names of fields and locales are stored: a list of fields where there are no locales. */
-function storedDetails({ fields, locales }: AdministratorAct): string | null {
+/** Field names as JSON, in an object if there are locales. */
+function storedDetails({ fields, locales }: AdministratorAction): string | null {
   if (locales !== undefined && locales.length > 0) return JSON.stringify({ fields: fields ?? [], locales })
   return fields === undefined ? null : JSON.stringify(fields)
 }
 
-function detailsOf(stored: string | null): Pick<AdministratorAct, 'fields' | 'locales'> {
+function parseDetails(stored: string | null): Pick<AdministratorAction, 'fields' | 'locales'> {
   if (stored === null) return {}
   const details = JSON.parse(stored) as readonly string[] | { readonly fields: readonly string[]; readonly locales: readonly string[] }
   return 'locales' in details ? details : { fields: details }
 }
 
-/** Keeps what is done in a transaction. @throws ApiError 409 where another process has done it meanwhile */
-export type KeepActs = (transaction: Transaction, acts: readonly Pick<AdministratorAct, 'id' | 'told'>[]) => Promise<void>
+/** Stores actions in their transaction. @throws ApiError 409 where another process has done it meanwhile */
+export type StoreActions = (transaction: Transaction, acts: readonly Pick<AdministratorAction, 'id' | 'responseData'>[]) => Promise<void>
 
 /** The acting `octavo` command. */
 export const commandLine: ActingAdministrator = { administrator: null, address: null }
 
-/** The statement that writes an entry, for a transaction that is executed elsewhere. The oldest are deleted with the next entry. */
+/** The statement of an entry, for a transaction that is executed elsewhere. The next entry deletes the oldest. */
 export const entryStatement = (
   { administrator, address }: ActingAdministrator,
-  act: AdministratorAct,
+  act: AdministratorAction,
   now: number,
 ): RawBuilder<unknown> => sql`insert into octavo_activity
     (made_at, administrator_id, administrator, action, subject, subject_id, name, fields, address) values
     (${now}, ${administrator?.id ?? 0}, ${administrator?.email ?? ''}, ${act.action}, ${act.subject}, ${act.id},
      ${act.name ?? null}, ${storedDetails(act)}, ${address})`
 
-/** The same for the audit log. */
-export const auditEntry = ({ administrator, address }: ActingAdministrator, act: AdministratorAct): AuditEntry => ({
+/** The line in the audit log. */
+export const auditEntry = ({ administrator, address }: ActingAdministrator, act: AdministratorAction): AuditEntry => ({
   actor: administrator === null ? { kind: 'nobody' } : { kind: 'administrator', id: administrator.id },
-  ...{ action: act.action, type: act.subject, id: act.id, fields: act.fields, locales: act.locales, address },
+  action: act.action,
+  type: act.subject,
+  id: act.id,
+  fields: act.fields,
+  locales: act.locales,
+  address,
 })
 
-/** When an entry is written, and how many there are at most. */
 interface EntryTerms {
   readonly now: number
   readonly most: number
 }
 
 /**
- * Writes the entries of all that is done in one transaction, deletes the oldest beyond `most`, and keeps what was done under the
- * `Idempotency-Key` of the request, where it has one.
+ * Writes the entries of all actions in one transaction, deletes the oldest beyond `most`, and stores the actions under the `Idempotency-
+ * Key` of the request.
  */
-export async function noteActivities(
+export async function logActivities(
   transaction: Transaction,
   actor: ActingAdministrator,
-  acts: readonly AdministratorAct[],
+  acts: readonly AdministratorAction[],
   { now, most }: EntryTerms,
 ): Promise<void> {
   let entry = 0
@@ -88,42 +92,40 @@ export async function noteActivities(
     noteInTransaction(auditEntry(actor, act))
   }
   await transaction.run(sql`delete from octavo_activity where id <= ${entry - most}`)
-  await actor.keep?.(transaction, acts)
+  await actor.store?.(transaction, acts)
 }
 
-/** The same for one act. */
-export const noteActivity = (
+export const logActivity = (
   transaction: Transaction,
   actor: ActingAdministrator,
-  act: AdministratorAct,
+  act: AdministratorAction,
   terms: EntryTerms,
-): Promise<void> => noteActivities(transaction, actor, [act], terms)
+): Promise<void> => logActivities(transaction, actor, [act], terms)
 
-/** What an act and its entry need. */
-type ActParts = Pick<Administration, 'writer' | 'config' | 'now'>
+type ActionParts = Pick<Administration, 'writer' | 'config' | 'now'>
 
-/** True for an update that named no field. */
-const isNothing = ({ action, fields }: AdministratorAct): boolean => action === 'update' && fields?.length === 0
+/** True if an update names no field. */
+const changesNothing = ({ action, fields }: AdministratorAction): boolean => action === 'update' && fields?.length === 0
 
-/** Does something in one transaction, with its entry. `work` resolves to what was done, null for nothing, and to the result. */
-export function doAct<Result>(
-  { writer, config, now }: ActParts,
+/** Carries out an action in one transaction, with its entry. `work` resolves to the action, or null if nothing changed, and to the result. */
+export function doAction<Result>(
+  { writer, config, now }: ActionParts,
   actor: ActingAdministrator,
-  work: (transaction: Transaction, now: number) => Promise<readonly [AdministratorAct | null, Result]>,
+  work: (transaction: Transaction, now: number) => Promise<readonly [AdministratorAction | null, Result]>,
 ): Promise<Result> {
   return writer.transaction(async (transaction) => {
     const at = now()
     const [act, result] = await work(transaction, at)
-    if (act !== null && !isNothing(act)) await noteActivity(transaction, actor, act, { now: at, most: config.limits.activityEntries })
+    if (act !== null && !changesNothing(act)) await logActivity(transaction, actor, act, { now: at, most: config.limits.activityEntries })
     return result
   })
 }
 
-/** The writer for functions that have a transaction of their own: each ends with an entry, which may depend on what it resolved to. */
-export function notingWriter<Result>(
-  { writer, config, now }: ActParts,
+/** A writer for functions that open transactions themselves: each ends with an entry, which may depend on the result. */
+export function loggingWriter<Result>(
+  { writer, config, now }: ActionParts,
   actor: ActingAdministrator,
-  actOf: (result: Result) => AdministratorAct,
+  actOf: (result: Result) => AdministratorAction,
 ): WriteDatabase {
   return {
     ...writer,
@@ -131,21 +133,21 @@ export function notingWriter<Result>(
       writer.transaction(async (transaction) => {
         const result = await work(transaction)
         const act = actOf(result as never)
-        if (!isNothing(act)) await noteActivity(transaction, actor, act, { now: now(), most: config.limits.activityEntries })
+        if (!changesNothing(act)) await logActivity(transaction, actor, act, { now: now(), most: config.limits.activityEntries })
         return result
       }),
   }
 }
 
 /** An entry of the log. */
-export interface ActivityEntry extends Omit<AdministratorAct, 'told'>, Omit<ActingAdministrator, 'keep'> {
+export interface ActivityEntry extends Omit<AdministratorAction, 'responseData'>, Omit<ActingAdministrator, 'store'> {
   readonly entry: number
   /** Milliseconds since 1970. */
   readonly at: number
 }
 
-/** Which entries. */
-export interface WantedActivity {
+/** A filter on entries. */
+interface ActivityQuery {
   readonly administrator?: number | undefined
   readonly subject?: string | undefined
   readonly subjectId?: string | undefined
@@ -168,7 +170,7 @@ interface Row {
 }
 
 /** Returns entries, the latest first. */
-export async function listActivity(database: RowReader, wanted: WantedActivity): Promise<readonly ActivityEntry[]> {
+export async function listActivity(database: RowReader, wanted: ActivityQuery): Promise<readonly ActivityEntry[]> {
   const { administrator, subject, subjectId, before, limit } = wanted
   const conditions = [
     sql`1 = 1`,
@@ -180,10 +182,10 @@ export async function listActivity(database: RowReader, wanted: WantedActivity):
   const rows =
     await database.rows<Row>(sql`select id, made_at, administrator_id, administrator, action, subject, subject_id, name, fields, address
     from octavo_activity where ${sql.join(conditions, sql` and `)} order by id desc limit ${limit}`)
-  return rows.map(entryOf)
+  return rows.map(toEntry)
 }
 
-const entryOf = (row: Row): ActivityEntry => ({
+const toEntry = (row: Row): ActivityEntry => ({
   entry: row.id,
   at: row.made_at,
   administrator: row.administrator_id === 0 ? null : { id: row.administrator_id, email: row.administrator },
@@ -191,6 +193,6 @@ const entryOf = (row: Row): ActivityEntry => ({
   subject: row.subject,
   id: row.subject_id,
   ...(row.name === null ? {} : { name: row.name }),
-  ...detailsOf(row.fields),
+  ...parseDetails(row.fields),
   address: row.address,
 })

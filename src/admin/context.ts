@@ -1,4 +1,5 @@
-// The administration of one service: what its rules depend on. It is opened by its first request.
+// The dependencies of the administration, created by its first request.
+
 import { createIdempotencyKeys, type IdempotencyKeys } from '../content/documents/idempotency.js'
 import { hasColumns, type MainConnection, type WriteDatabase } from '../database/database.js'
 import type { Config } from '../foundation/config/config.js'
@@ -10,17 +11,19 @@ import type { SessionLimits, SessionType } from '../identity/access/sessions.js'
 import type { Mailer } from '../identity/accounts/email.js'
 import type { Passwords } from '../identity/accounts/passwords.js'
 import { missingTables } from './identity/administrators.js'
-import { type IdentifyAdministrator, openIdentifyAdministrator } from './identity/identify.js'
-import { type AdministrationKeys, administrationKeys } from './identity/keys.js'
-import { type FindGrants, openFindGrants } from './permissions/cached-grants.js'
+import {
+  type AdministrationKeys,
+  createIdentifyAdministrator,
+  deriveAdministrationKeys,
+  type IdentifyAdministrator,
+} from './identity/identify.js'
+import { createFindGrants, type FindGrants } from './permissions/grants.js'
 
-/** The part of the log that the administration uses. */
-export interface AdministrationLog {
+interface AdministrationLog {
   error(details: object, message: string): void
   info(sentence: string): void
 }
 
-/** What the administration is opened from. */
 export interface AdministrationParts {
   readonly config: Config
   readonly database: MainConnection
@@ -32,29 +35,25 @@ export interface AdministrationParts {
   readonly log: AdministrationLog
   now(): number
   /** Logs the code of the first administrator if there is none; resolves to whether there is none. */
-  tellFirst(): Promise<boolean>
+  logFirstCode(): Promise<boolean>
 }
 
 /** The dependencies of the rules of the administration. */
 export interface Administration extends Omit<AdministrationParts, 'identification'> {
   readonly keys: AdministrationKeys
   readonly jwts: Jwts
-  /** Lifetimes of sessions. */
   readonly sessionLimits: Readonly<Record<SessionType, SessionLimits>>
   /** Returns the administrator of a request. */
   readonly identify: IdentifyAdministrator
-  /** Whether the database has Strapi's table for the history of documents. */
+  /** The database has the history table of Strapi. */
   readonly hasHistory: boolean
-  /** What was done under which Idempotency-Key, apart from writes of documents. */
+  /** Results by Idempotency-Key, except for writes of documents. */
   readonly idempotency: IdempotencyKeys
-  /** Returns what an administrator may do with content. */
+  /** Returns the grants of an administrator for content. */
   readonly grantsOf: FindGrants
 }
 
-/**
- * Opens the administration. Nothing is created: a database that lacks tables of administrators keeps lacking them.
- * @throws ApiError 501 that names the missing tables
- */
+/** Creates the dependencies of the administration. Missing tables are not created. @throws ApiError 501 that names the missing tables */
 export async function openAdministration(parts: AdministrationParts): Promise<Administration> {
   const { config, database, identification, now } = parts
   const missing = await missingTables(database)
@@ -63,7 +62,7 @@ export async function openAdministration(parts: AdministrationParts): Promise<Ad
       'NotImplementedError',
       `The database has no administrators: it lacks ${missing.join(', ')}. Start the current version of Strapi 5 on it once`,
     )
-  const keys = administrationKeys(config.secrets)
+  const keys = deriveAdministrationKeys(config.secrets)
   const jwts = openJwts(keys.tokens, now)
   const { maxRefreshTokenLifespan, idleRefreshTokenLifespan, maxSessionLifespan, idleSessionLifespan } = config.admin.sessions
   return {
@@ -74,9 +73,9 @@ export async function openAdministration(parts: AdministrationParts): Promise<Ad
       refresh: { longest: maxRefreshTokenLifespan, idle: idleRefreshTokenLifespan },
       session: { longest: maxSessionLifespan, idle: idleSessionLifespan },
     },
-    identify: openIdentifyAdministrator({ database, identification, jwts, keys, now }),
+    identify: createIdentifyAdministrator({ database, identification, jwts, keys, now }),
     hasHistory: await hasColumns(database, 'strapi_history_versions'),
     idempotency: createIdempotencyKeys(config.limits),
-    grantsOf: openFindGrants(database, identification),
+    grantsOf: createFindGrants(database, identification),
   }
 }

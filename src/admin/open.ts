@@ -4,7 +4,7 @@ import { onceDone } from '../foundation/runtime/once-done.js'
 import { type Doctor, openDoctor } from '../operations/doctor/beside-service.js'
 import type { Administration, AdministrationParts } from './context.js'
 import { anyAdministrator } from './identity/administrators.js'
-import type { ToldCode } from './identity/first.js'
+import type { LoggedCode } from './identity/bootstrap.js'
 
 /** The administration of a service, which may never be opened. */
 export interface LateAdministration {
@@ -18,20 +18,20 @@ export interface LateAdministration {
 }
 
 /** Prepares the administration of a service. */
-export function prepareAdministration(given: Omit<AdministrationParts, 'tellFirst'>): LateAdministration {
+export function prepareAdministration(given: Omit<AdministrationParts, 'logFirstCode'>): LateAdministration {
   const { config, database, log, now } = given
-  const told: ToldCode = { hour: null }
-  const tellFirst = async (): Promise<boolean> => {
+  const told: LoggedCode = { hour: null }
+  const logCode = async (): Promise<boolean> => {
     if (await anyAdministrator(database)) return false
-    const { tellFirstCode } = await import('./identity/first.js')
+    const { logFirstCode } = await import('./identity/bootstrap.js')
     const { secrets, publicUrl, folder } = config
-    tellFirstCode({ secrets, publicUrl, folder, log: (sentence) => log.info(sentence), now }, told)
+    logFirstCode({ secrets, publicUrl, folder, log: (sentence) => log.info(sentence), now }, told)
     return true
   }
   const open = onceDone(async (): Promise<Administration> => {
     const { openAdministration } = await import('./context.js')
-    return openAdministration({ ...given, tellFirst })
+    return openAdministration({ ...given, logFirstCode: logCode })
   })
   const doctor = openDoctor(config)
-  return { open, doctor, announce: () => void tellFirst().catch(() => {}), close: () => doctor.close() }
+  return { open, doctor, announce: () => void logCode().catch(() => {}), close: () => doctor.close() }
 }

@@ -232,8 +232,8 @@ const administrationPrefix = '/admin/api'
 /** The administration API, whose code is loaded with its first request. */
 function administrationMount(parts: MountContext): Mount {
   const open = onceDone(async (): Promise<HandleAdministration> => {
-    const { openHandling } = await import('./admin/handle.js')
-    return openHandling(parts, administrationPrefix)
+    const { createHandler } = await import('./admin/handle.js')
+    return createHandler(parts, administrationPrefix)
   })
   return {
     prefix: administrationPrefix,

@@ -219,7 +219,7 @@ async function openServing(config: Config, { main, writes, reads }: Database, ba
  * process lives, so nothing of this waits for the request that needs it, which may come when no descriptor is left.
  */
 async function loadLateCode({ admin, modelChanges, mail, webhooks }: Config): Promise<void> {
-  const administration = () => [import('../http/admin/handle.js'), import('../admin/context.js'), import('../admin/identity/first.js')]
+  const administration = () => [import('../http/admin/handle.js'), import('../admin/context.js'), import('../admin/identity/bootstrap.js')]
   const changes = () => [import('../project/model-changes/schema-request.js'), loadBuilder(), import('re2js')]
   await Promise.all([
     import('@fastify/busboy'),

@@ -2,8 +2,7 @@
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { afterAll, beforeAll, expect } from 'vitest'
-import { openIdentifyAdministrator } from '../../src/admin/identity/identify.js'
-import { administrationKeys } from '../../src/admin/identity/keys.js'
+import { createIdentifyAdministrator, deriveAdministrationKeys } from '../../src/admin/identity/identify.js'
 import type { MainConnection } from '../../src/database/database.js'
 import { createMainConnection } from '../../src/database/sqlite/main-connection.js'
 import { openIdentification } from '../../src/identity/access/identify.js'
@@ -42,8 +41,8 @@ rule('administration.5', 'requests between two commits cost no statement', async
     watched: { tables: {}, reload: async () => {} },
     tokenUsed: () => {},
   })
-  const keys = administrationKeys({ apiTokenSalt: 'x', jwtSecret: secrets.JWT_SECRET, adminJwtSecret: secrets.ADMIN_JWT_SECRET })
-  const identify = openIdentifyAdministrator({ database, identification, jwts: openJwts(keys.tokens), keys, now: Date.now })
+  const keys = deriveAdministrationKeys({ apiTokenSalt: 'x', jwtSecret: secrets.JWT_SECRET, adminJwtSecret: secrets.ADMIN_JWT_SECRET })
+  const identify = createIdentifyAdministrator({ database, identification, jwts: openJwts(keys.tokens), keys, now: Date.now })
   expect((await identify(`Bearer ${accessToken}`)).email).toBe('ada@admins.example')
   const first = statements
   for (let request = 0; request < 100; request++) await identify(`Bearer ${accessToken}`)

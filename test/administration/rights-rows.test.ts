@@ -2,8 +2,8 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, expect } from 'vitest'
-import { grantsOfAdministrator } from '../../src/admin/permissions/grants.js'
-import type { PermissionRow } from '../../src/admin/permissions/rows.js'
+import { createGrants } from '../../src/admin/permissions/grants.js'
+import type { PermissionRow } from '../../src/admin/permissions/permissions.js'
 import type { Grants } from '../../src/foundation/grants.js'
 import { loadModel } from '../../src/model/schema/load.js'
 import type { Model } from '../../src/model/schema/types.js'
@@ -31,8 +31,7 @@ const row = (action: string, subject: string, properties: unknown = all, conditi
   conditions,
 })
 
-const grantsFor = (...rows: readonly PermissionRow[]): Grants =>
-  grantsOfAdministrator(rows, model, { id: 7, roles: [5], isSuperAdmin: false })
+const grantsFor = (...rows: readonly PermissionRow[]): Grants => createGrants(rows, model, { id: 7, roles: [5], isSuperAdmin: false })
 
 function read(grants: Grants, query: string, uid = article) {
   const context: ReadContext = {
@@ -70,7 +69,7 @@ rule('rights.1', 'rows are joined by or, per action and type, and the super admi
     ['find', 'findOne', 'findDraft', 'create', 'update', 'publish', 'delete'].filter((name) => grants.may(`${article}.${name}`)),
   ).toEqual(['find', 'findOne', 'findDraft'])
   expect(grants.may(`${author}.find`)).toBe(false)
-  const everything = grantsOfAdministrator([], model, { id: 1, roles: [], isSuperAdmin: true })
+  const everything = createGrants([], model, { id: 1, roles: [], isSuperAdmin: true })
   expect(everything.may(`${author}.delete`)).toBe(true)
   expect(names(read(everything, 'populate=*').selection)).toEqual(expect.arrayContaining(['title', 'author', 'createdBy', 'editorNote']))
   for (const uid of ['admin::user', 'admin::api-token', 'plugin::users-permissions.role', 'admin::permission'])
@@ -136,7 +135,7 @@ rule('rights.4', 'conditions are joined by or, and one that is not known never h
   expect(scopeOf(['admin::is-creator'], [])).toBe('all')
   // Grants of two administrators share plans only if they show the same.
   const keyOf = (id: number, conditions: unknown) =>
-    grantsOfAdministrator([row('read', pitch, {}, conditions)], model, { id, roles: [5], isSuperAdmin: false }).key
+    createGrants([row('read', pitch, {}, conditions)], model, { id, roles: [5], isSuperAdmin: false }).key
   expect(keyOf(7, ['admin::is-creator'])).not.toBe(keyOf(8, ['admin::is-creator']))
   expect(keyOf(7, [])).toBe(keyOf(8, []))
 })

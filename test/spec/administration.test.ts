@@ -2,7 +2,7 @@
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import { afterAll, beforeAll, expect } from 'vitest'
 import type * as z from 'zod'
-import { refusalsOf } from '../../src/http/admin/declarations.js'
+import { refusalStatuses } from '../../src/http/admin/openapi.js'
 import { resources } from '../../src/http/admin/resources.js'
 import { isTagged } from '../../src/http/admin/revisions.js'
 import {
@@ -287,7 +287,7 @@ rule('administration.28', 'the description has the query, the headers and the st
   expect(named('POST', '/model/apply', 'header')).toEqual(['octavo-agree'])
   expect(named('POST', '/session', 'header')).toEqual(['Octavo-Admin', 'Origin'])
   for (const resource of resources) {
-    const { method, path, answer } = resource
+    const { method, path, response: answer } = resource
     const { responses } = operationOf(method, path)
     const isRead = method === 'GET' && answer !== null
     const hasTag = (status: number | string) => responses[status]?.headers?.ETag !== undefined
@@ -295,12 +295,12 @@ rule('administration.28', 'the description has the query, the headers and the st
     const at = `${method} ${path}`
     expect([at, 428 in responses, 412 in responses || !(428 in responses)]).toEqual([at, headers.includes('If-Match'), true])
     expect([at, 304 in responses, hasTag(resource.status)]).toEqual([at, isRead, isTagged(resource)])
-    const isOnce = resource.again !== undefined
+    const isOnce = resource.respondAgain !== undefined
     expect([at, headers.includes('Idempotency-Key'), 409 in responses || !isOnce, 422 in responses]).toEqual([at, isOnce, true, isOnce])
     expect([at, isRead ? headers.includes('If-None-Match') : true]).toEqual([at, true])
     expect([at, Object.keys(responses).filter((status) => /^4|XX$/.test(status))]).toEqual([
       at,
-      refusalsOf(resource)
+      refusalStatuses(resource)
         .filter((status) => status < 500)
         .map(String),
     ])

@@ -1,6 +1,6 @@
 // Administrators for tests: written into the service's database while it serves, and signed in over HTTP.
 import { hashSync } from '@node-rs/bcrypt'
-import { refusalsOf } from '../../src/http/admin/declarations.js'
+import { refusalStatuses } from '../../src/http/admin/openapi.js'
 import type { Resource } from '../../src/http/admin/resource.js'
 import { resources } from '../../src/http/admin/resources.js'
 import { isTagged } from '../../src/http/admin/revisions.js'
@@ -126,18 +126,18 @@ function checkAnswer(method: string, path: string, { body, headers, status }: An
   const hasTag = headers.get('etag') !== null
   if (status < 400 && status !== 304 && hasTag !== isTagged(resource)) throw new Error(`${said} has ${hasTag ? 'an' : 'no'} ETag`)
   if (status === 304) {
-    if (method !== 'GET' || resource.answer === null || !hasTag) throw new Error(`${said} is 304`)
+    if (method !== 'GET' || resource.response === null || !hasTag) throw new Error(`${said} is 304`)
     return
   }
   if (status >= 400) {
-    if (status >= 500 ? status === 500 : !refusalsOf(resource).some((refusal) => refusal === status))
+    if (status >= 500 ? status === 500 : !refusalStatuses(resource).some((refusal) => refusal === status))
       throw new Error(`${said} is ${status}, which it does not declare: ${JSON.stringify(body)}`)
     if (typeof body?.error?.details !== 'object') throw new Error(`${said} has no details: ${JSON.stringify(body)}`)
     return
   }
   if (resource.status !== status) throw new Error(`${said} is ${status}, the table says ${resource.status}`)
-  if (resource.answer === null ? body !== null : !resource.answer.safeParse(body).success)
-    throw new Error(`${said}: ${JSON.stringify(resource.answer?.safeParse(body).error ?? 'it has content')}`)
+  if (resource.response === null ? body !== null : !resource.response.safeParse(body).success)
+    throw new Error(`${said}: ${JSON.stringify(resource.response?.safeParse(body).error ?? 'it has content')}`)
 }
 
 /** Signs in. @throws Error unless that succeeds */

@@ -2,10 +2,10 @@
 import { serviceTransaction } from '../../database/database.js'
 import { ApiError, forbidden, validationError } from '../../foundation/errors/errors.js'
 import { isObject, type Parameters } from '../../query/rest/parameters.js'
-import type { KeepActs } from '../activity.js'
+import type { StoreActions } from '../activity.js'
 import type { Administration } from '../context.js'
-import { type ContentAccess, localesOf, readableType } from './content-access.js'
-import { rowsOf } from './document-list.js'
+import { type ContentAccess, parseLocales, readableType } from './content-access.js'
+import { toRowParameters } from './document-list.js'
 import { actOnDocument, type DocumentAction } from './document-writes.js'
 
 /** An action on documents, given by their ids or as a list. */
@@ -27,7 +27,7 @@ export interface BulkResult {
 }
 
 /** Why a document was left unchanged. */
-export interface DocumentError {
+interface DocumentError {
   readonly status: number
   readonly name: string
   readonly message: string
@@ -36,11 +36,10 @@ export interface DocumentError {
 }
 
 /** The client of a bulk request. */
-export interface BulkClient {
-  /** Whether the client has closed the connection. */
+interface BulkClient {
   isGone(): boolean
   /** Stores the results under the Idempotency-Key of the request; absent: there is none. */
-  readonly keep?: KeepActs | undefined
+  readonly store?: StoreActions | undefined
 }
 
 const rowsPerRead = 2_000
@@ -53,12 +52,12 @@ export async function checkBulk(access: ContentAccess, { action, type: uid, loca
   if (!access.grants.may(needed)) throw forbidden(needed)
   if (action !== 'delete' && !type.draftAndPublish) throw validationError(`${uid} has no drafts`)
   const isOfList = locale !== null && where?.locale === locale
-  await localesOf(access, type, locale ?? undefined, isOfList ? ['where', 'locale'] : ['locale'])
+  await parseLocales(access, type, locale ?? undefined, isOfList ? ['where', 'locale'] : ['locale'])
   if ((documents === null) === (where === null)) throw validationError('Give either documents or where')
 }
 
 /**
- * Carries out an action on documents one by one, each in a transaction of its own. Once the client is gone, the remaining documents are
+ * Carries out an action on documents one by one, each in a separate transaction. Once the client is gone, the remaining documents are
  * left unchanged, and their results say so.
  * @throws ApiError 400, 403, 404
  */
@@ -78,8 +77,8 @@ export async function actOnMany(
     const error = client.isGone() ? notDone : await actOn(access, request, documentId, log)
     results.push({ documentId, error })
   }
-  const { keep } = client
-  if (keep !== undefined) await serviceTransaction(writer, (transaction) => keep(transaction, [{ id: '', told: results }]))
+  const { store } = client
+  if (store !== undefined) await serviceTransaction(writer, (transaction) => store(transaction, [{ id: '', responseData: results }]))
   return results
 }
 
@@ -123,7 +122,7 @@ function toValueError(given: unknown): DocumentError['errors'][number] {
 /** The ids of the documents of a list, in its order; `max` + 1 of them if there are more. @throws ApiError 400, 403, 404 */
 async function findListed(access: ContentAccess, uid: string, where: Parameters, max: number): Promise<readonly string[]> {
   const type = readableType(access, uid)
-  const rows = await rowsOf(access, type, where, ['where', 'locale'])
+  const rows = await toRowParameters(access, type, where, ['where', 'locale'])
   const found = new Set<string>()
   let position: { readonly id: number; readonly values: readonly unknown[] } | null = null
   for (;;) {

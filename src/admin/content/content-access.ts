@@ -1,4 +1,4 @@
-// Content for one administrator: the reads and writes of the installation, with what the administrator may do.
+// Content for one administrator: the reads and writes of the installation with the grants of the administrator.
 
 import type { DocumentBatch } from '../../content/documents/batch.js'
 import type { CheckPublications } from '../../content/documents/publication-checks.js'
@@ -12,9 +12,10 @@ import type { Grants } from '../../foundation/grants.js'
 import type { ContentType } from '../../model/schema/types.js'
 import type { Parameters } from '../../query/rest/parameters.js'
 import { everyLocale } from '../../query/rest/versions.js'
-import type { AdministratorAct } from '../activity.js'
+import { type ActingAdministrator, type AdministratorAction, logActivity } from '../activity.js'
+import type { Administration } from '../context.js'
 
-/** How the history of documents is kept. */
+/** Where and for how long versions of documents are stored. */
 export interface HistorySettings {
   readonly database: RowReader
   now(): number
@@ -35,8 +36,8 @@ export interface ContentAccess {
   readonly limits: Config['limits']
   /** Null: the database has no table for the history of documents. */
   readonly history: HistorySettings | null
-  /** Notes an act in the log of activity, in the transaction of the act; null: one that had nothing to do. */
-  note(transaction: Transaction, act: AdministratorAct | null): Promise<void>
+  /** Notes an action in the log of activity, in its transaction; null: nothing was changed. */
+  log(transaction: Transaction, act: AdministratorAction | null): Promise<void>
 }
 
 /** A type of the project that the administrator may read. @throws ApiError 404, 403 */
@@ -55,23 +56,22 @@ export interface DocumentName {
   readonly locale: string | null
 }
 
-/** Where a request is wrong. */
-export const wrongAt = (path: readonly string[], message: string): ApiError => mistakenInput([{ path, message }])
+/** A validation error at a path of the request. */
+export const invalidAt = (path: readonly string[], message: string): ApiError => mistakenInput([{ path, message }])
 
-/** What knows the locales of an installation. */
-type KnowsLocales = Pick<ContentAccess, 'documents' | 'defaultLocale'>
+type LocaleAccess = Pick<ContentAccess, 'documents' | 'defaultLocale'>
 
 /** @throws ApiError 400 for a locale that the installation does not have; `path`: where the request names it */
-export async function checkLocales({ documents, defaultLocale }: KnowsLocales, names: readonly string[], path = ['locale']): Promise<void> {
+export async function checkLocales({ documents, defaultLocale }: LocaleAccess, names: readonly string[], path = ['locale']): Promise<void> {
   const others = names.filter((name) => name !== defaultLocale)
   const known = others.length === 0 ? [] : await localeCodes(documents, defaultLocale)
   const unknown = others.find((name) => !known.includes(name))
-  if (unknown !== undefined) throw wrongAt(path, `The locale "${unknown}" does not exist`)
+  if (unknown !== undefined) throw invalidAt(path, `The locale "${unknown}" does not exist`)
 }
 
-/** The locale that a request names, or the default one; null on types without. @throws ApiError 400 for none of the installation */
-export async function localeOf(
-  access: KnowsLocales,
+/** The locale of a request, or the default locale; null on types without locales. @throws ApiError 400 for none of the installation */
+export async function parseLocale(
+  access: LocaleAccess,
   type: ContentType,
   given: string | undefined,
   path = ['locale'],
@@ -79,55 +79,86 @@ export async function localeOf(
   if (given === undefined || given === '') return type.localized ? access.defaultLocale : null
   if (given === '*' || given.includes(',')) {
     if (!type.localized) return null
-    throw wrongAt(path, 'Name one locale')
+    throw invalidAt(path, 'Name one locale')
   }
   await checkLocales(access, [given], path)
   return type.localized ? given : null
 }
 
-/** Locales that one request acts in at most. */
-const mostLocales = 100
+/** Maximum number of locales in one request. */
+const maxLocales = 100
 
-/** The locales that a request names: one, several, or every one that the document has (`*`). @throws ApiError 400 as `localeOf` */
-export async function localesOf(
-  access: KnowsLocales,
+/** The locales of a request: one, several, or all of the document (`*`). @throws ApiError 400 as `localeOf` */
+export async function parseLocales(
+  access: LocaleAccess,
   type: ContentType,
   given: string | undefined,
   path = ['locale'],
 ): Promise<readonly (string | null)[]> {
   if (given === '*') return [type.localized ? '*' : null]
   const names = [...new Set((given ?? '').split(',').map((name) => name || access.defaultLocale))]
-  if (names.length > mostLocales) throw wrongAt(path, 'Too many locales')
+  if (names.length > maxLocales) throw invalidAt(path, 'Too many locales')
   await checkLocales(access, names, path)
   return type.localized ? names : [null]
 }
 
-/** Queries of the service itself are as large as the model makes them. */
+/** Queries of the service itself have no limits of size. */
 export const unbounded = { filterRelations: Infinity, queryComplexity: Infinity }
 
-/** What a read of versions asks for. */
-export interface FoundBy extends Pick<Find, 'mode' | 'type' | 'linkPage'> {
+interface VersionQuery extends Pick<Find, 'mode' | 'type' | 'linkPage'> {
   readonly documentId: string
   readonly parameters: Parameters
 }
 
-/** Reads versions of a document as far as the administrator may see them, or, with other grants, whoever has those. */
-export function findVersions({ documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>, query: FoundBy): Promise<unknown> {
+/** Reads the versions of a document that the grants allow. */
+export function findVersions({ documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>, query: VersionQuery): Promise<unknown> {
   const { type, mode, documentId, parameters, linkPage } = query
   return documents.findData(grants, {
-    ...{
-      type,
-      mode,
-      parameters,
-      action: `${type.uid}.findOne`,
-      envelope: 'bare',
-      paged: false,
-      limits: unbounded,
-      ...(linkPage === undefined ? {} : { linkPage }),
-    },
+    type,
+    mode,
+    parameters,
+    action: `${type.uid}.findOne`,
+    envelope: 'bare',
+    paged: false,
+    limits: unbounded,
+    ...(linkPage === undefined ? {} : { linkPage }),
     identity: { attribute: 'documentId', value: documentId },
   })
 }
 
-/** The parameter that chooses a locale. A document without locales links to targets in every locale. */
+/** The parameter for a locale. A document without locales links to targets in every locale. */
 export const inLocale = (locale: string | null): Parameters => (locale === null ? everyLocale : { locale })
+
+/** The reads and writes of one installation. */
+type InstalledContent = Pick<ContentAccess, 'documents' | 'writes' | 'batch' | 'checks' | 'defaultLocale'>
+
+interface ContentUser {
+  readonly administratorId: number
+  readonly grants: Grants
+  readonly actor: ActingAdministrator
+  readonly requestId: string
+}
+
+/** Creates the access to content for an administrator. */
+export function createContentAccess(
+  { config, database, now, hasHistory }: Pick<Administration, 'config' | 'database' | 'now' | 'hasHistory'>,
+  { documents, writes, batch, checks, defaultLocale }: InstalledContent,
+  { administratorId, grants, actor, requestId }: ContentUser,
+): ContentAccess {
+  const { limits } = config
+  return {
+    documents,
+    writes,
+    batch,
+    checks,
+    defaultLocale,
+    grants,
+    administratorId,
+    requestId,
+    limits,
+    history: hasHistory ? { database, now, limits } : null,
+    log: async (transaction, act) => {
+      if (act !== null) await logActivity(transaction, actor, act, { now: now(), most: limits.activityEntries })
+    },
+  }
+}

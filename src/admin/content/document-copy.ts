@@ -1,69 +1,180 @@
-// The data of a copy of a document: what its reader sees and may create, with entries of components anew and links to the same targets.
+// Copies of drafts: as a new document, and from another locale of the same document.
 
 import { isWritable } from '../../content/documents/input/keys.js'
 import type { Body } from '../../content/documents/input/types.js'
-import { type AttributeGrants, grantedBelow, isGranted } from '../../foundation/grants.js'
-import type { Attribute, Model, Relation, Schema } from '../../model/schema/types.js'
-import { assertNever } from '../../model/schema/types.js'
-import { isExclusive } from './found-links.js'
+import { notFound, validationError } from '../../foundation/errors/errors.js'
+import { type AttributeGrants, grantedBelow, isGranted, noAttributes, unionOf } from '../../foundation/grants.js'
+import { type Attribute, assertNever, type ContentType, type Model, type Relation, type Schema } from '../../model/schema/types.js'
+import { type ContentAccess, checkLocales, type DocumentName, findVersions, inLocale, invalidAt } from './content-access.js'
+import { findUnreadableFields, toViewer, wholePopulate } from './document-view.js'
+import { createDocument, updateDocument } from './document-writes.js'
+import { fileIdsIn, findLinks, findTargets, hasMoreThan, isExclusive } from './link-targets.js'
+import type { Expected } from './write-policy.js'
 
-/** What becomes of the parts of a version that is copied. */
-export interface Copying {
+/** The rules for copying the parts of a version. */
+interface CopyRules {
   readonly model: Model
-  /** Whether values that must be unique are copied too. */
+  /** Copies unique values too. */
   readonly keepsUnique: boolean
-  /** Whether polymorphic links are copied. */
   readonly keepsPolymorphic: boolean
-  /** Which document of `attribute` the copy is linked to in place of `linked`; null: none. */
+  /** The document that the copy links to instead of `linked`; null: none. */
   linkTo(attribute: Relation, linked: Body): Body | null
 }
 
-/** A copy as a new document. What must be unique, and targets that can have one owner only, are left out. */
-export const anewIn = (model: Model): Copying => ({
-  ...{ model, keepsUnique: false, keepsPolymorphic: true },
+/** Rules for a new document: without unique values, and without targets that can have only one owner. */
+const newDocumentRules = (model: Model): CopyRules => ({
+  model,
+  keepsUnique: false,
+  keepsPolymorphic: true,
   linkTo: (attribute, { documentId, locale }) =>
     isExclusive(attribute) ? null : { documentId, ...(typeof locale === 'string' ? { locale } : {}) },
 })
 
-/** The data that makes a copy of `version`. Entries of components and identifiers are made anew. */
-export function copyOf(copying: Copying, shape: Schema, version: Body, creatable: AttributeGrants): Readonly<Record<string, unknown>> {
+/** The data of a copy of `version`. Components and identifiers are new. */
+export function copyData(copying: CopyRules, shape: Schema, version: Body, creatable: AttributeGrants): Readonly<Record<string, unknown>> {
   const values = [...shape.attributes.values()].flatMap((attribute): (readonly [string, unknown])[] => {
     const value = version[attribute.name]
     if (value === undefined || value === null || !isWritable(shape, attribute) || !isGranted(creatable, attribute.name)) return []
-    const copied = copiedValue(copying, attribute, value, grantedBelow(creatable, attribute.name))
+    const copied = copyValue(copying, attribute, value, grantedBelow(creatable, attribute.name))
     return copied === undefined ? [] : [[attribute.name, copied]]
   })
   return Object.fromEntries(values)
 }
 
 const isEntry = (value: unknown): value is Body => typeof value === 'object' && value !== null
-const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isEntry)
+const toList = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isEntry)
 
-/** A value of an attribute as it is copied; undefined: it is left out. */
-export function copiedValue(copying: Copying, attribute: Attribute, value: unknown, below: AttributeGrants): unknown {
+/** A copied value; undefined: it is left out. */
+function copyValue(copying: CopyRules, attribute: Attribute, value: unknown, below: AttributeGrants): unknown {
   const { model, keepsUnique, keepsPolymorphic } = copying
   switch (attribute.kind) {
     case 'scalar':
       return (attribute.unique && !keepsUnique) || attribute.source.writable === false ? undefined : value
     case 'media':
-      return listOf(value).map(({ id }) => id)
+      return toList(value).map(({ id }) => id)
     case 'relation':
-      return { set: listOf(value).flatMap((linked) => copying.linkTo(attribute, linked) ?? []) }
+      return { set: toList(value).flatMap((linked) => copying.linkTo(attribute, linked) ?? []) }
     case 'morphTo':
-      return attribute.many && keepsPolymorphic ? { set: listOf(value).map(({ id, __type }) => ({ id, __type })) } : undefined
+      return attribute.many && keepsPolymorphic ? { set: toList(value).map(({ id, __type }) => ({ id, __type })) } : undefined
     case 'morphFrom':
       return undefined
     case 'component': {
       const component = model.components.get(attribute.component)!
-      const copies = listOf(value).map((entry) => copyOf(copying, component, entry, below))
+      const copies = toList(value).map((entry) => copyData(copying, component, entry, below))
       return attribute.repeatable ? copies : copies[0]
     }
     case 'dynamiczone':
-      return listOf(value).flatMap((entry) => {
+      return toList(value).flatMap((entry) => {
         const component = model.components.get(String(entry.__component))
-        return component === undefined ? [] : [{ __component: component.uid, ...copyOf(copying, component, entry, below) }]
+        return component === undefined ? [] : [{ __component: component.uid, ...copyData(copying, component, entry, below) }]
       })
     default:
       return assertNever(attribute)
   }
+}
+
+/** The attributes to copy, and their source. */
+interface FillRequest {
+  readonly from: string
+  readonly fields: readonly string[]
+}
+
+/**
+ * Copies attributes of a draft from another locale. Links lead to the same documents in this locale, where they exist.
+ * @throws ApiError 400 for what cannot be taken, 403, 404, 412
+ */
+export async function fillDocument(
+  access: ContentAccess,
+  name: DocumentName,
+  { from, fields }: FillRequest,
+  expected: Expected,
+): Promise<void> {
+  const { type, documentId, locale } = name
+  if (!type.localized || locale === null) throw invalidAt(['from'], `${type.uid} has no locales`)
+  if (from === locale) throw invalidAt(['from'], 'This is the locale that is filled')
+  await checkLocales(access, [from], ['from'])
+  const attributes = fields.map((field, index) => fillableAttribute(access, type, field, index))
+  for (const side of [{ type, documentId, locale: from }, name]) {
+    const [hidden] = await findUnreadableFields(access, side, fields)
+    if (hidden !== undefined) throw invalidAt(['fields', String(fields.indexOf(hidden))], `${hidden} has parts that you may not see`)
+  }
+  const whole = wholePopulate(toViewer(access), type)
+  const populate = Object.fromEntries(fields.filter((field) => field in whole).map((field) => [field, whole[field]]))
+  const parameters = { ...inLocale(from), status: 'draft', populate }
+  const { filledLinks } = access.limits
+  const linkPage = { start: 0, limit: filledLinks + 1, others: filledLinks + 1 }
+  const source = (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as Body | null
+  if (source === null) throw notFound()
+  if (hasMoreThan(access.documents.context.model, type, pick(source, fields), filledLinks)) throw tooManyError(filledLinks)
+  const copying = await fillRules(access, type, locale, pick(source, fields))
+  const data = Object.fromEntries(attributes.map((attribute) => [attribute.name, fillValue(copying, attribute, source[attribute.name])]))
+  await updateDocument(access, name, data, {
+    fields,
+    expected,
+    copiedFiles: new Set(fileIdsIn(access.documents.context.model, type, source)),
+  })
+}
+
+const tooManyError = (most: number) =>
+  validationError(`More than ${most} links, entries or files cannot be taken at once (limits.filledLinks)`)
+
+const pick = (source: Body, fields: readonly string[]): Body => Object.fromEntries(fields.map((field) => [field, source[field]]))
+
+/** An attribute that can be copied from another locale. @throws ApiError 400 */
+function fillableAttribute({ documents, grants }: ContentAccess, type: ContentType, field: string, index: number): Attribute {
+  const path = ['fields', String(index)]
+  const attribute = type.attributes.get(field)
+  const readable = grants.content?.readable.get(type.uid) ?? noAttributes
+  if (attribute === undefined || !isGranted(readable, field) || !isWritable(type, attribute)) throw invalidAt(path, `Invalid key ${field}`)
+  const { model } = documents.context
+  if (!('localized' in attribute) || !attribute.localized) throw invalidAt(path, `${field} is the same in all locales`)
+  const isPassword = attribute.kind === 'scalar' && attribute.type === 'password'
+  const isShared = attribute.kind === 'relation' && isExclusive(attribute) && !model.types.get(attribute.target)!.localized
+  if (isPassword || isShared || attribute.kind === 'morphTo' || attribute.kind === 'morphFrom')
+    throw invalidAt(path, `${field} cannot be taken from another locale`)
+  if (attribute.kind === 'relation' && !grants.may(`${attribute.target}.find`)) throw invalidAt(path, `Invalid key ${field}`)
+  return attribute
+}
+
+/** Rules for copying to a locale. Targets that other documents own are left out. */
+async function fillRules(access: ContentAccess, type: ContentType, locale: string, source: Body): Promise<CopyRules> {
+  const { model } = access.documents.context
+  const links = findLinks(model, type, source, ({ localized }) => localized).map((link) => ({ ...link, locale }))
+  if (links.length > access.limits.filledLinks) throw tooManyError(access.limits.filledLinks)
+  const isThere = await findTargets(access, links, 'draft')
+  return {
+    model,
+    keepsUnique: true,
+    keepsPolymorphic: true,
+    linkTo: (attribute, { documentId }) => {
+      const target = model.types.get(attribute.target)!
+      if (!target.localized) return isExclusive(attribute) ? null : { documentId }
+      return isThere(target, String(documentId), locale) ? { documentId, locale } : null
+    },
+  }
+}
+
+/** The value for the target locale; empty values clear the attribute. */
+function fillValue(copying: CopyRules, attribute: Attribute, value: unknown): unknown {
+  const isList =
+    attribute.kind === 'dynamiczone' ||
+    (attribute.kind === 'component' && attribute.repeatable) ||
+    (attribute.kind === 'media' && attribute.many)
+  if (value !== null && value !== undefined) return copyValue(copying, attribute, value, 'all')
+  if (attribute.kind === 'relation') return { set: [] }
+  return isList ? [] : null
+}
+
+/** Copies a draft to a new document, with `data` replacing attributes. Returns its documentId. @throws ApiError 400, 403, 404, 409 */
+export async function cloneDocument(access: ContentAccess, name: DocumentName, data: Body): Promise<string> {
+  const { type, documentId, locale } = name
+  const { model } = access.documents.context
+  if (type.singleType) throw validationError('A single type has one document')
+  const parameters = { ...inLocale(locale), status: 'draft', populate: wholePopulate(toViewer(access), type) }
+  const version = (await findVersions(access, { type, mode: 'first', documentId, parameters })) as Body | null
+  if (version === null) throw notFound()
+  const rights = access.grants.content?.toWrite(type.uid, 'create') ?? []
+  const creatable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
+  const copied = copyData(newDocumentRules(model), type, version, creatable)
+  return createDocument(access, type, locale, { ...copied, ...data }, new Set(fileIdsIn(model, type, version)))
 }

@@ -1,51 +1,45 @@
-// Links of documents: what an attribute may be linked to, what it is linked to, and who links to a document.
-import { notFound, validationError } from '../../foundation/errors/errors.js'
+// Links of documents: candidates for a relation, the links of an attribute, and the documents that link to a document.
+
+import { forbidden, notFound, validationError } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, type ContentRights, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import type { Attribute, ContentType, Model, Schema } from '../../model/schema/types.js'
-import { type ContentAccess, type DocumentName, findVersions, inLocale, localeOf, readableType } from './content-access.js'
-import { type CursorPosition, cursorOf, queryHash } from './cursors.js'
-import { type DocumentPage, pageOfRows, placeOf, type WantedPage } from './document-list.js'
-import { type VersionData, viewerOf } from './document-view.js'
-import { linkAt } from './link-paths.js'
-import { namingAttribute, namingFields } from './shown-attributes.js'
+import { type ContentAccess, type DocumentName, findVersions, inLocale, parseLocale, readableType } from './content-access.js'
+import { type CursorPosition, type DocumentPage, type PageQuery, parsePage, queryHash, readPage, toCursor } from './document-list.js'
+import { namingAttribute, namingFields, toViewer, type VersionData } from './document-view.js'
 
-/** Which page of links, or of candidates. */
-export interface LinkQuery extends WantedPage {
+interface LinkQuery extends PageQuery {
   readonly q?: string | undefined
   readonly locale?: string | undefined
 }
 
-/** Candidates for a relation, by their names: drafts where there are such. @throws ApiError 404, 403, 400 */
+/** Candidates for a relation, sorted by name; drafts if the type has them. @throws ApiError 404, 403, 400 */
 export async function listChoices(
   access: ContentAccess,
   uid: string,
   path: string,
   { q, locale, ...page }: LinkQuery,
 ): Promise<DocumentPage> {
-  const { target } = linkAt(access, readableType(access, uid), path)
-  const name = namingAttribute(viewerOf(access), target)
-  const rows = { _q: q, status: 'draft', ...inLocale(await localeOf(access, target, locale)) }
-  return pageOfRows(access, target, { rows, sort: name ?? 'id', fields: namingFields(viewerOf(access), target) }, page)
+  const { target } = resolveLinkPath(access, readableType(access, uid), path)
+  const name = namingAttribute(toViewer(access), target)
+  const rows = { _q: q, status: 'draft', ...inLocale(await parseLocale(access, target, locale)) }
+  return readPage(access, target, { rows, sort: name ?? 'id', fields: namingFields(toViewer(access), target) }, page)
 }
 
-/**
- * What an attribute of a draft is linked to, in the order of the links. A cursor of a list that has changed since is refused.
- * @throws ApiError 404, 403, 400
- */
+/** The links of an attribute of a draft, in their order. Rejects a cursor if the list has changed. @throws ApiError 404, 403, 400 */
 export async function listLinks(access: ContentAccess, name: DocumentName, path: string, query: LinkQuery): Promise<DocumentPage> {
   const { type, documentId, locale } = name
-  const { attribute, target, isOwn } = linkAt(access, type, path)
+  const { attribute, target, isOwn } = resolveLinkPath(access, type, path)
   if (!isOwn) throw validationError('Links inside of components come with the document', { path })
   const { limit } = query
   const hash = queryHash([type.uid, documentId, locale, path])
-  const { position, backwards } = placeOf(hash, query)
-  const at = position === null ? null : linkOf(position)
+  const { position, backwards } = parsePage(hash, query)
+  const at = position === null ? null : parseLinkCursor(position)
   const start = at === null ? 0 : backwards ? Math.max(0, at.index - limit) : at.index + 1
   const end = at !== null && backwards ? at.index : start + limit
-  // The link of the cursor comes along, to tell whether it still stands there, and the one behind the page.
+  // One link more on both sides: to check the link of the cursor, and to know whether there is a next page.
   const first = at === null || backwards ? start : at.index
   const linkPage = { start: first, limit: end - first + 1 }
-  const populate = { [attribute.name]: { fields: namingFields(viewerOf(access), target) } }
+  const populate = { [attribute.name]: { fields: namingFields(toViewer(access), target) } }
   const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'], populate }
   const found = (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as VersionData | null
   if (found === null) throw notFound()
@@ -53,36 +47,37 @@ export async function listLinks(access: ContentAccess, name: DocumentName, path:
   const links = (Array.isArray(value) ? value : value === null || value === undefined ? [] : [value]) as readonly VersionData[]
   if (at !== null && links[at.index - first]?.id !== at.id) throw validationError('The list has changed: begin again without the cursor')
   const data = links.slice(start - first, end - first)
-  const cursorAt = (index: number) => cursorOf(hash, { id: index, values: [links[index - first]!.id] })
+  const cursorAt = (index: number) => toCursor(hash, { id: index, values: [links[index - first]!.id] })
   const isBefore = start > 0 && data.length > 0
   const isAfter = links.length > end - first && data.length > 0
   return { data, meta: { limit, next: isAfter ? cursorAt(end - 1) : null, previous: isBefore ? cursorAt(start) : null } }
 }
 
-/** The link that a cursor names, by its place in the list and the row id of its target. @throws ApiError 400 */
-function linkOf({ id: index, values }: CursorPosition): { readonly index: number; readonly id: unknown } {
-  if (index < 0 || index > furthest || values.length !== 1) throw validationError('Invalid cursor')
+/** The position of a link and the row id of its target, from a cursor. @throws ApiError 400 */
+function parseLinkCursor({ id: index, values }: CursorPosition): { readonly index: number; readonly id: unknown } {
+  if (index < 0 || index > maxLinkIndex || values.length !== 1) throw validationError('Invalid cursor')
   return { index, id: values[0] }
 }
 
-/** Links of one attribute that can be paged through. */
-const furthest = 1_000_000
+/** Maximum position of a link. */
+const maxLinkIndex = 1_000_000
 
-/** Documents that link to a document by one attribute. */
-export interface DocumentUses {
+/** Documents that link to a document through one attribute. */
+interface DocumentUses {
   readonly type: string
   /** Dotted through components. */
   readonly path: string
-  /** The first of them. */
   readonly documents: readonly VersionData[]
-  /** There are others. */
+  /** True if there are more. */
   readonly more: boolean
 }
 
-/** Documents of one attribute that are told. */
-const mostUses = 50
+const maxUses = 50
 
-/** Who links to a document, of what the administrator may see; links inside of dynamic zones are not looked for. @throws ApiError 404, 403 */
+/**
+ * Documents that link to a document and are readable for the administrator; links in dynamic zones are not included.
+ * @throws ApiError 404, 403
+ */
 export async function listUses(access: ContentAccess, { type, documentId, locale }: DocumentName): Promise<readonly DocumentUses[]> {
   const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'] }
   if ((await findVersions(access, { type, mode: 'first', documentId, parameters })) === null) throw notFound()
@@ -90,19 +85,26 @@ export async function listUses(access: ContentAccess, { type, documentId, locale
   for (const { owner, path } of linksTo(access, type)) {
     const filters = path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), { documentId: { $eq: documentId } })
     const found = (await access.documents.findData(access.grants, {
-      ...{ type: owner, mode: 'many', action: `${owner.uid}.find`, envelope: 'bare', paged: false },
+      type: owner,
+      mode: 'many',
+      action: `${owner.uid}.find`,
+      envelope: 'bare',
+      paged: false,
       parameters: {
-        ...{ filters, status: 'draft', fields: namingFields(viewerOf(access), owner), limit: mostUses + 1 },
+        filters,
+        status: 'draft',
+        fields: namingFields(toViewer(access), owner),
+        limit: maxUses + 1,
         ...inLocale(owner.localized ? (locale ?? access.defaultLocale) : null),
       },
     })) as readonly VersionData[]
-    const documents = found.slice(0, mostUses)
-    if (found.length > 0) uses.push({ type: owner.uid, path: path.join('.'), documents, more: found.length > mostUses })
+    const documents = found.slice(0, maxUses)
+    if (found.length > 0) uses.push({ type: owner.uid, path: path.join('.'), documents, more: found.length > maxUses })
   }
   return uses
 }
 
-/** The attributes by which documents of the project link to a type, as far as the administrator may see them. */
+/** The readable attributes of all types that link to a type. */
 function linksTo({ documents, grants }: ContentAccess, type: ContentType) {
   const { model } = documents.context
   const owners = [...model.types.values()].filter(({ exposed, uid }) => exposed && grants.may(`${uid}.find`))
@@ -129,4 +131,39 @@ function pathsTo(
       attribute.kind === 'relation' && attribute.target === target && attribute.storage.kind === 'link' && attribute.storage.owner
     return isLink ? [path] : []
   })
+}
+
+const step = /^([\w-]+)(?:\[([\w.-]+)\])?$/
+
+/** The steps of a path; brackets contain the component of a dynamic zone. */
+const parseSteps = (path: string): readonly string[] => path.match(/[^.[\]]+(?:\[[^\]]*\])?/g) ?? []
+
+/**
+ * Finds the readable relation at a path such as `writer`, `seo.image` or `sections[block.text].source`.
+ * @throws ApiError 400 where there is none, 403 where its documents may not be read
+ */
+function resolveLinkPath({ documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>, type: ContentType, path: string) {
+  const { model } = documents.context
+  const wrong = () => validationError(`The path ${path} is that of no relation`, { path })
+  let shape: Schema | undefined = type
+  let granted: AttributeGrants = grants.content?.readable.get(type.uid) ?? noAttributes
+  const steps = parseSteps(path)
+  for (const [index, text] of steps.entries()) {
+    const [, name = '', component] = step.exec(text) ?? []
+    const attribute: Attribute | undefined = shape?.attributes.get(name)
+    if (attribute === undefined || !isGranted(granted, name)) throw wrong()
+    granted = grantedBelow(granted, name)
+    if (index === steps.length - 1) {
+      if ((attribute.kind !== 'relation' && attribute.kind !== 'morphFrom') || component !== undefined) throw wrong()
+      const target = model.types.get(attribute.target)
+      if (target === undefined || !target.exposed) throw wrong()
+      if (!grants.may(`${target.uid}.find`)) throw forbidden(`${target.uid}.find`)
+      return { attribute, target, isOwn: steps.length === 1 }
+    }
+    if (attribute.kind === 'component') shape = model.components.get(attribute.component)
+    else if (attribute.kind === 'dynamiczone' && component !== undefined && attribute.components.includes(component))
+      shape = model.components.get(component)
+    else throw wrong()
+  }
+  throw wrong()
 }

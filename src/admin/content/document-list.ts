@@ -1,17 +1,50 @@
-// Lists of documents, by the row next to a page, and their totals up to a bound.
+// Lists of documents with cursor pagination, and bounded totals.
 
+import { createHash } from 'node:crypto'
 import type { Find } from '../../content/documents/read/find.js'
 import { validationError } from '../../foundation/errors/errors.js'
 import type { ContentType } from '../../model/schema/types.js'
 import { type Parameters, readParameters } from '../../query/rest/parameters.js'
 import { publicationFilters } from '../../query/rest/versions.js'
-import { type ContentAccess, inLocale, localeOf, readableType } from './content-access.js'
-import { type CursorPosition, cursorOf, positionOf, queryHash } from './cursors.js'
-import type { VersionData } from './document-view.js'
-import { rowStates } from './locale-states.js'
+import { type ContentAccess, inLocale, parseLocale, readableType } from './content-access.js'
+import { rowStates, type VersionData } from './document-view.js'
 
-/** Rows up to which a total is counted. */
-const mostCounted = 10_000
+/** The row next to a page. */
+export interface CursorPosition {
+  readonly values: readonly unknown[]
+  readonly id: number
+}
+
+const maxLength = 8_192
+
+/** A hash of the filters and the order of a list. */
+export const queryHash = (query: unknown): string => createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 12)
+
+export const toCursor = (hash: string, { id, values }: CursorPosition): string =>
+  Buffer.from(JSON.stringify([hash, id, ...values])).toString('base64url')
+
+/** Parses a cursor. @throws ApiError 400 for an invalid cursor, and for one of another query */
+function parseCursor(hash: string, cursor: string): CursorPosition {
+  const [of, id, ...values] = decodeParts(cursor)
+  if (typeof of !== 'string' || !Number.isSafeInteger(id) || values.some((value) => typeof value === 'object' && value !== null))
+    throw invalid()
+  if (of !== hash) throw validationError('The cursor is of another query: begin again without it')
+  return { id: id as number, values }
+}
+
+function decodeParts(cursor: string): readonly unknown[] {
+  if (cursor.length > maxLength) throw invalid()
+  try {
+    const parts = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8')) as unknown
+    if (Array.isArray(parts)) return parts
+  } catch {}
+  throw invalid()
+}
+
+const invalid = () => validationError('Invalid cursor')
+
+/** Maximum exact total. */
+const maxCounted = 10_000
 
 /** A page of a list. */
 export interface DocumentPage {
@@ -19,14 +52,14 @@ export interface DocumentPage {
   readonly meta: { readonly limit: number; readonly next: string | null; readonly previous: string | null }
 }
 
-/** A total; not exact: there are more. */
+/** A total; `exact` false: there are more. */
 export interface BoundedTotal {
   readonly total: number
   readonly exact: boolean
 }
 
-/** Which documents a list has. */
-export interface WantedRows {
+/** Selects the documents of a list. */
+interface RowQuery {
   readonly filters?: unknown
   readonly q?: unknown
   /** One, or `*`. */
@@ -36,15 +69,14 @@ export interface WantedRows {
   readonly hasPublishedVersion?: unknown
 }
 
-/** A page of a list: how many rows, and behind or before which cursor. */
-export interface WantedPage {
+/** A page: its size, and the cursor after or before which it begins. */
+export interface PageQuery {
   readonly limit: number
   readonly after?: string | undefined
   readonly before?: string | undefined
 }
 
-/** What a list is asked for. */
-export interface WantedList extends WantedRows, WantedPage {
+interface ListQuery extends RowQuery, PageQuery {
   readonly sort?: unknown
   readonly fields?: unknown
   readonly populate?: unknown
@@ -53,57 +85,64 @@ export interface WantedList extends WantedRows, WantedPage {
 /** The values of `publicationFilter`. */
 export const knownPublicationFilters = publicationFilters
 
-/** A query string as nested data, as the content API reads it: `filters[title][$eq]=Tea`. @throws ApiError 400 for a list that is too long */
+/**
+ * Parses a query string into nested data, like the content API: `filters[title][$eq]=Tea`.
+ * @throws ApiError 400 for a list that is too long
+ */
 export const nestedQuery = (query: string): Parameters => readParameters(query)
 
-/** What decides which rows a list has; drafts unless asked otherwise. @throws ApiError 400 for a locale that is not there */
-export async function rowsOf(
+/** The parameters that select rows; drafts by default. @throws ApiError 400 for an unknown locale */
+export async function toRowParameters(
   access: Pick<ContentAccess, 'documents' | 'defaultLocale'>,
   type: ContentType,
-  { filters, q, locale, status, publicationFilter, hasPublishedVersion }: WantedRows,
+  { filters, q, locale, status, publicationFilter, hasPublishedVersion }: RowQuery,
   localeAt = ['locale'],
 ): Promise<Parameters> {
-  const chosen = locale === '*' && type.localized ? locale : await localeOf(access, type, locale, localeAt)
+  const chosen = locale === '*' && type.localized ? locale : await parseLocale(access, type, locale, localeAt)
   return { filters, _q: q, status: status ?? 'draft', publicationFilter, hasPublishedVersion, ...inLocale(chosen) }
 }
 
 /** Reads a page of a list. @throws ApiError 404, 403, 400 */
-export async function listDocuments(access: ContentAccess, uid: string, query: WantedList): Promise<DocumentPage> {
+export async function listDocuments(access: ContentAccess, uid: string, query: ListQuery): Promise<DocumentPage> {
   const type = readableType(access, uid)
-  const rows = await rowsOf(access, type, query)
+  const rows = await toRowParameters(access, type, query)
   const { sort, fields, populate } = query
-  const { data, meta } = await pageOfRows(access, type, { rows, sort, fields, populate }, query)
+  const { data, meta } = await readPage(access, type, { rows, sort, fields, populate }, query)
   return { data: await withStates(access, type, data, rows), meta }
 }
 
-/** Which rows, in which order, and what is shown of them. */
-export interface ShownRows {
+/** The selection, order and content of rows. */
+interface RowSelection {
   readonly rows: Parameters
   readonly sort: unknown
   readonly fields: unknown
   readonly populate?: unknown
-  /** Members that are the same in every row. */
   readonly constants?: Find['constants']
 }
 
 /** Reads a page of some rows. @throws ApiError 400 */
-export async function pageOfRows(
+export async function readPage(
   { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
   type: ContentType,
-  { rows, sort, fields, populate, constants }: ShownRows,
-  page: WantedPage,
+  { rows, sort, fields, populate, constants }: RowSelection,
+  page: PageQuery,
 ): Promise<DocumentPage> {
   const { limit } = page
   const hash = queryHash([type.uid, rows, sort])
-  const { position, backwards } = placeOf(hash, page)
+  const { position, backwards } = parsePage(hash, page)
   const found = (await documents.findData(grants, {
-    ...{ type, mode: 'many', action: `${type.uid}.find`, envelope: 'bare', paged: false, keyset: { position, backwards } },
+    type,
+    mode: 'many',
+    action: `${type.uid}.find`,
+    envelope: 'bare',
+    paged: false,
+    keyset: { position, backwards },
     ...(constants === undefined ? {} : { constants }),
     parameters: { ...rows, sort, fields, populate, limit: limit + 1 },
   })) as readonly VersionData[]
   const isFull = found.length > limit
   const shown = backwards ? found.slice(0, limit).reverse() : found.slice(0, limit)
-  const cursorAt = (row: VersionData | undefined): string | null => (row === undefined ? null : cursorOf(hash, placeIn(row)))
+  const cursorAt = (row: VersionData | undefined): string | null => (row === undefined ? null : toCursor(hash, toPosition(row)))
   const isAfter = backwards || isFull
   const isBefore = backwards ? isFull : position !== null
   return {
@@ -113,11 +152,11 @@ export async function pageOfRows(
 }
 
 /** Counts the rows of a list. @throws ApiError 404, 403, 400 */
-export async function countDocuments(access: ContentAccess, uid: string, query: WantedList): Promise<BoundedTotal> {
+export async function countDocuments(access: ContentAccess, uid: string, query: ListQuery): Promise<BoundedTotal> {
   const type = readableType(access, uid)
   const { sort, fields, populate } = query
-  // What has no effect on the number is looked at all the same.
-  const parameters = { ...(await rowsOf(access, type, query)), sort, fields, populate }
+  // Invalid parameters are refused even if they do not affect the total.
+  const parameters = { ...(await toRowParameters(access, type, query)), sort, fields, populate }
   return countRows(access, type, parameters)
 }
 
@@ -127,31 +166,36 @@ export async function countRows(
   type: ContentType,
   given: Parameters,
 ): Promise<BoundedTotal> {
-  const parameters = { ...given, limit: mostCounted + 1 }
+  const parameters = { ...given, limit: maxCounted + 1 }
   const total = (await documents.findData(grants, {
-    ...{ type, parameters, mode: 'many', action: `${type.uid}.find`, envelope: 'countToLimit', paged: false },
+    type,
+    parameters,
+    mode: 'many',
+    action: `${type.uid}.find`,
+    envelope: 'countToLimit',
+    paged: false,
   })) as number
-  return { total: Math.min(total, mostCounted), exact: total <= mostCounted }
+  return { total: Math.min(total, maxCounted), exact: total <= maxCounted }
 }
 
-/** Where a page lies: behind a row, or before it; null: at the beginning. @throws ApiError 400 */
-export function placeOf(
+/** The start of a page; position null: the beginning or the end of the list. @throws ApiError 400 */
+export function parsePage(
   hash: string,
-  { after, before }: WantedPage,
+  { after, before }: PageQuery,
 ): { readonly position: CursorPosition | null; readonly backwards: boolean } {
   if (after !== undefined && before !== undefined) throw validationError('A page is after a cursor or before one, not both')
   const cursor = after ?? before
-  return { position: cursor === undefined ? null : positionOf(hash, cursor), backwards: before !== undefined }
+  return { position: cursor === undefined ? null : parseCursor(hash, cursor), backwards: before !== undefined }
 }
 
-/** What a row is sorted by, which it shows as `$0`, `$1`. */
-function placeIn(row: VersionData): CursorPosition {
+/** The sort values of a row, which it contains as `$0`, `$1`. */
+function toPosition(row: VersionData): CursorPosition {
   const values: unknown[] = []
   for (let index = 0; `$${index}` in row; index++) values.push(row[`$${index}`])
   return { id: row.id as number, values }
 }
 
-/** The rows, drafts with their state. */
+/** Adds the state to drafts. */
 async function withStates(
   access: ContentAccess,
   type: ContentType,

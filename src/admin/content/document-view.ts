@@ -1,40 +1,52 @@
-// A document as its editor sees it: draft, published version, states of its locales, its revision, and what may be done to it.
-import type { ContentRights, Grants } from '../../foundation/grants.js'
-import type { ContentType } from '../../model/schema/types.js'
-import { type ContentAccess, type DocumentName, findVersions, inLocale } from './content-access.js'
-import { type DocumentState, type LocaleState, localeStates } from './locale-states.js'
-import { wholePopulate } from './shown-attributes.js'
-import { actsOn, type DocumentActs } from './what-i-may.js'
+// A document for its editor: draft, published version, states of its locales, revision and permitted actions.
 
-/** A version with its attributes, as far as the administrator may see them. */
+import type { Body } from '../../content/documents/input/types.js'
+import {
+  type AttributeGrants,
+  type ContentRight,
+  type ContentRights,
+  type Grants,
+  grantedBelow,
+  isGranted,
+  noAttributes,
+  projectAccess,
+  unionOf,
+} from '../../foundation/grants.js'
+import { fileType, isClosedType, isPolymorphicTarget } from '../../model/schema/link.js'
+import { type Attribute, assertNever, type ContentType, type Model, type Schema } from '../../model/schema/types.js'
+import type { Parameters } from '../../query/rest/parameters.js'
+import { superAdminGrants } from '../permissions/grants.js'
+import { type ContentAccess, type DocumentName, findVersions, inLocale } from './content-access.js'
+
+/** A version with its readable attributes. */
 export type VersionData = Readonly<Record<string, unknown>>
 
 /** A document in one locale. */
 export interface DocumentView {
   readonly documentId: string
   readonly locale: string | null
-  /** Null: the document is not there in this locale, and can be made by changing it. */
+  /** Null: the document does not exist in this locale; changing it creates it. */
   readonly revision: string | null
   readonly state: DocumentState | null
   /** The draft, or the only version of a type without Draft & Publish. */
   readonly draft: VersionData | null
   readonly published: VersionData | null
-  /** The relations of the draft that have more links than are shown; the others are at `/links/:path`. */
+  /** Relations of the draft with more links than are included; the rest is at `/links/:path`. */
   readonly more: readonly string[]
   readonly locales: readonly LocaleState[]
-  readonly may: DocumentActs
+  readonly may: DocumentPermissions
 }
 
 /** Reads a document; null: it does not exist for the administrator. */
 export async function viewDocument(access: ContentAccess, name: DocumentName): Promise<DocumentView | null> {
   const { type, documentId, locale } = name
-  // First: content that is newer than its revision is told by the next write, older content would be overwritten unknowingly.
+  // Read first: if the content changes in between, the next write fails with 412 instead of overwriting it.
   const whole = await access.documents.whole(type, { documentId, locale, side: 'draft' })
   const locales = await localeStates(access, type, documentId)
   if (locales.length === 0) return null
   const here = locales.find((one) => one.locale === locale) ?? null
   const version = async (status: 'draft' | 'published'): Promise<VersionData | null> => {
-    const parameters = { ...inLocale(locale), status, populate: wholePopulate(viewerOf(access), type) }
+    const parameters = { ...inLocale(locale), status, populate: wholePopulate(toViewer(access), type) }
     return (await findVersions(access, { type, mode: 'first', documentId, parameters, linkPage })) as VersionData | null
   }
   const draft = here === null ? null : await version('draft')
@@ -44,32 +56,286 @@ export async function viewDocument(access: ContentAccess, name: DocumentName): P
     locale,
     revision: draft === null ? null : (whole?.revision ?? null),
     state: here?.state ?? null,
-    draft: firstLinks(type, draft),
-    published: firstLinks(type, published),
-    more: draft === null ? [] : relationsOf(type).filter((each) => isLong(draft[each])),
+    draft: truncateLinks(type, draft),
+    published: truncateLinks(type, published),
+    more: draft === null ? [] : relationNames(type).filter((each) => hasMoreLinks(draft[each])),
     locales,
-    may: await actsOn(access, name, here !== null),
+    may: await documentPermissions(access, name, here !== null),
   }
 }
 
-/** Links of each relation that are shown. */
-const mostLinks = 100
-const linkPage = { start: 0, limit: mostLinks + 1 }
+const maxLinks = 100
+const linkPage = { start: 0, limit: maxLinks + 1 }
 
-const isLong = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length > mostLinks
+const hasMoreLinks = (value: unknown): value is readonly unknown[] => Array.isArray(value) && value.length > maxLinks
 
-const relationsOf = ({ attributes }: ContentType): readonly string[] =>
+const relationNames = ({ attributes }: ContentType): readonly string[] =>
   [...attributes.values()].filter(({ kind }) => kind === 'relation' || kind === 'morphFrom').map(({ name }) => name)
 
-/** A version with the first links of each relation. */
-function firstLinks(type: ContentType, version: VersionData | null): VersionData | null {
-  const long = version === null ? [] : relationsOf(type).filter((name) => isLong(version[name]))
+/** Truncates the links of each relation. */
+function truncateLinks(type: ContentType, version: VersionData | null): VersionData | null {
+  const long = version === null ? [] : relationNames(type).filter((name) => hasMoreLinks(version[name]))
   if (version === null || long.length === 0) return version
-  return { ...version, ...Object.fromEntries(long.map((name) => [name, (version[name] as readonly unknown[]).slice(0, mostLinks)])) }
+  return { ...version, ...Object.fromEntries(long.map((name) => [name, (version[name] as readonly unknown[]).slice(0, maxLinks)])) }
 }
 
-/** Who looks at documents. */
-export const viewerOf = ({ documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>) => ({
+export const toViewer = ({ documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>) => ({
   model: documents.context.model,
   grants: grants as Grants & { readonly content: ContentRights },
 })
+
+/** `changed`: published, and the draft has something else. */
+type DocumentState = 'draft' | 'changed' | 'published'
+
+/** A locale of a document that the administrator may see. */
+interface LocaleState {
+  /** Null on types without locales. */
+  readonly locale: string | null
+  readonly state: DocumentState
+  readonly updatedAt: string | null
+  readonly publishedAt: string | null
+}
+
+interface VersionState {
+  readonly documentId: string
+  readonly locale?: string | null
+  readonly updatedAt: string | null
+  readonly publishedAt: string | null
+}
+
+/** Maximum number of versions of a document: one for each locale. */
+const maxVersions = 1_000
+
+const fields = ['documentId', 'locale', 'updatedAt', 'publishedAt']
+
+/** The state of every locale of a document. */
+export async function localeStates(access: ContentAccess, type: ContentType, documentId: string): Promise<readonly LocaleState[]> {
+  const read = async (more: Parameters) => {
+    const parameters = { ...more, fields: stateFields(type), limit: maxVersions, ...(type.localized ? { locale: '*' } : {}) }
+    return (await findVersions(access, { type, mode: 'many', documentId, parameters })) as readonly VersionState[]
+  }
+  if (!type.draftAndPublish) return (await read({})).map((version) => toLocaleState(version, version, false))
+  const drafts = await read({ status: 'draft' })
+  const published = await read({ status: 'published' })
+  const modified = published.length === 0 ? [] : await read({ status: 'draft', publicationFilter: 'modified' })
+  const locales = [...new Set([...drafts, ...published].map(({ locale = null }) => locale))]
+  const of = (versions: readonly VersionState[], locale: string | null) =>
+    versions.find((version) => (version.locale ?? null) === locale) ?? null
+  return locales.map((locale) => toLocaleState(of(drafts, locale), of(published, locale), of(modified, locale) !== null))
+}
+
+const stateFields = (type: ContentType): readonly string[] => fields.filter((name) => type.localized || name !== 'locale')
+
+function toLocaleState(draft: VersionState | null, published: VersionState | null, isModified: boolean): LocaleState {
+  const { locale = null, updatedAt } = (draft ?? published)!
+  const state = published === null ? 'draft' : isModified ? 'changed' : 'published'
+  return { locale, state, updatedAt, publishedAt: published?.publishedAt ?? null }
+}
+
+/** The states of drafts by row id, in any locale. */
+export async function rowStates(
+  { documents, grants }: Pick<ContentAccess, 'documents' | 'grants'>,
+  type: ContentType,
+  ids: readonly number[],
+): Promise<(id: number) => DocumentState> {
+  const read = async (publicationFilter: string) => {
+    const parameters = {
+      status: 'draft',
+      publicationFilter,
+      fields: ['documentId'],
+      filters: { id: { $in: ids } },
+      limit: ids.length,
+      ...(type.localized ? { locale: '*' } : {}),
+    }
+    const found = await documents.findData(grants, {
+      type,
+      parameters,
+      mode: 'many',
+      action: `${type.uid}.find`,
+      envelope: 'bare',
+      paged: false,
+    })
+    return new Set((found as readonly { readonly id: number }[]).map(({ id }) => id))
+  }
+  const published = ids.length === 0 ? new Set<number>() : await read('has-published-version')
+  const modified = published.size === 0 ? published : await read('modified')
+  return (id) => (published.has(id) ? (modified.has(id) ? 'changed' : 'published') : 'draft')
+}
+
+/** Permitted actions on a document in a locale. */
+interface DocumentPermissions {
+  /** Writable attributes, dotted through components. */
+  readonly update: readonly string[]
+  readonly delete: boolean
+  readonly publish: boolean
+  readonly unpublish: boolean
+  readonly discardDraft: boolean
+}
+
+const permittedActions = ['update', 'delete', 'publish', 'unpublish', 'discardDraft'] as const
+
+/** Permitted actions, so that a page offers only these. `isThere`: the document exists in this locale; otherwise changing it creates it. */
+async function documentPermissions(access: ContentAccess, name: DocumentName, isThere: boolean): Promise<DocumentPermissions> {
+  const { content } = access.grants
+  const { type } = name
+  const known = new Map<string, boolean>()
+  const held: Record<string, readonly ContentRight[]> = {}
+  for (const act of permittedActions) {
+    const rights = content?.toWrite(type.uid, act === 'update' && !isThere ? 'create' : act) ?? []
+    const found: ContentRight[] = []
+    for (const right of rights) if (await isRightHeld(access, name, right, isThere, known)) found.push(right)
+    held[act] = found
+  }
+  const may = (act: string, needsDrafts: boolean) => held[act]!.length > 0 && isThere && (type.draftAndPublish || !needsDrafts)
+  const attributes = held.update!.map((right) => right.attributes).reduce(unionOf, noAttributes)
+  const writable = [...type.attributes.values()].filter((attribute) => attribute.kind !== 'scalar' || !attribute.system)
+  return {
+    update: writable.flatMap(({ name: attribute }) => grantedPaths(attribute, attributes)).filter((path) => !serviceWritten.has(path)),
+    delete: may('delete', false),
+    publish: may('publish', true),
+    unpublish: may('unpublish', true),
+    discardDraft: may('discardDraft', true),
+  }
+}
+
+const serviceWritten = new Set(['createdBy', 'updatedBy', 'localizations'])
+
+function grantedPaths(name: string, attributes: AttributeGrants): readonly string[] {
+  if (attributes === 'all') return [name]
+  const below = attributes.get(name)
+  if (below === undefined) return []
+  return below === 'all'
+    ? [name]
+    : [...below.keys()].filter((inner) => inner !== 'id').flatMap((inner) => grantedPaths(inner, below).map((path) => `${name}.${path}`))
+}
+
+/** True if a right applies to a document. A new document belongs to its creator. */
+async function isRightHeld(
+  { documents }: ContentAccess,
+  { type, documentId, locale }: DocumentName,
+  { scope, locales }: ContentRight,
+  isThere: boolean,
+  known: Map<string, boolean>,
+): Promise<boolean> {
+  if (locale !== null && locales !== null && !locales.includes(locale)) return false
+  if (scope === null || !isThere) return true
+  const key = JSON.stringify(scope)
+  const found = known.get(key)
+  if (found !== undefined) return found
+  // A scope may compare attributes that requests cannot filter by.
+  const grants = { ...projectAccess, scopes: new Map([[type.uid, scope]]) }
+  const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'] }
+  const row = await findVersions({ documents, grants }, { type, mode: 'first', documentId, parameters })
+  known.set(key, row !== null)
+  return row !== null
+}
+
+interface Viewer {
+  readonly model: Model
+  readonly grants: Grants & { readonly content: ContentRights }
+  /** Only ids of links and files. */
+  readonly onlyIds?: true
+}
+
+/** Names of preferred naming attributes, best first. */
+const namingOrder = ['title', 'name', 'label', 'displayName', 'username', 'slug']
+
+/** The naming attribute of a type; null if none is readable. */
+export function namingAttribute({ grants }: Pick<Viewer, 'grants'>, type: ContentType): string | null {
+  const granted = grants.content.readable.get(type.uid) ?? noAttributes
+  const texts = [...type.attributes.values()].filter(
+    (attribute) =>
+      attribute.kind === 'scalar' &&
+      !attribute.system &&
+      ['string', 'text', 'uid', 'email'].includes(attribute.type) &&
+      isGranted(granted, attribute.name),
+  )
+  const names = texts.map(({ name }) => name)
+  return namingOrder.find((name) => names.includes(name)) ?? names[0] ?? null
+}
+
+/** The fields of a linked document. */
+export function namingFields(viewer: Pick<Viewer, 'grants'>, type: ContentType): readonly string[] {
+  const name = namingAttribute(viewer, type)
+  const locale = type.localized ? ['locale'] : []
+  const publishedAt = type.draftAndPublish ? ['publishedAt'] : []
+  return ['documentId', ...locale, ...publishedAt, ...(name === null ? [] : [name])]
+}
+
+const idFields = (type: ContentType): readonly string[] => ['documentId', ...(type.localized ? ['locale'] : [])]
+
+/** The `populate` parameter for a whole document. */
+export const wholePopulate = (viewer: Viewer, type: ContentType): Parameters =>
+  shapePopulate(viewer, type, viewer.grants.content.readable.get(type.uid) ?? noAttributes)
+
+function shapePopulate(viewer: Viewer, shape: Schema, granted: AttributeGrants): Parameters {
+  const shown = [...shape.attributes.values()].flatMap((attribute): (readonly [string, unknown])[] => {
+    if (attribute.kind === 'scalar' || !isGranted(granted, attribute.name) || attribute.name === 'localizations') return []
+    const value = attributePopulate(viewer, attribute, granted)
+    return value === null ? [] : [[attribute.name, value]]
+  })
+  return Object.fromEntries(shown)
+}
+
+function attributePopulate(viewer: Viewer, attribute: Exclude<Attribute, { kind: 'scalar' }>, granted: AttributeGrants): unknown {
+  const { model, grants } = viewer
+  const entry = (uid: string): unknown => {
+    const populate = shapePopulate(viewer, model.components.get(uid)!, grantedBelow(granted, attribute.name))
+    return Object.keys(populate).length === 0 ? true : { populate }
+  }
+  const linked = (type: ContentType): unknown => ({ fields: viewer.onlyIds ? idFields(type) : namingFields(viewer, type) })
+  const files = viewer.onlyIds ? { fields: ['documentId'] } : true
+  switch (attribute.kind) {
+    case 'component':
+      return entry(attribute.component)
+    case 'dynamiczone':
+      return attribute.components.length === 0 ? null : { on: Object.fromEntries(attribute.components.map((uid) => [uid, entry(uid)])) }
+    case 'media':
+      return files
+    case 'morphTo': {
+      const types = [...model.types.values()].filter((type) => isPolymorphicTarget(type) && grants.may(`${type.uid}.find`))
+      return types.length === 0 ? null : { on: Object.fromEntries(types.map((type) => [type.uid, linked(type)])) }
+    }
+    case 'relation':
+    case 'morphFrom': {
+      if (attribute.target === 'admin::user' && (attribute.name === 'createdBy' || attribute.name === 'updatedBy'))
+        return { fields: ['firstname', 'lastname', 'username'] }
+      const target = model.types.get(attribute.target)!
+      if (isClosedType(target.uid) || !grants.may(`${target.uid}.find`)) return null
+      return target.uid === fileType ? files : linked(target)
+    }
+    default:
+      return assertNever(attribute)
+  }
+}
+
+/** The same access with the grants of a super administrator. */
+export const unrestricted = (access: ContentAccess): ContentAccess => ({
+  ...access,
+  grants: superAdminGrants(access.documents.context.model),
+})
+
+/** Fields in `fields` whose entries have more content in `whole` than in `seen`. */
+export const findPartlyHidden = ({ attributes }: ContentType, fields: readonly string[], seen: Body, whole: Body): readonly string[] =>
+  componentFields(attributes, fields).filter((field) => JSON.stringify(seen[field]) !== JSON.stringify(whole[field]))
+
+const componentFields = (attributes: ContentType['attributes'], fields: readonly string[]): readonly string[] =>
+  fields.filter((field) => ['component', 'dynamiczone'].includes(String(attributes.get(field)?.kind)))
+
+/** Fields of a draft with parts that the administrator cannot see: replacing their entries would lose these parts. */
+export async function findUnreadableFields(
+  access: ContentAccess,
+  name: DocumentName,
+  fields: readonly string[],
+): Promise<readonly string[]> {
+  const { type, documentId, locale } = name
+  const parts = componentFields(type.attributes, fields)
+  if (parts.length === 0) return []
+  const read = async (as: ContentAccess): Promise<Body> => {
+    const whole = wholePopulate({ ...toViewer(as), onlyIds: true }, type)
+    const populate = Object.fromEntries(parts.filter((field) => field in whole).map((field) => [field, whole[field]]))
+    const parameters = { ...inLocale(locale), status: 'draft', fields: ['documentId'], populate }
+    return ((await findVersions(as, { type, mode: 'first', documentId, parameters })) ?? {}) as Body
+  }
+  return findPartlyHidden(type, parts, await read(access), await read(unrestricted(access)))
+}

@@ -10,15 +10,22 @@ import { readRequest } from '../../query/rest/read.js'
 import { wholeVersionParameters } from '../../query/rest/versions.js'
 import { superAdminGrants } from '../permissions/grants.js'
 import { type ContentAccess, type HistorySettings, unbounded } from './content-access.js'
-import { viewerOf } from './document-view.js'
-import { wholePopulate } from './shown-attributes.js'
+import { toViewer, wholePopulate } from './document-view.js'
 
 /** A relation with more links is left out of a stored version. */
 const maxLinks = 1_000
 
 /** Attributes that identify versions or are written by the service. */
 const systemAttributes: ReadonlySet<string> = new Set([
-  ...['id', 'documentId', 'locale', 'localizations', 'createdAt', 'updatedAt', 'publishedAt', 'createdBy', 'updatedBy'],
+  'id',
+  'documentId',
+  'locale',
+  'localizations',
+  'createdAt',
+  'updatedAt',
+  'publishedAt',
+  'createdBy',
+  'updatedBy',
 ])
 
 const maxDeletedPerWrite = 100
@@ -26,7 +33,7 @@ const maxDeletedPerWrite = 100
 type RecordingAccess = Pick<ContentAccess, 'documents' | 'administratorId' | 'history'>
 
 /** Stores versions of the documents of a write. */
-export interface HistoryRecorder {
+interface HistoryRecorder {
   /** Stores the drafts that a write is about to replace. */
   recordReplaced(context: WriteContext, transaction: Transaction, operation: WriteOperation): Promise<void>
   /** Stores the versions that a write has published. */
@@ -111,7 +118,7 @@ async function record(
   { status, createdAt, by }: RecordedAs,
 ): Promise<void> {
   const grants = superAdminGrants(model)
-  const populate = wholePopulate({ ...viewerOf({ documents: { context: { model } } as never, grants }), onlyIds: true }, type)
+  const populate = wholePopulate({ ...toViewer({ documents: { context: { model } } as never, grants }), onlyIds: true }, type)
   const request = readRequest(
     context.read,
     grants,
@@ -134,8 +141,14 @@ async function record(
   const data = JSON.stringify(Object.fromEntries(content))
   if (Buffer.byteLength(data) > history.limits.historyBytes) return
   await insertRow(transaction, 'strapi_history_versions', {
-    ...{ content_type: type.uid, related_document_id: documentId, locale: version.locale, status, data },
-    ...{ schema: JSON.stringify(type.source.attributes), created_at: createdAt, created_by_id: by },
+    content_type: type.uid,
+    related_document_id: documentId,
+    locale: version.locale,
+    status,
+    data,
+    schema: JSON.stringify(type.source.attributes),
+    created_at: createdAt,
+    created_by_id: by,
   })
   await deleteOld(history, transaction, ofDocument(type.uid, documentId, version.locale))
 }

@@ -1,32 +1,31 @@
-// The history of documents: versions that were kept, shown and given back as far as the administrator may see and write them today.
+// The history of documents: stored versions, read and restored with the current rights of the administrator.
 import { sql } from 'kysely'
 import type { Body } from '../../content/documents/input/types.js'
 import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js'
 import { type AttributeGrants, grantedBelow, isGranted, noAttributes, projectAccess, unionOf } from '../../foundation/grants.js'
 import { fileType } from '../../model/schema/link.js'
 import type { Attribute, Schema } from '../../model/schema/types.js'
-import { parsedJson } from '../permissions/rows.js'
+import { parseStoredJson } from '../permissions/permissions.js'
 import { type ContentAccess, type DocumentName, type HistorySettings, unbounded } from './content-access.js'
-import { copyOf } from './document-copy.js'
+import { copyData } from './document-copy.js'
+import { findPartlyHidden, findUnreadableFields, localeStates, unrestricted } from './document-view.js'
 import { updateDocument } from './document-writes.js'
-import { fileIdsIn, type IsThere, linksOf, targetsOf } from './found-links.js'
-import { hiddenInDraft, partlyHidden, unrestricted } from './hidden-parts.js'
 import { ofDocument } from './history-recorder.js'
-import { localeStates } from './locale-states.js'
+import { fileIdsIn, findLinks, findTargets, type TargetExists } from './link-targets.js'
 import type { Expected } from './write-policy.js'
 
-/** A version that was kept. */
-export interface KeptVersion {
+/** A stored version. */
+export interface HistoryVersion {
   readonly id: number
   /** Milliseconds since 1970. */
-  readonly madeAt: number
+  readonly createdAt: number
   readonly status: string
-  /** Who wrote it; null: nobody who is known. */
+  /** The author, if known. */
   readonly by: { readonly id: number; readonly firstname: string | null; readonly lastname: string | null } | null
 }
 
-/** Which versions: only older ones than `before`. */
-interface WantedVersions {
+/** A page of versions: only older ones than `before`. */
+interface VersionPage {
   readonly before: number | null
   readonly limit: number
 }
@@ -41,7 +40,7 @@ interface Row {
 }
 
 /** @throws ApiError 501 without a table, 404 where the document is not there for the administrator in this locale */
-async function historyOf(access: ContentAccess, { type, documentId, locale }: DocumentName): Promise<HistorySettings> {
+async function checkHistory(access: ContentAccess, { type, documentId, locale }: DocumentName): Promise<HistorySettings> {
   const seen = await localeStates(access, type, documentId)
   if (!seen.some((state) => state.locale === locale)) throw notFound()
   if (access.history === null)
@@ -53,28 +52,29 @@ async function historyOf(access: ContentAccess, { type, documentId, locale }: Do
 export async function listHistory(
   access: ContentAccess,
   name: DocumentName,
-  { before, limit }: WantedVersions,
-): Promise<readonly KeptVersion[]> {
-  const { database } = await historyOf(access, name)
+  { before, limit }: VersionPage,
+): Promise<readonly HistoryVersion[]> {
+  const { database } = await checkHistory(access, name)
   const older = before === null ? sql`` : sql` and v.id < ${before}`
   const rows = await database.rows<Row>(sql`select v.id, v.created_at, v.status, u.id as admin, u.firstname, u.lastname
     from (select * from strapi_history_versions where ${ofDocument(name.type.uid, name.documentId, name.locale)}) v
     left join admin_users u on u.id = v.created_by_id where 1 = 1${older} order by v.id desc limit ${limit}`)
-  return rows.map(versionOf)
+  return rows.map(toVersion)
 }
 
-const versionOf = ({ id, created_at, status, admin, firstname, lastname }: Row): KeptVersion => ({
-  ...{ id, madeAt: created_at ?? 0, status: status ?? 'draft' },
+const toVersion = ({ id, created_at, status, admin, firstname, lastname }: Row): HistoryVersion => ({
+  id,
+  createdAt: created_at ?? 0,
+  status: status ?? 'draft',
   by: admin === null ? null : { id: admin, firstname, lastname },
 })
 
-/** A version with its attributes. */
-type WholeVersion = KeptVersion & { readonly data: Body }
+type WholeVersion = HistoryVersion & { readonly data: Body }
 
-/** Reads a version, as far as the administrator may see it today. @throws ApiError 404, 501 */
+/** Reads a version with the attributes that are currently readable. @throws ApiError 404, 501 */
 export async function readHistory(access: ContentAccess, name: DocumentName, id: number): Promise<WholeVersion> {
   const version = await readStored(access, name, id)
-  return { ...version, data: await shownData(access, name, version.data) }
+  return { ...version, data: await visibleData(access, name, version.data) }
 }
 
 /** Reads a version as it is stored. @throws ApiError 404, 501 */
@@ -84,33 +84,37 @@ async function readStored(access: ContentAccess, name: DocumentName, id: number)
   const [row] = await access.history!.database.rows<{ readonly data: unknown }>(
     sql`select data from strapi_history_versions where id = ${id}`,
   )
-  const stored = parsedJson(row?.data)
+  const stored = parseStoredJson(row?.data)
   return { ...version, data: isEntry(stored) ? stored : {} }
 }
 
 const isEntry = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** What of a version is shown: attributes that there are and that may be read, links to documents that may be read, files that there are. */
-async function shownData(access: ContentAccess, { type }: DocumentName, stored: Body): Promise<Body> {
+/** The visible part of a version: existing readable attributes, links to readable documents, existing files. */
+async function visibleData(access: ContentAccess, { type }: DocumentName, stored: Body): Promise<Body> {
   const { model } = access.documents.context
-  const links = linksOf(model, type, stored, () => true)
-  const isThere = await targetsOf(access, links, 'draft')
-  const files = await filesIn(access, type, stored)
+  const links = findLinks(model, type, stored, () => true)
+  const isThere = await findTargets(access, links, 'draft')
+  const files = await readFiles(access, type, stored)
   const readable = access.grants.content?.readable.get(type.uid) ?? noAttributes
-  return shownEntry({ access, isThere, files }, type, stored, readable)
+  return visibleEntry({ access, isThere, files }, type, stored, readable)
 }
 
-/** Files that are looked up. */
-const mostFiles = 1_000
+const maxFiles = 1_000
 
-/** The files that a version has, by their row ids. */
-async function filesIn({ documents }: ContentAccess, shape: Schema, stored: Body): Promise<ReadonlyMap<unknown, Body>> {
+/** The files of a version by row id. */
+async function readFiles({ documents }: ContentAccess, shape: Schema, stored: Body): Promise<ReadonlyMap<unknown, Body>> {
   const { model } = documents.context
-  const ids = [...new Set(fileIdsIn(model, shape, stored))].slice(0, mostFiles)
+  const ids = [...new Set(fileIdsIn(model, shape, stored))].slice(0, maxFiles)
   const type = model.types.get(fileType)!
   if (ids.length === 0) return new Map()
   const found = (await documents.findData(projectAccess, {
-    ...{ type, mode: 'many', action: `${fileType}.find`, envelope: 'bare', paged: false, limits: unbounded },
+    type,
+    mode: 'many',
+    action: `${fileType}.find`,
+    envelope: 'bare',
+    paged: false,
+    limits: unbounded,
     parameters: {
       filters: { id: { $in: ids } },
       fields: ['documentId', 'name', 'alternativeText', 'mime', 'url', 'width', 'height'],
@@ -120,24 +124,24 @@ async function filesIn({ documents }: ContentAccess, shape: Schema, stored: Body
   return new Map(found.map((file) => [file.id, file]))
 }
 
-interface Showing {
+interface ViewContext {
   readonly access: ContentAccess
-  readonly isThere: IsThere
+  readonly isThere: TargetExists
   readonly files: ReadonlyMap<unknown, Body>
 }
 
-function shownEntry(showing: Showing, shape: Schema, entry: Body, granted: AttributeGrants): Body {
+function visibleEntry(showing: ViewContext, shape: Schema, entry: Body, granted: AttributeGrants): Body {
   const shown = [...shape.attributes.values()].flatMap((attribute): (readonly [string, unknown])[] => {
     const { name } = attribute
     if (!Object.hasOwn(entry, name) || !isGranted(granted, name)) return []
-    const value = shownValue(showing, attribute, entry[name], grantedBelow(granted, name))
+    const value = visibleValue(showing, attribute, entry[name], grantedBelow(granted, name))
     return value === undefined ? [] : [[name, value]]
   })
   return Object.fromEntries(shown)
 }
 
-/** Undefined: it is not shown. */
-function shownValue(showing: Showing, attribute: Attribute, value: unknown, granted: AttributeGrants): unknown {
+/** Undefined: the value is left out. */
+function visibleValue(showing: ViewContext, attribute: Attribute, value: unknown, granted: AttributeGrants): unknown {
   const { access, isThere, files } = showing
   const { model } = access.documents.context
   const each = (show: (one: Body) => Body | null): unknown => {
@@ -155,12 +159,12 @@ function shownValue(showing: Showing, attribute: Attribute, value: unknown, gran
     case 'media':
       return each(({ id }) => files.get(id) ?? null)
     case 'component':
-      return each((one) => shownEntry(showing, model.components.get(attribute.component)!, one, granted))
+      return each((one) => visibleEntry(showing, model.components.get(attribute.component)!, one, granted))
     case 'dynamiczone':
       return each((one) => {
         const component = model.components.get(String(one.__component))
         if (component === undefined || !attribute.components.includes(component.uid)) return null
-        return { __component: component.uid, ...shownEntry(showing, component, one, granted) }
+        return { __component: component.uid, ...visibleEntry(showing, component, one, granted) }
       })
     case 'morphTo':
       return each((one) => linked(String(one.__type), one))
@@ -170,8 +174,8 @@ function shownValue(showing: Showing, attribute: Attribute, value: unknown, gran
 }
 
 /**
- * Gives a draft what a version had: the attributes that are named, or all that the administrator may read and write. Polymorphic links, and
- * links to documents that are gone, are not given back. Of components with parts that the administrator does not see no entry is replaced.
+ * Restores the named attributes of a version, or all that the administrator may read and write, in the draft. Polymorphic links and links
+ * to deleted documents are left out. Components with unreadable parts are not replaced.
  * @throws ApiError 400, 403, 404, 412, 501
  */
 export async function restoreHistory(
@@ -183,14 +187,14 @@ export async function restoreHistory(
   const { type } = name
   const { model } = access.documents.context
   const { data: stored } = await readStored(access, name, id)
-  const data = await shownData(access, name, stored)
+  const data = await visibleData(access, name, stored)
   const rights = access.grants.content?.toWrite(type.uid, 'update') ?? []
   if (rights.length === 0) throw forbidden(`${type.uid}.update`)
   const writable = rights.map(({ attributes }) => attributes).reduce(unionOf, noAttributes)
   const asked = fields ?? Object.keys(data)
-  const whole = await shownData(unrestricted(access), name, stored)
-  const hidden = [...partlyHidden(type, asked, data, whole), ...(await hiddenInDraft(access, name, asked))]
-  // Of a component of which only a part may be read or written, no entry may be replaced.
+  const whole = await visibleData(unrestricted(access), name, stored)
+  const hidden = [...findPartlyHidden(type, asked, data, whole), ...(await findUnreadableFields(access, name, asked))]
+  // A component must be writable as a whole, because its entries are replaced.
   const mayReplace = (field: string) => isGranted(writable, field) && grantedBelow(writable, field) === 'all' && !hidden.includes(field)
   const wanted = fields ?? asked.filter(mayReplace)
   const refuse = (field: string, message: string): void => {
@@ -201,19 +205,23 @@ export async function restoreHistory(
   for (const field of hidden) refuse(field, 'it has parts that you may not see')
   const chosen = Object.fromEntries(wanted.map((field) => [field, data[field]]))
   const copying = {
-    ...{ model, keepsUnique: true, keepsPolymorphic: false },
+    model,
+    keepsUnique: true,
+    keepsPolymorphic: false,
     linkTo: (_attribute: unknown, { documentId, locale }: Body) => ({ documentId, ...(typeof locale === 'string' ? { locale } : {}) }),
   }
-  const restored = { ...emptied(type, chosen), ...copyOf(copying, type, chosen, 'all') }
+  const restored = { ...clearedValues(type, chosen), ...copyData(copying, type, chosen, 'all') }
   if (Object.keys(restored).length === 0) throw forbidden(`${type.uid}.update`)
   await updateDocument(access, name, restored, {
-    ...{ fields: Object.keys(restored), expected, alwaysRecords: true },
+    fields: Object.keys(restored),
+    expected,
+    alwaysRecords: true,
     copiedFiles: new Set(fileIdsIn(model, type, data)),
   })
 }
 
-/** What was empty becomes empty again. */
-function emptied(shape: Schema, data: Body): Body {
+/** Clears attributes that were empty. */
+function clearedValues(shape: Schema, data: Body): Body {
   const empty = Object.keys(data).filter((name) => data[name] === null && shape.attributes.get(name)?.kind !== 'morphTo')
   return Object.fromEntries(empty.map((name) => [name, shape.attributes.get(name)?.kind === 'relation' ? { set: [] } : null]))
 }

@@ -15,7 +15,7 @@ import type { Model, Schema } from '../../model/schema/types.js'
 
 const none: ReadonlySet<number> = new Set()
 
-/** Finds their row ids. `copied` files may be linked to, and hooks of the project may add any file. */
+/** Finds the row ids of restricted files. `copied` files may be linked to, and hooks of the project may add any file. */
 export async function findRestrictedFiles(
   context: WriteContext,
   transaction: Transaction,
@@ -37,15 +37,15 @@ export async function findRestrictedFiles(
   const ids = new Map<unknown, number>(rows.flatMap(({ id, document_id }) => [[id, id] as const, [document_id, id] as const]))
   const place = { model, shape: type, readable: readable.get(type.uid) ?? noAttributes }
   const restricted = new Set<number>()
-  for (const { reference, linked } of filesIn(place, sent, await versionBefore(context, transaction, operation))) {
+  for (const { reference, linked } of filesIn(place, sent, await readReplaced(context, transaction, operation))) {
     const id = ids.get(reference.documentId ?? reference.id)
     if (id !== undefined && hidden.has(id) && !linked.has(id)) restricted.add(id)
   }
   return restricted
 }
 
-/** The version that is written, as it is before; empty for a new one. */
-async function versionBefore(
+/** The version before the write; empty for a new one. */
+async function readReplaced(
   { read, plans }: WriteContext,
   transaction: Transaction,
   { action, documentId, locale, write: { type } }: Pick<WriteOperation, 'action' | 'documentId' | 'locale' | 'write'>,
@@ -56,35 +56,35 @@ async function versionBefore(
   return (row === undefined ? null : await readWhole(read.model, plans, transaction, type, row.id, 'files')) ?? {}
 }
 
-/** What the data is about, and what of it the administrator sees. */
-interface DataPlace {
+/** The shape of the data, and what the administrator can read of it. */
+interface DataScope {
   readonly model: Model
   readonly shape: Schema
   readonly readable: AttributeGrants
 }
 
-/** A file that the data names, and the files that the version has at the same place, as far as the administrator sees them. */
-interface NamedByData {
+/** A file in the data, and the readable files of the version at the same position. */
+interface FileReference {
   readonly reference: Reference
   readonly linked: ReadonlySet<unknown>
 }
 
-function* filesIn({ model, shape, readable }: DataPlace, body: Body, version: Body): Iterable<NamedByData> {
+function* filesIn({ model, shape, readable }: DataScope, body: Body, version: Body): Iterable<FileReference> {
   for (const [name, value] of Object.entries(body)) {
     const attribute = shape.attributes.get(name)
     if (attribute === undefined || value === undefined) continue
-    const stored = isGranted(readable, name) ? listOf(version[name]) : []
+    const stored = isGranted(readable, name) ? toList(version[name]) : []
     const entries = new Map(stored.map((entry) => [`${entry.__component ?? ''} ${entry.id}`, entry]))
     for (const [component, entry] of getComponentEntries(model, attribute, value)) {
       const former = entries.get(`${attribute.kind === 'dynamiczone' ? component.uid : ''} ${entry.id}`)
       yield* filesIn({ model, shape: component, readable: grantedBelow(readable, name) }, entry, former ?? {})
     }
     if (getTargetType(model, attribute)?.uid !== fileType) continue
-    // Whoever does not see a file does not see relations to it: media alone show it.
+    // Only media attributes show files; relations to files are unreadable.
     const linked = new Set(attribute.kind === 'media' ? stored.map(({ id }) => id) : [])
     for (const reference of getReferences(value, attribute)) yield { reference, linked }
   }
 }
 
 const isBody = (value: unknown): value is Body => typeof value === 'object' && value !== null && !Array.isArray(value)
-const listOf = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isBody)
+const toList = (value: unknown): readonly Body[] => (Array.isArray(value) ? value : [value]).filter(isBody)

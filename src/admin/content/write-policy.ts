@@ -27,13 +27,13 @@ export interface PolicyTerms {
   /** Row ids of files that the data takes from a version that the administrator has read. */
   readonly copiedFiles: ReadonlySet<number>
   /** Notes the write in the log of activity. */
-  note(transaction: Transaction, outcome: Pick<WriteOutcome, 'documentId' | 'entries'>): Promise<void>
+  log(transaction: Transaction, outcome: Pick<WriteOutcome, 'documentId' | 'entries'>): Promise<void>
 }
 
 /** The policy of a write by an administrator. */
 export function administratorPolicy(
   access: Pick<ContentAccess, 'documents' | 'administratorId' | 'history'>,
-  { expected, alwaysRecords, copiedFiles, note }: PolicyTerms,
+  { expected, alwaysRecords, copiedFiles, log: note }: PolicyTerms,
 ): WritePolicy {
   const recorder = historyRecorder(access, alwaysRecords)
   return {
@@ -57,9 +57,9 @@ export function administratorPolicy(
 }
 
 /**
- * Holds a write to the rights of its caller; `absent`: the document does not exist for it. A locale that the document gets needs the
- * right to create.
- * @throws ApiError 403 without a right, or for a part of what is asked; 400 for attributes that no right names
+ * Checks the rights of the caller; `absent`: the document does not exist for the caller. A new locale of a document needs the right to
+ * create.
+ * @throws ApiError 403 without a right to the action or a part of it; 400 for attributes that no right includes
  */
 async function admit(
   context: WriteContext,
@@ -88,7 +88,7 @@ async function admit(
   const action = operation.action === 'update' && concerned.length === 0 ? 'create' : operation.action
   const rights = await rightsFor(context, transaction, operation, content.toWrite(type.uid, action), concerned)
   if (concerned.length === 0 && documentId !== null) {
-    // Whoever may do nothing in a locale does not learn whether the document has it.
+    // Without any right in a locale, it must not be revealed whether the document has it.
     if (rights.length === 0) return 'absent'
     if (action !== 'create') return 'admitted'
   }
@@ -106,10 +106,13 @@ async function admit(
   return 'admitted'
 }
 
-/** Whether only a part of a component may be written. */
+/** True if some component is only partly writable. */
 const hasParts = (attributes: AttributeGrants): boolean => attributes !== 'all' && [...attributes.values()].some((below) => below !== 'all')
 
-/** The rights that hold for all these versions; for a new one, those for its locale. Where data is not at stake, each version may have one of its own. */
+/**
+ * The rights that apply to all versions; for a new one, those for its locale. Without data, different rights may cover different
+ * versions.
+ */
 async function rightsFor(
   context: WriteContext,
   transaction: Transaction,
@@ -136,7 +139,7 @@ async function rightsFor(
   return rights
 }
 
-/** @throws ApiError 403 if the caller may not see what was written */
+/** Checks that the written document is visible for the caller. @throws ApiError 403 */
 async function checkVisible(
   context: WriteContext,
   transaction: Transaction,
@@ -161,7 +164,7 @@ async function revisionIn(context: WriteContext, transaction: Transaction, type:
   return (await readRevised(execute, context.read.model, context.revisionKey, type, { id }))?.revision ?? null
 }
 
-/** Whether a write replaces links that other documents keep, and so says what they are. */
+/** True if a write replaces links that are stored with other documents. */
 function replacesOthers({ data, write: { type } }: WriteOperation): boolean {
   const given = (data ?? {}) as Body
   return getInverseRelations(type).some(({ name }) => Object.hasOwn(given, name) && !isChangeOfLinks(given[name]))
@@ -170,7 +173,7 @@ function replacesOthers({ data, write: { type } }: WriteOperation): boolean {
 const isChangeOfLinks = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !('set' in value) && ('connect' in value || 'disconnect' in value)
 
-/** Of each locale that a write is about, the row that its revision is that of, the first: the draft, or the published row where there is none. */
+/** For each locale of a write the row with its revision: the draft, or the published row if there is no draft. */
 function revised({ everywhere, locale, write: { type } }: WriteOperation, versions: readonly StoredVersion[]): readonly StoredVersion[] {
   const concerned = versions.filter((version) => everywhere || !type.localized || version.locale === locale)
   const locales = [...new Set(concerned.map((version) => version.locale))]
@@ -178,8 +181,8 @@ function revised({ everywhere, locale, write: { type } }: WriteOperation, versio
 }
 
 /**
- * Holds a write to the revisions that its caller has seen. Links that other documents keep may have changed, unless the write replaces them.
- * @throws ApiError 412 if a draft has another one, or is there or not there against what the caller expects
+ * Compares the expected revisions. Links that are stored with other documents may have changed, unless the write replaces them.
+ * @throws ApiError 412 if a draft has another revision, or unexpectedly exists or does not exist
  */
 async function checkRevisions(
   context: WriteContext,
@@ -199,7 +202,7 @@ async function checkRevisions(
   if (stale.length > 0) throw changed(operation.everywhere && write.type.localized ? stale : [])
 }
 
-/** `versions`: those that have changed, where a write is about several. */
+/** `versions`: the changed ones, if a write affects several. */
 function changed(versions: readonly StoredVersion[] = []): ApiError {
   const locales = versions.map(({ locale }) => locale).join(', ')
   return new ApiError('PreconditionFailedError', `${locales === '' ? '' : `${locales}: `}The document has changed since it was read`)

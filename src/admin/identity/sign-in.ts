@@ -1,4 +1,5 @@
 // Sign-in of administrators with a password, refresh, sign-out, and their sessions. Unknown addresses take the same time as known ones.
+
 import { createHash } from 'node:crypto'
 import type { Transaction } from '../../database/database.js'
 import { ApiError, notFound, unauthorized, validationError } from '../../foundation/errors/errors.js'
@@ -9,27 +10,24 @@ import {
   notePassword,
   revokeSession,
   type Session,
-  type SessionOwner,
   type ShownSession,
   sessionsOf,
   startSession,
 } from '../../identity/access/sessions.js'
-import { doAct } from '../activity.js'
+import { doAction } from '../activity.js'
 import type { Administration } from '../context.js'
-import { type AdministratorRow, administratorByEmail, administratorById, isActive } from './administrators.js'
-import type { Administrator } from './identify.js'
-import { passwordMark } from './keys.js'
+import { type AdministratorRow, administratorByEmail, administratorById, isActive, sessionOwner } from './administrators.js'
+import { type Administrator, passwordMark } from './identify.js'
 
-/** What an administrator signs in with. */
-export interface Credentials {
+interface Credentials {
   readonly email: string
   readonly password: string
-  /** Stay signed in after the browser has ended. */
+  /** The session outlives the browser. */
   readonly remember: boolean
   readonly deviceId: string | null
 }
 
-/** The tokens of a sign-in. Moments are milliseconds since 1970. */
+/** The tokens of a sign-in. Times are milliseconds since 1970. */
 export interface AdministratorTokens {
   readonly administratorId: number
   readonly accessToken: string
@@ -40,10 +38,7 @@ export interface AdministratorTokens {
   readonly isRemembered: boolean
 }
 
-/** Sessions of this administrator. */
-export const ofAdministrator = (id: number): SessionOwner => ({ origin: 'admin', id })
-
-const accountOf = (email: string): string => `admin ${createHash('sha256').update(email.trim().toLowerCase()).digest('base64url')}`
+const limiterKey = (email: string): string => `admin ${createHash('sha256').update(email.trim().toLowerCase()).digest('base64url')}`
 
 /** Signs in. @throws ApiError 400, the same for a wrong password and an unknown address; 400 for an account that is blocked or not active */
 export async function signInAdministrator(
@@ -59,14 +54,14 @@ export async function signInAdministrator(
     if (found === null || !matches) throw validationError('Invalid email or password')
     return found
   }
-  const row = await limiter.perAccount(accountOf(email), check, address)
+  const row = await limiter.perAccount(limiterKey(email), check, address)
   checkMaySignIn(row)
   const actor = { administrator: { id: row.id, email: row.email ?? '' }, address }
-  const session = await doAct(administration, actor, async (transaction, now) => {
+  const session = await doAction(administration, actor, async (transaction, now) => {
     const act = { action: 'sign-in', subject: 'administrator', id: String(row.id), name: row.email ?? '' }
-    return [act, await begin(administration, transaction, row.id, credentials, now)]
+    return [act, await startAdministratorSession(administration, transaction, row.id, credentials, now)]
   })
-  return issue(administration, row, session)
+  return issueTokens(administration, row, session)
 }
 
 function checkMaySignIn(row: AdministratorRow): void {
@@ -75,7 +70,7 @@ function checkMaySignIn(row: AdministratorRow): void {
 }
 
 /** Starts a session for an administrator whose identity was checked. */
-export function begin(
+export function startAdministratorSession(
   { sessionLimits }: Pick<Administration, 'sessionLimits'>,
   transaction: Transaction,
   id: number,
@@ -83,11 +78,11 @@ export function begin(
   now: number,
 ): Promise<Session> {
   const type = remember ? 'refresh' : 'session'
-  return startSession(transaction, ofAdministrator(id), { deviceId, type, limits: sessionLimits[type] }, now)
+  return startSession(transaction, sessionOwner(id), { deviceId, type, limits: sessionLimits[type] }, now)
 }
 
 /** Signs the tokens of a session. */
-export async function issue(
+export async function issueTokens(
   { jwts, keys, config, now }: Pick<Administration, 'jwts' | 'keys' | 'config' | 'now'>,
   { id, document_id, password }: Pick<AdministratorRow, 'id' | 'document_id' | 'password'>,
   { sessionId, expiresAt, type }: Session,
@@ -111,38 +106,36 @@ export async function refreshAdministrator(administration: Administration, token
     const row = session === null ? null : await administratorById(transaction, claims.userId)
     if (session === null || row === null) return null
     if (isActive(row) && passwordMark(keys.marks, row.document_id, row.password) === claims.mark) return { session, row }
-    await endSessions(transaction, ofAdministrator(row.id), { deviceId: null })
+    await endSessions(transaction, sessionOwner(row.id), { deviceId: null })
     return null
   })
   if (next === null) throw unauthorized('Invalid refresh token')
-  return issue(administration, next.row, next.session)
+  return issueTokens(administration, next.row, next.session)
 }
 
 /** Ends the session of a refresh token, which may have ended already. */
 export async function signOutAdministrator({ writer, jwts }: Administration, token: string | undefined): Promise<void> {
   const claims = token === undefined ? null : await jwts.verify(token)
   if (claims === null || claims.kind !== 'refresh') return
-  await writer.transaction((transaction) => revokeSession(transaction, ofAdministrator(claims.userId), claims.sessionId))
+  await writer.transaction((transaction) => revokeSession(transaction, sessionOwner(claims.userId), claims.sessionId))
 }
 
 /** Returns the active sessions of an administrator. */
-export const sessionsOfAdministrator = (
-  { database, now }: Administration,
-  { id, sessionId }: Administrator,
-): Promise<readonly ShownSession[]> => sessionsOf(database, ofAdministrator(id), sessionId, now())
+export const listOwnSessions = ({ database, now }: Administration, { id, sessionId }: Administrator): Promise<readonly ShownSession[]> =>
+  sessionsOf(database, sessionOwner(id), sessionId, now())
 
 /** Ends all sessions of an administrator. */
 export const endAllSessions = ({ writer }: Administration, { id }: Administrator): Promise<void> =>
-  writer.transaction((transaction) => endSessions(transaction, ofAdministrator(id), { deviceId: null }))
+  writer.transaction((transaction) => endSessions(transaction, sessionOwner(id), { deviceId: null }))
 
 /** Ends one session of an administrator. @throws ApiError 404 also for a session of another one */
 export async function endOneSession({ writer }: Administration, { id }: Administrator, sessionId: string): Promise<void> {
-  const isOver = await writer.transaction((transaction) => revokeSession(transaction, ofAdministrator(id), sessionId))
+  const isOver = await writer.transaction((transaction) => revokeSession(transaction, sessionOwner(id), sessionId))
   if (!isOver) throw notFound('Session not found')
 }
 
-/** The name by which an administrator waits for turns. */
-export const inTurns = (id: number): string => `administrator ${id}`
+/** The name of an administrator in the queue of password hashes. */
+export const queueName = (id: number): string => `administrator ${id}`
 
 /** Checks the password of a signed-in administrator. @throws ApiError 400 */
 export async function checkCurrentPassword(
@@ -150,19 +143,28 @@ export async function checkCurrentPassword(
   { id }: Pick<Administrator, 'id'>,
   password: string,
 ): Promise<AdministratorRow> {
-  // Apart from sign-ins, which strangers try: whoever is signed in is not kept out by them.
+  // Counted apart from sign-ins, so that attempts of strangers do not affect signed-in administrators.
   return limiter.perAccount(`admin password ${id}`, async () => {
     const row = await administratorById(database, id)
-    if (row === null || !(await passwords.of(inTurns(id)).matches(password, row.password))) throw validationError('Invalid password')
+    if (row === null || !(await passwords.of(queueName(id)).matches(password, row.password))) throw validationError('Invalid password')
     return row
   })
 }
 
-/** Notes that a signed-in administrator gave the password again, for acts that ask for it. @throws ApiError 400 */
+/** Records that the password was confirmed, for actions that require it. @throws ApiError 400 */
 export async function confirmPassword(administration: Administration, administrator: Administrator, password: string): Promise<number> {
   const { writer, now } = administration
   await checkCurrentPassword(administration, administrator, password)
   const at = now()
-  await writer.transaction((transaction) => notePassword(transaction, ofAdministrator(administrator.id), administrator.sessionId, at))
+  await writer.transaction((transaction) => notePassword(transaction, sessionOwner(administrator.id), administrator.sessionId, at))
   return at
+}
+
+/** Strong actions require a password that was entered within this time. */
+const passwordLifetime = 600_000
+
+/** @throws ApiError 403 with the reason `password` if the password was entered too long ago for a strong action */
+export function checkPasswordAge({ now }: Pick<Administration, 'now'>, { passwordAt }: Administrator): void {
+  if (now() - passwordAt > passwordLifetime)
+    throw new ApiError('ForbiddenError', 'This asks for your password again (POST /session/password)', { reason: 'password' })
 }

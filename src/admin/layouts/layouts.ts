@@ -1,58 +1,245 @@
-// The list and edit settings of content-types and components as Strapi stores them: read as its next start would have them, and written so
-// that it keeps them.
+// List and edit settings of content-types and components in the form of Strapi: defaults, stored settings, changes.
+
 import { createHash } from 'node:crypto'
 import { storedSettings, writeSetting } from '../../content/documents/store/settings.js'
 import type { RowReader } from '../../database/database.js'
 import { ApiError, forbidden, mistakenInput, notFound } from '../../foundation/errors/errors.js'
 import type { AttributeSource, Model, Schema } from '../../model/schema/types.js'
-import { type ActingAdministrator, doAct } from '../activity.js'
+import { type ActingAdministrator, doAction } from '../activity.js'
 import type { Administration } from '../context.js'
 import type { Administrator } from '../identity/identify.js'
-import { checkLayout } from './layout-check.js'
-import { type AttributeLayout, defaultLayout, isEdited, isListed, type Layout, placed, shownAttributes, sizeOf } from './layout-defaults.js'
 
-const keyOf = ({ uid, kind }: Schema): string =>
+/** The settings of an attribute in the form of Strapi. */
+export interface AttributeLayout {
+  readonly edit: Readonly<Record<string, unknown>>
+  readonly list: Readonly<Record<string, unknown>>
+}
+
+/** A field in a row of the edit view, whose rows have twelve columns. */
+interface PlacedField {
+  readonly name: string
+  readonly size: number
+}
+
+/** The list and edit settings of a content-type or a component, in Strapi's form. */
+export interface Layout {
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly metadatas: Readonly<Record<string, AttributeLayout>>
+  readonly layouts: { readonly list: readonly string[]; readonly edit: readonly (readonly PlacedField[])[] }
+}
+
+const rowColumns = 12
+
+/** Widths by type; 6 for other types. */
+const sizes: Readonly<Record<string, number>> = {
+  integer: 4,
+  biginteger: 4,
+  float: 4,
+  decimal: 4,
+  boolean: 4,
+  date: 4,
+  time: 4,
+  json: 12,
+  richtext: 12,
+  blocks: 12,
+  component: 12,
+  dynamiczone: 12,
+}
+
+/** Types that lists cannot show. */
+const unlistedTypes = new Set(['json', 'richtext', 'blocks', 'dynamiczone', 'password'])
+/** Types without search and sorting. */
+const unsortedTypes = new Set(['json', 'richtext', 'blocks', 'dynamiczone', 'media', 'component'])
+
+/** System attributes, shown in lists but not in the edit view. */
+const systemAttributes: Readonly<Record<string, AttributeSource>> = {
+  createdAt: { type: 'datetime' },
+  updatedAt: { type: 'datetime' },
+  createdBy: { type: 'relation', relation: 'oneToOne', target: 'admin::user' },
+  updatedBy: { type: 'relation', relation: 'oneToOne', target: 'admin::user' },
+}
+
+/** The attributes with settings, in their order; without ids and polymorphic relations. */
+function configurableAttributes({ source, kind }: Schema): ReadonlyMap<string, AttributeSource> {
+  const own = Object.entries(source.attributes).filter(
+    ([name, { relation }]) => !(name in systemAttributes) && !/^morph/.test(String(relation)),
+  )
+  return new Map([...own, ...(kind === 'contentType' ? Object.entries(systemAttributes) : [])])
+}
+
+const isListed = (name: string, attribute: AttributeSource | undefined): boolean =>
+  name === 'id' || name === 'documentId' || (attribute !== undefined && !unlistedTypes.has(String(attribute.type)))
+
+const isEdited = (name: string): boolean => !(name in systemAttributes)
+
+const fieldSize = ({ type }: AttributeSource): number => sizes[String(type)] ?? 6
+
+/** The default naming attribute: the first string. */
+function defaultMainField(schema: Schema | undefined): string {
+  if (schema === undefined) return 'documentId'
+  const texts = Object.entries(schema.source.attributes).filter(([, { type }]) => type === 'string')
+  return texts[0]?.[0] ?? 'documentId'
+}
+
+/** The default settings of an attribute. */
+function defaultAttributeLayout(model: Model, name: string, attribute: AttributeSource): AttributeLayout {
+  const { type, relation, target } = attribute as { readonly type?: string; readonly relation?: string; readonly target?: string }
+  const isMany = type === 'relation' && !/ToOne$/.test(String(relation))
+  const mayBeSorted = !unsortedTypes.has(String(type)) && !isMany
+  const mainField =
+    type === 'relation' ? { mainField: target === 'admin::user' ? 'firstname' : defaultMainField(model.types.get(String(target))) } : {}
+  return {
+    edit: { label: name, description: '', placeholder: '', visible: !(name in systemAttributes), editable: true, ...mainField },
+    list: { label: name, searchable: mayBeSorted, sortable: mayBeSorted },
+  }
+}
+
+const idLayout = (name: 'id' | 'documentId'): AttributeLayout => ({
+  edit: {},
+  list: { label: name, searchable: true, sortable: true },
+})
+
+/** The default settings of a type or component. */
+export function defaultLayout(model: Model, schema: Schema): Layout {
+  const attributes = configurableAttributes(schema)
+  const mainField = defaultMainField(schema)
+  const listed = [...attributes].filter(([name, attribute]) => isListed(name, attribute)).map(([name]) => name)
+  return {
+    settings: {
+      bulkable: true,
+      filterable: true,
+      searchable: true,
+      pageSize: 10,
+      relationOpenMode: 'modal',
+      mainField,
+      defaultSortBy: mainField,
+      defaultSortOrder: 'ASC',
+    },
+    metadatas: {
+      id: idLayout('id'),
+      ...Object.fromEntries([...attributes].map(([name, attribute]) => [name, defaultAttributeLayout(model, name, attribute)])),
+      documentId: idLayout('documentId'),
+    },
+    layouts: {
+      list: ['id', ...listed.slice(0, 3)],
+      edit: placeFields(
+        [],
+        [...attributes].filter(([name]) => isEdited(name)).map(([name, attribute]) => ({ name, size: fieldSize(attribute) })),
+      ),
+    },
+  }
+}
+
+/** Appends fields to the rows of the edit view: to the last row if they fit, or as a new row. */
+function placeFields(rows: readonly (readonly PlacedField[])[], fields: readonly PlacedField[]): readonly (readonly PlacedField[])[] {
+  const filled = rows.map((row) => [...row])
+  for (const field of fields) {
+    const last = filled.at(-1)
+    if (last !== undefined && rowWidth(last) + field.size <= rowColumns) last.push(field)
+    else filled.push([field])
+  }
+  return filled
+}
+
+const rowWidth = (row: readonly PlacedField[]): number => row.reduce((sum, { size }) => sum + size, 0)
+
+interface LayoutProblem {
+  readonly path: readonly string[]
+  readonly message: string
+}
+
+const maxProblems = 100
+
+/** Checks settings against the model. */
+export function checkLayout(model: Model, schema: Schema, { settings, metadatas, layouts }: Layout): readonly LayoutProblem[] {
+  const attributes = configurableAttributes(schema)
+  const problems: LayoutProblem[] = []
+  const report = (path: readonly string[], message: string) => {
+    if (problems.length < maxProblems) problems.push({ path, message })
+  }
+  const listed = (name: unknown): boolean => isListed(String(name), attributes.get(String(name)))
+  for (const key of ['mainField', 'defaultSortBy'] as const)
+    if (!listed(settings[key])) report(['settings', key], `${schema.uid} has no attribute ${settings[key]} that lists show`)
+  for (const [name, { edit }] of Object.entries(metadatas)) {
+    const attribute = attributes.get(name)
+    if (attribute === undefined && name !== 'id' && name !== 'documentId') {
+      report(['metadatas', name], `${schema.uid} has no attribute ${name}`)
+      continue
+    }
+    if (attribute === undefined && Object.keys(edit).length > 0) report(['metadatas', name, 'edit'], `${name} is not edited`)
+    if (edit.mainField === undefined) continue
+    const target = model.types.get(String(attribute?.target))
+    const isThere =
+      target === undefined
+        ? attribute?.type === 'relation'
+        : isListed(String(edit.mainField), configurableAttributes(target).get(String(edit.mainField)))
+    if (!isThere)
+      report(['metadatas', name, 'edit', 'mainField'], `The target of ${name} has no attribute ${edit.mainField} that lists show`)
+  }
+  const inList = new Set<string>()
+  for (const [index, name] of layouts.list.entries()) {
+    if (!listed(name)) report(['layouts', 'list', String(index)], `${schema.uid} has no attribute ${name} that lists show`)
+    if (inList.has(name)) report(['layouts', 'list', String(index)], `${name} is in the list twice`)
+    inList.add(name)
+  }
+  const inEdit = new Set<string>()
+  for (const [index, row] of layouts.edit.entries()) {
+    if (rowWidth(row) > rowColumns) report(['layouts', 'edit', String(index)], `A row has ${rowColumns} columns`)
+    for (const [place, { name }] of row.entries()) {
+      const path = ['layouts', 'edit', String(index), String(place)]
+      if (!attributes.has(name) || !isEdited(name)) report(path, `${schema.uid} has no attribute ${name} to edit`)
+      if (inEdit.has(name)) report(path, `${name} is in the view twice`)
+      inEdit.add(name)
+    }
+  }
+  return problems
+}
+
+const settingKey = ({ uid, kind }: Schema): string =>
   `plugin_content_manager_configuration_${kind === 'component' ? 'components' : 'content_types'}::${uid}`
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const recordOf = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {})
+const toRecord = (value: unknown): Readonly<Record<string, unknown>> => (isRecord(value) ? value : {})
 
-/** Reads the settings of some types and components, in this order. */
+/** Reads the settings of types and components, in this order. */
 export async function readLayouts(database: RowReader, model: Model, schemas: readonly Schema[]): Promise<readonly Layout[]> {
-  const stored = await storedSettings(database, schemas.map(keyOf))
-  return schemas.map((schema) => layoutOf(model, schema, stored.get(keyOf(schema))))
+  const stored = await storedSettings(database, schemas.map(settingKey))
+  return schemas.map((schema) => toLayout(model, schema, stored.get(settingKey(schema))))
 }
 
-/** Stored settings as they are of the model now: what is gone is left out, what is new is added as Strapi adds it. */
-export function layoutOf(model: Model, schema: Schema, stored: unknown): Layout {
+/** Stored settings adapted to the current model: without removed attributes, and with new ones added as Strapi adds them. */
+function toLayout(model: Model, schema: Schema, stored: unknown): Layout {
   const made = defaultLayout(model, schema)
   if (!isRecord(stored)) return made
-  const attributes = shownAttributes(schema)
-  const metadatas = recordOf(stored.metadatas)
-  const { list, edit } = recordOf(stored.layouts)
-  const settings = { ...made.settings, ...recordOf(stored.settings) }
+  const attributes = configurableAttributes(schema)
+  const metadatas = toRecord(stored.metadatas)
+  const { list, edit } = toRecord(stored.layouts)
+  const settings = { ...made.settings, ...toRecord(stored.settings) }
   const known = (name: unknown): string =>
     typeof name === 'string' && isListed(name, attributes.get(name)) ? name : String(made.settings.mainField)
   const kept = Array.isArray(list) ? list.filter((name) => typeof name === 'string' && isListed(name, attributes.get(name))) : []
   return {
     settings: { ...settings, mainField: known(settings.mainField), defaultSortBy: known(settings.defaultSortBy) },
     metadatas: Object.fromEntries(
-      Object.entries(made.metadatas).map(([name, usual]) => [name, merged(model, attributes.get(name), usual, metadatas[name])]),
+      Object.entries(made.metadatas).map(([name, usual]) => [
+        name,
+        mergeAttributeLayout(model, attributes.get(name), usual, metadatas[name]),
+      ]),
     ),
     layouts: {
-      list: kept.length === 0 ? made.layouts.list : withNew([...new Set(kept as string[])], attributes, metadatas),
-      edit: editOf(schema, edit, metadatas) ?? made.layouts.edit,
+      list: kept.length === 0 ? made.layouts.list : addNewAttributes([...new Set(kept as string[])], attributes, metadatas),
+      edit: toEditRows(schema, edit, metadatas) ?? made.layouts.edit,
     },
   }
 }
 
-/** What lists show at least, as long as there are new attributes. */
-const fewestListed = 4
+/** New attributes are added to lists with fewer columns. */
+const minListed = 4
 
-/** What a list shows, with attributes that have no settings yet behind it while it is short. */
-function withNew(
+/** Columns of a list, with new attributes appended to a short list. */
+function addNewAttributes(
   list: readonly string[],
   attributes: ReadonlyMap<string, AttributeSource>,
   metadatas: Readonly<Record<string, unknown>>,
@@ -60,46 +247,50 @@ function withNew(
   const added = [...attributes].filter(
     ([name, attribute]) => isListed(name, attribute) && !Object.hasOwn(metadatas, name) && !list.includes(name),
   )
-  return [...list, ...added.slice(0, Math.max(0, fewestListed - list.length)).map(([name]) => name)]
+  return [...list, ...added.slice(0, Math.max(0, minListed - list.length)).map(([name]) => name)]
 }
 
-/** The settings of an attribute; the naming attribute of a relation must be one of its target. */
-function merged(model: Model, attribute: AttributeSource | undefined, usual: AttributeLayout, stored: unknown): AttributeLayout {
-  const { edit, list } = recordOf(stored)
-  const whole = { edit: { ...usual.edit, ...recordOf(edit) }, list: { ...usual.list, ...recordOf(list) } } as AttributeLayout
+/** Merged settings of an attribute; the main field of a relation must exist in its target. */
+function mergeAttributeLayout(
+  model: Model,
+  attribute: AttributeSource | undefined,
+  usual: AttributeLayout,
+  stored: unknown,
+): AttributeLayout {
+  const { edit, list } = toRecord(stored)
+  const whole = { edit: { ...usual.edit, ...toRecord(edit) }, list: { ...usual.list, ...toRecord(list) } } as AttributeLayout
   const target = model.types.get(String(attribute?.target))
   const { mainField } = whole.edit
   if (mainField === undefined || target === undefined) return whole
-  const isThere = typeof mainField === 'string' && isListed(mainField, shownAttributes(target).get(mainField))
+  const isThere = typeof mainField === 'string' && isListed(mainField, configurableAttributes(target).get(mainField))
   return isThere ? whole : { ...whole, edit: { ...whole.edit, mainField: usual.edit.mainField } }
 }
 
-/** Stored rows of the edit view, with attributes that have no settings yet behind them; null where none are stored. */
-function editOf(schema: Schema, stored: unknown, metadatas: Readonly<Record<string, unknown>>): Layout['layouts']['edit'] | null {
+/** Stored rows of the edit view, with new attributes appended; null: none are stored. */
+function toEditRows(schema: Schema, stored: unknown, metadatas: Readonly<Record<string, unknown>>): Layout['layouts']['edit'] | null {
   if (!Array.isArray(stored)) return null
-  const attributes = shownAttributes(schema)
+  const attributes = configurableAttributes(schema)
   const seen = new Set<string>()
   const rows = stored.map((row) =>
     (Array.isArray(row) ? row : []).flatMap((field) => {
-      const { name, size } = recordOf(field)
+      const { name, size } = toRecord(field)
       if (typeof name !== 'string' || !attributes.has(name) || !isEdited(name) || seen.has(name)) return []
       seen.add(name)
-      return [{ name, size: typeof size === 'number' ? size : sizeOf(attributes.get(name)!) }]
+      return [{ name, size: typeof size === 'number' ? size : fieldSize(attributes.get(name)!) }]
     }),
   )
   const added = [...attributes].filter(([name]) => isEdited(name) && !seen.has(name) && !Object.hasOwn(metadatas, name))
-  return placed(
+  return placeFields(
     rows.filter((row) => row.length > 0),
-    added.map(([name, attribute]) => ({ name, size: sizeOf(attribute) })),
+    added.map(([name, attribute]) => ({ name, size: fieldSize(attribute) })),
   )
 }
 
-/** Changes with the settings. */
 export const layoutRevision = (layout: Layout): string =>
   createHash('sha256').update(JSON.stringify(layout)).digest('base64url').slice(0, 27)
 
-/** A type of the project or a component of which an administrator may change the settings. @throws ApiError 404, 403 */
-export function configurable(model: Model, { may }: Administrator, uid: string): Schema {
+/** A type or component with settings that the administrator may change. @throws ApiError 404, 403 */
+export function configurableSchema(model: Model, { may }: Administrator, uid: string): Schema {
   const schema = model.types.get(uid) ?? model.components.get(uid)
   if (schema === undefined || (schema.kind === 'contentType' && !schema.exposed)) throw notFound(`There is no type or component ${uid}`)
   const what =
@@ -114,7 +305,7 @@ export function configurable(model: Model, { may }: Administrator, uid: string):
 }
 
 /**
- * Replaces the settings of a type or component; what is stored and is none of ours stays.
+ * Replaces the settings of a type or component. Unknown stored members are retained.
  * @throws ApiError 400 for what the model does not have; 412 with another revision
  */
 export function replaceLayout(
@@ -126,15 +317,15 @@ export function replaceLayout(
 ): Promise<void> {
   const problems = checkLayout(model, schema, layout)
   if (problems.length > 0) throw mistakenInput(problems)
-  return doAct(administration, actor, async (transaction) => {
-    const key = keyOf(schema)
+  return doAction(administration, actor, async (transaction) => {
+    const key = settingKey(schema)
     const stored = (await storedSettings(transaction, [key])).get(key)
-    const present = layoutOf(model, schema, stored)
+    const present = toLayout(model, schema, stored)
     if (!revisions.includes(layoutRevision(present)))
       throw new ApiError('PreconditionFailedError', 'The settings have changed since they were read')
     const { settings, metadatas, layouts } = layout
     const value = {
-      ...recordOf(stored),
+      ...toRecord(stored),
       settings: { ...present.settings, ...settings },
       metadatas: Object.fromEntries(
         Object.entries(present.metadatas).map(([name, one]) => [
@@ -142,14 +333,14 @@ export function replaceLayout(
           { edit: { ...one.edit, ...metadatas[name]?.edit }, list: { ...one.list, ...metadatas[name]?.list } },
         ]),
       ),
-      layouts: { ...recordOf(recordOf(stored).layouts), ...layouts },
+      layouts: { ...toRecord(toRecord(stored).layouts), ...layouts },
       uid: schema.uid,
       ...(schema.kind === 'component' ? { isComponent: true } : {}),
     }
     await writeSetting(transaction, key, value)
     const parts = { settings, metadatas, layouts }
     const fields = (['settings', 'metadatas', 'layouts'] as const).filter(
-      (part) => JSON.stringify(recordOf(value[part])) !== JSON.stringify(present[part]) && parts[part] !== undefined,
+      (part) => JSON.stringify(toRecord(value[part])) !== JSON.stringify(present[part]) && parts[part] !== undefined,
     )
     return [{ action: 'layout', subject: schema.uid, id: '', name: schema.uid, fields }, undefined]
   })

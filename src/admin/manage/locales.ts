@@ -1,20 +1,20 @@
-// Locales managed by administrators: what `octavo locales` does, with entries in the activity log.
+// Locales managed by administrators, with entries in the log of activity.
 
 import { addLocale, readLocaleList, removeLocale, renameLocale, setDefaultLocale } from '../../content/locales.js'
 import type { RowReader } from '../../database/database.js'
 import { notFound } from '../../foundation/errors/errors.js'
 import type { Model } from '../../model/schema/types.js'
-import { type ActingAdministrator, doAct } from '../activity.js'
+import { type ActingAdministrator, doAction } from '../activity.js'
 import type { Administration } from '../context.js'
 
 /** A locale. */
-export interface ManagedLocale {
+interface ManagedLocale {
   readonly code: string
   readonly name: string | null
   readonly isDefault: boolean
 }
 
-/** Returns all locales in the order in which they were added. */
+/** Returns all locales in the order of creation. */
 export const managedLocales = (database: RowReader): Promise<readonly ManagedLocale[]> => readLocaleList(database)
 
 /** Returns a locale. @throws ApiError 404 */
@@ -30,7 +30,7 @@ export const addManagedLocale = (
   actor: ActingAdministrator,
   { code, name }: { readonly code: string; readonly name?: string | undefined },
 ): Promise<void> =>
-  doAct(administration, actor, async (transaction, now) => {
+  doAction(administration, actor, async (transaction, now) => {
     const given = await addLocale(transaction, code, name, now)
     return [{ action: 'create', subject: 'locale', id: code, name: given }, undefined]
   })
@@ -42,7 +42,7 @@ export const changeManagedLocale = (
   code: string,
   { name, isDefault }: { readonly name?: string | undefined; readonly isDefault?: true | undefined },
 ): Promise<void> =>
-  doAct(administration, actor, async (transaction, now) => {
+  doAction(administration, actor, async (transaction, now) => {
     const before = await managedLocale(transaction, code)
     if (name !== undefined) await renameLocale(transaction, code, name, now)
     if (isDefault === true) await setDefaultLocale(transaction, code)
@@ -57,7 +57,7 @@ export const removeManagedLocale = (
   model: Model,
   code: string,
 ): Promise<void> =>
-  doAct(administration, actor, async (transaction) => {
+  doAction(administration, actor, async (transaction) => {
     const { name } = await managedLocale(transaction, code)
     await removeLocale(transaction, model, code)
     return [{ action: 'delete', subject: 'locale', id: code, name: name ?? code }, undefined]

@@ -1,18 +1,17 @@
-// Roles of the content API, managed by administrators: what `octavo roles` does, with entries in the activity log.
+// Roles of the content API managed by administrators, with entries in the log of activity.
 
 import type { RowReader } from '../../database/database.js'
 import { notFound } from '../../foundation/errors/errors.js'
 import { createRole, deleteRole, listRoles, type Role, updateRole } from '../../identity/access/roles.js'
-import { type ActingAdministrator, type AdministratorAct, notingWriter } from '../activity.js'
+import { type ActingAdministrator, type AdministratorAction, loggingWriter } from '../activity.js'
 import type { Administration } from '../context.js'
-import { nameTaken, withFieldPaths } from '../field-errors.js'
+import { nameTaken, withFieldPaths } from '../error-paths.js'
 import { checkGrantable, type KnownActions } from './tokens.js'
 
 /** The values of a role to write. */
-export interface ApiRoleValues {
+interface ApiRoleValues {
   readonly name?: string | undefined
   readonly description?: string | undefined
-  /** All actions that the role allows. */
   readonly actions?: readonly string[] | undefined
 }
 
@@ -23,8 +22,11 @@ export async function apiRole(database: RowReader, id: number): Promise<Role> {
   return found
 }
 
-const actOn = (action: string, id: number, name: string, fields?: readonly string[]): AdministratorAct => ({
-  ...{ action, subject: 'api-role', id: String(id), name },
+const actionOn = (action: string, id: number, name: string, fields?: readonly string[]): AdministratorAction => ({
+  action,
+  subject: 'api-role',
+  id: String(id),
+  name,
   ...(fields === undefined ? {} : { fields }),
 })
 
@@ -36,11 +38,11 @@ export async function createApiRole(
   { name, description, actions = [] }: ApiRoleValues & { readonly name: string },
 ): Promise<number> {
   checkGrantable(known, actions)
-  const writer = notingWriter(administration, actor, (id: number) => actOn('create', id, name))
+  const writer = loggingWriter(administration, actor, (id: number) => actionOn('create', id, name))
   return withFieldPaths(() => createRole(writer, known.model, { name, description: description ?? '', actions }, administration.now()))
 }
 
-/** Changes a role. Actions that it has already may stay, whatever they are. @throws ApiError 400, 404 */
+/** Changes a role. Unknown actions that it already has may stay. @throws ApiError 400, 404 */
 export async function changeApiRole(
   administration: Administration,
   actor: ActingAdministrator,
@@ -58,7 +60,7 @@ export async function changeApiRole(
     ...(description === undefined ? {} : { description }),
     ...(actions === undefined ? {} : { actions }),
   }
-  const writer = notingWriter(administration, actor, () => actOn('update', id, before.name, Object.keys(values)))
+  const writer = loggingWriter(administration, actor, () => actionOn('update', id, before.name, Object.keys(values)))
   await updateRole(writer, known.model, id, values, administration.now())
 }
 
@@ -66,7 +68,7 @@ export async function changeApiRole(
 export async function deleteApiRole(administration: Administration, actor: ActingAdministrator, id: number): Promise<void> {
   const { name } = await apiRole(administration.database, id)
   await deleteRole(
-    notingWriter(administration, actor, () => actOn('delete', id, name)),
+    loggingWriter(administration, actor, () => actionOn('delete', id, name)),
     id,
   )
 }

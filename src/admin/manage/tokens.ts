@@ -1,4 +1,4 @@
-// API tokens managed by administrators: what `octavo tokens` does, with entries in the activity log.
+// API tokens managed by administrators, with entries in the log of activity.
 import { sql } from 'kysely'
 import { updateRow } from '../../content/documents/store/rows.js'
 import type { RowReader } from '../../database/database.js'
@@ -17,11 +17,11 @@ import {
   tokenColumns,
 } from '../../identity/access/tokens.js'
 import type { Model } from '../../model/schema/types.js'
-import { type ActingAdministrator, doAct } from '../activity.js'
+import { type ActingAdministrator, doAction } from '../activity.js'
 import type { Administration } from '../context.js'
-import { nameTaken, withFieldPaths } from '../field-errors.js'
+import { nameTaken, withFieldPaths } from '../error-paths.js'
 
-/** An API token as administrators see it. Moments are milliseconds since 1970. */
+/** An API token. Times are milliseconds since 1970. */
 export interface ManagedToken {
   readonly id: number
   readonly name: string
@@ -31,30 +31,28 @@ export interface ManagedToken {
   readonly expiresAt: number | null
   readonly lastUsedAt: number | null
   readonly createdAt: number | null
-  /** Those of a custom token. */
+  /** Only of custom tokens. */
   readonly actions: readonly string[]
 }
 
 /** The values of a token to write. */
-export interface TokenValues {
+interface TokenValues {
   readonly name?: string | undefined
   readonly description?: string | undefined
   readonly type?: TokenType | undefined
   readonly actions?: readonly string[] | undefined
 }
 
-/** What is known of actions. */
 export interface KnownActions {
   readonly model: Model
   readonly config: Pick<Config, 'routes' | 'types'>
 }
 
-/** Who manages tokens. */
 export interface TokenManager extends ActingAdministrator {
   readonly isSuperAdmin: boolean
 }
 
-/** Full access includes changes of the model, which no right of a role allows. @throws ApiError 403 */
+/** Full access includes changes of the model, which no right of a role covers. @throws ApiError 403 */
 function checkMayGive({ isSuperAdmin }: TokenManager, type: TokenType): void {
   if (type === 'full-access' && !isSuperAdmin) throw new ApiError('ForbiddenError', 'Only super administrators give full access')
 }
@@ -74,15 +72,21 @@ export async function managedTokens(database: RowReader): Promise<readonly Manag
     const { name, type, expires_at, last_used_at } = token
     return [
       {
-        ...{ id, name, type, description: description ?? '', lifespan: moment(lifespan) },
-        ...{ expiresAt: moment(expires_at), lastUsedAt: moment(last_used_at), createdAt: moment(created_at) },
+        id,
+        name,
+        type,
+        description: description ?? '',
+        lifespan: toNumber(lifespan),
+        expiresAt: toNumber(expires_at),
+        lastUsedAt: toNumber(last_used_at),
+        createdAt: toNumber(created_at),
         actions: actions.flatMap((one) => (one.token === id ? [one.action] : [])),
       },
     ]
   })
 }
 
-const moment = (stored: number | string | null): number | null => (stored === null ? null : Number(stored))
+const toNumber = (stored: number | string | null): number | null => (stored === null ? null : Number(stored))
 
 /** Returns one of them. @throws ApiError 404 */
 export async function managedToken(database: RowReader, id: number): Promise<ManagedToken> {
@@ -91,7 +95,7 @@ export async function managedToken(database: RowReader, id: number): Promise<Man
   return found
 }
 
-/** A token by its row id, and the key that was made for it, which is shown once. */
+/** The row id of a token and its new key, which is shown once. */
 export interface NewTokenKey {
   readonly id: number
   readonly key: string
@@ -107,12 +111,12 @@ export async function createManagedToken(
   const { name, description = '', type, lifespan, actions = [] } = given
   checkActions(known, type, actions)
   checkMayGive(actor, type)
-  const store = await storeOf(administration)
+  const store = await createStore(administration)
   const key = newKey()
-  const id = await doAct(administration, actor, async (transaction, now) => {
+  const id = await doAction(administration, actor, async (transaction, now) => {
     const values = { name, description, type, lifespan, actions }
     const made = await withFieldPaths(() => createToken(transaction, store, key, values, now))
-    return [{ action: 'create', subject: 'token', id: String(made), name, told: key }, made]
+    return [{ action: 'create', subject: 'token', id: String(made), name, responseData: key }, made]
   })
   return { id, key }
 }
@@ -125,7 +129,7 @@ export async function changeManagedToken(
   id: number,
   { name, description, type, actions }: TokenValues,
 ): Promise<ManagedToken> {
-  await doAct(administration, actor, async (transaction, now) => {
+  await doAction(administration, actor, async (transaction, now) => {
     const before = await managedToken(transaction, id)
     const wanted = type ?? before.type
     if (wanted !== before.type) checkMayGive(actor, wanted)
@@ -146,31 +150,31 @@ export async function changeManagedToken(
 
 /** Replaces the key of a token. @throws ApiError 403, 404 */
 export async function regenerateManagedToken(administration: Administration, actor: TokenManager, id: number): Promise<NewTokenKey> {
-  const store = await storeOf(administration)
+  const store = await createStore(administration)
   const key = newKey()
-  await doAct(administration, actor, async (transaction, now) => {
+  await doAction(administration, actor, async (transaction, now) => {
     const { name, type } = await managedToken(transaction, id)
     checkMayGive(actor, type)
     await regenerateToken(transaction, store, id, key, now)
-    return [{ action: 'regenerate', subject: 'token', id: String(id), name, told: key }, undefined]
+    return [{ action: 'regenerate', subject: 'token', id: String(id), name, responseData: key }, undefined]
   })
   return { id, key }
 }
 
 /** Deletes a token. @throws ApiError 404 */
 export const deleteManagedToken = (administration: Administration, actor: ActingAdministrator, id: number): Promise<void> =>
-  doAct(administration, actor, async (transaction) => {
+  doAction(administration, actor, async (transaction) => {
     const { name } = await managedToken(transaction, id)
     await revokeToken(transaction, id)
     return [{ action: 'delete', subject: 'token', id: String(id), name }, undefined]
   })
 
-const storeOf = async ({ config, database }: Administration): Promise<{ readonly salt: string; readonly columns: TokenColumns }> => ({
+const createStore = async ({ config, database }: Administration): Promise<{ readonly salt: string; readonly columns: TokenColumns }> => ({
   salt: config.secrets.apiTokenSalt,
   columns: await tokenColumns(database),
 })
 
-/** @throws ApiError 400 for actions that do not exist or that nothing needs, and for those of a token that is not custom */
+/** @throws ApiError 400 for unknown or unused actions, and for actions of a token that is not custom */
 function checkActions(known: KnownActions, type: TokenType, actions: readonly string[]): void {
   if (type !== 'custom') {
     if (actions.length > 0) throw validationError('Only a custom token has actions')
@@ -180,7 +184,7 @@ function checkActions(known: KnownActions, type: TokenType, actions: readonly st
   checkGrantable(known, actions)
 }
 
-/** @throws ApiError 400 for an action that does not exist, or whose route is left out */
+/** @throws ApiError 400 for an unknown action, and for one whose route is disabled */
 export function checkGrantable({ model, config }: KnownActions, actions: readonly string[]): void {
   const all = actionsOf(model, config.routes)
   const useless = isUseless(config)

@@ -1,4 +1,4 @@
-// Webhooks managed by administrators: what `octavo webhooks` does, with entries in the activity log.
+// Webhooks managed by administrators, with entries in the log of activity.
 
 import { readUnfinished } from '../../content/events/delivery-queue.js'
 import { type EventHead, openEventLog } from '../../content/events/event-log.js'
@@ -13,27 +13,30 @@ import { consumerOf, readWebhooks, type Webhook } from '../../content/events/web
 import { createWebhook, deleteWebhook, resendEvents, updateWebhook } from '../../content/events/webhooks/write.js'
 import type { RowReader } from '../../database/database.js'
 import { ApiError, mistakenInput, notFound } from '../../foundation/errors/errors.js'
-import { type ActingAdministrator, type AdministratorAct, doAct } from '../activity.js'
+import { type ActingAdministrator, type AdministratorAction, doAction } from '../activity.js'
 import type { Administration } from '../context.js'
-import { nameTaken } from '../field-errors.js'
+import { nameTaken } from '../error-paths.js'
 
-/** A webhook with what has become of its events. */
+/** A webhook with the state of its deliveries. */
 export interface ManagedWebhook extends Webhook {
   readonly state: WebhookState
 }
 
 /** The values of a webhook to write. */
-export interface WebhookValues {
+interface WebhookValues {
   readonly name?: string | undefined
   readonly url?: string | undefined
   readonly events?: readonly string[] | undefined
-  /** Values by name; null removes a header, others stay. */
+  /** Values by name; null removes a header, and other headers stay. */
   readonly headers?: Readonly<Record<string, string | null>> | undefined
   readonly isEnabled?: boolean | undefined
 }
 
-const actOn = (action: string, id: number, name: string, fields?: readonly string[]): AdministratorAct => ({
-  ...{ action, subject: 'webhook', id: String(id), name },
+const actionOn = (action: string, id: number, name: string, fields?: readonly string[]): AdministratorAction => ({
+  action,
+  subject: 'webhook',
+  id: String(id),
+  name,
   ...(fields === undefined ? {} : { fields }),
 })
 
@@ -51,17 +54,22 @@ export async function managedWebhooks({ database, now }: Administration): Promis
 
 /** Returns a webhook. @throws ApiError 404 */
 export async function managedWebhook({ database, now }: Pick<Administration, 'database' | 'now'>, id: number): Promise<ManagedWebhook> {
-  return withState(database, await existing(database, id), now())
+  return withState(database, await readExisting(database, id), now())
 }
 
-async function existing(database: RowReader, id: number): Promise<Webhook> {
+async function readExisting(database: RowReader, id: number): Promise<Webhook> {
   const found = (await readWebhooks(database)).find((webhook) => webhook.id === id)
   if (found === undefined) throw notFound('Webhook not found')
   return found
 }
 
-/** @throws ApiError 400 for values that cannot be, and for a name that another webhook has */
-async function check({ config }: Administration, database: RowReader, webhook: Omit<Webhook, 'id'>, id: number | null): Promise<void> {
+/** @throws ApiError 400 for invalid values, and for a name that is already used */
+async function checkValues(
+  { config }: Administration,
+  database: RowReader,
+  webhook: Omit<Webhook, 'id'>,
+  id: number | null,
+): Promise<void> {
   checkWebhook(webhook, openAddressRules(config.webhooks.allowPrivateAddresses, config.limits))
   const same = (await readWebhooks(database)).some((other) => other.name === webhook.name && other.id !== id)
   if (same) throw nameTaken('webhook')
@@ -73,16 +81,16 @@ export function createManagedWebhook(
   actor: ActingAdministrator,
   { name, url, events, headers, isEnabled }: Required<WebhookValues> & { readonly name: string; readonly url: string },
 ): Promise<{ readonly id: number; readonly secret: string }> {
-  return doAct(administration, actor, async (transaction, now) => {
-    const webhook = { name, url, events: events ?? [], headers: merged({}, headers ?? {}), isEnabled: isEnabled !== false }
-    await check(administration, transaction, webhook, null)
+  return doAction(administration, actor, async (transaction, now) => {
+    const webhook = { name, url, events: events ?? [], headers: mergeHeaders({}, headers ?? {}), isEnabled: isEnabled !== false }
+    await checkValues(administration, transaction, webhook, null)
     const created = await createWebhook(transaction, webhook, webhook.isEnabled, now)
-    return [{ ...actOn('create', created.id, name), told: created.secret }, created]
+    return [{ ...actionOn('create', created.id, name), responseData: created.secret }, created]
   })
 }
 
-/** The headers after a change. Names are compared without regard to case. */
-function merged(
+/** Merges headers, ignoring the case of names. */
+function mergeHeaders(
   before: Readonly<Record<string, string>>,
   changes: Readonly<Record<string, string | null>>,
 ): Readonly<Record<string, string>> {
@@ -92,13 +100,13 @@ function merged(
   return Object.fromEntries([...kept, ...set])
 }
 
-const originOf = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null)
+const parseOrigin = (url: string): string | null => (URL.canParse(url) ? new URL(url).origin : null)
 
 /**
- * Values of headers are not shown, so they are not sent to an origin that somebody else may have chosen.
- * @throws ApiError 400 if headers would go there that the change neither gives nor removes
+ * Stored header values are secret, so they are not sent to another origin.
+ * @throws ApiError 400 if a header would be sent there that the change neither repeats nor removes
  */
-function refuseKeptHeaders(before: Readonly<Record<string, string>>, changes: Readonly<Record<string, string | null>>): void {
+function refuseHeadersElsewhere(before: Readonly<Record<string, string>>, changes: Readonly<Record<string, string | null>>): void {
   const given = new Set(Object.keys(changes).map((name) => name.toLowerCase()))
   const kept = Object.keys(before).filter((name) => !given.has(name.toLowerCase()))
   if (kept.length === 0) return
@@ -107,7 +115,7 @@ function refuseKeptHeaders(before: Readonly<Record<string, string>>, changes: Re
 }
 
 /**
- * Changes a webhook, or enables or disables it. With a URL of another origin it gets another signing secret, at once.
+ * Changes a webhook. A URL of another origin replaces the signing secret immediately.
  * @throws ApiError 400, 404; 400 for a URL of another origin with headers that are not given again
  */
 export const changeManagedWebhook = (
@@ -116,40 +124,40 @@ export const changeManagedWebhook = (
   id: number,
   values: WebhookValues,
 ): Promise<void> =>
-  doAct(administration, actor, async (transaction, now) => {
-    const before = await existing(transaction, id)
+  doAction(administration, actor, async (transaction, now) => {
+    const before = await readExisting(transaction, id)
     const { name = before.name, url = before.url, events = before.events, headers = {}, isEnabled = before.isEnabled } = values
-    const isElsewhere = originOf(url) !== originOf(before.url)
-    if (isElsewhere) refuseKeptHeaders(before.headers, headers)
-    const after = { id, name, url, events, headers: merged(before.headers, headers), isEnabled }
-    // Events that are unknown here may stay.
-    await check(administration, transaction, values.events === undefined ? { ...after, events: [] } : after, id)
+    const isElsewhere = parseOrigin(url) !== parseOrigin(before.url)
+    if (isElsewhere) refuseHeadersElsewhere(before.headers, headers)
+    const after = { id, name, url, events, headers: mergeHeaders(before.headers, headers), isEnabled }
+    // Unknown events may stay.
+    await checkValues(administration, transaction, values.events === undefined ? { ...after, events: [] } : after, id)
     await updateWebhook(transaction, id, after)
-    // What one receiver can check is not signed for another, which could pass it on.
+    // One receiver must not be able to replay events to another.
     if (isElsewhere) await replaceSecret(transaction, id, now)
     const fields = Object.entries(values).flatMap(([field, value]) => (value === undefined ? [] : [field]))
-    return [actOn('update', id, before.name, fields), undefined]
+    return [actionOn('update', id, before.name, fields), undefined]
   })
 
 /** Deletes a webhook with its deliveries. @throws ApiError 404 */
 export const deleteManagedWebhook = (administration: Administration, actor: ActingAdministrator, id: number): Promise<void> =>
-  doAct(administration, actor, async (transaction) => {
-    const { name } = await existing(transaction, id)
+  doAction(administration, actor, async (transaction) => {
+    const { name } = await readExisting(transaction, id)
     await deleteWebhook(transaction, id)
-    return [actOn('delete', id, name), undefined]
+    return [actionOn('delete', id, name), undefined]
   })
 
-/** Replaces the signing secret of a webhook; the former one is used too for a day. @throws ApiError 404 */
+/** Replaces the signing secret of a webhook; the former one also stays in use for a day. @throws ApiError 404 */
 export const rotateWebhookSecret = (administration: Administration, actor: ActingAdministrator, id: number): Promise<string> =>
-  doAct(administration, actor, async (transaction, now) => {
-    const { name } = await existing(transaction, id)
+  doAction(administration, actor, async (transaction, now) => {
+    const { name } = await readExisting(transaction, id)
     const secret = await rotateSecret(transaction, id, now)
-    return [{ ...actOn('update', id, name, ['secret']), told: secret }, secret]
+    return [{ ...actionOn('update', id, name, ['secret']), responseData: secret }, secret]
   })
 
-/** Sends the test event at once. @throws ApiError 404; 400 if a header cannot be sent */
+/** Sends a test event immediately. @throws ApiError 404; 400 if a header cannot be sent */
 export async function testWebhook({ config, database, writer, now }: Administration, id: number): Promise<WebhookResponse> {
-  const webhook = await existing(database, id)
+  const webhook = await readExisting(database, id)
   const secrets = signingSecrets(await ensureSecrets(database, writer, id), now())
   return sendTestEvent(config, webhook, secrets, now())
 }
@@ -160,25 +168,25 @@ export async function webhookAttempts(
   id: number,
   { before, limit }: { readonly before: number | null; readonly limit: number },
 ): Promise<readonly WebhookAttempt[]> {
-  await existing(database, id)
+  await readExisting(database, id)
   return readAttempts(database, id, limit, before)
 }
 
-/** An event that waits or was given up; what it is about is unknown once it has left the outbox. */
-export interface UnfinishedEvent extends Partial<Pick<EventHead, 'event' | 'subject'>> {
+/** An event that waits or was given up. Its content is unknown once it has left the outbox. */
+interface UnfinishedEvent extends Partial<Pick<EventHead, 'event' | 'subject'>> {
   readonly sequence: number
   readonly attempts: number
-  /** Milliseconds since 1970; 0: none is due. */
+  /** Milliseconds since 1970; 0: not scheduled. */
   readonly dueAt: number
 }
 
-/** Returns the first events of a webhook that wait for another attempt, or that were given up. @throws ApiError 404 */
+/** Returns the first events of a webhook that wait for another attempt or were given up. @throws ApiError 404 */
 export async function unfinishedEvents(
   { database }: Administration,
   id: number,
   { state, limit }: { readonly state: 'waiting' | 'failed'; readonly limit: number },
 ): Promise<readonly UnfinishedEvent[]> {
-  await existing(database, id)
+  await readExisting(database, id)
   const log = openEventLog(database)
   const found: UnfinishedEvent[] = []
   for (const row of (await readUnfinished(database, consumerOf(id), state)).slice(0, limit)) {
@@ -188,21 +196,21 @@ export async function unfinishedEvents(
   return found
 }
 
-/** Has events delivered again, and returns their number. @throws ApiError 404; 400 for a disabled webhook, and for too many events */
-export async function resendManaged(
+/** Delivers events again, and returns their number. @throws ApiError 404; 400 for a disabled webhook, and for too many events */
+export async function resendManagedEvents(
   administration: Administration,
   actor: ActingAdministrator,
   id: number,
   which: EventsToResend,
 ): Promise<number> {
   const { database, config } = administration
-  const webhook = await existing(database, id)
+  const webhook = await readExisting(database, id)
   if (!webhook.isEnabled) throw new ApiError('ApplicationError', 'The webhook is disabled')
   const free = config.limits.webhookWaiting - (await readUnfinished(database, consumerOf(id), 'waiting')).length
   const heads = await eventsToResend(database, webhook, which, free)
   if (heads.length > free) throw new ApiError('ApplicationError', `More than ${free} events would wait (limits.webhookWaiting)`)
-  return doAct(administration, actor, async (transaction) => {
+  return doAction(administration, actor, async (transaction) => {
     resendEvents(transaction, id, heads)
-    return [heads.length === 0 ? null : { ...actOn('resend', id, webhook.name), told: heads.length }, heads.length]
+    return [heads.length === 0 ? null : { ...actionOn('resend', id, webhook.name), responseData: heads.length }, heads.length]
   })
 }

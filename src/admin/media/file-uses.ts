@@ -1,74 +1,73 @@
-// Which documents use a file: found by the links of the file, upwards through components and zones, and listed as far as the administrator
-// may read the documents and the attributes that lead to the file.
+// Documents that use a file: found through the links of the file, upwards through components and zones, and filtered by the rights of the
+// administrator.
 import { sql } from 'kysely'
 import type { RowReader } from '../../database/database.js'
 import { type AttributeGrants, type ContentRights, type Grants, grantedBelow, isGranted, noAttributes } from '../../foundation/grants.js'
 import { componentHolders } from '../../model/schema/owners.js'
 import type { Attribute, ContentType, Model } from '../../model/schema/types.js'
 import type { VersionData } from '../content/document-view.js'
-import { namingFields } from '../content/shown-attributes.js'
-import { fileWithId } from './file-list.js'
+import { namingFields } from '../content/document-view.js'
+import { readFileView } from './files.js'
 import type { MediaAccess } from './media-access.js'
 
-/** Links of a file that are looked at, and documents of one attribute that are listed. */
-const [mostLinks, mostDocuments] = [1_000, 50]
-/** Components in components that are climbed. */
-const highest = 20
+const maxLinks = 1_000
+const maxDocuments = 50
+const maxDepth = 20
 
-/** Documents that use a file by one attribute. */
-export interface FileUses {
+/** Documents that use a file through one attribute. */
+interface FileUses {
   readonly type: string
   /** Dotted through components and zones. */
   readonly path: string
-  /** The first of them, each with its draft or, where only that uses it, its publication. */
+  /** The first drafts, or published versions whose drafts do not use the file. */
   readonly documents: readonly VersionData[]
-  /** There are others. */
+  /** True if there are more. */
   readonly more: boolean
 }
 
-/** A row that leads to the file by a path. */
-interface FileUser {
+/** A row that holds the file at a path. */
+interface FileHolder {
   readonly uid: string
   readonly id: number
   readonly path: readonly string[]
 }
 
-/** Who uses a file, of what the administrator may see. @throws ApiError 403; 404 where the file does not exist for the administrator */
-export async function usesOfFile(
+/** Finds the readable documents that use a file. @throws ApiError 403; 404 where the file does not exist for the administrator */
+export async function listFileUses(
   access: MediaAccess,
   grants: Grants,
   file: number,
 ): Promise<{ readonly uses: readonly FileUses[]; readonly more: boolean }> {
-  await fileWithId(access, file)
+  await readFileView(access, file)
   const { model } = access
   const { database } = access.administration
   const links = await database.rows<{ id: number; uid: string; field: string }>(
-    sql`select related_id as id, related_type as uid, field from files_related_mph where file_id = ${file} order by id limit ${mostLinks + 1}`,
+    sql`select related_id as id, related_type as uid, field from files_related_mph where file_id = ${file} order by id limit ${maxLinks + 1}`,
   )
-  const places = await climbed(
+  const places = await findHoldingDocuments(
     database,
     model,
-    links.slice(0, mostLinks).map(({ id, uid, field }) => ({ id, uid, path: [field] })),
+    links.slice(0, maxLinks).map(({ id, uid, field }) => ({ id, uid, path: [field] })),
   )
   const uses: FileUses[] = []
   for (const [key, ids] of byAttribute(places)) {
     const [uid, path] = JSON.parse(key) as [string, string[]]
     const type = model.types.get(uid)
     if (type === undefined || !mayRead(model, grants, type, path)) continue
-    const found = await documentsOf(access, grants, type, ids)
+    const found = await readHoldingDocuments(access, grants, type, ids)
     if (found.length > 0)
-      uses.push({ type: uid, path: path.join('.'), documents: found.slice(0, mostDocuments), more: found.length > mostDocuments })
+      uses.push({ type: uid, path: path.join('.'), documents: found.slice(0, maxDocuments), more: found.length > maxDocuments })
   }
-  return { uses, more: links.length > mostLinks }
+  return { uses, more: links.length > maxLinks }
 }
 
-/** The rows of content-types that hold these places, each with the path from there. */
-async function climbed(database: RowReader, model: Model, first: readonly FileUser[]): Promise<readonly FileUser[]> {
-  const done: FileUser[] = []
+/** Rows of content-types that hold these entries, each with its path. */
+async function findHoldingDocuments(database: RowReader, model: Model, first: readonly FileHolder[]): Promise<readonly FileHolder[]> {
+  const done: FileHolder[] = []
   let rest = first
-  for (let height = 0; rest.length > 0 && height < highest; height++) {
+  for (let height = 0; rest.length > 0 && height < maxDepth; height++) {
     done.push(...rest.filter(({ uid }) => model.types.has(uid)))
-    rest = await holdersOf(
+    rest = await findHolders(
       database,
       model,
       rest.filter(({ uid }) => model.components.has(uid)),
@@ -77,8 +76,8 @@ async function climbed(database: RowReader, model: Model, first: readonly FileUs
   return done
 }
 
-async function holdersOf(database: RowReader, model: Model, entries: readonly FileUser[]): Promise<readonly FileUser[]> {
-  const found: FileUser[] = []
+async function findHolders(database: RowReader, model: Model, entries: readonly FileHolder[]): Promise<readonly FileHolder[]> {
+  const found: FileHolder[] = []
   for (const uid of new Set(entries.map((entry) => entry.uid))) {
     const ofType = entries.filter((entry) => entry.uid === uid)
     const ids = sql.join([...new Set(ofType.map(({ id }) => id))])
@@ -91,14 +90,14 @@ async function holdersOf(database: RowReader, model: Model, entries: readonly Fi
         for (const { id, path } of ofType) if (id === cmp_id) found.push({ uid: shape.uid, id: entity_id, path: [field, ...path] })
     }
   }
-  return found.slice(0, mostLinks)
+  return found.slice(0, maxLinks)
 }
 
 const holds = (attribute: Attribute, uid: string): boolean =>
   (attribute.kind === 'component' && attribute.component === uid) ||
   (attribute.kind === 'dynamiczone' && attribute.components.includes(uid))
 
-function byAttribute(places: readonly FileUser[]): ReadonlyMap<string, readonly number[]> {
+function byAttribute(places: readonly FileHolder[]): ReadonlyMap<string, readonly number[]> {
   const grouped = new Map<string, number[]>()
   for (const { uid, id, path } of places) {
     const key = JSON.stringify([uid, path])
@@ -107,7 +106,7 @@ function byAttribute(places: readonly FileUser[]): ReadonlyMap<string, readonly 
   return grouped
 }
 
-/** True if the administrator may read documents of a type and the attributes of a path; a zone is granted as a whole. */
+/** True if the administrator may read the type and the attributes of a path. A zone is granted as a whole. */
 function mayRead(model: Model, grants: Grants, type: ContentType, path: readonly string[]): boolean {
   if (!type.exposed || !grants.may(`${type.uid}.find`)) return false
   let granted: AttributeGrants = (grants.content as ContentRights).readable.get(type.uid) ?? noAttributes
@@ -123,8 +122,8 @@ function mayRead(model: Model, grants: Grants, type: ContentType, path: readonly
   return false
 }
 
-/** The documents of these rows: their drafts, and the publications of those whose drafts are not among them. */
-async function documentsOf(
+/** The drafts among these rows, and published versions without a draft among them. */
+async function readHoldingDocuments(
   { documents }: MediaAccess,
   grants: Grants,
   type: ContentType,
@@ -135,12 +134,18 @@ async function documentsOf(
     filters: { id: { $in: [...new Set(ids)] } },
     fields: namingFields(viewer, type),
     ...(type.localized ? { locale: '*' } : {}),
-    ...{ sort: 'id', limit: mostLinks },
+    sort: 'id',
+    limit: maxLinks,
   }
   const found: VersionData[] = []
   for (const status of type.draftAndPublish ? ['draft', 'published'] : ['draft']) {
     const versions = (await documents.findData(grants, {
-      ...{ type, mode: 'many', action: `${type.uid}.find`, envelope: 'bare', paged: false, limits: unbounded },
+      type,
+      mode: 'many',
+      action: `${type.uid}.find`,
+      envelope: 'bare',
+      paged: false,
+      limits: unbounded,
       parameters: { ...parameters, status },
     })) as readonly VersionData[]
     const isNew = (version: VersionData) =>
@@ -150,5 +155,5 @@ async function documentsOf(
   return found
 }
 
-/** Queries of the service itself are as large as the links make them. */
+/** Queries of the service itself have no limits of size. */
 const unbounded = { filterRelations: Infinity, queryComplexity: Infinity }

@@ -1,5 +1,7 @@
-// The rights of an administrator as grants, which documents and query check. Pure.
+// The rights of an administrator as grants, which documents and queries check, cached until the next commit.
+
 import { createHash } from 'node:crypto'
+import type { RowReader } from '../../database/database.js'
 import {
   type AttributeGrants,
   type ContentRight,
@@ -10,14 +12,50 @@ import {
   type Scopes,
 } from '../../foundation/grants.js'
 import type { HookAction } from '../../foundation/public/documents.js'
+import type { Identification } from '../../identity/access/identify.js'
 import { fileType } from '../../model/schema/link.js'
 import type { ContentType, Model } from '../../model/schema/types.js'
-import { filtersOf as conditionFilters, joinedConditions, type RightsHolder } from './conditions.js'
-import { allAttributes, hasRights, includesAll, type RightAction, rightsOf, type TypeRights } from './parse.js'
-import type { PermissionRow } from './rows.js'
+import type { Administrator } from '../identity/identify.js'
+import {
+  allAttributes,
+  conditionFilters,
+  hasRights,
+  includesAll,
+  type PermissionRow,
+  parseRights,
+  type RightAction,
+  type RightsHolder,
+  readPermissions,
+  type TypeRights,
+  unionOfConditions,
+} from './permissions.js'
 
-/** The right that an operation on a document needs. */
-const needed: Readonly<Record<string, RightAction>> = {
+/** Returns the grants of an administrator by the committed rows. @throws ApiError 503 if the database is not available */
+export type FindGrants = (administrator: Pick<Administrator, 'id' | 'roles' | 'isSuperAdmin'>, model: Model) => Promise<Grants>
+
+/** Creates the cache of grants. Each request is identified first, so that the cache is up to date. */
+export function createFindGrants(database: RowReader, { cacheRows }: Pick<Identification, 'cacheRows'>): FindGrants {
+  const rows = cacheRows((roles: string) => readPermissions(database, JSON.parse(roles) as readonly number[]))
+  const made = new WeakMap<readonly PermissionRow[], WeakMap<Model, Map<number, Grants>>>()
+  return async ({ id, roles, isSuperAdmin }, model) => {
+    const holder = { id, isSuperAdmin, roles: roles.map((role) => role.id).sort((a, b) => a - b) }
+    const ofRoles = isSuperAdmin ? noRows : await rows.get(JSON.stringify(holder.roles))
+    const ofModels = made.get(ofRoles) ?? new WeakMap<Model, Map<number, Grants>>()
+    made.set(ofRoles, ofModels)
+    const known = ofModels.get(model) ?? new Map<number, Grants>()
+    ofModels.set(model, known)
+    const grants = known.get(id) ?? createGrants(ofRoles, model, holder)
+    if (known.size < maxCachedPerRoles) known.set(id, grants)
+    return grants
+  }
+}
+
+const noRows: readonly PermissionRow[] = []
+
+const maxCachedPerRoles = 1_000
+
+/** The required right of each operation. */
+const neededRights: Readonly<Record<string, RightAction>> = {
   create: 'create',
   update: 'update',
   delete: 'delete',
@@ -26,7 +64,7 @@ const needed: Readonly<Record<string, RightAction>> = {
   discardDraft: 'update',
 } satisfies Record<HookAction, RightAction>
 
-/** Names of operations in actions of the content API, by the right that they need. */
+/** Operations of the content API, by the required right. */
 const contentActions: Readonly<Record<RightAction, readonly string[]>> = {
   read: ['find', 'findOne', 'findDraft'],
   create: ['create'],
@@ -35,34 +73,33 @@ const contentActions: Readonly<Record<RightAction, readonly string[]>> = {
   publish: ['publish', 'unpublish'],
 }
 
-/** What is shown of the administrators that `createdBy` and `updatedBy` name. */
-export const shownOfAdministrators = new Map(
+/** Readable fields of the administrators in `createdBy` and `updatedBy`. */
+export const visibleAdministratorFields = new Map(
   ['id', 'documentId', 'firstname', 'lastname', 'username'].map((name) => [name, 'all' as const]),
 )
 
-/** Strapi's action of seeing files in the media library. */
 export const readsFiles = 'plugin::upload.read'
 
-/** The conditions of each row that gives one of Strapi's rights to files. */
-export const conditionsOfFiles = (rows: readonly PermissionRow[], action: string): readonly unknown[] =>
+/** The conditions of each row with this action on files. */
+export const fileConditions = (rows: readonly PermissionRow[], action: string): readonly unknown[] =>
   rows.filter((row) => row.action === action && !row.subject).map(({ conditions }) => conditions)
 
-/** The grants of an administrator: for one who may do everything, or by the rows of the administrator's roles. */
-export function grantsOfAdministrator(rows: readonly PermissionRow[], model: Model, administrator: RightsHolder): Grants {
+/** The grants of an administrator, by the rows of its roles. */
+export function createGrants(rows: readonly PermissionRow[], model: Model, administrator: RightsHolder): Grants {
   if (administrator.isSuperAdmin) return superAdminGrants(model)
-  const rights = rightsOf(rows, model, administrator)
-  const actions = new Set([...rights].flatMap(([uid, ofType]) => actionsOf(uid, ofType)))
+  const rights = parseRights(rows, model, administrator)
+  const actions = new Set([...rights].flatMap(([uid, ofType]) => contentActionsFor(uid, ofType)))
   if (rows.some(({ action, conditions }) => action === readsFiles && isEmpty(conditions))) actions.add(`${fileType}.find`)
   return {
-    key: keyOf(rows, administrator),
+    key: grantsKey(rows, administrator),
     may: (action) => actions.has(action),
     scopes: readScopes(rights),
-    content: contentOf(model, rights, linkableFiles(rows, administrator)),
+    content: createContentRights(model, rights, linkableFiles(rows, administrator)),
   }
 }
 
-/** Whoever may not read documents of a type may not write them either: what is written is answered. */
-const actionsOf = (uid: string, rights: TypeRights): readonly string[] =>
+/** Writing requires reading, because the written document is in the response. */
+const contentActionsFor = (uid: string, rights: TypeRights): readonly string[] =>
   rights.read.length === 0
     ? []
     : (Object.keys(contentActions) as RightAction[])
@@ -72,39 +109,39 @@ const actionsOf = (uid: string, rights: TypeRights): readonly string[] =>
 const isEmpty = (conditions: unknown): boolean =>
   conditions === null || conditions === undefined || (Array.isArray(conditions) && conditions.length === 0)
 
-/** Conditions depend on who asks. */
-function keyOf(rows: readonly PermissionRow[], { id, roles }: RightsHolder): string {
+/** Conditions depend on the caller. */
+function grantsKey(rows: readonly PermissionRow[], { id, roles }: RightsHolder): string {
   const isPersonal = rows.some(({ conditions }) => !isEmpty(conditions))
   const text = JSON.stringify([rows, isPersonal ? [id, roles] : null])
   return `administrator ${createHash('sha256').update(text).digest('base64url').slice(0, 22)}`
 }
 
-/** The documents that rights to read show. */
+/** Scopes of the readable documents. */
 function readScopes(rights: ReadonlyMap<string, TypeRights>): Scopes {
   const scopes = [...rights].flatMap(([uid, { read }]) => {
-    const parts = read.map(filtersOf)
+    const parts = read.map(rightFilters)
     return parts.length === 0 || parts.includes(null) ? [] : [[uid, parts.length === 1 ? parts[0]! : { $or: parts }] as const]
   })
   return scopes.length === 0 ? noScopes : new Map(scopes)
 }
 
-/** The documents for which a right holds, as filters; null: all. */
-function filtersOf({ locales, scope }: ContentRight): Readonly<Record<string, unknown>> | null {
+/** The documents of a right, as filters; null: all. */
+function rightFilters({ locales, scope }: ContentRight): Readonly<Record<string, unknown>> | null {
   if (locales === null) return scope
   const inLocales = { locale: { $in: locales } }
   return scope === null ? inLocales : { $and: [inLocales, scope] }
 }
 
-/** Where several rights show different documents, the attributes that all of them name are shown of each. */
-function contentOf(model: Model, rights: ReadonlyMap<string, TypeRights>, files: Scopes): ContentRights {
+/** If several rights cover different documents, only attributes of all of them are readable. */
+function createContentRights(model: Model, rights: ReadonlyMap<string, TypeRights>, files: Scopes): ContentRights {
   const readable = new Map<string, AttributeGrants>(alwaysReadable(model))
   for (const [uid, { read }] of rights) {
     if (read.length > 0) readable.set(uid, read.map(({ attributes }) => attributes).reduce(intersectionOf, 'all'))
   }
   const toWrite: ContentRights['toWrite'] = (uid, action) => {
-    const right = needed[action]
+    const right = neededRights[action]
     const found = right === undefined ? [] : (rights.get(uid)?.[right] ?? [])
-    // Whoever discards a draft gives all its attributes other values.
+    // Discarding a draft changes all its attributes.
     return action === 'discardDraft'
       ? found.filter(({ attributes }) => includesAll(attributes, allAttributes(model.types.get(uid)!)))
       : found
@@ -112,21 +149,21 @@ function contentOf(model: Model, rights: ReadonlyMap<string, TypeRights>, files:
   return { readable, toWrite, linkableFiles: files }
 }
 
-/** Whoever sees a file in the media library may link to it. */
+/** Files that are visible in the media library may be linked to. */
 function linkableFiles(rows: readonly PermissionRow[], holder: RightsHolder): Scopes {
-  const scope = conditionFilters(joinedConditions(conditionsOfFiles(rows, readsFiles)), holder)
+  const scope = conditionFilters(unionOfConditions(fileConditions(rows, readsFiles)), holder)
   return scope === null ? noScopes : new Map([[fileType, scope === 'nothing' ? null : scope]])
 }
 
-/** Files are shown where media attributes are. */
+/** Media attributes show their files. */
 const alwaysReadable = (model: Model): readonly (readonly [string, AttributeGrants])[] => [
-  ['admin::user', shownOfAdministrators],
+  ['admin::user', visibleAdministratorFields],
   [fileType, allAttributes(model.types.get(fileType)!)],
 ]
 
 const superAdmins = new WeakMap<Model, Grants>()
 
-/** Grants to do everything with documents of the project. */
+/** Grants of super administrators. */
 export function superAdminGrants(model: Model): Grants {
   const known = superAdmins.get(model)
   if (known !== undefined) return known

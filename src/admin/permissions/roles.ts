@@ -1,17 +1,22 @@
-// Roles of administrators: rows of admin_roles, which Strapi's panel shares. What a role allows is in admin_permissions.
+// Roles of administrators and their rights: rows of admin_roles and admin_permissions, which Strapi's panel shares.
+
+import { createHash } from 'node:crypto'
 import { sql } from 'kysely'
 import { insertRow, updateRow } from '../../content/documents/store/rows.js'
 import { storedSetting } from '../../content/documents/store/settings.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { ApiError, notFound } from '../../foundation/errors/errors.js'
 import { newDocumentId } from '../../model/schema/document-id.js'
-import { type ActingAdministrator, doAct } from '../activity.js'
+import type { Model } from '../../model/schema/types.js'
+import { type ActingAdministrator, doAction } from '../activity.js'
 import type { Administration } from '../context.js'
-import { nameTaken } from '../field-errors.js'
+import { nameTaken } from '../error-paths.js'
 import { type AdministratorRole, superAdminCode } from '../identity/administrators.js'
+import { checkGiver, checkStorable, type GrantingAdministrator, type RoleRight, rightKey, toRoleRight, toRow } from './delegation.js'
+import { type PermissionRow, parseStoredJson } from './permissions.js'
 
-/** The roles that Strapi's panel makes where there are none, in its order. */
-const firstRoles = [
+/** The default roles of Strapi's panel, in its order. */
+const defaultRoles = [
   {
     name: 'Super Admin',
     code: superAdminCode,
@@ -25,20 +30,20 @@ const firstRoles = [
   { name: 'Author', code: 'strapi-author', description: 'Authors can manage the content they have created.' },
 ] as const
 
-/** Returns the roles with these ids or codes, in this order; null where there is none. */
+/** Returns the roles with these ids or codes, in this order; null for unknown ones. */
 export async function findRoles(database: RowReader, wanted: readonly (number | string)[]): Promise<readonly (AdministratorRole | null)[]> {
   const roles = await database.rows<AdministratorRole>(sql`select id, code, name from admin_roles order by id`)
   return wanted.map((one) => roles.find(({ id, code }) => id === one || code === one) ?? null)
 }
 
 /**
- * Makes the three roles of Strapi's panel in a database that has none, as Strapi does at its start. The editor's and the author's allow
- * nothing: which rights they get is decided by people.
+ * Creates the default roles in a database without roles, as Strapi does at its start. Those of editors and authors have no rights: these
+ * are granted by people.
  */
-export async function addFirstRoles(transaction: Transaction, now: number): Promise<void> {
+export async function addDefaultRoles(transaction: Transaction, now: number): Promise<void> {
   const [any] = await transaction.rows(sql`select id from admin_roles limit 1`)
   if (any !== undefined) return
-  for (const role of firstRoles)
+  for (const role of defaultRoles)
     await insertRow(transaction, 'admin_roles', {
       document_id: newDocumentId(),
       ...role,
@@ -48,8 +53,8 @@ export async function addFirstRoles(transaction: Transaction, now: number): Prom
     })
 }
 
-/** A role with its description and the number of its administrators. */
-export interface ListedRole extends AdministratorRole {
+/** A role with the number of its administrators. */
+interface ListedRole extends AdministratorRole {
   readonly description: string | null
   readonly administrators: number
 }
@@ -66,27 +71,26 @@ export async function administratorRole(database: RowReader, id: number): Promis
   return found
 }
 
-/** The values of a role to write. */
-export interface RoleValues {
+interface RoleValues {
   readonly name?: string | undefined
   readonly description?: string | undefined
 }
 
-/** Creates a role that allows nothing, and returns its id. @throws ApiError 400 for a name that is taken */
+/** Creates a role without rights, and returns its id. @throws ApiError 400 for a name that is taken */
 export const createAdministratorRole = (
   administration: Administration,
   actor: ActingAdministrator,
   { name, description }: RoleValues & { readonly name: string },
 ): Promise<number> =>
-  doAct(administration, actor, async (transaction, now) => {
-    await checkName(transaction, name, null)
+  doAction(administration, actor, async (transaction, now) => {
+    await checkRoleName(transaction, name, null)
     const words = name
       .normalize('NFKD')
       .toLowerCase()
       .match(/[a-z\d]+/g) ?? ['role']
     const dates = { created_at: now, updated_at: now, published_at: now }
     const values = { document_id: newDocumentId(), name, description: description ?? '', ...dates }
-    // A code is unique, as Strapi makes it from the name: with what follows, it is.
+    // Derived from the name, as in Strapi, with a suffix that makes it unique.
     const id = await insertRow(transaction, 'admin_roles', {
       ...values,
       code: `${words.join('-').slice(0, 200)}-${newDocumentId().slice(0, 8)}`,
@@ -101,10 +105,10 @@ export const changeAdministratorRole = (
   id: number,
   { name, description }: RoleValues,
 ): Promise<void> =>
-  doAct(administration, actor, async (transaction, now) => {
+  doAction(administration, actor, async (transaction, now) => {
     const role = await administratorRole(transaction, id)
-    checkOrdinary(role)
-    if (name !== undefined) await checkName(transaction, name, id)
+    checkNotSuperAdmin(role)
+    if (name !== undefined) await checkRoleName(transaction, name, id)
     const values = { ...(name === undefined ? {} : { name }), ...(description === undefined ? {} : { description }) }
     if (Object.keys(values).length === 0) return [null, undefined]
     await updateRow(transaction, 'admin_roles', id, { ...values, updated_at: now })
@@ -113,11 +117,11 @@ export const changeAdministratorRole = (
 
 /** Deletes a role with its rights. @throws ApiError 404; 400 while administrators have it, and for the role of super administrators */
 export const deleteAdministratorRole = (administration: Administration, actor: ActingAdministrator, id: number): Promise<void> =>
-  doAct(administration, actor, async (transaction) => {
+  doAction(administration, actor, async (transaction) => {
     const role = await administratorRole(transaction, id)
-    checkOrdinary(role)
+    checkNotSuperAdmin(role)
     if (role.administrators > 0) throw new ApiError('ApplicationError', 'Some administrators still have this role')
-    if (await isRoleOfNewAdministrators(transaction, id))
+    if (await isSingleSignOnDefault(transaction, id))
       throw new ApiError('ApplicationError', 'New administrators of single sign-on get this role; choose another one first')
     await transaction.run(
       sql`delete from admin_permissions where id in (select permission_id from admin_permissions_role_lnk where role_id = ${id})`,
@@ -127,18 +131,122 @@ export const deleteAdministratorRole = (administration: Administration, actor: A
     return [{ action: 'delete', subject: 'role', id: String(id), name: role.name }, undefined]
   })
 
-/** True for the role that Strapi gives to administrators who sign in by another service for the first time. */
-async function isRoleOfNewAdministrators(database: RowReader, id: number): Promise<boolean> {
+/** True if new administrators of single sign-on get this role. */
+async function isSingleSignOnDefault(database: RowReader, id: number): Promise<boolean> {
   const stored = (await storedSetting(database, 'core_admin_auth')) as { readonly providers?: { readonly defaultRole?: unknown } } | null
   const role = stored?.providers?.defaultRole ?? null
   return role !== null && String(role) === String(id)
 }
 
-function checkOrdinary({ code }: ListedRole): void {
+function checkNotSuperAdmin({ code }: ListedRole): void {
   if (code === superAdminCode) throw new ApiError('ApplicationError', 'The role of super administrators stays as it is')
 }
 
-async function checkName(database: RowReader, name: string, except: number | null): Promise<void> {
+async function checkRoleName(database: RowReader, name: string, except: number | null): Promise<void> {
   const same = (await listAdministratorRoles(database)).find((role) => role.name === name && role.id !== except)
   if (same !== undefined) throw nameTaken('role')
+}
+
+/** The rights of a role. */
+interface RoleRights {
+  readonly revision: string
+  /** True for super administrators, who may do everything. */
+  readonly everything: boolean
+  readonly rights: readonly RoleRight[]
+}
+
+interface RolePermission extends PermissionRow {
+  readonly id: number
+}
+
+async function readRoleRows(database: RowReader, role: number): Promise<readonly RolePermission[]> {
+  const rows = await database.rows<RolePermission>(sql`select p.id, p.action, p.subject, p.properties, p.conditions from admin_permissions p
+    where p.id in (select permission_id from admin_permissions_role_lnk where role_id = ${role}) order by p.action, p.subject, p.id`)
+  return rows.map((row) => ({ ...row, properties: parseStoredJson(row.properties), conditions: parseStoredJson(row.conditions) }))
+}
+
+/** Reads the rights of a role. @throws ApiError 404 */
+export async function readRoleRights(database: RowReader, model: Model, id: number): Promise<RoleRights> {
+  const { code } = await administratorRole(database, id)
+  const rows = await readRoleRows(database, id)
+  return { revision: rightsRevision(rows), everything: code === superAdminCode, rights: rows.map((row) => toRoleRight(model, row)) }
+}
+
+const rightsRevision = (rows: readonly RolePermission[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify(rows.map(({ id, ...row }) => [id, row.action, row.subject, row.properties, row.conditions])))
+    .digest('base64url')
+    .slice(0, 27)
+
+/**
+ * Replaces the rights of a role. Rows of unchanged rights stay.
+ * @throws ApiError 404; 400 for the role of super administrators, and for rights that Strapi would not keep; 403 for rights that the
+ * administrator lacks; 412 with another revision
+ */
+export function replaceRights(
+  administration: Administration,
+  actor: ActingAdministrator,
+  giver: GrantingAdministrator,
+  model: Model,
+  { role, revisions, rights }: { readonly role: number; readonly revisions: readonly string[]; readonly rights: readonly RoleRight[] },
+): Promise<void> {
+  return doAction(administration, actor, async (transaction, now) => {
+    const { code, name } = await administratorRole(transaction, role)
+    if (code === superAdminCode) throw new ApiError('ApplicationError', 'The role of super administrators stays as it is')
+    const present = await readRoleRows(transaction, role)
+    if (!revisions.includes(rightsRevision(present)))
+      throw new ApiError('PreconditionFailedError', 'The rights have changed since they were read')
+    const { leaving, given } = compareRights(model, present, rights)
+    checkGiver(model, giver, present, given)
+    await removeRows(transaction, leaving)
+    for (const right of given) await addRow(transaction, role, toRow(model, right), now)
+    const changed = leaving.length > 0 || given.length > 0
+    return [changed ? { action: 'rights', subject: 'role', id: String(role), name } : null, undefined]
+  })
+}
+
+/**
+ * Compares present rows with the new rights. Rows of unchanged rights stay, even if they would be refused or written differently today.
+ * @throws ApiError 400
+ */
+function compareRights(
+  model: Model,
+  present: readonly RolePermission[],
+  rights: readonly RoleRight[],
+): { readonly leaving: readonly RolePermission[]; readonly given: readonly RoleRight[] } {
+  const rest = new Map<string, RolePermission[]>()
+  for (const row of present) {
+    const text = rightKey(toRoleRight(model, row))
+    rest.set(text, [...(rest.get(text) ?? []), row])
+  }
+  const others = rights.map((right, index) => ({ right, index })).filter(({ right }) => !rest.has(rightKey(right)))
+  checkStorable(model, present, others)
+  const written = others.map(({ right }) => ({ right, text: rightKey(toRoleRight(model, toRow(model, right))) }))
+  const given = new Map(written.filter(({ text }) => !rest.has(text)).map(({ right, text }) => [text, right]))
+  for (const text of [...rights.map(rightKey), ...written.map((one) => one.text)]) rest.get(text)?.shift()
+  return { leaving: [...rest.values()].flat(), given: [...given.values()] }
+}
+
+async function removeRows(transaction: Transaction, rows: readonly RolePermission[]): Promise<void> {
+  for (const { id } of rows) {
+    await transaction.run(sql`delete from admin_permissions_role_lnk where permission_id = ${id}`)
+    await transaction.run(sql`delete from admin_permissions where id = ${id}`)
+  }
+}
+
+async function addRow(transaction: Transaction, role: number, row: ReturnType<typeof toRow>, now: number): Promise<void> {
+  const { action, subject, properties, conditions } = row
+  const permission = await insertRow(transaction, 'admin_permissions', {
+    document_id: newDocumentId(),
+    action,
+    subject,
+    action_parameters: '{}',
+    properties: JSON.stringify(properties),
+    conditions: JSON.stringify(conditions),
+    created_at: now,
+    updated_at: now,
+    published_at: now,
+  })
+  await transaction.run(sql`insert into admin_permissions_role_lnk (permission_id, role_id, permission_ord) values
+    (${permission}, ${role}, ${permission})`)
 }

@@ -1,45 +1,48 @@
-// Handles a request to the administration API: finds its resource, checks the administrator and the input, and sends the response.
+// Handles a request to the administration API: finds its resource, checks caller and input, and sends the response.
+
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { Administration } from '../../admin/context.js'
+import { doIdempotently } from '../../admin/idempotency.js'
 import type { Administrator } from '../../admin/identity/identify.js'
-import { checkPasswordAge } from '../../admin/identity/password-age.js'
-import { hasMediaRight } from '../../admin/media/media-rights.js'
+import { checkPasswordAge } from '../../admin/identity/sign-in.js'
+import { hasMediaRight } from '../../admin/media/media-access.js'
+import { digestOf } from '../../content/media/receive.js'
 import { ApiError, forbidden, notFound } from '../../foundation/errors/errors.js'
 import { holding } from '../../project/installations.js'
 import type { MountContext } from '../backend.js'
 import { type AdmitModel, retryOnModelChange, send } from '../handle-request.js'
+import type { MultipartBody } from '../multipart.js'
+
 import type { LoggedRequest } from '../request-log.js'
 import { allowedMethods, methodNotAllowed } from '../respond.js'
 import { type CheckedInput, readInput } from './input.js'
 import { withForm } from './media.js'
-import { handleOnce } from './once.js'
 import { checkOwnPage } from './own-page.js'
-import type { AdmittedRequest, Answered, Resource, ResourceRequest } from './resource.js'
+import type { AdmittedRequest, Resource, ResourceRequest, ResourceResponse } from './resource.js'
 import { resources } from './resources.js'
-import { tagged } from './revisions.js'
-import { type FoundPlace, methodsOf, openRouting } from './routing.js'
+import { withTag } from './revisions.js'
 
 /** Handles a request to a path below the prefix. */
 export type HandleAdministration = (request: FastifyRequest, reply: FastifyReply, path: string) => Promise<FastifyReply>
 
 /** Opens the administration API. */
-export function openHandling(parts: MountContext, prefix: string): HandleAdministration {
-  const find = openRouting(resources)
+export function createHandler(parts: MountContext, prefix: string): HandleAdministration {
+  const find = createRouting(resources)
   const { administration: late, identification, installations } = parts.backend
 
   return async (request, reply, path) => {
-    // Pages of other origins may not read this, even if `cors` allows them.
+    // Pages of other origins must not read responses, regardless of `cors`.
     reply.removeHeader('access-control-allow-origin').removeHeader('access-control-allow-credentials')
     const place = find(path)
     if (place === null) throw notFound()
-    if (request.method === 'OPTIONS') return allowedMethods(reply, methodsOf(place))
+    if (request.method === 'OPTIONS') return allowedMethods(reply, allowedOn(place))
     const resource = place.resources.get(request.method === 'HEAD' ? 'GET' : request.method)
-    if (resource === undefined) return methodNotAllowed(reply, methodsOf(place))
+    if (resource === undefined) return methodNotAllowed(reply, allowedOn(place))
     ;(request as LoggedRequest).routeName = prefix + resource.path
     reply.header('cache-control', resource.isSecret === true ? 'no-store, no-transform' : 'no-store')
     if (resource.who === 'page') checkOwnPage(request.raw, parts.config)
     const administration = await late.open()
-    const administrator = await admitted(administration, resource, request)
+    const administrator = await identifyCaller(administration, resource, request)
     const handle = async (admit: AdmitModel | null): Promise<FastifyReply> => {
       const { defaultLocale } = await identification.access()
       return holding(installations.enter(defaultLocale), async (installation, leaveInstallation) => {
@@ -48,7 +51,7 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
         const actor = { administrator, address: request.ip }
         const service = { administration, installation, leaveInstallation, parts }
         const asking = { ...service, request, reply, actor, ...(administrator === null ? {} : { administrator }) }
-        const answered = tagged(resource, request.headers, await limited(resource, asking, place))
+        const answered = withTag(resource, request.headers, await handleLimited(resource, asking, place))
         return send(parts, request, reply, { ...answered, status: answered.status ?? resource.status })
       })
     }
@@ -60,14 +63,14 @@ export function openHandling(parts: MountContext, prefix: string): HandleAdminis
   }
 }
 
-/** An error with `details`, which those of the content API may lack, as Strapi's do. */
+/** Adds empty `details`, which errors of the content API may lack, as in Strapi. */
 function withDetails(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.details !== null) return error
   return new ApiError(error.name, error.message, {}, error.retryAfter)
 }
 
-/** Returns the administrator who asks; null for a resource that asks for none. @throws ApiError 401, 403 */
-async function admitted(administration: Administration, resource: Resource, request: FastifyRequest): Promise<Administrator | null> {
+/** Identifies the administrator; null for a public resource. @throws ApiError 401, 403 */
+async function identifyCaller(administration: Administration, resource: Resource, request: FastifyRequest): Promise<Administrator | null> {
   const { who, isStrong } = resource
   if (who === 'anybody' || who === 'page') return null
   const administrator = await administration.identify(request.headers.authorization)
@@ -82,16 +85,99 @@ async function admitted(administration: Administration, resource: Resource, requ
 }
 
 /** Handles a request within the limit of attempts of its address. @throws ApiError 429 */
-function limited(resource: Resource, asking: Omit<ResourceRequest, keyof CheckedInput | 'form' | 'administrator'>, place: FoundPlace) {
+function handleLimited(
+  resource: Resource,
+  asking: Omit<ResourceRequest, keyof CheckedInput | 'form' | 'administrator'>,
+  place: MatchedRoute,
+) {
   const { attempts } = resource
-  const work = async (): Promise<Answered<unknown>> => {
+  const work = async (): Promise<ResourceResponse<unknown>> => {
     const input = await readInput(resource, asking, place.params)
-    const asked = { ...asking, ...input } as AdmittedRequest
-    await resource.admit?.(asked)
+    const context = { ...asking, ...input } as AdmittedRequest
+    await resource.admit?.(context)
     const { form } = resource
-    if (form === undefined) return handleOnce(resource, asked as ResourceRequest)
-    return withForm(asked, form, (read) => handleOnce(resource, { ...asked, form: read }))
+    if (form === undefined) return handleIdempotently(resource, context as ResourceRequest)
+    return withForm(context, form, (read) => handleIdempotently(resource, { ...context, form: read }))
   }
   if (attempts === undefined) return work()
   return asking.administration.limiter.perAddress(`admin-${attempts.name}`, asking.request.ip, attempts.counted, work)
+}
+
+interface RoutePath {
+  readonly parts: readonly string[]
+  readonly resources: Map<string, Resource>
+}
+
+/** The resources at a path, and the parameters of the path as they were sent. */
+interface MatchedRoute {
+  readonly resources: ReadonlyMap<string, Resource>
+  readonly params: Readonly<Record<string, string>>
+}
+
+/** Finds the resources at a path below the prefix, or null. */
+type FindRoute = (path: string) => MatchedRoute | null
+
+const splitPath = (path: string): readonly string[] => path.replace(/^\//, '').replace(/\/$/, '').split('/')
+const isParameter = (part: string): boolean => part.startsWith(':')
+
+/** Opens the routing of a table of resources. */
+function createRouting(resources: readonly Resource[]): FindRoute {
+  const byPath = new Map<string, RoutePath>()
+  for (const resource of resources) {
+    const place = byPath.get(resource.path) ?? { parts: splitPath(resource.path), resources: new Map<string, Resource>() }
+    place.resources.set(resource.method, resource)
+    byPath.set(resource.path, place)
+  }
+  // If two paths match, the first different segment decides.
+  const rank = ({ parts }: RoutePath) => parts.map((part) => (isParameter(part) ? '1' : '0')).join('')
+  const places = [...byPath.values()].sort((one, other) => (rank(one) < rank(other) ? -1 : 1))
+  return (path) => {
+    const context = splitPath(path)
+    const found = places.find(
+      ({ parts }) =>
+        parts.length === context.length &&
+        parts.every((part, index) => (isParameter(part) ? context[index] !== '' : part === context[index])),
+    )
+    if (found === undefined) return null
+    const named = found.parts.flatMap((part, index) =>
+      isParameter(part) ? [[part.slice(1), decodeSegment(context[index]!)] as const] : [],
+    )
+    return { resources: found.resources, params: Object.fromEntries(named) }
+  }
+}
+
+/** Decodes a segment. The HTTP library has refused invalid URLs. */
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
+}
+
+/** The methods for the `Allow` header. */
+const allowedOn = ({ resources }: MatchedRoute): readonly string[] => [...(resources.has('GET') ? ['HEAD'] : []), ...resources.keys()]
+
+/** Handles a request, only once per `Idempotency-Key` if its resource takes one. @throws ApiError 409, 422 */
+async function handleIdempotently({ handle, respondAgain: again }: Resource, context: ResourceRequest): Promise<ResourceResponse<unknown>> {
+  const { once } = context
+  if (again === undefined || once === null) return handle(context)
+  const request = JSON.stringify([once.request, context.body ?? null, context.form === undefined ? null : await digestForm(context.form)])
+  return doIdempotently<ResourceResponse<unknown>>(
+    context.administration,
+    context.administrator,
+    { ...once, request },
+    {
+      act: (keep) => handle({ ...context, actor: { ...context.actor, store: keep } }),
+      isDone: ({ status = 200 }) => status < 400,
+      respondAgain: (done) => again(context, done),
+    },
+  )
+}
+
+/** The content of a form, independent of its boundary. */
+async function digestForm({ fields, files }: MultipartBody): Promise<unknown> {
+  const sent: unknown[] = []
+  for (const file of files) sent.push([file.name, file.declared, await digestOf(file)])
+  return [[...fields], sent]
 }

@@ -5,19 +5,23 @@ import type { FolderRow } from '../../content/media/folders.js'
 import { validationError } from '../../foundation/errors/errors.js'
 import { isMultipart, type MultipartBody, readMultipart } from '../multipart.js'
 import type { ResourceRequest } from './resource.js'
-import { moment, momentOrNull } from './values.js'
+import { timestamp, toTimestampOrNull } from './values.js'
 
 /** The media library for the administrator of a request. */
-export const mediaOf = ({ administration, administrator, actor, installation, parts }: ResourceRequest): MediaAccess => ({
-  ...{ administration, administrator, actor },
-  ...{ documents: installation.documents, model: installation.model, watch: installation.watch },
+export const mediaAccess = ({ administration, administrator, actor, installation, parts }: ResourceRequest): MediaAccess => ({
+  administration,
+  administrator,
+  actor,
+  documents: installation.documents,
+  model: installation.model,
+  watch: installation.watch,
   library: parts.backend.library,
   signsAddresses: parts.backend.signsAddresses,
 })
 
 /**
- * Reads a form with files, does something with it, and deletes what it left.
- * @throws ApiError 400 for anything but such a form, and for fields that it does not have; 413 beyond a limit
+ * Reads a form with files, runs `work`, and deletes remaining temporary files.
+ * @throws ApiError 400 for another body, and for unknown fields; 413 beyond a limit
  */
 export async function withForm<Result>(
   { parts, request }: Pick<ResourceRequest, 'parts' | 'request'>,
@@ -40,7 +44,7 @@ export async function withForm<Result>(
 const person = z.looseObject({ id: z.int(), firstname: z.string().nullable(), lastname: z.string().nullable() }).nullable()
 
 /** A file in a response. */
-export const fileAnswer = z.looseObject({
+export const fileSchema = z.looseObject({
   id: z.int(),
   documentId: z.string(),
   name: z.string(),
@@ -65,20 +69,25 @@ export const fileAnswer = z.looseObject({
 })
 
 /** A folder in a response. */
-export const folderAnswer = z.strictObject({
+export const folderSchema = z.strictObject({
   id: z.int(),
   documentId: z.string(),
   name: z.string(),
   path: z.string(),
   parent: z.int().nullable(),
-  createdAt: moment.nullable(),
-  updatedAt: moment.nullable(),
+  createdAt: timestamp.nullable(),
+  updatedAt: timestamp.nullable(),
 })
 
 /** A folder as a response. */
-export const shownFolder = ({ id, documentId, name, path, parent, createdAt, updatedAt }: FolderRow): z.input<typeof folderAnswer> => ({
-  ...{ id, documentId, name, path, parent },
-  ...{ createdAt: momentOrNull(createdAt), updatedAt: momentOrNull(updatedAt) },
+export const toFolder = ({ id, documentId, name, path, parent, createdAt, updatedAt }: FolderRow): z.input<typeof folderSchema> => ({
+  id,
+  documentId,
+  name,
+  path,
+  parent,
+  createdAt: toTimestampOrNull(createdAt),
+  updatedAt: toTimestampOrNull(updatedAt),
 })
 
 /** A row id in a body. */

@@ -1,13 +1,11 @@
 // Describes the administration API as OpenAPI 3.1, from its table of resources.
+
 import * as z from 'zod'
-import { describedHeaders, refusalsOf } from './declarations.js'
-import { isOptionalBody } from './input.js'
-import { refusals } from './refusals.js'
-import type { Resource, Who } from './resource.js'
+import { isOptionalBody, readsBody } from './input.js'
+import { type AllowedCaller, type RefusalStatus, type Resource, refusals } from './resource.js'
 import { isTagged } from './revisions.js'
 
-/** What of the service a description names. */
-export interface DescribedService {
+interface DescribedService {
   /** The public URL. */
   readonly url: string
   readonly version: string
@@ -26,7 +24,7 @@ export function describeResources(resources: readonly Resource[], { url, version
   const paths: Record<string, Record<string, unknown>> = {}
   for (const resource of resources) {
     const path = resource.path.replaceAll(/:(\w+)/g, '{$1}')
-    paths[path] = { ...paths[path], [resource.method.toLowerCase()]: operationOf(resource) }
+    paths[path] = { ...paths[path], [resource.method.toLowerCase()]: describeOperation(resource) }
   }
   return {
     openapi: '3.1.0',
@@ -62,7 +60,6 @@ const headers = {
 
 const withHeader = (name: keyof typeof headers) => ({ headers: { [name]: { $ref: `#/components/headers/${name}` } } })
 
-/** What a refusal has. */
 const errorContent = { content: json({ $ref: '#/components/schemas/Error' }) }
 const describedRefusals = {
   ...Object.fromEntries(
@@ -77,8 +74,8 @@ const describedRefusals = {
 
 const response = (name: string) => ({ $ref: `#/components/responses/${name}` })
 
-function operationOf(resource: Resource) {
-  const { method, path, summary, who, body, form, status, answer, isStrong } = resource
+function describeOperation(resource: Resource) {
+  const { method, path, summary, who, body, form, status, response: answer, isStrong } = resource
   const content = {
     ...(isTagged(resource) ? withHeader('ETag') : {}),
     ...(answer === null ? {} : { content: json(jsonSchema(answer, 'output')) }),
@@ -87,12 +84,12 @@ function operationOf(resource: Resource) {
     operationId: `${method.toLowerCase()}${path.replaceAll(/[^\w]+(\w?)/g, (_, letter: string) => letter.toUpperCase())}`,
     summary,
     tags: [path.split('/')[1]],
-    description: conditionOf(who, isStrong === true),
+    description: describeCaller(who, isStrong === true),
     security: who === 'anybody' || who === 'page' ? [] : [{ administrator: [] }],
     parameters: [
       ...parametersIn('path', resource.params, namesIn(path)),
       ...parametersIn('query', resource.query, null),
-      ...describedHeaders(resource).map((header) => ({ ...header, in: 'header' })),
+      ...describeHeaders(resource).map((header) => ({ ...header, in: 'header' })),
     ],
     ...(body === null ? {} : { requestBody: { required: !isOptionalBody(method, body), content: json(jsonSchema(body, 'input')) } }),
     ...(form === undefined
@@ -101,7 +98,7 @@ function operationOf(resource: Resource) {
     responses: {
       [status]: { description: answer === null ? 'Done' : 'The result', ...content },
       ...(method === 'GET' && answer !== null ? { 304: response('NotModified') } : {}),
-      ...Object.fromEntries(refusalsOf(resource).map((refusal) => [refusal, response(refusals[refusal].name)])),
+      ...Object.fromEntries(refusalStatuses(resource).map((refusal) => [refusal, response(refusals[refusal].name)])),
       default: response('Failure'),
     },
   }
@@ -109,8 +106,8 @@ function operationOf(resource: Resource) {
 
 const namesIn = (path: string): readonly string[] => [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!)
 
-/** Who may ask, as sentences. */
-function conditionOf(who: Who, isStrong: boolean): string {
+/** The allowed caller as sentences. */
+function describeCaller(who: AllowedCaller, isStrong: boolean): string {
   const strong = isStrong ? ' Asks for the password again if it was given more than ten minutes ago.' : ''
   if (who === 'anybody') return `Anybody may ask.${strong}`
   if (who === 'page') return `Only a page of this origin may ask, with the header Octavo-Admin: 1.${strong}`
@@ -124,7 +121,7 @@ function conditionOf(who: Who, isStrong: boolean): string {
 const hasObjects = ({ type, anyOf }: Readonly<Record<string, unknown>>): boolean =>
   type === 'object' || (Array.isArray(anyOf) && anyOf.some(hasObjects))
 
-/** The parameters of a schema; `names`: those of a path, which a schema of texts does not list. */
+/** The parameters of a schema; `names`: those of the path, which a schema of strings does not list. */
 function parametersIn(place: 'path' | 'query', schema: z.ZodType | null, names: readonly string[] | null) {
   if (schema === null) return []
   const { properties = {}, required = [] } = jsonSchema(schema, 'input') as {
@@ -134,10 +131,100 @@ function parametersIn(place: 'path' | 'query', schema: z.ZodType | null, names: 
   return (names ?? Object.keys(properties)).map((name) => {
     const { description, ...schema } = properties[name] ?? { type: 'string' }
     return {
-      ...{ name, in: place, required: place === 'path' || required.includes(name), schema },
+      name,
+      in: place,
+      required: place === 'path' || required.includes(name),
+      schema,
       ...(description === undefined ? {} : { description }),
-      // As the content API takes it: `filters[title][$eq]=Tea`.
+      // In the notation of the content API: `filters[title][$eq]=Tea`.
       ...(hasObjects(schema) ? { style: 'deepObject', explode: true } : {}),
     }
   })
+}
+
+/** The error statuses of a resource, sorted. */
+export function refusalStatuses(resource: Resource): readonly RefusalStatus[] {
+  const { who, isStrong, path, query, form, headers, attempts, respondAgain: again } = resource
+  const isIdentified = who !== 'anybody' && who !== 'page'
+  const hasBody = readsBody(resource) || form !== undefined
+  const isOnce = again !== undefined
+  const isNamed = path.includes(':')
+  const follow: readonly (readonly [boolean, ...RefusalStatus[]])[] = [
+    [query !== null || hasBody || isNamed || isOnce, 400],
+    [isIdentified, 401],
+    [(isIdentified && who !== 'administrator') || who === 'page' || isStrong === true, 403],
+    [isNamed, 404],
+    [hasBody, 408, 413],
+    [isOnce, 409, 422],
+    [headers.agrees === true, 409],
+    [headers.state !== undefined, 412, 428],
+    [attempts !== undefined, 429],
+  ]
+  const statuses = new Set([...follow.flatMap(([holds, ...which]) => (holds ? which : [])), ...(resource.refusals ?? [])])
+  return [...statuses].sort((one, other) => one - other)
+}
+
+/** A header in a description. */
+interface DescribedHeader {
+  readonly name: string
+  readonly required: boolean
+  readonly description: string
+  readonly schema: Readonly<Record<string, unknown>>
+}
+
+const textSchema = { type: 'string' }
+
+/** Request headers of a resource, except `Authorization` and those of its body. */
+function describeHeaders({
+  method,
+  response: answer,
+  who,
+  respondAgain: again,
+  headers: { state, agrees },
+}: Resource): readonly DescribedHeader[] {
+  const isNew = state?.orNew
+  return [
+    ...(who === 'page'
+      ? [
+          { name: 'Origin', required: true, description: 'That of the service; browsers send it', schema: textSchema },
+          { name: 'Octavo-Admin', required: true, description: 'Shows that a page of this origin asks', schema: { const: '1' } },
+        ]
+      : []),
+    ...(method === 'GET' && answer !== null
+      ? [
+          {
+            name: 'If-None-Match',
+            required: false,
+            description: 'The ETag of a response that the client has: 304 if it is the same',
+            schema: textSchema,
+          },
+        ]
+      : []),
+    ...(state === undefined
+      ? []
+      : [{ name: 'If-Match', required: isNew === undefined, description: `The ETag of ${state.of}, as it was read`, schema: textSchema }]),
+    ...(isNew === undefined
+      ? []
+      : [{ name: 'If-None-Match', required: false, description: `In place of If-Match, for ${isNew}`, schema: { const: '*' } }]),
+    ...(again !== undefined
+      ? [
+          {
+            name: 'Idempotency-Key',
+            required: false,
+            description: 'Sent again with the same key, the same request has the same response, and nothing is done again.',
+            schema: { ...textSchema, minLength: 1, maxLength: 255 },
+          },
+        ]
+      : []),
+    ...(agrees === true
+      ? [
+          {
+            name: 'octavo-agree',
+            required: false,
+            description: 'The names in `losses` that may be hidden, separated by commas',
+            schema: textSchema,
+          },
+        ]
+      : []),
+  ]
 }

@@ -8,18 +8,18 @@ import { readCookie, setCookie } from '../cookies.js'
 const cookieName = 'octavo_admin'
 const cookiePath = '/admin/api/session'
 
-/** A header that no form and no link can send. */
+/** Neither forms nor links can send this header. */
 const header = 'octavo-admin'
 
 /** Returns the `Set-Cookie` header for the refresh token of a sign-in; null deletes the cookie. */
-export function refreshCookieOf({ production }: Pick<Config, 'production'>, tokens: AdministratorTokens | null, now: number): string {
+export function refreshCookie({ production }: Pick<Config, 'production'>, tokens: AdministratorTokens | null, now: number): string {
   const form = { name: cookieName, path: cookiePath, sameSite: 'strict', secure: production } as const
   if (tokens === null) return setCookie(form, '', 0)
   return setCookie(form, tokens.refreshToken, tokens.isRemembered ? Math.max(0, Math.floor((tokens.refreshEndsAt - now) / 1000)) : null)
 }
 
 /** Returns the refresh token that a request sent; undefined if there is none. */
-export const refreshTokenOf = (request: IncomingMessage): string | undefined => readCookie(request, cookieName)
+export const readRefreshToken = (request: IncomingMessage): string | undefined => readCookie(request, cookieName)
 
 /**
  * Checks that a request comes from a page of this origin: by `Origin`, by `Sec-Fetch-Site` where the browser sends it, and by a header of

@@ -1,24 +1,29 @@
 // The definition of a resource of the administration API. Resources are rows of one table (resources.ts), from which routing, checks, the
 // description and the tables of tests follow.
+
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import * as z from 'zod'
 import type { ActingAdministrator } from '../../admin/activity.js'
 import type { Administration } from '../../admin/context.js'
+import type { FormerResult } from '../../admin/idempotency.js'
 import type { Administrator, WholeType } from '../../admin/identity/identify.js'
-import type { DoneBefore } from '../../admin/identity/once.js'
+import type { Once } from '../../content/documents/operation.js'
+import { ApiError } from '../../foundation/errors/errors.js'
 import type { Installation } from '../../project/installation.js'
 import type { MountContext } from '../backend.js'
+import { readIdempotencyKey } from '../headers-and-cors.js'
+import { readAgreement } from '../model-responses.js'
 import type { MultipartBody } from '../multipart.js'
 import type { Reply } from '../request-context.js'
-import type { GivenHeaders, HeaderInput } from './headers.js'
-import type { RefusalStatus } from './refusals.js'
 
 /**
- * Who may ask. `anybody`: no credentials are looked at. `page`: the same, but only the page of the service, whose requests set or send the
- * cookie. `administrator`: everybody who is signed in. `byRoles`: the same, and what is asked for is held to what their roles allow. `superAdministrator`: who has the role of super administrators. An action: administrators with a
- * role that allows it, on all documents of a type if it is about one; `onFiles`: it is about files, so its conditions are looked at with each of them.
+ * The allowed caller. `anybody`: without credentials. `page`: only the page of the service, whose requests set or send the cookie.
+ * `administrator`: any signed-in administrator. `byRoles`: the same, with checks of rights in the handler. `superAdministrator`: the role
+ * of super administrators. An action: a role allows it, on all documents of the type in `on`; `onFiles`: its conditions are checked for
+ * each file.
  */
-export type Who =
+export type AllowedCaller =
   | 'anybody'
   | 'page'
   | 'administrator'
@@ -26,27 +31,30 @@ export type Who =
   | 'superAdministrator'
   | { readonly action: string; readonly on?: WholeType; readonly onFiles?: true }
 
-/** What is counted of the attempts of one IP address: those that fail, or all. */
-export interface CountedAttempts {
+/** Counts attempts of an IP address: all, or failures only. */
+interface CountedAttempts {
   readonly name: string
   readonly counted: 'failures' | 'all'
 }
 
-/** Everything that the handler of a resource needs. */
+/** The input of a handler. */
 export interface ResourceRequest<Params = unknown, Query = unknown, Body = unknown> extends GivenHeaders {
-  /** Who asks; only resources for administrators may read it. */
+  /** Only for resources that require an administrator. */
   readonly administrator: Administrator
-  /** The same for the activity log. */
+  /** The actor in the log of activity. */
   readonly actor: ActingAdministrator
   readonly params: Params
   readonly query: Query
   readonly body: Body
-  /** The form with files; only resources that have one may read it. */
+  /** Only for resources with a form. */
   readonly form: MultipartBody
   readonly administration: Administration
-  /** What the whole request is answered by. */
+  /** The installation of the whole request. */
   readonly installation: Installation
-  /** Releases the installation: what changes the model must not be waited for by itself. Nothing is read or written by it afterwards. */
+  /**
+   * Releases the installation, so that a change of the model does not wait for its own request. The installation must not be used
+   * afterwards.
+   */
   readonly leaveInstallation: () => void
   readonly parts: MountContext
   readonly request: FastifyRequest
@@ -56,63 +64,62 @@ export interface ResourceRequest<Params = unknown, Query = unknown, Body = unkno
 /** A request before its form is read. */
 export type AdmittedRequest<Params = unknown, Query = unknown, Body = unknown> = Omit<ResourceRequest<Params, Query, Body>, 'form'>
 
-/** What a handler returns: a value, which is sent as JSON, or bytes of JSON. */
-export interface Answered<Value> extends Omit<Reply, 'status' | 'value'> {
-  /** Instead of the status of the resource. */
+/** The response of a handler: a value, sent as JSON, or bytes of JSON. */
+export interface ResourceResponse<Value> extends Omit<Reply, 'status' | 'value'> {
   readonly status?: number
   readonly value?: Value
 }
 
-/** A resource as the table keeps it. */
+/** A row of the table. */
 export interface Resource {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** The path below /admin/api; `:name` matches one segment. */
   readonly path: string
   /** One sentence for the description, without a full stop. */
   readonly summary: string
-  readonly who: Who
+  readonly who: AllowedCaller
   /** Limits attempts per IP address. */
   readonly attempts?: CountedAttempts
-  /** Asks for the password again if it was given more than ten minutes ago. */
+  /** Requires the password again after ten minutes. */
   readonly isStrong?: boolean
   /** The response contains a secret: it is not compressed. */
   readonly isSecret?: boolean
-  /** Of the parameters of the path, in their order; without it each is a text. */
+  /** Parameters of the path, in their order; strings by default. */
   readonly params: z.ZodType
-  /** Of the query, whose parameters are texts; null: the query is not looked at. */
+  /** Query parameters; null: the query is ignored. */
   readonly query: z.ZodType | null
-  /** Parameters of the query may be nested, as in the content API: `filters[title][$eq]=Tea`. */
+  /** Nested parameters, as in the content API: `filters[title][$eq]=Tea`. */
   readonly isNested?: boolean
-  /** The headers that it looks at, besides the `Idempotency-Key` of what can be answered `again`. */
+  /** Headers that the resource uses, except `Idempotency-Key`. */
   readonly headers: HeaderInput
-  /** Of the JSON body; null: there is none. */
+  /** The JSON body; null: there is none. */
   readonly body: z.ZodType | null
-  /** Of a form with files in place of a body: `files`, and fields. */
+  /** A form with `files` and fields instead of a body. */
   readonly form?: z.ZodObject
   /** The status of the response: 200, 201 or 204. */
   readonly status: number
-  /** Besides the responses to reads, and to writes that mean a state: the response has an ETag. */
+  /** The response of a write has an ETag even though it does not require a state. */
   readonly isTagged?: boolean
-  /** Statuses of refusals besides those that follow from the rest, such as 403 where rights depend on what is asked for. */
+  /** Additional error statuses, such as 403 if rights depend on the body. */
   readonly refusals?: readonly RefusalStatus[]
-  /** Of the JSON of the response; null: it has no content. */
-  readonly answer: z.ZodType | null
-  /** Checks rights beyond `who`, before a form is read, and also where the request was done before. @throws ApiError 403, 404 */
-  admit?(asked: AdmittedRequest): Promise<void>
-  handle(asked: ResourceRequest): Promise<Answered<unknown>>
+  /** The JSON of the response; null: there is no content. */
+  readonly response: z.ZodType | null
+  /** Checks rights beyond `who`, before a form is read and before a stored response is returned. @throws ApiError 403, 404 */
+  admit?(context: AdmittedRequest): Promise<void>
+  handle(context: ResourceRequest): Promise<ResourceResponse<unknown>>
   /**
-   * Takes an `Idempotency-Key`, and answers for what was done before under it, where the answer is not kept or the rights of the administrator
-   * have changed since; absent: the key has no effect.
+   * Responds to a repeated request if the response was not stored, or the rights of the administrator have changed; absent: `Idempotency-
+   * Key` has no effect.
    */
-  again?(asked: ResourceRequest, done: DoneBefore): Promise<Answered<unknown>>
+  respondAgain?(context: ResourceRequest, done: FormerResult): Promise<ResourceResponse<unknown>>
 }
 
-/** A row of the table: only what differs from an administrator's GET without query and body has to be said. */
-export interface ResourceInput<
+/** A row of the table. Defaults: a GET by an administrator, without query and body. */
+interface ResourceInput<
   Params extends z.ZodType,
   Query extends z.ZodType | null,
   Body extends z.ZodType | null,
-  Answer extends z.ZodType | null,
+  Response extends z.ZodType | null,
 > extends Pick<Resource, 'method' | 'path' | 'summary' | 'who' | 'attempts' | 'isStrong' | 'isSecret' | 'form'>,
     Pick<Resource, 'isNested' | 'isTagged' | 'refusals'> {
   readonly headers?: HeaderInput
@@ -120,42 +127,128 @@ export interface ResourceInput<
   readonly query?: Query
   readonly body?: Body
   readonly status?: 200 | 201 | 204
-  readonly answer: Answer
-  admit?(asked: AdmittedRequest<z.output<Params>, OutputOf<Query>, OutputOf<Body>>): Promise<void>
-  handle(asked: ResourceRequest<z.output<Params>, OutputOf<Query>, OutputOf<Body>>): Promise<AnsweredBy<Answer>>
-  again?(asked: ResourceRequest<z.output<Params>, OutputOf<Query>, OutputOf<Body>>, done: DoneBefore): Promise<AnsweredBy<Answer>>
+  readonly response: Response
+  admit?(context: AdmittedRequest<z.output<Params>, OutputOf<Query>, OutputOf<Body>>): Promise<void>
+  handle(context: ResourceRequest<z.output<Params>, OutputOf<Query>, OutputOf<Body>>): Promise<ResponseOf<Response>>
+  respondAgain?(
+    context: ResourceRequest<z.output<Params>, OutputOf<Query>, OutputOf<Body>>,
+    done: FormerResult,
+  ): Promise<ResponseOf<Response>>
 }
 
-type AnsweredBy<Answer extends z.ZodType | null> = Answered<Answer extends z.ZodType ? z.input<Answer> : undefined>
+type ResponseOf<Answer extends z.ZodType | null> = ResourceResponse<Answer extends z.ZodType ? z.input<Answer> : undefined>
 
 type OutputOf<Schema extends z.ZodType | null> = Schema extends z.ZodType ? z.output<Schema> : undefined
 
 const texts = z.record(z.string(), z.string())
 
-/** Makes a row of the table, with the types of its schemas checked against its handler. */
+/** Creates a row, and checks its handler against its schemas. */
 export function resource<
   Answer extends z.ZodType | null,
   Params extends z.ZodType = typeof texts,
   Query extends z.ZodType | null = null,
   Body extends z.ZodType | null = null,
 >(input: ResourceInput<Params, Query, Body, Answer>): Resource {
-  const { params, query, headers = {}, body, answer, status, ...rest } = input
+  const { params, query, headers = {}, body, response, status, ...rest } = input
   return {
     ...rest,
     headers,
     params: params ?? texts,
     query: query ?? null,
     body: body ?? null,
-    answer,
-    status: status ?? (answer === null ? 204 : 200),
+    response,
+    status: status ?? (response === null ? 204 : 200),
   } as Resource
 }
 
-/** A value as the response of a resource. */
-export const answer = <Value>(value: Value, headers?: Reply['headers']): Answered<Value> => ({
+export const respond = <Value>(value: Value, headers?: Reply['headers']): ResourceResponse<Value> => ({
   value,
   ...(headers === undefined ? {} : { headers }),
 })
 
-/** A response without content. */
-export const nothing = (headers?: Reply['headers']): Answered<undefined> => (headers === undefined ? {} : { headers })
+export const respondNothing = (headers?: Reply['headers']): ResourceResponse<undefined> => (headers === undefined ? {} : { headers })
+
+/** The required state of a write, by its revision in `If-Match`. */
+interface StateHeader {
+  /** The name of the object. */
+  readonly of: string
+  /** The object that `If-None-Match: *` creates; absent: none. */
+  readonly orNew?: string
+}
+
+/** Headers that a resource uses, except `Idempotency-Key`. */
+export interface HeaderInput {
+  readonly state?: StateHeader
+  /** Reads `octavo-agree`: names of content that may be hidden. */
+  readonly agrees?: true
+}
+
+/** The parsed headers of a request. */
+export interface GivenHeaders {
+  /** The idempotency key; null: none. */
+  readonly once: Once | null
+  /** The expected revisions; none: the object must not exist. */
+  readonly expected: readonly string[]
+  readonly agreed: ReadonlySet<string>
+}
+
+/** Parses the headers of a request; `isOnce`: also its key. @throws ApiError 400, 428 */
+export function readHeaders(request: IncomingMessage, { state, agrees }: HeaderInput, isOnce: boolean): GivenHeaders {
+  return {
+    once: isOnce ? readIdempotencyKey(request, 'administration') : null,
+    expected: state === undefined ? [] : parseExpected(request.headers, state),
+    agreed: agrees === true ? readAgreement(request) : new Set(),
+  }
+}
+
+const maxRevisions = 100
+
+/** An ETag: the revision, and after a point a hash of the whole response. Compressed responses have a weak ETag with the same revision. */
+const tagPattern = /^(?:W\/)?"([\w-]{1,64})(?:\.[\w-]{1,64})?"$/
+
+/** The expected revisions. @throws ApiError 428 for a request with neither revisions nor If-None-Match */
+function parseExpected(headers: IncomingHttpHeaders, state: StateHeader): readonly string[] {
+  const given = headers['if-match']
+  if (given === undefined) {
+    if (state.orNew !== undefined && headers['if-none-match'] === '*') return []
+    throw new ApiError('PreconditionRequiredError', `Say which state you mean: ${stateHint(state)}`)
+  }
+  const tags = given.split(',').slice(0, maxRevisions)
+  const revisions = tags.flatMap((one) => tagPattern.exec(one.trim())?.[1] ?? [])
+  if (revisions.length > 0) return revisions
+  if (given.trim() === '*')
+    throw new ApiError(
+      'PreconditionRequiredError',
+      `If-Match: * does not say which state you mean: a revision is required, ${stateHint(state)}`,
+    )
+  // A foreign tag matches nothing.
+  return ['none']
+}
+
+const stateHint = ({ of, orNew }: StateHeader): string =>
+  `If-Match with the ETag of ${of}${orNew === undefined ? '' : `, or If-None-Match: * for ${orNew}`}`
+
+interface DescribedRefusal {
+  readonly name: string
+  readonly description: string
+  readonly header?: 'ETag' | 'Retry-After'
+}
+
+/** Error statuses that resources declare. */
+export const refusals = {
+  400: { name: 'BadRequest', description: 'The input is wrong; `details.errors` has every error with its path, where there are several' },
+  401: { name: 'Unauthorized', description: 'There is no valid access token, or no valid session' },
+  403: { name: 'Forbidden', description: 'It is not allowed; with `details.reason` `password`, it is once the password was given again' },
+  404: { name: 'NotFound', description: 'It does not exist, or not for the administrator' },
+  408: { name: 'RequestTimeout', description: 'The body did not arrive in time' },
+  409: { name: 'Conflict', description: 'It contradicts what is there, or another request under way' },
+  412: { name: 'PreconditionFailed', description: 'It has changed since it was read; `details` has it as it is', header: 'ETag' },
+  413: { name: 'PayloadTooLarge', description: 'The body is too large' },
+  422: { name: 'UnprocessableEntity', description: 'The Idempotency-Key was sent with another request before' },
+  428: { name: 'PreconditionRequired', description: 'The request does not say which state it means' },
+  429: { name: 'TooManyRequests', description: 'There are too many attempts', header: 'Retry-After' },
+  501: { name: 'NotImplemented', description: 'The database lacks tables that a current version of Strapi 5 creates' },
+  503: { name: 'ServiceUnavailable', description: 'It is not possible now', header: 'Retry-After' },
+} as const satisfies Readonly<Record<number, DescribedRefusal>>
+
+export type RefusalStatus = keyof typeof refusals

@@ -1,25 +1,25 @@
-// The ETags of responses: what a write means by `If-Match`, and by what a read says that the client has the response already.
+// ETags of responses, and the check of If-None-Match.
 import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { DocumentView } from '../../admin/content/document-view.js'
 import { ApiError } from '../../foundation/errors/errors.js'
 import { getUnchangedTag, hasVersion } from '../caching.js'
-import { type Answered, answer, type Resource } from './resource.js'
+import { type Resource, type ResourceResponse, respond } from './resource.js'
 
 const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('base64url').slice(0, 22)
 
-/** The ETag of a document: its revision, and behind a point what tells the whole response from others of the same draft. */
-export const tagOf = (view: DocumentView): string => `"${view.revision ?? 'none'}.${hashOf(view).slice(0, 16)}"`
+/** The ETag of a document: its revision, and after a point a hash of the whole response. */
+export const documentTag = (view: DocumentView): string => `"${view.revision ?? 'none'}.${hashOf(view).slice(0, 16)}"`
 
-/** A value as a response that clients may keep, and ask again whether it is the same. */
-export const kept = <Value>(data: Value): Answered<{ data: Value }> => answer({ data }, { 'cache-control': 'private, no-cache' })
+/** A response that clients may store and revalidate. */
+export const cacheable = <Value>(data: Value): ResourceResponse<{ data: Value }> =>
+  respond({ data }, { 'cache-control': 'private, no-cache' })
 
-/** Whether a resource responds with an ETag. */
-export const isTagged = ({ method, answer: content, headers, isTagged: isToo }: Resource): boolean =>
+export const isTagged = ({ method, response: content, headers, isTagged: isToo }: Resource): boolean =>
   content !== null && (method === 'GET' || headers.state !== undefined || isToo === true)
 
-/** The response to a read with its ETag, of all of it unless it has one of its own; 304 for a client that has it. */
-export function tagged({ method }: Resource, given: IncomingHttpHeaders, answered: Answered<unknown>): Answered<unknown> {
+/** Adds the ETag to the response of a read; 304 if the client has it. */
+export function withTag({ method }: Resource, given: IncomingHttpHeaders, answered: ResourceResponse<unknown>): ResourceResponse<unknown> {
   const { value, headers = {} } = answered
   if (method !== 'GET' || value === undefined) return answered
   const { etag = `"${hashOf(value)}"` } = headers
@@ -27,15 +27,12 @@ export function tagged({ method }: Resource, given: IncomingHttpHeaders, answere
   return { status: 304, headers: { ...headers, etag: getUnchangedTag(given, String(etag)) } }
 }
 
-/**
- * Does a write and responds with the value that is then in force; where it expects another revision, 412 with that value in `details`, for
- * whoever `mayRead` it.
- */
-export async function orPresent<Data>(
+/** Runs a write and responds with the current value; with an outdated revision 412, with the current value in `details` if `mayRead`. */
+export async function orCurrent<Data>(
   mayRead: boolean,
   write: () => Promise<void>,
-  present: () => Promise<Answered<{ data: Data }>>,
-): Promise<Answered<{ data: Data }>> {
+  present: () => Promise<ResourceResponse<{ data: Data }>>,
+): Promise<ResourceResponse<{ data: Data }>> {
   try {
     await write()
   } catch (error) {

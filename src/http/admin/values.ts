@@ -1,34 +1,34 @@
-// Schemas of values that many resources have.
+// Schemas of values that many resources have, and cursors of lists by row id.
+
+import { createHash } from 'node:crypto'
 import * as z from 'zod'
-import { passwordProblem } from '../../admin/identity/accounts.js'
+import { passwordError } from '../../admin/identity/administrators.js'
+import { validationError } from '../../foundation/errors/errors.js'
 import { isEmailAddress } from '../../identity/accounts/input.js'
 
-/** A moment in a response: ISO 8601 in UTC. */
-export const moment = z.iso.datetime()
+/** ISO 8601 in UTC. */
+export const timestamp = z.iso.datetime()
 
-/** A row id in a path or a query. */
 export const rowIdInput = z
   .string()
   .regex(/^[1-9]\d{0,14}$/, { error: 'This must be an id' })
   .meta({ type: 'integer', minimum: 1, pattern: undefined })
   .transform(Number)
 
-/** A folder in a query: its row id, or the root. */
+/** A folder in a query: its row id, or `root`. */
 export const folderInput = z.string().regex(/^(?:root|[1-9]\d{0,14})$/, { error: 'This must be an id of a folder, or root' })
 
-/** Rows of a page at most. */
-const mostRows = 200
-/** Rows of a page unless it is asked for others. */
-const usualRows = 50
-const limitError = { error: `limit must be a number from 1 to ${mostRows}` }
+const maxRows = 200
+const defaultRows = 50
+const limitError = { error: `limit must be a number from 1 to ${maxRows}` }
 
 /** The parameters of a path that ends with a row id. */
 export const byId = z.strictObject({ id: rowIdInput })
 
-/** An e-mail address to sign in with, as it was typed. */
+/** An e-mail address for sign-in, as typed. */
 export const emailInput = z.string().min(1).max(255)
 
-/** A password to compare with a stored one. Longer ones match none. */
+/** A password for comparison. Longer ones never match. */
 export const passwordInput = z.string().min(1).max(1_000)
 
 /** The address of a new account. */
@@ -36,7 +36,7 @@ export const newEmail = z.string().refine(isEmailAddress, { error: 'This is not 
 
 /** A new password, by the rules of Strapi's panel. */
 export const newPassword = z.string().check((context) => {
-  const problem = passwordProblem(context.value)
+  const problem = passwordError(context.value)
   if (problem !== null) context.issues.push({ code: 'custom', message: problem, input: '' })
 })
 
@@ -52,23 +52,38 @@ export const pageInput = {
   limit: z
     .string()
     .regex(/^[1-9]\d{0,2}$/, limitError)
-    .meta({ type: 'integer', minimum: 1, maximum: mostRows, default: usualRows, pattern: undefined })
+    .meta({ type: 'integer', minimum: 1, maximum: maxRows, default: defaultRows, pattern: undefined })
     .transform(Number)
-    .pipe(z.number().max(mostRows, limitError))
-    .default(usualRows),
+    .pipe(z.number().max(maxRows, limitError))
+    .default(defaultRows),
 }
 
-/** `meta` of a list with pages: where the next one begins. */
+/** `meta` of a list: the cursor of the next page. */
 export const pageMeta = z.strictObject({ next: z.string().nullable() })
 
-/** A moment of the database in a response. */
-export const momentOf = (milliseconds: number): string => new Date(milliseconds).toISOString()
+export const toTimestamp = (milliseconds: number): string => new Date(milliseconds).toISOString()
 
-/** The same, where there may be none. */
-export const momentOrNull = (milliseconds: number | null): string | null => (milliseconds === null ? null : momentOf(milliseconds))
+export const toTimestampOrNull = (milliseconds: number | null): string | null => (milliseconds === null ? null : toTimestamp(milliseconds))
 
-/** A name of something that administrators make. */
 export const nameInput = z.string().trim().min(1).max(255)
 
-/** A description of it. */
 export const descriptionInput = z.string().max(255)
+
+const queryHash = (query: unknown): string => createHash('sha256').update(JSON.stringify(query)).digest('base64url').slice(0, 12)
+
+/** The cursor after a row, with a hash of the query, so that a cursor of another list is refused. */
+const toCursor = (id: number, query: unknown): string => Buffer.from(`${id}.${queryHash(query)}`).toString('base64url')
+
+/** The row id of a cursor; null without one. @throws ApiError 400 for a cursor of another list */
+export function parseCursor(cursor: string | undefined, query: unknown): number | null {
+  if (cursor === undefined) return null
+  const [id = '', hash] = Buffer.from(cursor, 'base64url').toString('utf8').split('.')
+  if (!/^\d{1,15}$/.test(id) || hash !== queryHash(query)) throw validationError('after is not a position in this list')
+  return Number(id)
+}
+
+/** A page of a list. `rows`: up to `limit` + 1. */
+export function toPage<Row>(rows: readonly Row[], limit: number, query: unknown, idOf: (row: Row) => number) {
+  const shown = rows.slice(0, limit)
+  return { shown, meta: { next: rows.length > limit ? toCursor(idOf(shown.at(-1)!), query) : null } }
+}

@@ -1,10 +1,19 @@
 // `octavo admins`: creates, lists, blocks and unblocks administrators, and sets passwords. Each act but listing is part of the activity log.
 
-import { type AdministratorAct, commandLine, noteActivity } from '../../admin/activity.js'
-import { addAdministrator, changeAdministrator, checkNotLast, passwordProblem, setPassword } from '../../admin/identity/accounts.js'
-import { type AdministratorRow, administratorByEmail, administratorById, missingTables } from '../../admin/identity/administrators.js'
-import { listAdministrators } from '../../admin/identity/listed.js'
-import { addFirstRoles, findRoles } from '../../admin/permissions/roles.js'
+import { type AdministratorAction, commandLine, logActivity } from '../../admin/activity.js'
+import { listAdministrators } from '../../admin/identity/admin-users.js'
+import {
+  type AdministratorRow,
+  addAdministrator,
+  administratorByEmail,
+  administratorById,
+  changeAdministrator,
+  checkNotLast,
+  missingTables,
+  passwordError,
+  setPassword,
+} from '../../admin/identity/administrators.js'
+import { addDefaultRoles, findRoles } from '../../admin/permissions/roles.js'
 import type { RowReader, Transaction } from '../../database/database.js'
 import { ConfigError } from '../../foundation/errors/errors.js'
 import { isEmailAddress } from '../../identity/accounts/input.js'
@@ -30,7 +39,7 @@ export const createAdminCommand = orExplain(async (folder: string, { email, firs
   if (!isEmailAddress(email)) throw new ConfigError(`--email: "${email}" is not a valid e-mail address.`)
   const hashed = await hashPassword(password)
   await change(folder, async (transaction, now) => {
-    await addFirstRoles(transaction, now)
+    await addDefaultRoles(transaction, now)
     const codes = role.split(',').map((code) => code.trim())
     const roles = (await findRoles(transaction, codes)).map((found, index) => {
       if (found === null) throw new ConfigError(`There is no role of administrators with the code "${codes[index]}".`)
@@ -93,13 +102,13 @@ export const resetAdminPasswordCommand = orExplain(async (emailOrId: string, fol
 })
 
 /** Does something in one transaction, with its entry in the activity log. */
-async function change(folder: string, work: (transaction: Transaction, now: number) => Promise<AdministratorAct>): Promise<void> {
+async function change(folder: string, work: (transaction: Transaction, now: number) => Promise<AdministratorAction>): Promise<void> {
   await withProject(folder, async ({ database, writer, config }: Project) => {
     await checkTables(database)
     await writer.transaction(async (transaction) => {
       const now = Date.now()
       const act = await work(transaction, now)
-      await noteActivity(transaction, commandLine, act, { now, most: config.limits.activityEntries })
+      await logActivity(transaction, commandLine, act, { now, most: config.limits.activityEntries })
     })
   })
 }
@@ -126,7 +135,7 @@ async function newPassword(given: string | undefined) {
   const read = await readPassword(given)
   // A generated one has all kinds of characters at its end.
   const password = read.made ? `${read.password}aA1` : read.password
-  const problem = passwordProblem(password)
+  const problem = passwordError(password)
   if (problem !== null) throw new ConfigError(`${problem}.`)
   return { ...read, password }
 }

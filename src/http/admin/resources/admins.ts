@@ -1,21 +1,44 @@
-// /admins and /me: administrators, their invitations, and one's own account.
+// /admins and /roles: administrators, their roles, and the rights of roles.
+
 import * as z from 'zod'
-import { listAdministrators } from '../../../admin/identity/listed.js'
-import { changeOwnNames } from '../../../admin/identity/own-account.js'
 import {
-  changeTeamMember,
-  deleteTeamMember,
+  type AdminUser,
+  changeAdminUser,
+  changeOwnNames,
+  deleteAdminUser,
   type Invitation,
   inviteAdministrator,
   inviteAgain,
-  type TeamMember,
-  teamMember,
-} from '../../../admin/identity/team.js'
-import { idOfCursor, pageOf } from '../cursors.js'
-import { answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { byId, moment, momentOf, newEmail, pageInput, pageMeta, personName } from '../values.js'
+  listAdministrators,
+  readAdminUser,
+} from '../../../admin/identity/admin-users.js'
+import { readPermissions } from '../../../admin/permissions/permissions.js'
+import {
+  administratorRole,
+  changeAdministratorRole,
+  createAdministratorRole,
+  deleteAdministratorRole,
+  listAdministratorRoles,
+  readRoleRights,
+  replaceRights,
+} from '../../../admin/permissions/roles.js'
+import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
+import { orCurrent } from '../revisions.js'
+import {
+  byId,
+  descriptionInput,
+  nameInput,
+  newEmail,
+  pageInput,
+  pageMeta,
+  parseCursor,
+  personName,
+  timestamp,
+  toPage,
+  toTimestamp,
+} from '../values.js'
 
-const shownRole = z.strictObject({ id: z.int(), code: z.string(), name: z.string() })
+const roleOfAdmin = z.strictObject({ id: z.int(), code: z.string(), name: z.string() })
 
 /** An administrator in a response. */
 const shownAdmin = z.strictObject({
@@ -29,10 +52,10 @@ const shownAdmin = z.strictObject({
   isBlocked: z.boolean(),
   /** Has not accepted the invitation. */
   isInvited: z.boolean(),
-  roles: z.array(shownRole),
+  roles: z.array(roleOfAdmin),
 })
 
-const shown = ({ row, roles }: TeamMember): z.input<typeof shownAdmin> => ({
+const shown = ({ row, roles }: AdminUser): z.input<typeof shownAdmin> => ({
   id: row.id,
   documentId: row.document_id,
   email: row.email ?? '',
@@ -49,39 +72,42 @@ const roleIds = z
   .array(z.int().positive())
   .max(100)
   .transform((ids) => [...new Set(ids)])
-const shownInvitation = z.strictObject({ link: z.string(), expiresAt: moment })
-const invitationOf = ({ link, expiresAt }: Invitation) => ({ link, expiresAt: momentOf(expiresAt) })
+const shownInvitation = z.strictObject({ link: z.string(), expiresAt: timestamp })
+const invitationOf = ({ link, expiresAt }: Invitation) => ({ link, expiresAt: toTimestamp(expiresAt) })
 const language = z.string().min(1).max(35).nullable()
-const one = z.strictObject({ data: shownAdmin })
+const adminResponse = z.strictObject({ data: shownAdmin })
 
 /** An administrator who was invited as a response. */
 async function respondInvited(
   { administration }: ResourceRequest,
   { id, invitation }: { readonly id: number; readonly invitation: Invitation },
 ) {
-  return answer({ data: shown(await teamMember(administration.database, id)), invitation: invitationOf(invitation) })
+  return respond({ data: shown(await readAdminUser(administration.database, id)), invitation: invitationOf(invitation) })
 }
 
 /** The resources of administrators. */
 export const adminResources: readonly Resource[] = [
   resource({
-    ...{ method: 'GET', path: '/admins', summary: 'List administrators', who: { action: 'admin::users.read' } },
+    method: 'GET',
+    path: '/admins',
+    summary: 'List administrators',
+    who: { action: 'admin::users.read' },
     query: z.strictObject(pageInput),
-    answer: z.strictObject({ data: z.array(shownAdmin), meta: pageMeta }),
+    response: z.strictObject({ data: z.array(shownAdmin), meta: pageMeta }),
     handle: async ({ administration, query: { after, limit } }) => {
-      const rows = await listAdministrators(administration.database, { after: idOfCursor(after, 'admins') ?? 0, limit: limit + 1 })
-      const page = pageOf(rows, limit, 'admins', ({ row }) => row.id)
-      return answer({ data: page.shown.map(shown), meta: page.meta })
+      const rows = await listAdministrators(administration.database, { after: parseCursor(after, 'admins') ?? 0, limit: limit + 1 })
+      const page = toPage(rows, limit, 'admins', ({ row }) => row.id)
+      return respond({ data: page.shown.map(shown), meta: page.meta })
     },
   }),
   resource({
-    ...{
-      method: 'POST',
-      path: '/admins',
-      summary: 'Invite an administrator; the link is shown once',
-      who: { action: 'admin::users.create' },
-    },
-    ...{ status: 201, isStrong: true, isSecret: true },
+    method: 'POST',
+    path: '/admins',
+    summary: 'Invite an administrator; the link is shown once',
+    who: { action: 'admin::users.create' },
+    status: 201,
+    isStrong: true,
+    isSecret: true,
     body: z.strictObject({
       email: newEmail,
       firstname: personName,
@@ -89,23 +115,24 @@ export const adminResources: readonly Resource[] = [
       roles: roleIds,
       sendsEmail: z.boolean().default(true),
     }),
-    answer: z.strictObject({ data: shownAdmin, invitation: shownInvitation }),
-    handle: async (asked) => respondInvited(asked, await inviteAdministrator(asked.administration, asked, asked.body)),
-    again: (asked, { ids, told }) => respondInvited(asked, { id: Number(ids[0]), invitation: told as Invitation }),
+    response: z.strictObject({ data: shownAdmin, invitation: shownInvitation }),
+    handle: async (context) => respondInvited(context, await inviteAdministrator(context.administration, context, context.body)),
+    respondAgain: (context, { ids, responseData: told }) => respondInvited(context, { id: Number(ids[0]), invitation: told as Invitation }),
   }),
   resource({
-    ...{ method: 'GET', path: '/admins/:id', summary: 'Read an administrator', who: { action: 'admin::users.read' } },
+    method: 'GET',
+    path: '/admins/:id',
+    summary: 'Read an administrator',
+    who: { action: 'admin::users.read' },
     params: byId,
-    answer: one,
-    handle: async ({ administration, params }) => answer({ data: shown(await teamMember(administration.database, params.id)) }),
+    response: adminResponse,
+    handle: async ({ administration, params }) => respond({ data: shown(await readAdminUser(administration.database, params.id)) }),
   }),
   resource({
-    ...{
-      method: 'PATCH',
-      path: '/admins/:id',
-      summary: 'Change, block or unblock an administrator',
-      who: { action: 'admin::users.update' },
-    },
+    method: 'PATCH',
+    path: '/admins/:id',
+    summary: 'Change, block or unblock an administrator',
+    who: { action: 'admin::users.update' },
     isStrong: true,
     params: byId,
     body: z.strictObject({
@@ -117,58 +144,214 @@ export const adminResources: readonly Resource[] = [
       isBlocked: z.boolean().optional(),
       roles: roleIds.optional(),
     }),
-    answer: one,
-    handle: async (asked) => answer({ data: shown(await changeTeamMember(asked.administration, asked, asked.params.id, asked.body)) }),
+    response: adminResponse,
+    handle: async (context) =>
+      respond({ data: shown(await changeAdminUser(context.administration, context, context.params.id, context.body)) }),
   }),
   resource({
-    ...{
-      method: 'DELETE',
-      path: '/admins/:id',
-      summary: 'Delete an administrator',
-      who: { action: 'admin::users.delete' },
-      isStrong: true,
-    },
+    method: 'DELETE',
+    path: '/admins/:id',
+    summary: 'Delete an administrator',
+    who: { action: 'admin::users.delete' },
+    isStrong: true,
     params: byId,
-    answer: null,
-    handle: async (asked) => {
-      await deleteTeamMember(asked.administration, asked, asked.params.id)
-      return nothing()
+    response: null,
+    handle: async (context) => {
+      await deleteAdminUser(context.administration, context, context.params.id)
+      return respondNothing()
     },
   }),
   resource({
-    ...{
-      method: 'POST',
-      path: '/admins/:id/invitation',
-      summary: 'Invite again; the former link is void',
-      who: { action: 'admin::users.create' },
-    },
-    ...{ isStrong: true, isSecret: true },
+    method: 'POST',
+    path: '/admins/:id/invitation',
+    summary: 'Invite again; the former link is void',
+    who: { action: 'admin::users.create' },
+    isStrong: true,
+    isSecret: true,
     params: byId,
     body: z.strictObject({ sendsEmail: z.boolean().default(true) }),
-    answer: z.strictObject({ data: shownInvitation }),
-    handle: async (asked) => {
-      const { params, body } = asked
-      return answer({ data: invitationOf(await inviteAgain(asked.administration, asked, params.id, body.sendsEmail)) })
+    response: z.strictObject({ data: shownInvitation }),
+    handle: async (context) => {
+      const { params, body } = context
+      return respond({ data: invitationOf(await inviteAgain(context.administration, context, params.id, body.sendsEmail)) })
     },
-    again: async (_asked, { told }) => answer({ data: invitationOf(told as Invitation) }),
+    respondAgain: async (_context, { responseData: told }) => respond({ data: invitationOf(told as Invitation) }),
   }),
   resource({
-    ...{ method: 'GET', path: '/me', summary: 'Read my own account', who: 'administrator' },
-    answer: one,
+    method: 'GET',
+    path: '/me',
+    summary: 'Read my own account',
+    who: 'administrator',
+    response: adminResponse,
     handle: async ({ administration, administrator }) =>
-      answer({ data: shown(await teamMember(administration.database, administrator.id)) }),
+      respond({ data: shown(await readAdminUser(administration.database, administrator.id)) }),
   }),
   resource({
-    ...{ method: 'PATCH', path: '/me', summary: 'Change my own names and language', who: 'administrator' },
+    method: 'PATCH',
+    path: '/me',
+    summary: 'Change my own names and language',
+    who: 'administrator',
     body: z.strictObject({
       firstname: personName.optional(),
       lastname: personName.nullable().optional(),
       language: language.optional(),
     }),
-    answer: one,
+    response: adminResponse,
     handle: async ({ administration, administrator, actor, body }) => {
       await changeOwnNames(administration, actor, administrator, body)
-      return answer({ data: shown(await teamMember(administration.database, administrator.id)) })
+      return respond({ data: shown(await readAdminUser(administration.database, administrator.id)) })
+    },
+  }),
+]
+
+const shownRole = z.strictObject({
+  id: z.int(),
+  code: z.string(),
+  name: z.string(),
+  description: z.string().nullable(),
+  administrators: z.int(),
+})
+const roleResponse = z.strictObject({ data: shownRole })
+
+async function respondRole({ administration }: ResourceRequest, id: number) {
+  return respond({ data: await administratorRole(administration.database, id) })
+}
+
+/** The resources of the roles of administrators. */
+export const roleResources: readonly Resource[] = [
+  resource({
+    method: 'GET',
+    path: '/roles',
+    summary: 'List the roles of administrators',
+    who: { action: 'admin::roles.read' },
+    response: z.strictObject({ data: z.array(shownRole) }),
+    handle: async ({ administration }) => respond({ data: [...(await listAdministratorRoles(administration.database))] }),
+  }),
+  resource({
+    method: 'POST',
+    path: '/roles',
+    summary: 'Create a role, which allows nothing',
+    who: { action: 'admin::roles.create' },
+    status: 201,
+    isStrong: true,
+    body: z.strictObject({ name: nameInput, description: descriptionInput.optional() }),
+    response: roleResponse,
+    handle: async (context) => respondRole(context, await createAdministratorRole(context.administration, context.actor, context.body)),
+    respondAgain: (context, { ids }) => respondRole(context, Number(ids[0])),
+  }),
+  resource({
+    method: 'GET',
+    path: '/roles/:id',
+    summary: 'Read a role',
+    who: { action: 'admin::roles.read' },
+    params: byId,
+    response: roleResponse,
+    handle: (context) => respondRole(context, context.params.id),
+  }),
+  resource({
+    method: 'PATCH',
+    path: '/roles/:id',
+    summary: 'Change the name or description of a role',
+    who: { action: 'admin::roles.update' },
+    isStrong: true,
+    params: byId,
+    body: z.strictObject({ name: nameInput.optional(), description: descriptionInput.optional() }),
+    response: roleResponse,
+    handle: async (context) => {
+      const { administration, actor, params, body } = context
+      await changeAdministratorRole(administration, actor, params.id, body)
+      return respondRole(context, params.id)
+    },
+  }),
+  resource({
+    method: 'DELETE',
+    path: '/roles/:id',
+    summary: 'Delete a role that nobody has',
+    who: { action: 'admin::roles.delete' },
+    isStrong: true,
+    params: byId,
+    response: null,
+    handle: async ({ administration, actor, params }) => {
+      await deleteAdministratorRole(administration, actor, params.id)
+      return respondNothing()
+    },
+  }),
+]
+
+const name = z.string().min(1).max(255)
+
+const right = z.strictObject({
+  action: name,
+  subject: name.nullable().default(null),
+  fields: z.array(z.string().min(1).max(500)).max(5_000).nullable().default(null),
+  locales: z.array(z.string().min(1).max(100)).max(1_000).nullable().default(null),
+  conditions: z.array(name).max(100).default([]),
+})
+
+const rights = z.strictObject({
+  data: z.strictObject({
+    revision: z.string(),
+    everything: z.boolean(),
+    rights: z.array(
+      z.strictObject({
+        action: z.string(),
+        subject: z.string().nullable(),
+        fields: z.array(z.string()).nullable(),
+        locales: z.array(z.string()).nullable(),
+        conditions: z.array(z.string()),
+      }),
+    ),
+  }),
+})
+
+async function respondRights({ administration, installation }: ResourceRequest, role: number) {
+  const found = await readRoleRights(administration.database, installation.model, role)
+  const { revision, everything } = found
+  const shown = found.rights.map(({ fields, locales, conditions, ...one }) => ({
+    ...one,
+    fields: fields === null ? null : [...fields],
+    locales: locales === null ? null : [...locales],
+    conditions: [...conditions],
+  }))
+  return respond({ data: { revision, everything, rights: shown } }, { etag: `"${revision}"` })
+}
+
+const readAction = 'admin::roles.read'
+
+/** The resources of what roles allow. */
+export const rightsResources: readonly Resource[] = [
+  resource({
+    method: 'GET',
+    path: '/roles/:id/rights',
+    summary: 'Read what a role allows',
+    who: { action: readAction },
+    params: byId,
+    response: rights,
+    handle: (context) => respondRights(context, context.params.id),
+  }),
+  resource({
+    method: 'PUT',
+    path: '/roles/:id/rights',
+    summary: 'Replace what a role allows',
+    who: { action: 'admin::roles.update' },
+    isStrong: true,
+    headers: { state: { of: 'the rights of the role' } },
+    params: byId,
+    body: z.strictObject({ rights: z.array(right).max(10_000) }),
+    response: rights,
+    handle: async (context) => {
+      const { administration, administrator, actor, installation, params, body, expected } = context
+      const { isSuperAdmin, roles, may } = administrator
+      const rows = await readPermissions(
+        administration.database,
+        roles.map(({ id }) => id),
+      )
+      const wanted = { role: params.id, revisions: expected, rights: body.rights }
+      return orCurrent(
+        may(readAction),
+        () => replaceRights(administration, actor, { isSuperAdmin, rows, may }, installation.model, wanted),
+        () => respondRights(context, params.id),
+      )
     },
   }),
 ]

@@ -1,11 +1,11 @@
 // /bulk: one action on many documents.
 import * as z from 'zod'
 import { actOnMany, type BulkRequest, type BulkResult, checkBulk, toParameters } from '../../../admin/content/bulk.js'
-import { checkPasswordAge } from '../../../admin/identity/password-age.js'
+import { checkPasswordAge } from '../../../admin/identity/sign-in.js'
 import type { Parameters } from '../../../query/rest/parameters.js'
 import { isClosed } from '../../connections.js'
-import { contentOf, typeInput } from '../content.js'
-import { type Answered, answer, type Resource, resource } from '../resource.js'
+import { contentAccess, typeInput } from '../content.js'
+import { type Resource, type ResourceResponse, resource, respond } from '../resource.js'
 
 const text = z.string()
 const actions = { publish: 'publish', unpublish: 'unpublish', discard: 'discardDraft', delete: 'delete' } as const
@@ -49,8 +49,8 @@ const resultsAnswer = z.strictObject({
   data: z.strictObject({ results: z.array(z.strictObject({ documentId: text, error: error.nullable() })) }),
 })
 
-const toResponse = (results: readonly BulkResult[]): Answered<z.input<typeof resultsAnswer>> =>
-  answer({ data: { results: results as z.input<typeof resultsAnswer>['data']['results'] } })
+const toResponse = (results: readonly BulkResult[]): ResourceResponse<z.input<typeof resultsAnswer>> =>
+  respond({ data: { results: results as z.input<typeof resultsAnswer>['data']['results'] } })
 
 /** The resource of actions on many documents. */
 export const bulkResources: readonly Resource[] = [
@@ -61,18 +61,18 @@ export const bulkResources: readonly Resource[] = [
     who: 'byRoles',
     body,
     refusals: [404],
-    answer: resultsAnswer,
-    admit: async (asked) => {
-      await checkBulk(await contentOf(asked), toRequest(asked.body))
-      if (asked.body.action === 'delete') checkPasswordAge(asked.administration, asked.administrator)
+    response: resultsAnswer,
+    admit: async (context) => {
+      await checkBulk(await contentAccess(context), toRequest(context.body))
+      if (context.body.action === 'delete') checkPasswordAge(context.administration, context.administrator)
     },
-    handle: async (asked) => {
-      const { keep, ...actor } = asked.actor
-      const client = { isGone: () => isClosed(asked.reply.raw), keep }
+    handle: async (context) => {
+      const { store, ...actor } = context.actor
+      const client = { isGone: () => isClosed(context.reply.raw), store }
       // The key of the request is stored with the results of all documents, not with the first write.
-      const access = await contentOf({ ...asked, actor })
-      return toResponse(await actOnMany(asked.administration, access, client, toRequest(asked.body)))
+      const access = await contentAccess({ ...context, actor })
+      return toResponse(await actOnMany(context.administration, access, client, toRequest(context.body)))
     },
-    again: async (_asked, { told }) => toResponse(told as readonly BulkResult[]),
+    respondAgain: async (_context, { responseData: told }) => toResponse(told as readonly BulkResult[]),
   }),
 ]

@@ -1,136 +1,172 @@
-// /content: lists of documents, their totals, and documents with both versions and all locales.
+// /content: documents, their links, checks, and what helps to write them.
+
 import * as z from 'zod'
-import { localeOf, readableType } from '../../../admin/content/content-access.js'
+import { generateUid } from '../../../admin/content/available-uid.js'
+import { parseLocale, readableType } from '../../../admin/content/content-access.js'
+import { cloneDocument, fillDocument } from '../../../admin/content/document-copy.js'
+import { listChoices, listLinks, listUses } from '../../../admin/content/document-links.js'
 import { countDocuments, listDocuments } from '../../../admin/content/document-list.js'
-import { actOnDocument, changeDocument, cloneDocument, createDocument } from '../../../admin/content/document-writes.js'
+import { actOnDocument, changeDocument, createDocument } from '../../../admin/content/document-writes.js'
+import { checkDocument } from '../../../admin/content/publication-check.js'
+import { search } from '../../../admin/content/search.js'
 import {
   admitTo,
   attributesInput,
   byDocument,
-  contentOf,
-  documentAnswer,
-  documentNamed,
-  documentResponse,
+  contentAccess,
+  cursorInput,
+  documentSchema,
+  documentState,
+  documentStateOrNew,
+  listQuery,
   localeQuery,
   localesQuery,
-  namedResponse,
-  ofDocument,
-  ofDocumentOrNew,
-  orChanged,
+  orStale,
+  parseDocumentName,
+  respondDocument,
+  respondNamed,
   typeInput,
-  versionAnswer,
+  versionSchema,
 } from '../content.js'
-import { listQuery } from '../list-query.js'
-import { type Answered, answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
+import { type Resource, type ResourceRequest, type ResourceResponse, resource, respond, respondNothing } from '../resource.js'
+import { pageInput } from '../values.js'
 
 const byType = z.strictObject({ type: typeInput })
 
-/** A document that was made before as a response. */
+/** A formerly created document as a response. */
 const newDocument = (
-  asked: ResourceRequest<z.output<typeof byType>, z.output<typeof localeQuery>>,
+  context: ResourceRequest<z.output<typeof byType>, z.output<typeof localeQuery>>,
   document: string,
-): Promise<Answered<z.input<typeof documentAnswer>>> =>
-  namedResponse({ ...asked, params: { type: asked.params.type, document } }) as Promise<Answered<never>>
+): Promise<ResourceResponse<z.input<typeof documentSchema>>> =>
+  respondNamed({ ...context, params: { type: context.params.type, document } }) as Promise<ResourceResponse<never>>
 
 const lists: readonly Resource[] = [
   resource({
-    ...{ method: 'GET', path: '/content/:type', summary: 'List documents, by cursors', who: 'byRoles' },
-    ...{ params: byType, query: listQuery, isNested: true },
-    answer: z.strictObject({
-      data: z.array(versionAnswer),
+    method: 'GET',
+    path: '/content/:type',
+    summary: 'List documents, by cursors',
+    who: 'byRoles',
+    params: byType,
+    query: listQuery,
+    isNested: true,
+    response: z.strictObject({
+      data: z.array(versionSchema),
       meta: z.strictObject({ limit: z.int(), next: z.string().nullable(), previous: z.string().nullable() }),
     }),
-    handle: async (asked) => {
-      const { data, meta } = await listDocuments(await contentOf(asked), asked.params.type, asked.query)
-      return answer({ data: data as z.input<typeof versionAnswer>[], meta })
+    handle: async (context) => {
+      const { data, meta } = await listDocuments(await contentAccess(context), context.params.type, context.query)
+      return respond({ data: data as z.input<typeof versionSchema>[], meta })
     },
   }),
   resource({
-    ...{ method: 'GET', path: '/content/:type/total', summary: 'Count the documents of a list, up to 10,000', who: 'byRoles' },
-    ...{ params: byType, query: listQuery, isNested: true },
-    answer: z.strictObject({ data: z.strictObject({ total: z.int(), exact: z.boolean() }) }),
-    handle: async (asked) => answer({ data: await countDocuments(await contentOf(asked), asked.params.type, asked.query) }),
+    method: 'GET',
+    path: '/content/:type/total',
+    summary: 'Count the documents of a list, up to 10,000',
+    who: 'byRoles',
+    params: byType,
+    query: listQuery,
+    isNested: true,
+    response: z.strictObject({ data: z.strictObject({ total: z.int(), exact: z.boolean() }) }),
+    handle: async (context) => respond({ data: await countDocuments(await contentAccess(context), context.params.type, context.query) }),
   }),
   resource({
-    ...{ method: 'POST', path: '/content/:type', summary: 'Create a document', who: 'byRoles', status: 201 },
-    // A single type may have its document.
-    ...{ isTagged: true, refusals: [412] },
+    method: 'POST',
+    path: '/content/:type',
+    summary: 'Create a document',
+    who: 'byRoles',
+    status: 201,
+    // A single type may already have its document.
+    isTagged: true,
+    refusals: [412],
     params: byType,
     query: localeQuery,
     body: z.strictObject({ data: attributesInput }),
-    answer: documentAnswer,
+    response: documentSchema,
     admit: admitTo('create'),
-    handle: async (asked) => {
-      const access = await contentOf(asked)
-      const type = readableType(access, asked.params.type)
-      const locale = await localeOf(access, type, asked.query.locale)
-      const documentId = await createDocument(access, type, locale, asked.body.data)
-      return (await documentResponse(access, { type, documentId, locale })) as never
+    handle: async (context) => {
+      const access = await contentAccess(context)
+      const type = readableType(access, context.params.type)
+      const locale = await parseLocale(access, type, context.query.locale)
+      const documentId = await createDocument(access, type, locale, context.body.data)
+      return (await respondDocument(access, { type, documentId, locale })) as never
     },
-    again: (asked, { ids }) => newDocument(asked, ids[0]!),
+    respondAgain: (context, { ids }) => newDocument(context, ids[0]!),
   }),
 ]
 
 const documents: readonly Resource[] = [
   resource({
-    ...{ method: 'GET', path: '/content/:type/:document', summary: 'Read a document', who: 'byRoles' },
-    ...{ params: byDocument, query: localeQuery, answer: documentAnswer },
-    handle: async (asked) => {
-      const access = await contentOf(asked)
-      return (await documentResponse(access, await documentNamed(access, asked.params, asked.query))) as never
+    method: 'GET',
+    path: '/content/:type/:document',
+    summary: 'Read a document',
+    who: 'byRoles',
+    params: byDocument,
+    query: localeQuery,
+    response: documentSchema,
+    handle: async (context) => {
+      const access = await contentAccess(context)
+      return (await respondDocument(access, await parseDocumentName(access, context.params, context.query))) as never
     },
   }),
   resource({
-    ...{ method: 'PATCH', path: '/content/:type/:document', summary: 'Change a draft at some paths', who: 'byRoles' },
-    ...{ headers: ofDocumentOrNew, params: byDocument, query: localeQuery, body: z.strictObject({ changes: attributesInput }) },
-    answer: documentAnswer,
-    handle: async (asked) => {
-      const access = await contentOf(asked)
-      const name = await documentNamed(access, asked.params, asked.query)
-      return orChanged(access, name, async () => {
-        await changeDocument(access, name, asked.body.changes, asked.expected)
-        return documentResponse(access, name) as never
+    method: 'PATCH',
+    path: '/content/:type/:document',
+    summary: 'Change a draft at some paths',
+    who: 'byRoles',
+    headers: documentStateOrNew,
+    params: byDocument,
+    query: localeQuery,
+    body: z.strictObject({ changes: attributesInput }),
+    response: documentSchema,
+    handle: async (context) => {
+      const access = await contentAccess(context)
+      const name = await parseDocumentName(access, context.params, context.query)
+      return orStale(access, name, async () => {
+        await changeDocument(access, name, context.body.changes, context.expected)
+        return respondDocument(access, name) as never
       })
     },
   }),
   resource({
-    ...{ method: 'DELETE', path: '/content/:type/:document', summary: 'Delete a document in a locale, or in all', who: 'byRoles' },
-    ...{ headers: ofDocument, params: byDocument, query: localesQuery, answer: null },
-    handle: async (asked) => {
-      const { access, shown } = await actedOn(asked)
-      return orChanged(access, shown, async () => {
-        await actOnDocument(access, 'delete', { ...shown, locale: asked.query.locale }, asked.expected)
-        return nothing()
+    method: 'DELETE',
+    path: '/content/:type/:document',
+    summary: 'Delete a document in a locale, or in all',
+    who: 'byRoles',
+    headers: documentState,
+    params: byDocument,
+    query: localesQuery,
+    response: null,
+    handle: async (context) => {
+      const { access, shown } = await actedOn(context)
+      return orStale(access, shown, async () => {
+        await actOnDocument(access, 'delete', { ...shown, locale: context.query.locale }, context.expected)
+        return respondNothing()
       })
     },
   }),
   resource({
-    ...{
-      method: 'POST',
-      path: '/content/:type/:document/clone',
-      summary: 'Copy a draft to a new document',
-      who: 'byRoles',
-      status: 201,
-    },
-    ...{
-      isTagged: true,
-      params: byDocument,
-      query: localeQuery,
-      body: z.strictObject({ data: attributesInput.default({}) }),
-      answer: documentAnswer,
-    },
+    method: 'POST',
+    path: '/content/:type/:document/clone',
+    summary: 'Copy a draft to a new document',
+    who: 'byRoles',
+    status: 201,
+    isTagged: true,
+    params: byDocument,
+    query: localeQuery,
+    body: z.strictObject({ data: attributesInput.default({}) }),
+    response: documentSchema,
     admit: admitTo('create'),
-    handle: async (asked) => {
-      const access = await contentOf(asked)
-      const name = await documentNamed(access, asked.params, asked.query)
-      const documentId = await cloneDocument(access, name, asked.body.data)
-      return (await documentResponse(access, { ...name, documentId })) as never
+    handle: async (context) => {
+      const access = await contentAccess(context)
+      const name = await parseDocumentName(access, context.params, context.query)
+      const documentId = await cloneDocument(access, name, context.body.data)
+      return (await respondDocument(access, { ...name, documentId })) as never
     },
-    again: (asked, { ids }) => newDocument(asked, ids[0]!),
+    respondAgain: (context, { ids }) => newDocument(context, ids[0]!),
   }),
 ]
 
-/** The locale of which a response shows the document. */
+/** The locale of the document in the response. */
 function firstLocale(given: string | undefined, isLocalized: boolean, defaultLocale: string): string | null {
   if (!isLocalized) return null
   const [first = ''] = (given ?? '').split(',')
@@ -143,32 +179,183 @@ const publications = [
   { path: 'discard', action: 'discardDraft', summary: 'Give drafts what is published, in one or several locales' },
 ] as const
 
-/** The document that an act in several locales is about, and the one of them in which a response shows it. */
-async function actedOn(asked: ResourceRequest<z.output<typeof byDocument>, z.output<typeof localeQuery>>) {
-  const access = await contentOf(asked)
-  const type = readableType(access, asked.params.type)
-  const locale = firstLocale(asked.query.locale, type.localized, access.defaultLocale)
-  return { access, shown: { type, documentId: asked.params.document, locale } }
+/** The document of an action in several locales, and the locale of the response. */
+async function actedOn(context: ResourceRequest<z.output<typeof byDocument>, z.output<typeof localeQuery>>) {
+  const access = await contentAccess(context)
+  const type = readableType(access, context.params.type)
+  const locale = firstLocale(context.query.locale, type.localized, access.defaultLocale)
+  return { access, shown: { type, documentId: context.params.document, locale } }
 }
 
 const acts = publications.map(({ path, action, summary }) =>
   resource({
-    ...{ method: 'POST', path: `/content/:type/:document/${path}`, summary, who: 'byRoles' },
-    ...{ headers: ofDocument, params: byDocument, query: localesQuery, answer: documentAnswer },
+    method: 'POST',
+    path: `/content/:type/:document/${path}`,
+    summary,
+    who: 'byRoles',
+    headers: documentState,
+    params: byDocument,
+    query: localesQuery,
+    response: documentSchema,
     admit: admitTo(path),
-    handle: async (asked) => {
-      const { access, shown } = await actedOn(asked)
-      return orChanged(access, shown, async () => {
-        await actOnDocument(access, action, { ...shown, locale: asked.query.locale }, asked.expected)
-        return documentResponse(access, shown) as never
+    handle: async (context) => {
+      const { access, shown } = await actedOn(context)
+      return orStale(access, shown, async () => {
+        await actOnDocument(access, action, { ...shown, locale: context.query.locale }, context.expected)
+        return respondDocument(access, shown) as never
       })
     },
-    again: async (asked) => {
-      const { access, shown } = await actedOn(asked)
-      return documentResponse(access, shown) as never
+    respondAgain: async (context) => {
+      const { access, shown } = await actedOn(context)
+      return respondDocument(access, shown) as never
     },
   }),
 )
 
 /** The resources of content. */
 export const contentResources: readonly Resource[] = [...lists, ...documents, ...acts]
+
+const linkText = z.string().max(10_000).optional()
+const pages = { ...localeQuery.shape, limit: pageInput.limit, after: cursorInput, before: cursorInput }
+const linkPathInput = z.string().min(1).max(1_000)
+const page = z.strictObject({
+  data: z.array(z.looseObject({})),
+  meta: z.strictObject({ limit: z.int(), next: z.string().nullable(), previous: z.string().nullable() }),
+})
+
+/** The resources of links. */
+export const linkResources: readonly Resource[] = [
+  resource({
+    method: 'GET',
+    path: '/choices/:type/:path',
+    summary: 'List candidates for a relation, by text',
+    who: 'byRoles',
+    params: z.strictObject({ type: typeInput, path: linkPathInput }),
+    query: z.strictObject({ ...pages, q: linkText }),
+    response: page,
+    handle: async (context) => {
+      const { data, meta } = await listChoices(await contentAccess(context), context.params.type, context.params.path, context.query)
+      return respond({ data: [...data], meta })
+    },
+  }),
+  resource({
+    method: 'GET',
+    path: '/content/:type/:document/links/:path',
+    summary: 'List the links of an attribute, in their order',
+    who: 'byRoles',
+    params: byDocument.extend({ path: linkPathInput }),
+    query: z.strictObject(pages),
+    response: page,
+    handle: async (context) => {
+      const access = await contentAccess(context)
+      const { path: attribute, ...params } = context.params
+      const name = await parseDocumentName(access, params, { locale: context.query.locale })
+      const { data, meta } = await listLinks(access, name, attribute, context.query)
+      return respond({ data: [...data], meta })
+    },
+  }),
+  resource({
+    method: 'GET',
+    path: '/content/:type/:document/uses',
+    summary: 'List the documents that link to a document',
+    who: 'byRoles',
+    params: byDocument,
+    query: localeQuery,
+    response: z.strictObject({
+      data: z.array(z.strictObject({ type: z.string(), path: z.string(), documents: z.array(versionSchema), more: z.boolean() })),
+    }),
+    handle: async (context) => {
+      const access = await contentAccess(context)
+      const uses = await listUses(access, await parseDocumentName(access, context.params, context.query))
+      return respond({ data: uses.map((use) => ({ ...use, documents: [...use.documents] as z.input<typeof versionSchema>[] })) })
+    },
+  }),
+]
+
+const text = z.string()
+const locale = text.nullable()
+const path = z.array(text)
+const name = z.string().min(1).max(255)
+
+const check = z.strictObject({
+  locale,
+  errors: z.array(z.strictObject({ path, message: text, name: text })),
+  waiting: z.array(z.strictObject({ path, type: text, documentId: text, locale })),
+  more: z.boolean(),
+})
+
+const found = z.strictObject({
+  types: z.array(z.strictObject({ uid: text, displayName: text })),
+  documents: z.array(z.strictObject({ type: text, documentId: text, locale, name: text })),
+  files: z.array(z.looseObject({ id: z.int() })),
+  isComplete: z.boolean(),
+})
+
+/** The resources that help to write. */
+export const editingResources: readonly Resource[] = [
+  resource({
+    method: 'GET',
+    path: '/content/:type/:document/check',
+    summary: 'List what would refuse a publication, and links that would wait',
+    who: 'byRoles',
+    params: byDocument,
+    query: localesQuery,
+    response: z.strictObject({ data: z.array(check) }),
+    handle: async (context) => {
+      const access = await contentAccess(context)
+      const checks = await checkDocument(access, readableType(access, context.params.type), context.params.document, context.query.locale)
+      const data = checks.map(({ errors, waiting, ...rest }) => ({
+        ...rest,
+        errors: errors.map((error) => ({ ...error, path: [...error.path] })),
+        waiting: waiting.map((link) => ({ ...link, path: [...link.path], type: link.type.uid })),
+      }))
+      return respond({ data })
+    },
+  }),
+  resource({
+    method: 'POST',
+    path: '/content/:type/:document/fill',
+    summary: 'Take attributes of another locale into a draft',
+    who: 'byRoles',
+    headers: documentStateOrNew,
+    params: byDocument,
+    query: localeQuery,
+    response: documentSchema,
+    body: z.strictObject({ from: z.string().min(1).max(255), fields: z.array(name).min(1).max(1_000) }),
+    admit: admitTo('update'),
+    handle: async (context) => {
+      const access = await contentAccess(context)
+      const document = await parseDocumentName(access, context.params, context.query)
+      return orStale(access, document, async () => {
+        await fillDocument(access, document, context.body, context.expected)
+        return respondDocument(access, document) as never
+      })
+    },
+    respondAgain: (context) => respondNamed(context) as never,
+  }),
+  resource({
+    method: 'POST',
+    path: '/uid/:type/:attribute',
+    summary: 'Make a free uid of a text',
+    who: 'byRoles',
+    params: z.strictObject({ type: typeInput, attribute: name }),
+    body: z.strictObject({ text: z.string().max(10_000), document: z.string().min(1).max(255).optional() }),
+    response: z.strictObject({ data: z.strictObject({ uid: text }) }),
+    handle: async (context) => {
+      const { params, body, administration } = context
+      const wanted = { text: body.text, documentId: body.document ?? null }
+      return respond({
+        data: { uid: await generateUid(await contentAccess(context), administration.database, params.type, params.attribute, wanted) },
+      })
+    },
+  }),
+  resource({
+    method: 'GET',
+    path: '/find',
+    summary: 'Find types, documents and files by a text',
+    who: 'administrator',
+    query: z.strictObject({ q: z.string().trim().min(1).max(200) }),
+    response: z.strictObject({ data: found }),
+    handle: async (context) => respond({ data: (await search(await contentAccess(context), context.query.q)) as z.input<typeof found> }),
+  }),
+]

@@ -1,4 +1,5 @@
-// /model: the content model, and its changes: planned by whoever may read it, applied and undone by super administrators.
+// /model and /doctor: the content model, its changes, and checks of the database.
+
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { auditEntry, entryStatement } from '../../../admin/activity.js'
@@ -7,17 +8,16 @@ import type { NoteChange, PrepareChange } from '../../../project/model-changes/c
 import type { Gain } from '../../../project/model-changes/described-plan.js'
 import { readSchemaRequest, schemaRequest } from '../../../project/model-changes/schema-request.js'
 import { describeComponents, describeTypes, formatChange, refuseLocked, withPlan } from '../../model-responses.js'
-import { idOfCursor, pageOf } from '../cursors.js'
-import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { kept } from '../revisions.js'
-import { moment, pageInput, pageMeta } from '../values.js'
+import { type Resource, type ResourceRequest, resource, respond } from '../resource.js'
+import { cacheable } from '../revisions.js'
+import { pageInput, pageMeta, parseCursor, timestamp, toPage } from '../values.js'
 
 const reads = { action: 'plugin::content-type-builder.read' }
 const text = z.string()
 const word = z.looseObject({ kind: text })
 const counted = z.strictObject({ name: text, about: text, count: z.int(), exact: z.boolean() })
 
-/** What a change came to, or would come to. */
+/** The effects of a change. */
 const plan = {
   version: text,
   changes: z.array(word),
@@ -37,7 +37,7 @@ const shownSchema = z.looseObject({ uid: text, schema: z.looseObject({ displayNa
 const plannedBody = schemaRequest
 const appliedBody = schemaRequest.extend({ plan: z.string().max(100), version: z.string().max(100) })
 
-/** The id of a plan: what is asked for, and the version of the model that it was planned for. */
+/** The id of a plan, derived from the request and the version of the model. */
 const planId = (version: string, { data, renames, neverPublished }: z.output<typeof plannedBody>): string =>
   createHash('sha256')
     .update(JSON.stringify([version, data, renames, neverPublished]))
@@ -50,23 +50,23 @@ const noteOf =
   ({ version, summary }) =>
     entryStatement(actor, { action, subject: 'model', id: version, name: summary.slice(0, 255) }, administration.now())
 
-/** The response to a change that was made, which is in the audit log. */
+/** The response to an applied change, with its line in the audit log. */
 function audited({ actor, parts }: ResourceRequest, action: 'update' | 'undo', changed: Parameters<typeof withPlan>[0]) {
   parts.backend.audit?.note(auditEntry(actor, { action, subject: 'model', id: changed.version }))
-  return answer({ data: withPlan(changed) } as never)
+  return respond({ data: withPlan(changed) } as never)
 }
 
 /** The change that a request asks for. What changes the model waits for requests under way, so this one is none from here on. */
-function preparation(asked: ResourceRequest, body: object): PrepareChange {
-  const { parts, agreed, leaveInstallation } = asked
+function preparation(context: ResourceRequest, body: object): PrepareChange {
+  const { parts, agreed, leaveInstallation } = context
   leaveInstallation()
   return async (inForce) => ({
     ...(await readSchemaRequest(parts.config.folder, inForce, body, agreed)),
-    note: noteOf(asked, 'update'),
+    note: noteOf(context, 'update'),
   })
 }
 
-/** Who gains something new, without the names of roles and tokens that the administrator may not list. */
+/** Callers that gain access, without names of roles and tokens that the administrator may not list. */
 function namedTo({ administrator: { may } }: ResourceRequest, { roles, tokens, administrators, ...gain }: Gain): Gain {
   return {
     ...gain,
@@ -78,39 +78,55 @@ function namedTo({ administrator: { may } }: ResourceRequest, { roles, tokens, a
 
 const changes: readonly Resource[] = [
   resource({
-    ...{ method: 'POST', path: '/model/plan', summary: 'Plan a change of the model, without making it', who: reads },
+    method: 'POST',
+    path: '/model/plan',
+    summary: 'Plan a change of the model, without making it',
+    who: reads,
     body: plannedBody,
-    answer: shownPlan,
-    handle: async (asked) => {
-      const { parts, body } = asked
+    response: shownPlan,
+    handle: async (context) => {
+      const { parts, body } = context
       refuseLocked(parts.config)
-      const planned = await parts.backend.modelChanges.live.plan(preparation(asked, body))
-      const gains = planned.plan?.gains.map((gain) => namedTo(asked, gain))
-      return answer({ data: { id: planId(planned.version, body), ...withPlan(planned), gains } } as never)
+      const planned = await parts.backend.modelChanges.live.plan(preparation(context, body))
+      const gains = planned.plan?.gains.map((gain) => namedTo(context, gain))
+      return respond({ data: { id: planId(planned.version, body), ...withPlan(planned), gains } } as never)
     },
   }),
   resource({
-    ...{ method: 'POST', path: '/model/apply', summary: 'Make a change of the model, as it was planned', who: 'superAdministrator' },
-    ...{ isStrong: true, headers: { agrees: true }, refusals: [412, 503], body: appliedBody, answer: made },
-    handle: async (asked) => {
-      const { parts, body } = asked
+    method: 'POST',
+    path: '/model/apply',
+    summary: 'Make a change of the model, as it was planned',
+    who: 'superAdministrator',
+    isStrong: true,
+    headers: { agrees: true },
+    refusals: [412, 503],
+    body: appliedBody,
+    response: made,
+    handle: async (context) => {
+      const { parts, body } = context
       refuseLocked(parts.config)
       const { plan: id, ...wanted } = body
       if (planId(wanted.version, wanted) !== id)
         throw new ApiError('PreconditionFailedError', 'This is not the plan with that id. Plan the change again')
-      return audited(asked, 'update', await parts.backend.modelChanges.live.change(preparation(asked, wanted)))
+      return audited(context, 'update', await parts.backend.modelChanges.live.change(preparation(context, wanted)))
     },
   }),
   resource({
-    ...{ method: 'POST', path: '/model/undo', summary: 'Undo a change of the model, or the last one', who: 'superAdministrator' },
-    ...{ isStrong: true, headers: { agrees: true }, refusals: [404, 503] },
-    ...{ body: z.strictObject({ change: z.int().positive().nullable().default(null) }), answer: made },
-    handle: async (asked) => {
-      const { parts, body, agreed, leaveInstallation } = asked
+    method: 'POST',
+    path: '/model/undo',
+    summary: 'Undo a change of the model, or the last one',
+    who: 'superAdministrator',
+    isStrong: true,
+    headers: { agrees: true },
+    refusals: [404, 503],
+    body: z.strictObject({ change: z.int().positive().nullable().default(null) }),
+    response: made,
+    handle: async (context) => {
+      const { parts, body, agreed, leaveInstallation } = context
       refuseLocked(parts.config)
       leaveInstallation()
-      const decisions = { agreed, note: noteOf(asked, 'undo') }
-      return audited(asked, 'undo', await parts.backend.modelChanges.live.undo(body.change, decisions))
+      const decisions = { agreed, note: noteOf(context, 'undo') }
+      return audited(context, 'undo', await parts.backend.modelChanges.live.undo(body.change, decisions))
     },
   }),
 ]
@@ -118,29 +134,64 @@ const changes: readonly Resource[] = [
 /** The resources of the model. */
 export const modelResources: readonly Resource[] = [
   resource({
-    ...{ method: 'GET', path: '/model', summary: 'Read the content-types and components, and the version of the model', who: reads },
-    answer: z.strictObject({
+    method: 'GET',
+    path: '/model',
+    summary: 'Read the content-types and components, and the version of the model',
+    who: reads,
+    response: z.strictObject({
       data: z.strictObject({ version: text, isLocked: z.boolean(), types: z.array(shownSchema), components: z.array(shownSchema) }),
     }),
     handle: async ({ installation: { model }, parts }) =>
-      kept({
-        ...{ version: model.version, isLocked: !parts.config.modelChanges },
-        ...{ types: describeTypes(model), components: describeComponents(model) },
+      cacheable({
+        version: model.version,
+        isLocked: !parts.config.modelChanges,
+        types: describeTypes(model),
+        components: describeComponents(model),
       }),
   }),
   resource({
-    ...{ method: 'GET', path: '/model/changes', summary: 'List the changes of the model, the latest first', who: reads },
+    method: 'GET',
+    path: '/model/changes',
+    summary: 'List the changes of the model, the latest first',
+    who: reads,
     query: z.strictObject(pageInput),
-    answer: z.strictObject({
-      data: z.array(z.strictObject({ id: z.int(), version: text, summary: text, undoes: z.int(), isFiled: z.boolean(), madeAt: moment })),
+    response: z.strictObject({
+      data: z.array(
+        z.strictObject({ id: z.int(), version: text, summary: text, undoes: z.int(), isFiled: z.boolean(), madeAt: timestamp }),
+      ),
       meta: pageMeta,
     }),
     handle: async ({ parts, query: { after, limit } }) => {
-      const before = idOfCursor(after, 'model') ?? Number.POSITIVE_INFINITY
+      const before = parseCursor(after, 'model') ?? Number.POSITIVE_INFINITY
       const rows = (await parts.backend.modelChanges.live.history()).filter(({ id }) => id < before).toReversed()
-      const page = pageOf(rows.slice(0, limit + 1), limit, 'model', ({ id }) => id)
-      return answer({ data: page.shown.map(formatChange), meta: page.meta })
+      const page = toPage(rows.slice(0, limit + 1), limit, 'model', ({ id }) => id)
+      return respond({ data: page.shown.map(formatChange), meta: page.meta })
     },
   }),
   ...changes,
+]
+
+const check = z.strictObject({
+  name: z.string(),
+  verdict: z.enum(['ok', 'note', 'wrong']),
+  severity: z.enum(['note', 'error']),
+  count: z.int(),
+  examples: z.array(z.string()),
+  remedy: z.string().nullable().optional(),
+})
+
+/** The resource of the consistency checks. Findings name rows and files of everything there is, which no other right shows. */
+export const doctorResources: readonly Resource[] = [
+  resource({
+    method: 'GET',
+    path: '/doctor',
+    summary: 'Check the database and the files, as octavo doctor does',
+    who: 'superAdministrator',
+    refusals: [503],
+    response: z.strictObject({ data: z.strictObject({ sound: z.boolean(), checks: z.array(check) }) }),
+    handle: async ({ parts, installation }) => {
+      const { sound, checks } = await parts.backend.administration.doctor.examine(installation.model)
+      return respond({ data: { sound, checks: checks.map((each) => ({ ...each, examples: [...each.examples] })) } })
+    },
+  }),
 ]

@@ -1,43 +1,46 @@
-// /session: sign-in, refresh and sign-out of administrators, and their sessions.
+// /session: sign-in, sessions, passwords, and the first administrator.
+
 import * as z from 'zod'
+import { createFirstAdministrator } from '../../../admin/identity/bootstrap.js'
+import { changeOwnPassword, forgotAdministratorPassword, invitedBy, usePasswordCode } from '../../../admin/identity/recovery.js'
 import {
   type AdministratorTokens,
   confirmPassword,
   endAllSessions,
   endOneSession,
+  listOwnSessions,
   refreshAdministrator,
-  sessionsOfAdministrator,
   signInAdministrator,
   signOutAdministrator,
 } from '../../../admin/identity/sign-in.js'
-import { refreshCookieOf, refreshTokenOf } from '../own-page.js'
-import { type Answered, answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { emailInput, moment, passwordInput } from '../values.js'
+import { readRefreshToken, refreshCookie } from '../own-page.js'
+import { type Resource, type ResourceRequest, type ResourceResponse, resource, respond, respondNothing } from '../resource.js'
+import { codeInput, emailInput, newEmail, newPassword, passwordInput, personName, timestamp } from '../values.js'
 
-/** What a sign-in answers; the refresh token is in the cookie. */
-export const signedInAnswer = z.strictObject({
+/** The response of a sign-in. The refresh token is in the cookie. */
+const signedInAnswer = z.strictObject({
   data: z.strictObject({
     administrator: z.int(),
     accessToken: z.string(),
-    accessTokenExpiresAt: moment,
-    sessionExpiresAt: moment,
+    accessTokenExpiresAt: timestamp,
+    sessionExpiresAt: timestamp,
   }),
 })
 
 /** The response to a sign-in. */
-export function signedIn({ parts, administration }: Pick<ResourceRequest, 'parts' | 'administration'>, tokens: AdministratorTokens) {
+function signedIn({ parts, administration }: Pick<ResourceRequest, 'parts' | 'administration'>, tokens: AdministratorTokens) {
   const data = {
     administrator: tokens.administratorId,
     accessToken: tokens.accessToken,
     accessTokenExpiresAt: new Date(tokens.accessEndsAt).toISOString(),
     sessionExpiresAt: new Date(tokens.refreshEndsAt).toISOString(),
   }
-  return answer({ data }, { 'set-cookie': refreshCookieOf(parts.config, tokens, administration.now()) })
+  return respond({ data }, { 'set-cookie': refreshCookie(parts.config, tokens, administration.now()) })
 }
 
 /** The response to a sign-out. */
-const signedOut = ({ parts }: Pick<ResourceRequest, 'parts'>): Answered<undefined> =>
-  nothing({ 'set-cookie': refreshCookieOf(parts.config, null, 0) })
+const signedOut = ({ parts }: Pick<ResourceRequest, 'parts'>): ResourceResponse<undefined> =>
+  respondNothing({ 'set-cookie': refreshCookie(parts.config, null, 0) })
 
 const credentials = z.strictObject({
   email: emailInput,
@@ -51,66 +54,183 @@ const shownSession = z.strictObject({
   id: z.string(),
   deviceId: z.string().nullable(),
   current: z.boolean(),
-  loginAt: moment.optional(),
-  lastActiveAt: moment,
+  loginAt: timestamp.optional(),
+  lastActiveAt: timestamp,
 })
 
 /** The resources of sessions. */
 export const sessionResources: readonly Resource[] = [
   resource({
-    ...{ method: 'POST', path: '/session', summary: 'Sign in with an e-mail address and a password', who: 'page', isSecret: true },
+    method: 'POST',
+    path: '/session',
+    summary: 'Sign in with an e-mail address and a password',
+    who: 'page',
+    isSecret: true,
     attempts: { name: 'session', counted: 'failures' },
     body: credentials,
-    answer: signedInAnswer,
-    handle: async (asked) => signedIn(asked, await signInAdministrator(asked.administration, asked.body, asked.request.ip)),
+    response: signedInAnswer,
+    handle: async (context) => signedIn(context, await signInAdministrator(context.administration, context.body, context.request.ip)),
   }),
   resource({
-    ...{ method: 'POST', path: '/session/refresh', summary: 'Exchange the cookie for new tokens', who: 'page', isSecret: true },
+    method: 'POST',
+    path: '/session/refresh',
+    summary: 'Exchange the cookie for new tokens',
+    who: 'page',
+    isSecret: true,
     refusals: [401],
     attempts: { name: 'refresh', counted: 'failures' },
     body: z.strictObject({}),
-    answer: signedInAnswer,
-    handle: async (asked) => signedIn(asked, await refreshAdministrator(asked.administration, refreshTokenOf(asked.request.raw))),
+    response: signedInAnswer,
+    handle: async (context) => signedIn(context, await refreshAdministrator(context.administration, readRefreshToken(context.request.raw))),
   }),
   resource({
-    ...{ method: 'DELETE', path: '/session', summary: 'Sign out', who: 'page' },
-    answer: null,
-    handle: async (asked) => {
-      await signOutAdministrator(asked.administration, refreshTokenOf(asked.request.raw))
-      return signedOut(asked)
+    method: 'DELETE',
+    path: '/session',
+    summary: 'Sign out',
+    who: 'page',
+    response: null,
+    handle: async (context) => {
+      await signOutAdministrator(context.administration, readRefreshToken(context.request.raw))
+      return signedOut(context)
     },
   }),
   resource({
-    ...{ method: 'GET', path: '/session/all', summary: 'List my sessions, the current one first', who: 'administrator' },
-    answer: z.strictObject({ data: z.array(shownSession) }),
-    handle: async ({ administration, administrator }) =>
-      answer({ data: [...(await sessionsOfAdministrator(administration, administrator))] }),
+    method: 'GET',
+    path: '/session/all',
+    summary: 'List my sessions, the current one first',
+    who: 'administrator',
+    response: z.strictObject({ data: z.array(shownSession) }),
+    handle: async ({ administration, administrator }) => respond({ data: [...(await listOwnSessions(administration, administrator))] }),
   }),
   resource({
-    ...{ method: 'DELETE', path: '/session/all', summary: 'End all my sessions', who: 'administrator' },
-    answer: null,
-    handle: async (asked) => {
-      await endAllSessions(asked.administration, asked.administrator)
-      return signedOut(asked)
+    method: 'DELETE',
+    path: '/session/all',
+    summary: 'End all my sessions',
+    who: 'administrator',
+    response: null,
+    handle: async (context) => {
+      await endAllSessions(context.administration, context.administrator)
+      return signedOut(context)
     },
   }),
   resource({
-    ...{ method: 'DELETE', path: '/session/all/:session', summary: 'End one of my sessions', who: 'administrator' },
+    method: 'DELETE',
+    path: '/session/all/:session',
+    summary: 'End one of my sessions',
+    who: 'administrator',
     params: z.strictObject({ session: z.string().max(100) }),
-    answer: null,
+    response: null,
     handle: async ({ administration, administrator, params }) => {
       await endOneSession(administration, administrator, params.session)
-      return nothing()
+      return respondNothing()
     },
   }),
   resource({
-    ...{ method: 'POST', path: '/session/password', summary: 'Give the password again, for acts that ask for it', who: 'administrator' },
+    method: 'POST',
+    path: '/session/password',
+    summary: 'Give the password again, for acts that ask for it',
+    who: 'administrator',
     attempts: { name: 'password', counted: 'failures' },
     body: z.strictObject({ password: passwordInput }),
-    answer: z.strictObject({ data: z.strictObject({ passwordAt: moment }) }),
+    response: z.strictObject({ data: z.strictObject({ passwordAt: timestamp }) }),
     handle: async ({ administration, administrator, body }) => {
       const at = await confirmPassword(administration, administrator, body.password)
-      return answer({ data: { passwordAt: new Date(at).toISOString() } })
+      return respond({ data: { passwordAt: new Date(at).toISOString() } })
     },
+  }),
+]
+
+const byCode = z.strictObject({ code: codeInput })
+const names = { firstname: personName, lastname: personName.nullable().default(null) }
+
+/** The resources of passwords. */
+export const recoveryResources: readonly Resource[] = [
+  resource({
+    method: 'GET',
+    path: '/session/first',
+    summary: 'Ask whether the first administrator is missing; the log has its code then',
+    who: 'anybody',
+    attempts: { name: 'first-context', counted: 'all' },
+    response: z.strictObject({ data: z.strictObject({ isMissing: z.boolean() }) }),
+    handle: async ({ administration }) => respond({ data: { isMissing: await administration.logFirstCode() } }),
+  }),
+  resource({
+    method: 'POST',
+    path: '/session/first',
+    summary: 'Create the first administrator with the code from the log',
+    who: 'page',
+    isSecret: true,
+    attempts: { name: 'first', counted: 'failures' },
+    body: z.strictObject({ code: codeInput, email: newEmail, password: newPassword, ...names, remember: z.boolean().default(false) }),
+    response: signedInAnswer,
+    handle: async (context) => signedIn(context, await createFirstAdministrator(context.administration, context.body, context.request.ip)),
+  }),
+  resource({
+    method: 'POST',
+    path: '/session/forgot',
+    summary: 'Ask for an e-mail with a code for a new password',
+    who: 'page',
+    attempts: { name: 'forgot', counted: 'all' },
+    body: z.strictObject({ email: emailInput }),
+    response: null,
+    handle: async ({ administration, body }) => {
+      forgotAdministratorPassword(administration, body.email)
+      return respondNothing()
+    },
+  }),
+  resource({
+    method: 'POST',
+    path: '/session/reset',
+    summary: 'Set a new password with a code from an e-mail, and sign in',
+    who: 'page',
+    isSecret: true,
+    attempts: { name: 'reset', counted: 'failures' },
+    body: z.strictObject({ code: codeInput, password: newPassword }),
+    response: signedInAnswer,
+    handle: async (context) =>
+      signedIn(context, await usePasswordCode(context.administration, 'admin-reset', context.body, context.request.ip)),
+  }),
+  resource({
+    method: 'GET',
+    path: '/session/invitation/:code',
+    summary: 'Read who is invited by a code',
+    who: 'anybody',
+    attempts: { name: 'invitation', counted: 'failures' },
+    params: byCode,
+    response: z.strictObject({
+      data: z.strictObject({ email: z.string(), firstname: z.string().nullable(), lastname: z.string().nullable() }),
+    }),
+    handle: async ({ administration, params }) => {
+      const { email, firstname, lastname } = await invitedBy(administration, params.code)
+      return respond({ data: { email: email ?? '', firstname, lastname } })
+    },
+  }),
+  resource({
+    method: 'POST',
+    path: '/session/invitation/:code',
+    summary: 'Accept an invitation with a password, and sign in',
+    who: 'page',
+    isSecret: true,
+    attempts: { name: 'invitation', counted: 'failures' },
+    params: byCode,
+    body: z.strictObject({ password: newPassword, firstname: personName.optional(), lastname: personName.nullable().optional() }),
+    response: signedInAnswer,
+    handle: async (context) => {
+      const { password, ...given } = context.body
+      const accepted = { code: context.params.code, password, names: given }
+      return signedIn(context, await usePasswordCode(context.administration, 'admin-invitation', accepted, context.request.ip))
+    },
+  }),
+  resource({
+    method: 'POST',
+    path: '/session/change-password',
+    summary: 'Set a new password, given the current one, and sign in anew',
+    isSecret: true,
+    who: 'administrator',
+    attempts: { name: 'password', counted: 'failures' },
+    body: z.strictObject({ currentPassword: passwordInput, password: newPassword }),
+    response: signedInAnswer,
+    handle: async (context) =>
+      signedIn(context, await changeOwnPassword(context.administration, context.administrator, context.body, context.request.ip)),
   }),
 ]

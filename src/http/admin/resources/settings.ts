@@ -1,22 +1,24 @@
-// /settings/:part: settings that Strapi's panel shares, each part with its own rights.
+// /settings and /locales: settings that Strapi's panel shares, and locales.
+
 import * as z from 'zod'
+import { addManagedLocale, changeManagedLocale, managedLocale, managedLocales, removeManagedLocale } from '../../../admin/manage/locales.js'
 import {
   type ChangedMembers,
-  changedEmails,
   changedMembers,
-  changedProviders,
-  changedUsers,
+  changeEmailSettings,
+  changeProviderSettings,
   changeSettings,
+  changeUserSettings,
   membersOf,
   readSettings,
   type SettingsChange,
   type SettingsPart,
   type StoredMembers,
 } from '../../../admin/manage/settings.js'
-import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { orPresent } from '../revisions.js'
+import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
+import { orCurrent } from '../revisions.js'
 
-/** A part of the settings: what it is called, who may read and change it, how it is shown and given. */
+/** A part of the settings: its rights, response and input. */
 interface Part<Given extends z.ZodType, Shown extends z.ZodType> {
   readonly name: SettingsPart
   readonly what: string
@@ -39,9 +41,9 @@ function partResources<Given extends z.ZodType, Shown extends z.ZodType>(part: P
   const { name, what, read, update, isStrong, given, shown, show, change } = part
   const path = `/settings/${name}`
   const one = z.strictObject({ data: z.strictObject({ revision: z.string(), settings: shown }) })
-  const respond = async ({ administration }: ResourceRequest) => {
+  const respondPart = async ({ administration }: ResourceRequest) => {
     const { stored, revision } = await readSettings(administration, administration.database, name)
-    return answer({ data: { revision, settings: show(stored) } }, { etag: `"${revision}"` })
+    return respond({ data: { revision, settings: show(stored) } }, { etag: `"${revision}"` })
   }
   const changing =
     (body: z.output<Given>): SettingsChange['change'] =>
@@ -49,20 +51,29 @@ function partResources<Given extends z.ZodType, Shown extends z.ZodType>(part: P
       change(stored, changedMembers(body as object, show(stored) as StoredMembers) as ChangedMembers<z.output<Given>>, transaction)
   return [
     resource({
-      ...{ method: 'GET', path, summary: `Read the settings of ${what}`, who: { action: read } },
-      answer: one,
-      handle: async (asked) => (await respond(asked)) as never,
+      method: 'GET',
+      path,
+      summary: `Read the settings of ${what}`,
+      who: { action: read },
+      response: one,
+      handle: async (context) => (await respondPart(context)) as never,
     }),
     resource({
-      ...{ method: 'PUT', path, summary: `Replace the settings of ${what}`, who: { action: update }, isStrong },
-      ...{ headers: { state: { of: 'the settings' } }, body: given, answer: one },
-      handle: async (asked) => {
-        const { administration, administrator, actor, body, expected } = asked
+      method: 'PUT',
+      path,
+      summary: `Replace the settings of ${what}`,
+      who: { action: update },
+      isStrong,
+      headers: { state: { of: 'the settings' } },
+      body: given,
+      response: one,
+      handle: async (context) => {
+        const { administration, administrator, actor, body, expected } = context
         const wanted = { part: name, revisions: expected, change: changing(body as z.output<Given>) }
-        return (await orPresent(
+        return (await orCurrent(
           administrator.may(read),
           () => changeSettings(administration, actor, wanted),
-          () => respond(asked),
+          () => respondPart(context),
         )) as never
       },
     }),
@@ -76,8 +87,13 @@ const textOrNull = (value: unknown): string | null => (typeof value === 'string'
 const upload = z.strictObject({ sizeOptimization: z.boolean(), responsiveDimensions: z.boolean(), autoOrientation: z.boolean() })
 
 const uploads = partResources({
-  ...{ name: 'uploads', what: 'uploads', isStrong: false, given: upload, shown: upload },
-  ...{ read: 'plugin::upload.settings.read', update: 'plugin::upload.settings.read' },
+  name: 'uploads',
+  what: 'uploads',
+  isStrong: false,
+  given: upload,
+  shown: upload,
+  read: 'plugin::upload.settings.read',
+  update: 'plugin::upload.settings.read',
   show: (stored) => ({
     sizeOptimization: isTrue(stored.sizeOptimization, true),
     responsiveDimensions: isTrue(stored.responsiveDimensions, true),
@@ -90,8 +106,13 @@ const sorts = ['createdAt:DESC', 'createdAt:ASC', 'name:ASC', 'name:DESC', 'upda
 const mediaView = z.strictObject({ pageSize: z.int().min(1).max(200), sort: z.enum(sorts) })
 
 const mediaViews = partResources({
-  ...{ name: 'media-view', what: 'the page of the media library', isStrong: false, given: mediaView, shown: mediaView },
-  ...{ read: 'plugin::upload.configure-view', update: 'plugin::upload.configure-view' },
+  name: 'media-view',
+  what: 'the page of the media library',
+  isStrong: false,
+  given: mediaView,
+  shown: mediaView,
+  read: 'plugin::upload.configure-view',
+  update: 'plugin::upload.configure-view',
   show: (stored) => {
     const checked = mediaView.safeParse({ pageSize: stored.pageSize, sort: stored.sort })
     return checked.success ? checked.data : ({ pageSize: 10, sort: 'createdAt:DESC' } as const)
@@ -110,7 +131,11 @@ const user = z.strictObject({
 })
 
 const users = partResources({
-  ...{ name: 'users', what: 'users of the content API', isStrong: true, given: user, shown: user },
+  name: 'users',
+  what: 'users of the content API',
+  isStrong: true,
+  given: user,
+  shown: user,
   read: 'plugin::users-permissions.advanced-settings.read',
   update: 'plugin::users-permissions.advanced-settings.update',
   show: (stored) => ({
@@ -121,7 +146,7 @@ const users = partResources({
     email_reset_password: textOrNull(stored.email_reset_password),
     email_confirmation_redirection: textOrNull(stored.email_confirmation_redirection),
   }),
-  change: changedUsers,
+  change: changeUserSettings,
 })
 
 const line = z.string().max(255)
@@ -133,7 +158,9 @@ const email = z.strictObject({
 })
 const shownEmail = z.strictObject({
   from: z.strictObject({ name: z.string(), email: z.string() }),
-  ...{ response_email: z.string(), object: z.string(), message: z.string() },
+  response_email: z.string(),
+  object: z.string(),
+  message: z.string(),
 })
 
 const showEmail = (stored: unknown): z.input<typeof shownEmail> => {
@@ -141,18 +168,22 @@ const showEmail = (stored: unknown): z.input<typeof shownEmail> => {
   const { name, email: sender } = membersOf(from)
   return {
     from: { name: textOf(name), email: textOf(sender) },
-    ...{ response_email: textOf(response_email), object: textOf(object), message: textOf(message) },
+    response_email: textOf(response_email),
+    object: textOf(object),
+    message: textOf(message),
   }
 }
 
 const emails = partResources({
-  ...{ name: 'emails', what: 'e-mails to users', isStrong: true },
+  name: 'emails',
+  what: 'e-mails to users',
+  isStrong: true,
   read: 'plugin::users-permissions.email-templates.read',
   update: 'plugin::users-permissions.email-templates.update',
   given: z.strictObject({ reset_password: email, email_confirmation: email }),
   shown: z.strictObject({ reset_password: shownEmail, email_confirmation: shownEmail }),
   show: (stored) => ({ reset_password: showEmail(stored.reset_password), email_confirmation: showEmail(stored.email_confirmation) }),
-  change: changedEmails,
+  change: changeEmailSettings,
 })
 
 const short = z.string().max(2_000)
@@ -181,7 +212,9 @@ const shownProvider = z.strictObject({
 const showProvider = (stored: unknown): z.input<typeof shownProvider> => {
   const { enabled, key, secret, callback, callbackUrl, scope, subdomain } = membersOf(stored)
   return {
-    ...{ enabled: isTrue(enabled), key: textOf(key), hasSecret: textOf(secret) !== '' },
+    enabled: isTrue(enabled),
+    key: textOf(key),
+    hasSecret: textOf(secret) !== '',
     callback: textOrNull(callback) ?? textOrNull(callbackUrl),
     scope: Array.isArray(scope) ? scope.map(String) : [],
     subdomain: textOrNull(subdomain),
@@ -189,14 +222,78 @@ const showProvider = (stored: unknown): z.input<typeof shownProvider> => {
 }
 
 const providers = partResources({
-  ...{ name: 'providers', what: 'sign-in by other services', isStrong: true },
+  name: 'providers',
+  what: 'sign-in by other services',
+  isStrong: true,
   read: 'plugin::users-permissions.providers.read',
   update: 'plugin::users-permissions.providers.update',
   given: z.strictObject({ providers: z.record(z.string().max(100), provider) }),
   shown: z.strictObject({ providers: z.record(z.string(), shownProvider) }),
   show: (stored) => ({ providers: Object.fromEntries(Object.entries(stored).map(([name, one]) => [name, showProvider(one)])) }),
-  change: (stored, { providers: changes = {} }) => changedProviders(stored, changes),
+  change: (stored, { providers: changes = {} }) => changeProviderSettings(stored, changes),
 })
 
 /** The resources of settings. */
 export const settingsResources: readonly Resource[] = [...uploads, ...mediaViews, ...users, ...emails, ...providers]
+
+const shownLocale = z.strictObject({ code: z.string(), name: z.string().nullable(), isDefault: z.boolean() })
+const one = z.strictObject({ data: shownLocale })
+const byCode = z.strictObject({ code: z.string().max(35) })
+const name = z.string().max(50)
+const action = (what: string) => ({ action: `plugin::i18n.locale.${what}` })
+
+async function respondLocale({ administration }: ResourceRequest, code: string) {
+  return respond({ data: await managedLocale(administration.database, code) })
+}
+
+/** The resources of locales. */
+export const localeResources: readonly Resource[] = [
+  resource({
+    method: 'GET',
+    path: '/locales',
+    summary: 'List the locales',
+    who: 'administrator',
+    response: z.strictObject({ data: z.array(shownLocale) }),
+    handle: async ({ administration }) => respond({ data: [...(await managedLocales(administration.database))] }),
+  }),
+  resource({
+    method: 'POST',
+    path: '/locales',
+    summary: 'Add a locale',
+    who: action('create'),
+    status: 201,
+    body: z.strictObject({ code: z.string().max(35), name: name.optional() }),
+    response: one,
+    handle: async (context) => {
+      await addManagedLocale(context.administration, context.actor, context.body)
+      return respondLocale(context, context.body.code)
+    },
+    respondAgain: (context) => respondLocale(context, context.body.code),
+  }),
+  resource({
+    method: 'PATCH',
+    path: '/locales/:code',
+    summary: 'Rename a locale, or make it the default one',
+    who: action('update'),
+    params: byCode,
+    body: z.strictObject({ name: name.optional(), isDefault: z.literal(true).optional() }),
+    response: one,
+    handle: async (context) => {
+      const { administration, actor, params, body } = context
+      await changeManagedLocale(administration, actor, params.code, body)
+      return respondLocale(context, params.code)
+    },
+  }),
+  resource({
+    method: 'DELETE',
+    path: '/locales/:code',
+    summary: 'Remove a locale that no document uses',
+    who: action('delete'),
+    params: byCode,
+    response: null,
+    handle: async ({ administration, installation, actor, params }) => {
+      await removeManagedLocale(administration, actor, installation.model, params.code)
+      return respondNothing()
+    },
+  }),
+]

@@ -1,11 +1,13 @@
-// /start: what the shell of the page needs, in one answer that is only sent again when it has changed.
+// /start and /openapi.json: the data of a first screen, and the description of the API.
+
 import * as z from 'zod'
 import { type Administrator, isUnconditional } from '../../../admin/identity/identify.js'
-import { hasRights, rightsOf } from '../../../admin/permissions/parse.js'
+import { hasRights, parseRights } from '../../../admin/permissions/permissions.js'
 import { readLocales } from '../../../content/documents/read/service-reads.js'
 import type { ContentType, Model } from '../../../model/schema/types.js'
-import { type Resource, type ResourceRequest, resource } from '../resource.js'
-import { kept } from '../revisions.js'
+import { describeResources } from '../openapi.js'
+import { type Resource, type ResourceRequest, resource, respond } from '../resource.js'
+import { cacheable } from '../revisions.js'
 
 const shownType = z.strictObject({
   uid: z.string(),
@@ -25,7 +27,7 @@ const byUid = (types: readonly ContentType[]): readonly ContentType[] => [...typ
 
 /** The types that an administrator may do something with. */
 function typesFor({ id, roles, isSuperAdmin, permissions }: Administrator, model: Model): readonly z.input<typeof shownType>[] {
-  const rights = rightsOf(permissions, model, { id, roles: roles.map((role) => role.id), isSuperAdmin })
+  const rights = parseRights(permissions, model, { id, roles: roles.map((role) => role.id), isSuperAdmin })
   return byUid([...model.types.values()].filter(hasRights)).flatMap((type) => {
     const { uid, singularName, pluralName, singleType, draftAndPublish, localized } = type
     const actions = contentActions.filter((action) => isSuperAdmin || (rights.get(uid)?.[action] ?? []).length > 0)
@@ -49,7 +51,7 @@ const start = z.strictObject({
   }),
   types: z.array(shownType),
   locales: z.array(z.strictObject({ code: z.string(), name: z.string().nullable(), isDefault: z.boolean() })),
-  /** Actions that concern no content-type; a super administrator has all, whatever is listed. */
+  /** Actions without content-type; super administrators have all. */
   rights: z.array(z.string()),
   settings: z.strictObject({
     url: z.string(),
@@ -92,9 +94,22 @@ async function startOf({ administrator, installation, parts }: ResourceRequest):
 /** The resource of the shell. */
 export const startResources: readonly Resource[] = [
   resource({
-    ...{ method: 'GET', path: '/start', summary: 'Read all that the shell needs: me, types, locales, rights, settings, versions' },
+    method: 'GET',
+    path: '/start',
+    summary: 'Read all that the shell needs: me, types, locales, rights, settings, versions',
     who: 'administrator',
-    answer: z.strictObject({ data: start }),
-    handle: async (asked) => kept(await startOf(asked)),
+    response: z.strictObject({ data: start }),
+    handle: async (context) => cacheable(await startOf(context)),
   }),
 ]
+
+/** The resource that describes the whole table. */
+export const descriptionOf = (all: () => readonly Resource[]): Resource =>
+  resource({
+    method: 'GET',
+    path: '/openapi.json',
+    summary: 'Describe the administration API (OpenAPI 3.1)',
+    who: 'administrator',
+    response: z.looseObject({ openapi: z.string() }),
+    handle: async ({ parts }) => respond(describeResources(all(), { url: parts.config.publicUrl, version: parts.backend.version })),
+  })

@@ -1,24 +1,28 @@
 // /types/:type: a content-type with its attributes, components, layout and one's own fields; and the layouts that administrators set.
 import * as z from 'zod'
-import type { Layout } from '../../../admin/layouts/layout-defaults.js'
-import { configurable, layoutRevision, readLayouts, replaceLayout } from '../../../admin/layouts/layouts.js'
-import { readShownType } from '../../../admin/layouts/shown-type.js'
+import type { Layout } from '../../../admin/layouts/layouts.js'
+import { configurableSchema, layoutRevision, readLayouts, replaceLayout } from '../../../admin/layouts/layouts.js'
+import { readTypeView } from '../../../admin/layouts/type-view.js'
 import type { Schema } from '../../../model/schema/types.js'
 import { typeInput } from '../content.js'
-import { answer, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { kept, orPresent } from '../revisions.js'
+import { type Resource, type ResourceRequest, resource, respond } from '../resource.js'
+import { cacheable, orCurrent } from '../revisions.js'
 
 const name = z.string().min(1).max(255)
 const words = z.string().max(10_000)
 
-/** The settings of an attribute, of which each may be absent. */
+/** Partial settings of an attribute. */
 const edit = { label: words, description: words, placeholder: words, visible: z.boolean(), editable: z.boolean(), mainField: name }
 const list = { label: words, searchable: z.boolean(), sortable: z.boolean() }
 const settings = {
-  ...{ bulkable: z.boolean(), filterable: z.boolean(), searchable: z.boolean() },
+  bulkable: z.boolean(),
+  filterable: z.boolean(),
+  searchable: z.boolean(),
   pageSize: z.int().min(10).max(100),
   relationOpenMode: z.enum(['modal', 'page']),
-  ...{ mainField: name, defaultSortBy: name, defaultSortOrder: z.enum(['ASC', 'DESC']) },
+  mainField: name,
+  defaultSortBy: name,
+  defaultSortOrder: z.enum(['ASC', 'DESC']),
 }
 const placedField = z.strictObject({ name, size: z.int().min(1).max(12) })
 
@@ -31,7 +35,7 @@ const layoutInput = z.strictObject({
   }),
 })
 
-/** What Strapi or somebody else stored may have any values. */
+/** Stored settings may contain any values. */
 const stored = z.record(z.string(), z.unknown())
 const layoutAnswer = z.strictObject({
   settings: stored,
@@ -45,7 +49,7 @@ const layoutAnswer = z.strictObject({
 const only = (values: Readonly<Record<string, unknown>>, known: object): Record<string, unknown> =>
   Object.fromEntries(Object.entries(values).filter(([key]) => key in known))
 
-/** A layout with the members that it is given by, so that what was read can be sent. */
+/** A layout in the form of the input, so that it can be sent back. */
 const shownLayout = ({ settings: given, metadatas, layouts }: Layout): z.input<typeof layoutAnswer> => ({
   settings: only(given, settings),
   metadatas: Object.fromEntries(
@@ -58,8 +62,11 @@ const attributes = z.record(z.string(), z.looseObject({ type: z.string() }))
 const typeAnswer = z.strictObject({
   uid: z.string(),
   kind: z.enum(['collectionType', 'singleType']),
-  ...{ singularName: z.string(), pluralName: z.string(), displayName: z.string() },
-  ...{ draftAndPublish: z.boolean(), localized: z.boolean() },
+  singularName: z.string(),
+  pluralName: z.string(),
+  displayName: z.string(),
+  draftAndPublish: z.boolean(),
+  localized: z.boolean(),
   attributes,
   components: z.record(z.string(), z.strictObject({ displayName: z.string(), attributes, layout: layoutAnswer })),
   layout: layoutAnswer,
@@ -74,19 +81,28 @@ const one = z.strictObject({ data: layoutAnswer.extend({ revision: z.string() })
 async function respondLayout({ administration, installation }: ResourceRequest, schema: Schema) {
   const [layout] = await readLayouts(administration.database, installation.model, [schema])
   const revision = layoutRevision(layout!)
-  return answer({ data: { ...shownLayout(layout!), revision } }, { etag: `"${revision}"` })
+  return respond({ data: { ...shownLayout(layout!), revision } }, { etag: `"${revision}"` })
 }
 
 /** The resources of types. */
 export const typeResources: readonly Resource[] = [
   resource({
-    ...{ method: 'GET', path: '/types/:type', summary: 'Read a type: attributes, components, layout, and what one may do' },
-    ...{ who: 'byRoles', params: byType, answer: z.strictObject({ data: typeAnswer }) },
+    method: 'GET',
+    path: '/types/:type',
+    summary: 'Read a type: attributes, components, layout, and what one may do',
+    who: 'byRoles',
+    params: byType,
+    response: z.strictObject({ data: typeAnswer }),
     handle: async ({ administration, administrator, installation, params }) => {
-      const found = await readShownType(administration.database, installation.model, administrator, params.type)
+      const found = await readTypeView(administration.database, installation.model, administrator, params.type)
       const { uid, singularName, pluralName, singleType, draftAndPublish, localized } = found.type
       const data = {
-        ...{ uid, singularName, pluralName, draftAndPublish, localized, displayName: found.displayName },
+        uid,
+        singularName,
+        pluralName,
+        draftAndPublish,
+        localized,
+        displayName: found.displayName,
         kind: singleType ? ('singleType' as const) : ('collectionType' as const),
         attributes: { ...found.attributes },
         components: Object.fromEntries(
@@ -99,25 +115,35 @@ export const typeResources: readonly Resource[] = [
         fields: { read: [...found.fields.read], create: [...found.fields.create], update: [...found.fields.update] },
         actions: [...found.actions],
       }
-      return kept(data)
+      return cacheable(data)
     },
   }),
   resource({
-    ...{ method: 'GET', path: '/types/:type/layout', summary: 'Read the list and edit settings of a type or component' },
-    ...{ who: 'byRoles', params: byType, answer: one },
-    handle: (asked) => respondLayout(asked, configurable(asked.installation.model, asked.administrator, asked.params.type)),
+    method: 'GET',
+    path: '/types/:type/layout',
+    summary: 'Read the list and edit settings of a type or component',
+    who: 'byRoles',
+    params: byType,
+    response: one,
+    handle: (context) => respondLayout(context, configurableSchema(context.installation.model, context.administrator, context.params.type)),
   }),
   resource({
-    ...{ method: 'PUT', path: '/types/:type/layout', summary: 'Replace the list and edit settings of a type or component' },
-    ...{ who: 'byRoles', headers: { state: { of: 'the layout' } }, params: byType, body: layoutInput, answer: one },
-    handle: async (asked) => {
-      const { administration, administrator, actor, installation, params, body, expected } = asked
-      const schema = configurable(installation.model, administrator, params.type)
+    method: 'PUT',
+    path: '/types/:type/layout',
+    summary: 'Replace the list and edit settings of a type or component',
+    who: 'byRoles',
+    headers: { state: { of: 'the layout' } },
+    params: byType,
+    body: layoutInput,
+    response: one,
+    handle: async (context) => {
+      const { administration, administrator, actor, installation, params, body, expected } = context
+      const schema = configurableSchema(installation.model, administrator, params.type)
       const wanted = { revisions: expected, layout: body as Layout }
-      return orPresent(
+      return orCurrent(
         true,
         () => replaceLayout(administration, actor, installation.model, schema, wanted),
-        () => respondLayout(asked, schema),
+        () => respondLayout(context, schema),
       )
     },
   }),

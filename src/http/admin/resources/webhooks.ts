@@ -1,4 +1,4 @@
-// /webhooks: webhooks, and what becomes of the events that they are sent. Values of headers and secrets are never shown again.
+// /webhooks: webhooks and their deliveries. Values of headers and secrets are shown only once.
 import * as z from 'zod'
 import {
   changeManagedWebhook,
@@ -7,15 +7,14 @@ import {
   type ManagedWebhook,
   managedWebhook,
   managedWebhooks,
-  resendManaged,
+  resendManagedEvents,
   rotateWebhookSecret,
   testWebhook,
   unfinishedEvents,
   webhookAttempts,
 } from '../../../admin/manage/webhooks.js'
-import { idOfCursor, pageOf } from '../cursors.js'
-import { answer, nothing, type Resource, type ResourceRequest, resource } from '../resource.js'
-import { byId, moment, momentOf, momentOrNull, nameInput, pageInput, pageMeta } from '../values.js'
+import { type Resource, type ResourceRequest, resource, respond, respondNothing } from '../resource.js'
+import { byId, nameInput, pageInput, pageMeta, parseCursor, timestamp, toPage, toTimestamp, toTimestampOrNull } from '../values.js'
 
 const shownWebhook = z.strictObject({
   id: z.int(),
@@ -29,15 +28,22 @@ const shownWebhook = z.strictObject({
   waiting: z.int(),
   failed: z.int(),
   /** Status 0: there was no response. */
-  last: z.strictObject({ status: z.int(), attemptedAt: moment }).nullable(),
-  pausedUntil: moment.nullable(),
+  last: z.strictObject({ status: z.int(), attemptedAt: timestamp }).nullable(),
+  pausedUntil: timestamp.nullable(),
 })
 const one = z.strictObject({ data: shownWebhook })
 
 const shown = ({ id, name, url, headers, events, isEnabled, state }: ManagedWebhook): z.input<typeof shownWebhook> => ({
-  ...{ id, name, url, headers: Object.keys(headers), events: [...events], isEnabled },
-  ...{ waiting: state.waiting, failed: state.failed, pausedUntil: momentOrNull(state.pausedUntil) },
-  last: state.last === null ? null : { status: state.last.status, attemptedAt: momentOf(state.last.attemptedAt) },
+  id,
+  name,
+  url,
+  headers: Object.keys(headers),
+  events: [...events],
+  isEnabled,
+  waiting: state.waiting,
+  failed: state.failed,
+  pausedUntil: toTimestampOrNull(state.pausedUntil),
+  last: state.last === null ? null : { status: state.last.status, attemptedAt: toTimestamp(state.last.attemptedAt) },
 })
 
 const shownAttempt = z.strictObject({
@@ -51,15 +57,15 @@ const shownAttempt = z.strictObject({
   error: z.string().nullable(),
   /** Milliseconds. */
   duration: z.number(),
-  attemptedAt: moment,
+  attemptedAt: timestamp,
 })
 const unfinished = z.strictObject({
   sequence: z.int(),
   event: z.string().nullable(),
   subject: z.string().nullable(),
   attempts: z.int(),
-  /** Null: none is due, or it waits behind another event. */
-  dueAt: moment.nullable(),
+  /** Null: not scheduled, or after another event. */
+  dueAt: timestamp.nullable(),
 })
 
 const action = (name: string) => ({ action: `admin::webhooks.${name}` })
@@ -77,18 +83,25 @@ const resend = z.union([
 
 /** A new webhook and its secret as a response. */
 async function respondNew({ administration }: ResourceRequest, { id, secret }: { readonly id: number; readonly secret: string }) {
-  return answer({ data: shown(await managedWebhook(administration, id)), secret })
+  return respond({ data: shown(await managedWebhook(administration, id)), secret })
 }
 
 const managing: readonly Resource[] = [
   resource({
-    ...{ method: 'GET', path: '/webhooks', summary: 'List webhooks', who: action('read') },
-    answer: z.strictObject({ data: z.array(shownWebhook) }),
-    handle: async ({ administration }) => answer({ data: (await managedWebhooks(administration)).map(shown) }),
+    method: 'GET',
+    path: '/webhooks',
+    summary: 'List webhooks',
+    who: action('read'),
+    response: z.strictObject({ data: z.array(shownWebhook) }),
+    handle: async ({ administration }) => respond({ data: (await managedWebhooks(administration)).map(shown) }),
   }),
   resource({
-    ...{ method: 'POST', path: '/webhooks', summary: 'Create a webhook; its signing secret is shown once', who: action('create') },
-    ...{ status: 201, isSecret: true },
+    method: 'POST',
+    path: '/webhooks',
+    summary: 'Create a webhook; its signing secret is shown once',
+    who: action('create'),
+    status: 201,
+    isSecret: true,
     body: z.strictObject({
       name: nameInput,
       url,
@@ -96,18 +109,24 @@ const managing: readonly Resource[] = [
       headers: z.record(headerName, headerValue).default({}),
       isEnabled: z.boolean().default(true),
     }),
-    answer: z.strictObject({ data: shownWebhook, secret: z.string() }),
-    handle: async (asked) => respondNew(asked, await createManagedWebhook(asked.administration, asked.actor, asked.body)),
-    again: (asked, { ids, told }) => respondNew(asked, { id: Number(ids[0]), secret: String(told) }),
+    response: z.strictObject({ data: shownWebhook, secret: z.string() }),
+    handle: async (context) => respondNew(context, await createManagedWebhook(context.administration, context.actor, context.body)),
+    respondAgain: (context, { ids, responseData: told }) => respondNew(context, { id: Number(ids[0]), secret: String(told) }),
   }),
   resource({
-    ...{ method: 'GET', path: '/webhooks/:id', summary: 'Read a webhook', who: action('read') },
+    method: 'GET',
+    path: '/webhooks/:id',
+    summary: 'Read a webhook',
+    who: action('read'),
     params: byId,
-    answer: one,
-    handle: async ({ administration, params }) => answer({ data: shown(await managedWebhook(administration, params.id)) }),
+    response: one,
+    handle: async ({ administration, params }) => respond({ data: shown(await managedWebhook(administration, params.id)) }),
   }),
   resource({
-    ...{ method: 'PATCH', path: '/webhooks/:id', summary: 'Change, enable or disable a webhook', who: action('update') },
+    method: 'PATCH',
+    path: '/webhooks/:id',
+    summary: 'Change, enable or disable a webhook',
+    who: action('update'),
     params: byId,
     body: z.strictObject({
       name: nameInput.optional(),
@@ -117,86 +136,105 @@ const managing: readonly Resource[] = [
       headers: z.record(headerName, headerValue.nullable()).optional(),
       isEnabled: z.boolean().optional(),
     }),
-    answer: one,
+    response: one,
     handle: async ({ administration, actor, params, body }) => {
       await changeManagedWebhook(administration, actor, params.id, body)
-      return answer({ data: shown(await managedWebhook(administration, params.id)) })
+      return respond({ data: shown(await managedWebhook(administration, params.id)) })
     },
   }),
   resource({
-    ...{ method: 'DELETE', path: '/webhooks/:id', summary: 'Delete a webhook with its deliveries', who: action('delete') },
+    method: 'DELETE',
+    path: '/webhooks/:id',
+    summary: 'Delete a webhook with its deliveries',
+    who: action('delete'),
     params: byId,
-    answer: null,
+    response: null,
     handle: async ({ administration, actor, params }) => {
       await deleteManagedWebhook(administration, actor, params.id)
-      return nothing()
+      return respondNothing()
     },
   }),
   resource({
-    ...{ method: 'POST', path: '/webhooks/:id/secret', summary: 'Replace the signing secret of a webhook; the new one is shown once' },
-    ...{ who: action('update'), isStrong: true, isSecret: true },
+    method: 'POST',
+    path: '/webhooks/:id/secret',
+    summary: 'Replace the signing secret of a webhook; the new one is shown once',
+    who: action('update'),
+    isStrong: true,
+    isSecret: true,
     params: byId,
     body: z.strictObject({}),
-    answer: z.strictObject({ data: z.strictObject({ secret: z.string() }) }),
+    response: z.strictObject({ data: z.strictObject({ secret: z.string() }) }),
     handle: async ({ administration, actor, params }) =>
-      answer({ data: { secret: await rotateWebhookSecret(administration, actor, params.id) } }),
-    again: async (_asked, { told }) => answer({ data: { secret: String(told) } }),
+      respond({ data: { secret: await rotateWebhookSecret(administration, actor, params.id) } }),
+    respondAgain: async (_context, { responseData: told }) => respond({ data: { secret: String(told) } }),
   }),
 ]
 
 const deliveries: readonly Resource[] = [
   resource({
-    ...{ method: 'POST', path: '/webhooks/:id/test', summary: 'Send the test event to a webhook at once', who: action('update') },
+    method: 'POST',
+    path: '/webhooks/:id/test',
+    summary: 'Send the test event to a webhook at once',
+    who: action('update'),
     attempts: { name: 'webhook-test', counted: 'all' },
     params: byId,
     body: z.strictObject({}),
-    answer: z.strictObject({ data: z.strictObject({ status: z.int(), error: z.string().nullable(), duration: z.number() }) }),
+    response: z.strictObject({ data: z.strictObject({ status: z.int(), error: z.string().nullable(), duration: z.number() }) }),
     handle: async ({ administration, params }) => {
       const { status, error, duration } = await testWebhook(administration, params.id)
-      return answer({ data: { status, error, duration } })
+      return respond({ data: { status, error, duration } })
     },
   }),
   resource({
-    ...{
-      method: 'GET',
-      path: '/webhooks/:id/deliveries',
-      summary: 'List attempts to deliver events, the latest first',
-      who: action('read'),
-    },
+    method: 'GET',
+    path: '/webhooks/:id/deliveries',
+    summary: 'List attempts to deliver events, the latest first',
+    who: action('read'),
     params: byId,
     query: z.strictObject(pageInput),
-    answer: z.strictObject({ data: z.array(shownAttempt), meta: pageMeta }),
+    response: z.strictObject({ data: z.array(shownAttempt), meta: pageMeta }),
     handle: async ({ administration, params, query: { after, limit } }) => {
       const list = ['deliveries', params.id]
-      const rows = await webhookAttempts(administration, params.id, { before: idOfCursor(after, list), limit: limit + 1 })
-      const page = pageOf(rows, limit, list, ({ id }) => id)
-      const data = page.shown.map(({ webhook: _webhook, attemptedAt, ...attempt }) => ({ ...attempt, attemptedAt: momentOf(attemptedAt) }))
-      return answer({ data, meta: page.meta })
+      const rows = await webhookAttempts(administration, params.id, { before: parseCursor(after, list), limit: limit + 1 })
+      const page = toPage(rows, limit, list, ({ id }) => id)
+      const data = page.shown.map(({ webhook: _webhook, attemptedAt, ...attempt }) => ({
+        ...attempt,
+        attemptedAt: toTimestamp(attemptedAt),
+      }))
+      return respond({ data, meta: page.meta })
     },
   }),
   resource({
-    ...{ method: 'GET', path: '/webhooks/:id/unfinished', summary: 'List the first events that wait, or that were given up' },
+    method: 'GET',
+    path: '/webhooks/:id/unfinished',
+    summary: 'List the first events that wait, or that were given up',
     who: action('read'),
     params: byId,
     query: z.strictObject({ state: z.enum(['waiting', 'failed']).default('failed'), limit: pageInput.limit }),
-    answer: z.strictObject({ data: z.array(unfinished) }),
+    response: z.strictObject({ data: z.array(unfinished) }),
     handle: async ({ administration, params, query }) => {
       const rows = await unfinishedEvents(administration, params.id, query)
       const data = rows.map(({ sequence, event = null, subject = null, attempts, dueAt }) => ({
-        ...{ sequence, event, subject, attempts },
-        dueAt: dueAt === 0 ? null : momentOf(dueAt),
+        sequence,
+        event,
+        subject,
+        attempts,
+        dueAt: dueAt === 0 ? null : toTimestamp(dueAt),
       }))
-      return answer({ data })
+      return respond({ data })
     },
   }),
   resource({
-    ...{ method: 'POST', path: '/webhooks/:id/resend', summary: 'Deliver events again', who: action('update') },
+    method: 'POST',
+    path: '/webhooks/:id/resend',
+    summary: 'Deliver events again',
+    who: action('update'),
     params: byId,
     body: resend,
-    answer: z.strictObject({ data: z.strictObject({ count: z.int() }) }),
+    response: z.strictObject({ data: z.strictObject({ count: z.int() }) }),
     handle: async ({ administration, actor, params, body }) =>
-      answer({ data: { count: await resendManaged(administration, actor, params.id, body) } }),
-    again: async (_asked, { told }) => answer({ data: { count: Number(told) } }),
+      respond({ data: { count: await resendManagedEvents(administration, actor, params.id, body) } }),
+    respondAgain: async (_context, { responseData: told }) => respond({ data: { count: Number(told) } }),
   }),
 ]
 

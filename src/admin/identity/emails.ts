@@ -1,16 +1,15 @@
 // The e-mails that administrators get. Strapi's panel has templates for users only.
+
 import { type Email, escapeHtml } from '../../identity/accounts/email.js'
 import type { Administration } from '../context.js'
 
-/** An e-mail with a link that has a code. */
-interface Letter {
+interface EmailTemplate {
   readonly subject: string
-  /** The path of the page, below /admin. */
   readonly page: string
   readonly sentences: readonly string[]
 }
 
-const letters = {
+const templates = {
   reset: {
     subject: 'Choose a new password',
     page: 'reset',
@@ -24,21 +23,21 @@ const letters = {
     page: 'invitation',
     sentences: ['You are invited to be an administrator. Choose your password on this page.'],
   },
-} as const satisfies Readonly<Record<string, Letter>>
+} as const satisfies Readonly<Record<string, EmailTemplate>>
 
-/** The page on which a code is used. */
-export const pageOf = ({ config }: Pick<Administration, 'config'>, kind: keyof typeof letters, code: string): string =>
-  `${config.publicUrl}/admin/${letters[kind].page}/${code}`
+/** The URL of the page for a code. */
+export const pageUrl = ({ config }: Pick<Administration, 'config'>, kind: keyof typeof templates, code: string): string =>
+  `${config.publicUrl}/admin/${templates[kind].page}/${code}`
 
 /** Returns an e-mail with the link of a code. */
-export function letterOf(administration: Pick<Administration, 'config'>, kind: keyof typeof letters, to: string, code: string): Email {
-  const { subject, sentences } = letters[kind]
-  const link = escapeHtml(pageOf(administration, kind, code))
+export function createEmail(administration: Pick<Administration, 'config'>, kind: keyof typeof templates, to: string, code: string): Email {
+  const { subject, sentences } = templates[kind]
+  const link = escapeHtml(pageUrl(administration, kind, code))
   return {
     to,
     from: null,
     subject,
-    text: [...sentences, pageOf(administration, kind, code)].join('\n\n'),
+    text: [...sentences, pageUrl(administration, kind, code)].join('\n\n'),
     html: [...sentences, `<a href="${link}">${link}</a>`].map((sentence) => `<p>${sentence}</p>`).join('\n'),
   }
 }

@@ -1,21 +1,21 @@
-// What a text finds, for whoever wants to go there: types by their names, documents by theirs, files. Bounded in types, rows and time.
+// Search over the names of types, documents and files, bounded in types, rows and time.
+
 import { fileType } from '../../model/schema/link.js'
 import type { ContentType } from '../../model/schema/types.js'
 import type { ContentAccess } from './content-access.js'
-import { type VersionData, viewerOf } from './document-view.js'
-import { namingAttribute, namingFields } from './shown-attributes.js'
+import { namingAttribute, namingFields, toViewer, type VersionData } from './document-view.js'
 
 /** A type, a document or a file that was found. */
-export interface FoundByText {
+interface SearchResult {
   readonly types: readonly { readonly uid: string; readonly displayName: string }[]
-  readonly documents: readonly FoundDocument[]
+  readonly documents: readonly SearchedDocument[]
   readonly files: readonly VersionData[]
   /** All types were searched. */
   readonly isComplete: boolean
 }
 
 /** A document that was found, by its draft in one locale. */
-export interface FoundDocument {
+interface SearchedDocument {
   readonly type: string
   readonly documentId: string
   readonly locale: string | null
@@ -23,19 +23,19 @@ export interface FoundDocument {
 }
 
 /** Finds what the administrator may read by a text. */
-export async function findByText(access: ContentAccess, text: string): Promise<FoundByText> {
+export async function search(access: ContentAccess, text: string): Promise<SearchResult> {
   const { model } = access.documents.context
   const { findTypes, findResults, findTime } = access.limits
   const readable = [...model.types.values()].filter(({ uid, exposed }) => exposed && access.grants.may(`${uid}.find`))
   const words = text.toLowerCase()
   const types = readable.filter(({ uid, displayName }) => `${displayName} ${uid}`.toLowerCase().includes(words)).slice(0, findResults)
   const until = performance.now() + findTime
-  const files = access.grants.may(`${fileType}.find`) ? await filesNamed(access, model.types.get(fileType)!, text) : []
-  const documents: FoundDocument[] = []
+  const files = access.grants.may(`${fileType}.find`) ? await searchFiles(access, model.types.get(fileType)!, text) : []
+  const documents: SearchedDocument[] = []
   let searched = 0
   for (const type of readable.slice(0, findTypes)) {
     if (documents.length >= findResults || performance.now() > until) break
-    documents.push(...(await documentsNamed(access, type, text)))
+    documents.push(...(await searchDocuments(access, type, text)))
     searched += 1
   }
   return {
@@ -46,31 +46,39 @@ export async function findByText(access: ContentAccess, text: string): Promise<F
   }
 }
 
-async function documentsNamed(access: ContentAccess, type: ContentType, text: string): Promise<readonly FoundDocument[]> {
-  const name = namingAttribute(viewerOf(access), type)
+async function searchDocuments(access: ContentAccess, type: ContentType, text: string): Promise<readonly SearchedDocument[]> {
+  const name = namingAttribute(toViewer(access), type)
   if (name === null) return []
   const rows = (await access.documents.findData(access.grants, {
-    ...{ type, mode: 'many', action: `${type.uid}.find`, envelope: 'bare', paged: false },
+    type,
+    mode: 'many',
+    action: `${type.uid}.find`,
+    envelope: 'bare',
+    paged: false,
     parameters: {
-      ...{
-        status: 'draft',
-        filters: { [name]: { $containsi: text } },
-        fields: namingFields(viewerOf(access), type),
-        limit: access.limits.findOfType,
-      },
+      status: 'draft',
+      filters: { [name]: { $containsi: text } },
+      fields: namingFields(toViewer(access), type),
+      limit: access.limits.findOfType,
       ...(type.localized ? { locale: '*' } : {}),
     },
   })) as readonly VersionData[]
   return rows.map(({ documentId, locale, [name]: shown }) => ({
-    ...{ type: type.uid, documentId: String(documentId), name: String(shown) },
+    type: type.uid,
+    documentId: String(documentId),
+    name: String(shown),
     locale: typeof locale === 'string' ? locale : null,
   }))
 }
 
-async function filesNamed({ documents, grants, limits }: ContentAccess, type: ContentType, text: string): Promise<readonly VersionData[]> {
+async function searchFiles({ documents, grants, limits }: ContentAccess, type: ContentType, text: string): Promise<readonly VersionData[]> {
   const contains = { $containsi: text }
   const found = await documents.findData(grants, {
-    ...{ type, mode: 'many', action: `${fileType}.find`, envelope: 'bare', paged: false },
+    type,
+    mode: 'many',
+    action: `${fileType}.find`,
+    envelope: 'bare',
+    paged: false,
     parameters: {
       filters: { $or: [{ name: contains }, { alternativeText: contains }, { caption: contains }] },
       fields: ['documentId', 'name', 'alternativeText', 'mime', 'url'],

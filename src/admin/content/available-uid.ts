@@ -1,29 +1,28 @@
-// Uids that are free, made of a text as the content API makes them.
+// Available uids, generated from a text as in the content API.
 
 import { findAvailableUid } from '../../content/documents/store/unique.js'
 import type { RowReader } from '../../database/database.js'
 import { forbidden, notFound, validationError } from '../../foundation/errors/errors.js'
 import { isGranted, noAttributes } from '../../foundation/grants.js'
 import { type ContentAccess, readableType } from './content-access.js'
-import { localeStates } from './locale-states.js'
+import { localeStates } from './document-view.js'
 
-/** What a uid is made for. */
-export interface WantedUid {
+interface UidRequest {
   readonly text: string
-  /** The document that it is for, whose own uids are free. */
+  /** The document of the uid; its own uids are available. */
   readonly documentId: string | null
 }
 
 /**
- * A uid made of a text that is free in a type, for whoever may write the attribute.
+ * Generates a uid from a text that no other document of the type has. Requires the right to write the attribute.
  * @throws ApiError 403; 404 where there is no such attribute or document; 400 for an empty text
  */
-export async function uidFor(
+export async function generateUid(
   access: ContentAccess,
   database: RowReader,
   uid: string,
   name: string,
-  { text, documentId }: WantedUid,
+  { text, documentId }: UidRequest,
 ): Promise<string> {
   const type = readableType(access, uid)
   const attribute = type.attributes.get(name)
@@ -33,7 +32,7 @@ export async function uidFor(
   const rights = ['create', 'update'].flatMap((action) => content?.toWrite(uid, action) ?? [])
   if (!rights.some(({ attributes }) => isGranted(attributes, name))) throw forbidden()
   if (text.trim() === '') throw validationError('The text is empty')
-  // Otherwise its response would say whether a hidden document has a uid.
+  // Otherwise the response would reveal whether a hidden document has a uid.
   if (documentId !== null && (await localeStates(access, type, documentId)).length === 0) throw notFound()
   return findAvailableUid(database, type, attribute, text, documentId)
 }

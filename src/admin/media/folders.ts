@@ -1,4 +1,4 @@
-// Folders of the media library: made, renamed, moved and deleted, and many files and folders at once.
+// Folders of the media library: created, renamed, moved and deleted, also many files and folders together.
 
 import type { FolderRow } from '../../content/media/folders.js'
 import {
@@ -20,15 +20,14 @@ import { readFiles } from '../../content/media/rows.js'
 import type { Transaction } from '../../database/database.js'
 import { ApiError, mistakenInput, notFound } from '../../foundation/errors/errors.js'
 import { newDocumentId } from '../../model/schema/document-id.js'
-import { type AdministratorAct, doAct } from '../activity.js'
-import { actsOn, folderOrRoot, noteAll, scopeOf } from './file-changes.js'
-import { type MediaAccess, watchedWriter } from './media-access.js'
-import { checkChangeable, checkContent, checkMediaRight, checkSeesFolders } from './media-rights.js'
+import { type AdministratorAction, doAction } from '../activity.js'
+import { fileActions, folderOrRoot, logAll, toScope } from './files.js'
+import { checkChangeable, checkContent, checkMediaRight, checkSeesFolders, type MediaAccess, watchedWriter } from './media-access.js'
 
 const wrong = (field: string, message: string): ApiError => mistakenInput([{ path: [field], message }])
 const tooDeep = (field: string): ApiError => wrong(field, 'The folder would lie too deep')
 
-/** Makes a folder, and returns its id; `parent` null: in the root. @throws ApiError 403, 400 */
+/** Creates a folder and returns its id; `parent` null: in the root. @throws ApiError 403, 400 */
 export function createFolder(
   access: MediaAccess,
   { name, parent }: { readonly name: string; readonly parent: number | null },
@@ -36,9 +35,9 @@ export function createFolder(
   const { administration, administrator, actor } = access
   checkMediaRight(administrator, 'create')
   checkSeesFolders(administrator)
-  return doAct(administration, actor, async (transaction, now) => {
+  return doAction(administration, actor, async (transaction, now) => {
     const place = await folderOrRoot(transaction, parent, 'parent')
-    await checkName(transaction, parent, name, null)
+    await checkFolderName(transaction, parent, name, null)
     const made = await insertFolder(
       transaction,
       access.model,
@@ -50,33 +49,33 @@ export function createFolder(
   })
 }
 
-async function checkName(transaction: Transaction, parent: number | null, name: string, except: number | null): Promise<void> {
+async function checkFolderName(transaction: Transaction, parent: number | null, name: string, except: number | null): Promise<void> {
   if (await hasFolderNamed(transaction, parent, name, except)) throw wrong('name', 'A folder with this name already exists')
 }
 
-async function existing(transaction: Transaction, id: number): Promise<FolderRow> {
+async function readExisting(transaction: Transaction, id: number): Promise<FolderRow> {
   const folder = await readFolder(transaction, id)
   if (folder === null) throw notFound('Folder not found')
   return folder
 }
 
-/** What is to be changed of a folder; `parent` null: the root. */
-export interface FolderChanges {
+/** New values of a folder; `parent` null: the root. */
+interface FolderChanges {
   readonly name?: string | undefined
   readonly parent?: number | null | undefined
 }
 
-/** Renames or moves a folder, with all that lies in it; where nothing is asked, nothing. @throws ApiError 404, 403, 400 */
+/** Renames or moves a folder with its content. @throws ApiError 404, 403, 400 */
 export function changeFolder(access: MediaAccess, id: number, { name, parent }: FolderChanges): Promise<void> {
   const { administration, administrator, actor } = access
   checkSeesFolders(administrator)
-  return doAct(administration, actor, async (transaction, now) => {
-    const folder = await existing(transaction, id)
+  return doAction(administration, actor, async (transaction, now) => {
+    const folder = await readExisting(transaction, id)
     await checkChangeable(transaction, administrator, 'upload_folders', [id])
     const fields = [...(name === undefined ? [] : ['name']), ...(parent === undefined ? [] : ['parent'])]
     if (fields.length === 0) return [null, undefined]
     const to = parent === undefined ? folder.parent : parent
-    await checkName(transaction, to, name ?? folder.name, id)
+    await checkFolderName(transaction, to, name ?? folder.name, id)
     if (name !== undefined) await renameFolder(transaction, id, name)
     if (to !== folder.parent) await moveInto(access, transaction, folder, to, 'parent')
     await markFolder(transaction, id, administrator.id, now)
@@ -84,7 +83,7 @@ export function changeFolder(access: MediaAccess, id: number, { name, parent }: 
   })
 }
 
-/** `field`: names the folder to move to. @throws ApiError 400 for a folder that lies in this one, or would lie too deep */
+/** `field`: the path of errors. @throws ApiError 400 for a folder inside of itself, or too deep */
 async function moveInto(
   { model }: MediaAccess,
   transaction: Transaction,
@@ -97,14 +96,13 @@ async function moveInto(
   if (!(await moveFolder(transaction, model, folder, place))) throw tooDeep(field)
 }
 
-/** Files and folders that are moved or deleted together. */
-export interface ManyMedia {
+interface MediaSelection {
   readonly files: readonly number[]
   readonly folders: readonly number[]
 }
 
-/** Moves files and folders to a folder, all or none; null: to the root. @throws ApiError 404, 403, 400 */
-export function moveMany(access: MediaAccess, { files, folders }: ManyMedia, to: number | null): Promise<void> {
+/** Moves files and folders to a folder (null: the root), all or none. @throws ApiError 404, 403, 400 */
+export function moveMany(access: MediaAccess, { files, folders }: MediaSelection, to: number | null): Promise<void> {
   const { administration, administrator, watch } = access
   return watchedWriter(access).transaction(async (transaction) => {
     const now = administration.now()
@@ -112,44 +110,49 @@ export function moveMany(access: MediaAccess, { files, folders }: ManyMedia, to:
     if (named.length < files.length) throw notFound('File not found')
     await checkChangeable(transaction, administrator, 'files', files)
     checkSeesFolders(administrator)
-    const moved: AdministratorAct[] = []
-    for (const id of folders) moved.push(...(await moveOne(access, transaction, id, to)))
+    const moved: AdministratorAction[] = []
+    for (const id of folders) moved.push(...(await moveFolderTo(access, transaction, id, to)))
     await moveFiles(transaction, access.model, files, await folderOrRoot(transaction, to, 'folder'))
     await markFiles(transaction, files, administrator.id, now)
     for (const id of files) await watch?.happened(transaction, 'media.update', id)
-    await noteAll(access, transaction, [...moved, ...actsOn('update', named, ['folder'])])
+    await logAll(access, transaction, [...moved, ...fileActions('update', named, ['folder'])])
   })
 }
 
-/** Moves a folder. Resolves to what was done, nothing if it lies there already. */
-async function moveOne(access: MediaAccess, transaction: Transaction, id: number, to: number | null): Promise<readonly AdministratorAct[]> {
+/** Moves a folder. Resolves to the actions; none if it is there already. */
+async function moveFolderTo(
+  access: MediaAccess,
+  transaction: Transaction,
+  id: number,
+  to: number | null,
+): Promise<readonly AdministratorAction[]> {
   const { administration, administrator } = access
-  const folder = await existing(transaction, id)
+  const folder = await readExisting(transaction, id)
   await checkChangeable(transaction, administrator, 'upload_folders', [id])
   if (folder.parent === to) return []
-  await checkName(transaction, to, folder.name, id)
+  await checkFolderName(transaction, to, folder.name, id)
   await moveInto(access, transaction, folder, to, 'folder')
   await markFolder(transaction, id, administrator.id, administration.now())
   return [{ action: 'update', subject: 'folder', id: String(id), name: folder.name, fields: ['parent'] }]
 }
 
-/** Times that a deletion begins again because files came into its folders. */
-const mostTries = 5
+/** A deletion starts again if files are added to its folders. */
+const maxAttempts = 5
 
 /**
- * Deletes files, and folders with all that lies in them; all or nothing. `withContent`: folders need not be empty.
- * @throws ApiError 404, 403; 400 for a folder that is not empty, and for more files than one act may delete
+ * Deletes files, and folders with their content, all or none. `withContent`: folders need not be empty.
+ * @throws ApiError 404, 403; 400 for a folder that is not empty, and for too many files
  */
-export async function deleteMany(access: MediaAccess, { files, folders }: ManyMedia, withContent: boolean): Promise<void> {
-  for (let tries = 0; tries < mostTries; tries++) if (await tryToDelete(access, { files, folders }, withContent)) return
+export async function deleteMany(access: MediaAccess, { files, folders }: MediaSelection, withContent: boolean): Promise<void> {
+  for (let tries = 0; tries < maxAttempts; tries++) if (await tryToDelete(access, { files, folders }, withContent)) return
   throw new ApiError('ConflictError', 'Files came into the folder while it was to be deleted. Try again')
 }
 
-async function tryToDelete(access: MediaAccess, { files, folders }: ManyMedia, withContent: boolean): Promise<boolean> {
+async function tryToDelete(access: MediaAccess, { files, folders }: MediaSelection, withContent: boolean): Promise<boolean> {
   const { administration, administrator, library } = access
   const { database, config } = administration
   const most = config.limits.mediaTogether
-  // The library tells files that are not there from others, so those that may not be seen are refused before it is asked.
+  // Checked first: the library would reveal whether an invisible file exists.
   await checkChangeable(database, administrator, 'files', files)
   checkSeesFolders(administrator)
   const contained = await fileIdsBelow(database, await foldersWithIds(database, folders), most + 1)
@@ -159,7 +162,7 @@ async function tryToDelete(access: MediaAccess, { files, folders }: ManyMedia, w
     throw new ApiError('ValidationError', `More than ${most} files would be deleted at once (limits.mediaTogether)`)
   }
   let isOutdated = false
-  const scope = scopeOf(access, {
+  const scope = toScope(access, {
     before: async (transaction) => {
       await checkChangeable(transaction, administrator, 'files', files)
       const all = await foldersToDelete(access, transaction, folders, withContent)
@@ -177,26 +180,26 @@ async function tryToDelete(access: MediaAccess, { files, folders }: ManyMedia, w
         rows.map(({ id }) => id),
       )
       const gone = rows.map(({ id, name }) => ({ action: 'delete', subject: 'folder', id: String(id), name }))
-      await noteAll(access, transaction, [...actsOn('delete', deleted), ...gone])
+      await logAll(access, transaction, [...fileActions('delete', deleted), ...gone])
     },
   })
   try {
     await library.removeAll(ids, scope)
     return true
   } catch (error) {
-    // A file that lay in a folder has been deleted or moved meanwhile.
-    if (isOutdated || (error instanceof ApiError && error.status === 404 && (await isGone(access, files, contained)))) return false
+    // A file of a folder was deleted or moved concurrently.
+    if (isOutdated || (error instanceof ApiError && error.status === 404 && (await hasVanished(access, files, contained)))) return false
     throw error
   }
 }
 
-/** True where a file that was found in a folder is not there any more, and all that were named are. */
-async function isGone({ administration }: MediaAccess, files: readonly number[], contained: readonly number[]): Promise<boolean> {
+/** True if a file of a folder has disappeared, while all named files exist. */
+async function hasVanished({ administration }: MediaAccess, files: readonly number[], contained: readonly number[]): Promise<boolean> {
   const there = new Set((await readFiles(administration.database, [...files, ...contained])).map(({ id }) => id))
   return files.every((id) => there.has(id)) && contained.some((id) => !there.has(id))
 }
 
-/** The folders that are named, which with all in them may be deleted. @throws ApiError 404, 403, 400 */
+/** Reads the named folders and checks that they may be deleted with their content. @throws ApiError 404, 403, 400 */
 async function foldersToDelete(
   { administrator }: MediaAccess,
   transaction: Transaction,
