@@ -91,7 +91,8 @@ export function createRedactor(callers: readonly ComparedCaller[]): (text: strin
 }
 
 /** The most characters of a value, and of a path. */
-const [longestValue, longestPath] = [160, 300]
+const maxValueCharacters = 160
+const maxPathCharacters = 300
 
 /** A value on one line; values of secret keys are left out. */
 export function shownValue(value: unknown, name?: string | number): string {
@@ -99,14 +100,14 @@ export function shownValue(value: unknown, name?: string | number): string {
   if (typeof name === 'string' && isSecretKey(name) && value !== null) return '…'
   return short(
     JSON.stringify(value, (key, below: unknown) => (isSecretKey(key) && typeof below === 'string' ? '…' : below)),
-    longestValue,
+    maxValueCharacters,
   )
 }
 
 /** A path with its escapes decoded where that is readable; values of secret parameters are left out. */
 export function shownPath(path: string): string {
   const safe = withoutSecrets(path).replace(/%(?:5B|5D|24|2C|3A|2A)/gi, decodeURIComponent)
-  return short(safe, longestPath)
+  return short(safe, maxPathCharacters)
 }
 
 function short(text: string, most: number): string {

@@ -43,7 +43,7 @@ const isOwnAttribute: Match = ({ path }) =>
 const isTotal: Match = ({ pattern }) => /^meta\.pagination\.(?:total|pageCount)$/.test(pattern)
 const hasPopulate = ({ parameters }: ResponsePair): boolean => parameters.populate !== undefined
 
-/** Whether a key is a relation, component, zone or file: by the model, otherwise by its value. */
+/** True if a key is a relation, component, zone or file: by the model, otherwise by its value. */
 const isContent: Match = ({ path, strapi, octavo }, pair, model) => {
   const shape = shapeAt(path, pair, model)
   if (shape === null) return looksLikeContent(strapi ?? octavo)
@@ -76,14 +76,14 @@ const builtIn = new Map([
   ['upload', 'plugin::upload.file'],
 ])
 
-/** Whether populate may have added the value: null, an entry with an id, or a list of entries. */
+/** True if populate may have added the value: null, an entry with an id, or a list of entries. */
 function looksLikeContent(value: unknown): boolean {
   if (value === null || value === undefined) return true
   if (Array.isArray(value)) return value.every((entry) => isRecord(entry) && 'id' in entry)
   return isRecord(value) && ('id' in value || 'count' in value)
 }
 
-/** Whether only one response has a document or component at a path that exists in both. */
+/** True if only one response has a document or component at a path that exists in both. */
 function isTarget({ kind, path, strapi, octavo }: Difference, side: ServiceName): boolean {
   const [has, lacks] = side === 'octavo' ? [octavo, strapi] : [strapi, octavo]
   if (!isRecord(has) || !('id' in has)) return false
@@ -115,7 +115,7 @@ function surplus({ strapi, octavo }: ResponsePair): number {
   return countOf(octavo) - countOf(strapi)
 }
 
-/** Whether a document has different values of `updatedAt`. */
+/** True if a document has different values of `updatedAt`. */
 function isOtherContent({ strapi, octavo }: ResponsePair): boolean {
   const keyOf = ({ documentId, id, locale }: Readonly<Record<string, unknown>>): string => `${documentId ?? id} ${locale}`
   const times = new Map(getDocuments(strapi).map((entry) => [keyOf(entry), entry.updatedAt]))
@@ -394,5 +394,5 @@ export function judge(pair: ResponsePair, { model, isIgnored }: JudgeOptions): J
   return { pair, explained, populate }
 }
 
-/** Whether all differences are documented. */
+/** True if all differences are documented. */
 export const isAccepted = ({ explained }: Judgement): boolean => explained.every(({ kind }) => kind === 'documented')

@@ -115,7 +115,7 @@ export const isRecord = (value: unknown): value is Readonly<Record<string, unkno
 /** Parameters of signed URLs. */
 const signature = /[?&](?:expires|signature|X-Amz-[\w-]+)=[^&#\s]*/gi
 
-/** Whether two texts differ only in the signature of a URL. */
+/** True if two texts differ only in the signature of a URL. */
 const isSameAddress = (strapi: unknown, octavo: unknown): boolean =>
   typeof strapi === 'string' && typeof octavo === 'string' && withoutSignature(strapi) === withoutSignature(octavo)
 

@@ -96,7 +96,7 @@ const readAttributes = (value: unknown): Readonly<Record<string, AttributeSource
 
 const populatable = new Set(['relation', 'media', 'component', 'dynamiczone'])
 
-/** Whether responses have an attribute only if it is populated. */
+/** True if responses have an attribute only if it is populated. */
 export const isPopulatable = (attribute: AttributeSource | undefined): boolean => attribute !== undefined && populatable.has(attribute.type)
 
 /** The uids of what an attribute contains: of one relation or component, or of all components of a dynamic zone. */

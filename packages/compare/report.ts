@@ -408,7 +408,8 @@ export function createSession(options: SessionOptions): CompareSession {
   const hide = createRedactor(callers)
   const groups = createGroups(options.show, hide)
   const stopwatches = { strapi: createStopwatch(), octavo: createStopwatch() }
-  const [failed, leftOut] = [new Map<string, number>(), new Map<string, number>()]
+  const failed = new Map<string, number>()
+  const leftOut = new Map<string, number>()
   const increase = (map: Map<string, number>, key: string, by = 1): void => void map.set(key, (map.get(key) ?? 0) + by)
   let count = 0
   return {

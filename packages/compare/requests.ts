@@ -36,7 +36,7 @@ export const get = (path: string, as: string | null = null): ComparedRequest => 
 /** GET requests that change something: links in e-mails, and the two ends of signing in through another service. */
 const withEffect = [/\/auth\/email-confirmation\b/i, /\/auth\/[^/]+\/callback\b/i, /\/connect\//i]
 
-/** Whether a request only reads: GET and HEAD, except for confirmation and sign-in. */
+/** True if a request only reads: GET and HEAD, except for confirmation and sign-in. */
 export function isRead({ method, path }: Pick<ComparedRequest, 'method' | 'path'>): boolean {
   if (method !== 'GET' && method !== 'HEAD') return false
   const name = decodeEscapes(getPath(path))
@@ -65,7 +65,7 @@ export function parseTarget(target: string): string | null {
   }
 }
 
-/** Whether a path is the prefix or below it, ignoring case. */
+/** True if a path is the prefix or below it, ignoring case. */
 export const isBelow = (path: string, prefix: string): boolean => {
   const name = getPath(path).toLowerCase()
   return name === prefix.toLowerCase() || name.startsWith(`${prefix.toLowerCase()}/`)
@@ -264,7 +264,8 @@ function at(value: unknown, path: readonly string[]): string | null {
 export type ReadStrapi = (path: string, caller: string) => Promise<unknown>
 
 /** Orders by at most that many attributes of a type, and at most that many locales. */
-const [mostOrders, mostLocales] = [3, 10]
+const maxOrders = 3
+const maxLocales = 10
 
 const sortable = new Set([
   'string',
@@ -312,7 +313,7 @@ function typeQueries({ attributes, isSingle, hasDrafts }: KnownType): readonly s
   if (isSingle) return ['populate=*', ...draft]
   const orders = Object.entries(attributes)
     .filter(([, { type, private: isPrivate }]) => sortable.has(type) && isPrivate !== true)
-    .slice(0, mostOrders)
+    .slice(0, maxOrders)
     .map(([name], index) => `sort=${encodeURIComponent(name)}:${index % 2 === 0 ? 'asc' : 'desc'}`)
   return [
     'populate=*',
@@ -325,9 +326,7 @@ function typeQueries({ attributes, isSingle, hasDrafts }: KnownType): readonly s
 }
 
 const localeQueries = ({ isLocalized }: KnownType, locales: readonly string[]): readonly string[] =>
-  isLocalized
-    ? ['locale=*&sort=id', ...[...new Set(locales)].slice(0, mostLocales).map((code) => `locale=${encodeURIComponent(code)}`)]
-    : []
+  isLocalized ? ['locale=*&sort=id', ...[...new Set(locales)].slice(0, maxLocales).map((code) => `locale=${encodeURIComponent(code)}`)] : []
 
 function* documentRequests(path: string, { hasDrafts }: KnownType, bodies: readonly unknown[], caller: string): Generator<ComparedRequest> {
   const [published, draft] = bodies.map(firstDocument)

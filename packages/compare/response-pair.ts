@@ -176,7 +176,7 @@ export const getMediaType = (headers: IncomingHttpHeaders): string => (headers['
 type ListedDocument = Readonly<Record<string, unknown>>
 
 /**
- * Whether a list differs only in an undefined order. Strapi sorts neither without a sort parameter nor between equal sort keys, so documents
+ * True if a list differs only in an undefined order. Strapi sorts neither without a sort parameter nor between equal sort keys, so documents
  * with equal keys at the end of a page may be on different pages.
  */
 export function isFreeOrder({ kind, path }: Difference, pair: ResponsePair): boolean {
@@ -186,7 +186,7 @@ export function isFreeOrder({ kind, path }: Difference, pair: ResponsePair): boo
   return kind === 'order' && isWhole && findStrapiOrder(pair) === null
 }
 
-/** Whether both lists have the same sequence of sort keys, so that only documents with equal keys differ in position. */
+/** True if both lists have the same sequence of sort keys, so that only documents with equal keys differ in position. */
 function hasEqualKeys(pair: ResponsePair): boolean {
   const keys = sortKeys(pair)
   const valuesOf = (document: ListedDocument) => keys.map((key) => getValue(document, key))

@@ -144,7 +144,7 @@ const generatedKeys = new Set([
   'url',
 ])
 
-/** Whether each service generates its own value at a path. */
+/** True if each service generates its own value at a path. */
 export const isGenerated = (path: JsonPath): boolean => generatedKeys.has(String(path.at(-1)))
 
 /** Document ids of Strapi and the matching ids of Octavo. */
@@ -175,7 +175,7 @@ export function createIdMap(): Ids {
   return { learn, translate }
 }
 
-/** Whether the services share one database. `unknown`: no request creates a document, which the check needs. */
+/** True if the services share one database. `unknown`: no request creates a document, which the check needs. */
 export type Sharing = 'shared' | 'separate' | 'unknown'
 
 /** A document that was created to find out, and that Octavo did not let the caller delete. */
@@ -233,7 +233,8 @@ export async function runWrites(
       if (request.name !== null) answers[side].set(request.name, parseJson(outcome))
       return outcome
     }
-    const [strapi, octavo] = [await ask('strapi'), await ask('octavo')]
+    const strapi = await ask('strapi')
+    const octavo = await ask('octavo')
     ids.learn(parseJson(strapi), parseJson(octavo))
     report(await judgeOutcomes(request, caller.name, { strapi: withBody(strapi, ids.translate), octavo }, { ...options, isIgnored }))
   }

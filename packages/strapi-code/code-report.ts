@@ -125,7 +125,7 @@ const toRouteKey = (route: string): string => {
   return `${method} ${path.toLowerCase().replace(/\/$/, '')}`
 }
 
-/** Whether octavo.config already has all effects of the code as defaults or route selections. */
+/** True if octavo.config already has all effects of the code as defaults or route selections. */
 function isReplaced({ selected, changes, response, notes, places }: FoundCode, configured: Configured): boolean {
   if (selected !== undefined) return configured.selections.includes(selected.uid)
   const { removes, adds, refuses, responds } = response

@@ -165,7 +165,7 @@ function findUid(program: SyntaxNode, { modules }: Reading, path: string): strin
   return found
 }
 
-/** Whether a file creates a controller or service without additions. */
+/** True if a file creates a controller or service without additions. */
 function isGenerated(program: SyntaxNode): boolean {
   let calls = 0
   let own = 0

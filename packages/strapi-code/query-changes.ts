@@ -78,7 +78,7 @@ interface WrittenPlace {
 interface QuerySearch {
   /** The value of an expression. */
   valueOf(node: SyntaxNode, scope: Scope): unknown
-  /** Whether a name is assigned to after its declaration. */
+  /** True if a name is assigned to after its declaration. */
   isChanged(name: string): boolean
   /** Reads of this type in code count as changes of the request's query; null: none do. */
   readonly uid: string | null
@@ -159,7 +159,7 @@ const leaves = (node: SyntaxNode): boolean =>
   node.type === 'ThrowStatement' ||
   (node.type === 'BlockStatement' && node.body.length > 0 && leaves(node.body.at(-1) as SyntaxNode))
 
-/** Whether a test depends on the query alone: on the presence or absence of a value. */
+/** True if a test depends on the query alone: on the presence or absence of a value. */
 function testedBy(test: SyntaxNode, scope: Scope): 'absent' | 'present' | 'other' {
   const isQuery = (node: SyntaxNode): boolean => queryPath(unwrapMeasure(node), scope) !== null
   if (test.type === 'UnaryExpression' && test.operator === '!') return isQuery(test.argument) ? 'absent' : 'other'

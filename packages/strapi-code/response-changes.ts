@@ -1,4 +1,4 @@
-// Effects of code on responses, as its text shows them: removed and added attributes, refusals, use of the user, responses of its own.
+// Effects of code on responses, as its text shows them: removed and added attributes, refusals, use of the user, own responses.
 import type { CallExpression, ObjectPattern, VariableDeclarator } from 'acorn'
 import { calleeName } from './modules.js'
 import { requestPath } from './query-changes.js'
@@ -42,7 +42,8 @@ const envelopeNames = new Set([
 
 /** Finds the changes of a function or file, nested functions included. Only names that `isAttribute` accepts count as removed. */
 export function findResponseChanges(node: SyntaxNode, outer: Scope, isAttribute: (name: string) => boolean): ResponseChanges {
-  const [removes, adds] = [new Set<string>(), new Set<string>()]
+  const removes = new Set<string>()
+  const adds = new Set<string>()
   const found = { refuses: false, looksAtUser: false, responds: false }
   const visit = (each: SyntaxNode, scope: Scope): void => {
     const inside = isFunction(each) ? scopeOfFunction(each, scope) : scope
@@ -105,7 +106,7 @@ function findAdded(node: SyntaxNode, scope: Scope): readonly string[] {
   return node.properties.flatMap((property) => (property.type === 'Property' && !property.computed ? [getName(property.key)] : []))
 }
 
-/** Whether a name may be a document: a parameter, but not the first of the outermost function, or the result of a call. */
+/** True if a name may be a document: a parameter, but not the first of the outermost function, or the result of a call. */
 function isEntry(name: string, scope: Scope): boolean {
   const binding = scope.find(name)
   if (binding === null || binding.kind === 'import' || binding.kind === 'function') return false

@@ -44,7 +44,7 @@ async function rejectionOf(promise: Promise<unknown>): Promise<unknown> {
 const read = (query: string) => qs.parse(query, { strictNullHandling: true, arrayLimit: 100, depth: 20, parameterLimit: 1000 })
 
 describe('query strings', () => {
-  rule('types.6', 'are read as what was written', () => {
+  rule('types.6', 'are read back unchanged', () => {
     const query = {
       filters: {
         $or: [{ title: { $in: ['a & b', 'c=d', 'e[f]', 'ü %20+'] } }, { rank: { $between: [1, 5] } }],
@@ -59,7 +59,7 @@ describe('query strings', () => {
     )
   })
 
-  rule('types.6', 'dates, big integers, what is undefined, and empty lists', () => {
+  rule('types.6', 'dates, big integers, undefined and empty lists', () => {
     expect(read(stringifyQuery({ filters: { at: { $gt: new Date(0) }, views: 9007199254740993n, gone: undefined } }))).toEqual({
       filters: { at: { $gt: '1970-01-01T00:00:00.000Z' }, views: '9007199254740993' },
     })
@@ -75,7 +75,7 @@ describe('query strings', () => {
     expect(stringifyQuery({ filters: { $or: list.slice(1) } }).split('&')).toHaveLength(1000)
   })
 
-  rule('types.6', 'conditions find what they say', async () => {
+  rule('types.6', 'conditions select the right documents', async () => {
     const articles = clientAs('full').collection('articles')
     const title = `a & b = "c" + d % 20 [e] ü, ${Date.now()}`
     const { data } = await articles.create({ title, views: 9007199254740993n })
@@ -130,7 +130,7 @@ describe('requests', () => {
     expect(isApiError(new Error('other'))).toBe(false)
   })
 
-  rule('types.7', 'what is no JSON, no network and an aborted request', async () => {
+  rule('types.7', 'responses without JSON, network failures and aborted requests', async () => {
     const server = createServer((_request, response) =>
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad gateway</h1>'),
     )

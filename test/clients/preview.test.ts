@@ -102,7 +102,7 @@ describe('Nuxt', () => {
   type Handler = { default(event: Event): Promise<{ title: string }> }
   const event = (query: object, cookies = {}): Event => ({ query, params: { slug }, cookies })
 
-  test('a link sets a cookie, with which the server shows the draft', async () => {
+  test('after a link sets the cookie, the server shows the draft', async () => {
     const preview = await recipes.load<Handler>('server/api/preview.get.ts')
     const article = await recipes.load<Handler>('server/api/articles/[slug].get.ts')
     await expect(article.default(event({}))).rejects.toMatchObject({ statusCode: 404 })
@@ -124,7 +124,7 @@ describe('Astro', () => {
     delete: (name: string) => void values.delete(name),
   })
 
-  test('a link sets a cookie, with which the page shows the draft', async () => {
+  test('after a link sets the cookie, the page shows the draft', async () => {
     const { GET } = await recipes.load<{ GET(context: object): Response }>('src/pages/preview.ts')
     const page = (
       await recipes.load<{ default(Astro: object): Promise<{ title?: string; status?: number }> }>('src/pages/articles/[slug].astro.ts')

@@ -15,7 +15,7 @@ afterAll(() => served.close())
 const asGatsby = (path: string, parameters: object) =>
   served.ask(`${path}?${qs.stringify(parameters, { encodeValuesOnly: true })}`, { token })
 
-test('gatsby-source-strapi: the types, then all pages of each, then what has changed', async () => {
+test('gatsby-source-strapi: the types, then all pages of each, then the changes', async () => {
   const [types, components] = await Promise.all(
     ['content-types', 'components'].map((what) => served.ask(`/api/content-type-builder/${what}`, { token })),
   )

@@ -171,7 +171,7 @@ test('the advice names the action to grant, and the text report has both values'
   expect(status).toBe(1)
 })
 
-test('what differs for users has advice of its own, since no setting of octavo.config is for them', async () => {
+test('differences of users have separate advice, since octavo.config has no settings for them', async () => {
   theirs.answer = () => ({ body: { id: 1, username: 'ada', role: { id: 1 } } })
   ours.answer = () => ({ body: { id: 1, username: 'ada', provider: 'local' } })
   const { groups } = await report(theirs.origin, ours.origin, ['/api/users/me'])
@@ -199,7 +199,7 @@ test('every row that is accepted is in docs/differences.md, in its section', () 
   }
 })
 
-test('what the model says of a nested key decides, and relations to types of unknown plugins have a cause of their own', () => {
+test('the model decides about nested keys, and relations to types of unknown plugins have a separate cause', () => {
   const thing = {
     uid: 'api::thing.thing',
     attributes: { owner: relationTo('plugin::users-permissions.user'), cat: relationTo('plugin::shop.cat') },

@@ -67,7 +67,7 @@ test('for a caller who may not read the model, requests are made from the schema
   expect(none.err).toMatch(/^octavo: There are no requests: --requests or --log names a file of them\. [^\n]+\n$/)
 })
 
-test('populate that code of the project sets: what is missing, with defaults to paste that make the responses equal', async () => {
+test('populate set by project code: missing parts, with defaults to paste that make the responses equal', async () => {
   const found = await between(['/api/articles', '/api/articles?locale=de', '/api/articles?status=draft', '/api/articles?populate=*'])
   // The authors that a scope hides are hidden wherever they are populated.
   expect(groupsOf(found)).toEqual([

@@ -124,7 +124,7 @@ test('two tokens, and headers for both', async () => {
   expect(ours.got[0]!.headers['strapi-response-format']).toBe('v4')
 })
 
-test('what is ignored: names at any depth and paths with stars; signatures of addresses are', async () => {
+test('--ignore takes names at any depth and paths with stars; signatures of URLs are always ignored', async () => {
   const body = (time: string, views: number, signature: string) => ({
     data: [{ id: 1, updatedAt: time, seo: { views }, url: `/uploads/a.png?expires=${views}&signature=${signature}` }],
   })
@@ -159,7 +159,7 @@ test('a service that is overloaded for a moment is asked again; one that does no
   expect(Object.keys(broken.failed)).toEqual([expect.stringMatching(/^Strapi: .*(socket hang up|ECONNRESET)/)])
 })
 
-test('what cannot be compared at all is a sentence, and the exit status is 2', async () => {
+test('a comparison that is not possible ends with one sentence and the exit status 2', async () => {
   const closed = 'http://127.0.0.1:9'
   for (const [words, problem] of [
     [[closed, ours.origin, '--requests', '-'], `Strapi cannot be reached at ${closed}: the connection was refused.`],

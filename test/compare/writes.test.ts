@@ -41,14 +41,14 @@ const conversation = [
   '/api/tags?populate=notes',
 ]
 
-test('a conversation is held with both; ids and times of their own are no differences', async () => {
+test('a conversation with both services has no differences in generated ids and times', async () => {
   const found = await report(theirs.origin, ours.origin, conversation, ...writes)
   expect(found, JSON.stringify(found.groups, null, 1)).toMatchObject({ same: conversation.length, different: 0, status: 0 })
   expect(await theirs.sql('select name from notes')).toEqual([])
   expect((await ours.sql('select name from tags')).length).toBe(1)
 })
 
-test('what differs is found', async () => {
+test('finds differences', async () => {
   await theirs.sql("update tags set name = 'Other'")
   const requests = [{ method: 'POST', path: '/api/notes', body: { data: { name: 'Second' } } }, '/api/tags']
   const found = await report(theirs.origin, ours.origin, requests, ...writes)
@@ -56,7 +56,7 @@ test('what differs is found', async () => {
   expect(found.groups[0]!.examples[0]!.differences).toMatchObject([{ path: 'data[0].name', strapi: '"Other"', octavo: '"All"' }])
 })
 
-test('where both have one database, nothing is sent to both and nothing is left behind', async () => {
+test('services with one database are refused, and nothing remains of the check', async () => {
   const beside = await serveBeside(ours, secrets)
   try {
     const rows = () => ours.sql('select id, name, document_id from notes order by id')

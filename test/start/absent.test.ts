@@ -38,7 +38,7 @@ test('the database of a project that was started is gone, empty or elsewhere: th
   }
 })
 
-test('secrets that a start has made tell that the project had a database, also when all of .tmp is gone', async () => {
+test('generated secrets prove that the project had a database, even without .tmp', async () => {
   const folder = project(notes)
   expect((await octavo(['start', folder])).status).toBe(0)
   rmSync(join(folder, '.tmp'), { recursive: true })
@@ -47,7 +47,7 @@ test('secrets that a start has made tell that the project had a database, also w
   expect(existsSync(join(folder, '.tmp'))).toBe(false)
 })
 
-test("a Strapi project's database that is not there is not made anew; secrets of a project that was never started do not count", async () => {
+test('a missing database of a Strapi project is not created; secrets of a project that was never started do not count', async () => {
   const strapi = project({ ...notes, 'package.json': { dependencies: { '@strapi/strapi': '5.54.0' } } })
   const { status, err } = await octavo(['start', strapi], { DATABASE_FILENAME: 'data/prod.db' })
   expect([status, err]).toEqual(refused('prod\\.db, but package\\.json depends on @strapi/strapi'))
@@ -118,7 +118,7 @@ test('an unreadable config/database of a Strapi project is named when the databa
   expect(named.out).not.toContain('does not name the database file')
 })
 
-test('a look at a database leaves nothing beside it, and needs no secrets', async () => {
+test('inspecting a database creates no files and needs no secrets', async () => {
   const folder = project({ ...notes })
   expect((await octavo(['start', folder])).status).toBe(0)
   rmSync(join(folder, '.env'))
@@ -178,7 +178,7 @@ test("Strapi's config/database tells the file, in JavaScript and in TypeScript; 
   ])
 })
 
-test('a damaged page ends the start with a sentence; limits.checkTime 0 serves what is left', async () => {
+test('a damaged page ends the start with a sentence; limits.checkTime 0 serves the rest', async () => {
   const folder = project({})
   for (const name of ['src', '.env']) cpSync(join(goldenProject, name), join(folder, name), { recursive: true })
   mkdirSync(join(folder, '.tmp'))

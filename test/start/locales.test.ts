@@ -100,7 +100,7 @@ test('a locale is removed once no document has it, and is unknown then', async (
   expect((await send('POST', '/api/notes?locale=de', { name: 'Stein' })).status).toBe(400)
 })
 
-test('what is wrong is said in a sentence, with status 1', async () => {
+test('errors are one sentence, with status 1', async () => {
   const before = await listed()
   for (const given of [
     ['add', 'en'],

@@ -29,7 +29,7 @@ async function takenPort(): Promise<{ readonly port: number; readonly server: Se
   return { port: (server.address() as AddressInfo).port, server }
 }
 
-rule('operations.4', 'a service that is told to stop is not ready at once, serves on, and closes the management port last', async () => {
+rule('operations.4', 'a stopping service is not ready at once, keeps serving, and closes the management port last', async () => {
   folder = await copyGolden({ limits: { drainDelay: 10_000 }, management: { port: 0 } })
   child = start(folder)
   const origin = await child.origin

@@ -22,12 +22,12 @@ const importsOf = (text: string) =>
 
 const { dependencies } = JSON.parse(read('package.json')) as { readonly dependencies: Readonly<Record<string, string>> }
 
-test('what is published imports its dependencies and nothing else', () => {
+test('the published files import only their dependencies', () => {
   const imported = new Set([...filesOf('dist', '.js'), ...filesOf('dist', '.d.ts')].flatMap((file) => importsOf(read(file))))
   expect([...imported].sort()).toEqual(Object.keys(dependencies).sort())
 })
 
-test('the licence of every library that the sources use and that is bundled stands beside it', () => {
+test('the bundle contains the licence of every bundled library', () => {
   const told = new Set([...read('dist/THIRD-PARTY-LICENSES.txt').matchAll(/(?:^|-\n\n)(\S+) \d+\.\d+\.\d+\S*\n/g)].map(([, name]) => name))
   const used = new Set([...filesOf('src', '.ts'), ...filesOf('packages', '.ts')].flatMap((file) => importsOf(read(file))))
   const bundled = [...used].filter((name) => !Object.hasOwn(dependencies, name))

@@ -114,7 +114,7 @@ const middlewares: readonly (readonly [string, string, unknown])[] = [
   ["ctx.query.populate = 'deep'", always, undefined],
 ]
 
-test('route middlewares that set populate: how, on which actions, and the defaults that take their place', async () => {
+test('route middlewares that set populate: the kind of change, the actions, and the defaults that replace them', async () => {
   const lines = await read(
     Object.assign(
       {},
@@ -139,7 +139,7 @@ test('route middlewares that set populate: how, on which actions, and the defaul
   })
 })
 
-test('policies, controllers, global middlewares, routes and the rest: what they hide, add and refuse', async () => {
+test('policies, controllers, global middlewares, routes and other code: hidden and added attributes, refusals', async () => {
   const lines = await read({
     'src/api/page/routes/page.ts': `
       import { factories } from '@strapi/strapi'
@@ -243,7 +243,7 @@ test('policies, controllers, global middlewares, routes and the rest: what they 
   expect(lines.find(({ types: given }) => given?.['api::article.article'])!.msg).toContain('types.<uid>.scope')
 })
 
-test('what octavo.config has as defaults is settled; generated files are no code', async () => {
+test('code with equal defaults in octavo.config is settled; generated files do not count as code', async () => {
   const lines = await read({
     'src/api/page/middlewares/deep.ts': inTypeScript('ctx.query.populate = populate'),
     'src/api/page/routes/page.js': routed('api::page.page', 'api::page.deep'),

@@ -31,7 +31,7 @@ async function serve(files: Readonly<Record<string, unknown>>, options: ServeOpt
   return served
 }
 
-test("Strapi's config/api in TypeScript says the prefix, the pages and what is private", async () => {
+test("Strapi's config/api in TypeScript sets the prefix, the pages and private attributes", async () => {
   const { ask } = await serve(
     {
       'config/api.ts': `import type { Core } from '@strapi/strapi'

@@ -122,7 +122,7 @@ describe('is told', () => {
     ])
   })
 
-  test('unknown keys and options, and what is passed over', async () => {
+  test('unknown and ignored keys and options', async () => {
     const { error, warnings } = await withAttributes({
       name: { type: 'string', requierd: true },
       locale: { type: 'string' },

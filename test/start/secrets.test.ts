@@ -32,7 +32,7 @@ test('a secret that .env names without a value is filled in there; mode, comment
   expect(readdirSync(folder).filter((name) => name.startsWith('.env'))).toEqual(['.env'])
 })
 
-test('secrets are not for everybody, whatever the mode of .env was', async () => {
+test('secrets are not readable for others, with any former mode of .env', async () => {
   const folder = project({ ...notes, '.env': 'OTHER=1' })
   chmodSync(join(folder, '.env'), 0o644)
   expect((await octavo(['start', folder])).status).toBe(0)
@@ -85,7 +85,7 @@ test('a .env that cannot be written ends the start with a sentence', async () =>
   expect([status, err]).toEqual([1, expect.stringMatching(/^octavo: [^\n]*\.env[^\n]+\n$/)])
 })
 
-test('a secret that is none ends the start, a weak one is told', async () => {
+test('an invalid secret ends the start, a weak one causes a warning', async () => {
   for (const value of ['b', 'xxxxxxxx']) {
     const { status, err } = await octavo(['start', project(notes)], { JWT_SECRET: value })
     expect([status, err]).toEqual([1, expect.stringMatching(/^octavo: JWT_SECRET is too weak: [^\n]+\n$/)])

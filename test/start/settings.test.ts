@@ -65,7 +65,7 @@ describe('octavo.config', () => {
     )
   })
 
-  test('what means something is taken', async () => {
+  test('meaningful values are accepted', async () => {
     const config = {
       cors: { origins: ['https://example.org', 'http://localhost:3000', 'capacitor://localhost', 'http://[::1]:5173'] },
       mail: { url: 'smtps://name:pass%40word@mail.example.org:465?pool=true', from: 'Magazine <desk@example.org>' },
@@ -109,7 +109,7 @@ describe('environment', () => {
     expect((await withVariables({}, own)).warnings).toEqual([expect.stringMatching(/^OCTAVO_GC_TUNING in \.env has no effect/)])
   })
 
-  test('an unknown NODE_ENV, names that nobody reads and weak secrets are told', async () => {
+  test('an unknown NODE_ENV, unused names and weak secrets cause warnings', async () => {
     expect((await withVariables({ NODE_ENV: 'prodction' })).warnings).toEqual([
       expect.stringMatching(/NODE_ENV is "prodction".*did you mean "production"\?/),
     ])
@@ -217,7 +217,7 @@ describe('the database', () => {
     }
   })
 
-  rule('projects.16', "a template's lines of a server beside the client sqlite have no effect, as in Strapi", async () => {
+  rule('projects.16', 'lines for a server have no effect with the client sqlite, as in Strapi', async () => {
     for (const files of [
       { '.env': `DATABASE_CLIENT=sqlite\n${template}` },
       { '.env': `DATABASE_CLIENT=sqlite\n${template}DATABASE_FILENAME=.tmp/data.db\n`, ...strapiSqlite },

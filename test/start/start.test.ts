@@ -136,7 +136,7 @@ rule('projects.16', 'a first start logs the database that it creates, every star
   }
 })
 
-test('--version tells the version, an unknown command is refused with those there are', async () => {
+test('--version prints the version, an unknown command is refused with a list of commands', async () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   expect(await octavo(['--version'])).toEqual({ status: 0, out: `${version}\n`, err: '' })
   const { status, err } = await octavo(['frobnicate'])
@@ -153,7 +153,7 @@ test('relations to types of plugins that are not there are left out with a warni
   expect(status).toBe(0)
 })
 
-test("a plugin's custom field is text unless its attribute tells otherwise; relations to absent plugins are left out", async () => {
+test("a plugin's custom field is text unless its attribute has a type; relations to absent plugins are left out", async () => {
   const served = await serveProject({
     ...contentType('note', {
       name: { type: 'string' },
@@ -205,13 +205,13 @@ test("the example's documents with changed drafts are found", async () => {
   await magazine.close()
 })
 
-test('what the example makes is not for git', () => {
+test('git ignores files that the example creates', () => {
   const ignored = readFileSync(join(root, '.gitignore'), 'utf8').split('\n')
   expect(ignored).toEqual(expect.arrayContaining(['.tmp/', 'examples/magazine/public/']))
   expect(existsSync(join(root, 'examples', 'magazine', 'seed'))).toBe(true)
 })
 
-test('the default locale of a new database may stand in .env', async () => {
+test('the default locale of a new database may be set in .env', async () => {
   const served = await serveProject({
     '.env': 'STRAPI_PLUGIN_I18N_INIT_LOCALE_CODE=nl\n',
     ...notes,

@@ -31,7 +31,7 @@ rule('projects.20', 'the folder says the contract, and the start says why where 
   expect(configured).toBe('specification, set in octavo.config')
 })
 
-rule('projects.20', 'a database in which Strapi has stored its schema says the contract where the folder does not', async () => {
+rule('projects.20', 'the schema that Strapi has stored in a database decides the contract if the folder does not', async () => {
   const served = await serveProject({
     ...note,
     ...contentType('page', { pic: { type: 'media' } }),

@@ -152,7 +152,7 @@ rule(
   },
 )
 
-rule('operations.18', 'the scheme of a span is http or https, whatever a proxy sends', async () => {
+rule('operations.18', 'the scheme of a span is http or https, with any header of a proxy', async () => {
   for (const [sent, scheme] of [
     ['https', 'https'],
     ['http', 'http'],
@@ -164,7 +164,7 @@ rule('operations.18', 'the scheme of a span is http or https, whatever a proxy s
   }
 })
 
-rule('operations.20', 'a delivery to a webhook is a trace of its own, which the receiver can continue', async () => {
+rule('operations.20', 'a delivery to a webhook is a separate trace, which the receiver can continue', async () => {
   const env = join(folder, '.env')
   const [, url] = /^DATABASE_URL=(.*)$/m.exec(existsSync(env) ? readFileSync(env, 'utf8') : '') ?? []
   const sql = (text: string, ...values: (string | number)[]) => runStatement(url ?? join(folder, '.tmp', 'data.db'), text, values)

@@ -46,7 +46,7 @@ describe('the command', () => {
     expect(existsSync(join(folder, '.env'))).toBe(false)
   })
 
-  rule('types.1', 'whatever a schema is called, the file compiles', () => {
+  rule('types.1', 'the file compiles with any names of schemas', () => {
     const odd = project({
       ...schema(
         '2-column',
@@ -121,7 +121,7 @@ rule('types.11', 'the collections and single types of Strapi’s client are type
   expect(mistakes.map(({ start }) => use.slice(start, start + 7))).toEqual(["'titel'"])
 })
 
-rule('types.2', 'what is required is there in every published version of the golden project', async () => {
+rule('types.2', 'required attributes have values in every published version of the golden project', async () => {
   const served = await serveGolden()
   const model = await loadModel({ folder: goldenProject })
   const token = goldenTokens().full!

@@ -10,7 +10,7 @@ import type { Model } from '../../model/schema/types.js'
 export const parseNames = (list: string): readonly string[] =>
   [...new Set(list.split(',').map((name) => name.trim()))].filter((name) => name !== '')
 
-/** Whether a name, such as `api::tag.tag.find` or `api::tag.tag.*`, matches an action. */
+/** True if a name, such as `api::tag.tag.find` or `api::tag.tag.*`, matches an action. */
 export const standsFor = (name: string, action: string): boolean =>
   name === action || (isWildcard(name) && getController(name) === getController(action))
 

@@ -17,8 +17,9 @@ export interface DevOptions {
 }
 
 /** Milliseconds between two looks at the files: the default, and the bounds of a given one. */
-const pollInterval = 300
-const [shortestInterval, longestInterval] = [20, 60_000]
+const defaultIntervalMs = 300
+const minIntervalMs = 20
+const maxIntervalMs = 60_000
 
 /** Serves the project in `folder` until a signal arrives. A project that cannot be served yet is served once a saved change allows it. */
 export const dev = orExplain(async (folder: string, options: DevOptions) => {
@@ -94,10 +95,10 @@ function describeOutcome(outcome: StartOutcome, isChange: boolean): readonly [Lo
 
 function parseInterval(poll: DevOptions['poll']): number | null {
   if (poll === undefined) return null
-  if (poll === true) return pollInterval
+  if (poll === true) return defaultIntervalMs
   const interval = Number(poll)
-  if (Number.isInteger(interval) && interval >= shortestInterval && interval <= longestInterval) return interval
-  throw new ConfigError(`--poll is "${poll}"; it must be a number of milliseconds from ${shortestInterval} to ${longestInterval}.`)
+  if (Number.isInteger(interval) && interval >= minIntervalMs && interval <= maxIntervalMs) return interval
+  throw new ConfigError(`--poll is "${poll}"; it must be a number of milliseconds from ${minIntervalMs} to ${maxIntervalMs}.`)
 }
 
 const watchProblem = ({ code, message }: NodeJS.ErrnoException): string =>

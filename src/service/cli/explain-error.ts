@@ -53,15 +53,16 @@ function ignoreClosedPipe(status: number): void {
   })
 }
 
-/** Most mistakes that are printed, and characters of each. */
-const [mostMistakes, longest] = [20, 500]
+/** Most errors that are printed, and characters of each. */
+const maxErrors = 20
+const maxLineCharacters = 500
 
 /** The message of an error. Several validation errors follow on lines with their paths. */
 export function errorText(error: Error): string {
-  const mistakes = getValidationErrors(error)
-  if (mistakes.length < 2) return error.message
-  const left = mistakes.length - mostMistakes
-  const lines = mistakes.slice(0, mostMistakes).map(formatError)
+  const errors = getValidationErrors(error)
+  if (errors.length < 2) return error.message
+  const left = errors.length - maxErrors
+  const lines = errors.slice(0, maxErrors).map(formatError)
   return [error.message, ...lines, ...(left > 0 ? [`… and ${left} more`] : [])].join('\n  ')
 }
 
@@ -73,7 +74,7 @@ interface ReportedError {
 
 function formatError({ path, message }: ReportedError): string {
   const line = Array.isArray(path) && path.length > 0 ? `${path.join('.')}: ${message}` : message
-  return line.length > longest ? `${line.slice(0, longest)}…` : line
+  return line.length > maxLineCharacters ? `${line.slice(0, maxLineCharacters)}…` : line
 }
 
 const isValidationError = (entry: unknown): entry is ReportedError =>

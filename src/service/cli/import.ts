@@ -47,7 +47,7 @@ export const importCommand = orExplain(async (folder: string, options: Options) 
 
 type Report = (progress: ImportReport) => void
 
-/** Cancels the import when the process is told to end; everything it began is rolled back. */
+/** Cancels the import when a signal ends the process; everything that it began is rolled back. */
 function interruptible(report: Report): Report {
   let isInterrupted = false
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)

@@ -40,7 +40,8 @@ async function everything(folder: string): Promise<DescribedProject> {
 
 const ofRole = (folder: string, nameOrId: string): Promise<DescribedProject> =>
   lookIntoProject(folder, async ({ config, model, database }) => {
-    const [role, roles] = [await findRole({ database }, nameOrId), await listRoles(database)]
+    const role = await findRole({ database }, nameOrId)
+    const roles = await listRoles(database)
     const allowed = new Set(role.actions)
     const open = new Set(roles.find(({ type }) => type === 'public')?.actions)
     return { config, model, reader: { may: (action) => allowed.has(action), isOpen: (action) => open.has(action) } }

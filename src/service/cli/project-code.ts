@@ -13,7 +13,7 @@ import type { Service } from '../service.js'
 /** Maximum number of files with a separate line. */
 const maxLines = 200
 
-/** Whether a project has code, which needs a thread to be read. */
+/** True if a project has code, which needs a thread to be read. */
 const hasCode = (folder: string): boolean => signOfStrapi(folder) !== null || findCodeFiles(folder).length > 0
 
 /** Logs the code of a project: one line per file, then the defaults that the service accepts. */

@@ -26,7 +26,8 @@ import { withoutMark } from '../../foundation/runtime/byte-order-mark.js'
 
 const privateFile = 0o600
 /** Bits of a mode. */
-const [ownerAndGroup, everybody] = [0o770, 0o007]
+const ownerAndGroup = 0o770
+const others = 0o007
 
 /** The result of saving secrets. */
 export interface SavedSecrets {
@@ -117,7 +118,7 @@ function removeTemporaryFiles(path: string): void {
 function keepRights(file: string, former: Stats | null): void {
   if (former !== null) chmodSync(file, former.mode & ownerAndGroup)
   if (process.getuid?.() !== 0) return
-  const isPrivate = former !== null && (former.mode & everybody) === 0
+  const isPrivate = former !== null && (former.mode & others) === 0
   const { uid, gid } = isPrivate ? former : statSync(dirname(file))
   chownSync(file, uid, gid)
 }

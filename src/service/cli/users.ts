@@ -101,7 +101,8 @@ export const confirmUserCommand = orExplain(async (nameOrId: string, folder: str
 /** Changes the role of a user. */
 export const roleOfUserCommand = orExplain(async (nameOrId: string, role: string, folder: string) => {
   const [user, given] = await withProject(folder, async ({ database, model, writer }) => {
-    const [found, wanted] = [await findUser(database, nameOrId), await findRole({ database }, role)]
+    const found = await findUser(database, nameOrId)
+    const wanted = await findRole({ database }, role)
     await writer.transaction((transaction) => setRole(transaction, typeOfUsers(model), found.id, wanted.id))
     return [found, wanted] as const
   })

@@ -32,7 +32,8 @@ export interface ServiceOptions {
 /** Milliseconds for a replaced process to answer its last requests. */
 const replacedTimeout = 3_000
 /** Milliseconds for processes to end by themselves after Ctrl+C, and until they are killed. */
-const [interruptTime, stopTime] = [300, 1_000]
+const interruptTime = 300
+const stopTime = 1_000
 /** Milliseconds after a start until the process for the next one loads its code. */
 const standbyDelay = 300
 

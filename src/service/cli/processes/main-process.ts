@@ -16,7 +16,8 @@ import { createMembers, type Members, startMember } from './members.js'
 import { shareConnections } from './workers.js'
 
 /** Milliseconds beyond the longest shutdown of a process after which it is killed, and beyond that for the main process itself. */
-const [killTime, endTime] = [2_000, 1_000]
+const killTime = 2_000
+const endTime = 1_000
 
 interface MainProcessOptions {
   /** An empty database may be created although the project had one. */

@@ -11,13 +11,13 @@ import { killAfter, type LoadingWorker, startWorker, waitForMessage } from './wo
 export interface ServiceMember {
   /** Null: the system has not started it. */
   readonly pid: number | null
-  /** The address on which it listens; null: it ended before. */
+  /** The address on which it listens; null: it ended first. */
   readonly serves: Promise<string | null>
   /** Resolves when it has ended and everything that it sent was read. */
   readonly ended: Promise<MemberEnd>
   /** For the management port. */
   readonly asked: AskedProcess
-  /** Tells it to end, and kills it after a timeout. */
+  /** Asks it to end, and kills it after a timeout. */
   end(how: Omit<EndServing, 'kind'>, milliseconds: number): void
 }
 
@@ -245,7 +245,7 @@ export interface MembersOptions {
     /** Milliseconds for a process to serve, but for the first one. */
     readonly processStart: number
   }
-  /** Time until a process that was told to end is killed. */
+  /** Time until an ending process is killed. */
   readonly endTime: number
   readonly logger: Logger
   /** Starts a process; `isFirst`: the first of all. */
@@ -297,7 +297,7 @@ export function createMembers(options: MembersOptions): Members {
   }
 }
 
-/** Whether a signal ended the process, which happens only before it serves. */
+/** True if a signal ended the process, which happens only before it serves. */
 const isInterrupted = ({ status, signal }: MemberEnd): boolean =>
   status === 130 || status === 143 || signal === 'SIGINT' || signal === 'SIGTERM'
 
@@ -306,7 +306,7 @@ function createReplacement({ limits, logger, begin, ended, hopeless }: MembersOp
   const running = new Set<ServiceMember>()
   /** Those that do not listen yet. */
   const starting = new Set<ServiceMember>()
-  /** Start of service by process, without those told to end. */
+  /** Start of service by process, without ending ones. */
   const since = new Map<ServiceMember, number>()
   let failures = 0
 

@@ -11,7 +11,7 @@ export interface WorkerOptions {
   readonly folder: string
   /** Added to the environment of this process. */
   readonly environment: Readonly<Record<string, string>>
-  /** Whether this process reads its output, or shares it. */
+  /** `pipe`: this process reads the output; `inherit`: both share it. */
   readonly output: 'pipe' | 'inherit'
   readonly errors: 'pipe' | 'inherit'
 }
