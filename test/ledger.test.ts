@@ -20,8 +20,8 @@ const storeys: Readonly<Record<string, { readonly files: number; readonly lines:
   // 380 lines more for the properties of resources of the administration, which were packed in spreads.
   http: { files: 79, lines: 13300, prose: 5.2 },
   // 9 lines more for one import of the administration, which is wrapped.
-  service: { files: 57, lines: 6779, prose: 1 },
-  packages: { files: 28, lines: 5040, prose: 1 },
+  service: { files: 57, lines: 6800, prose: 1 },
+  packages: { files: 28, lines: 5060, prose: 1 },
 }
 
 /** Limits in percent of comment lines, and of titles. */

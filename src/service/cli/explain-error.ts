@@ -53,7 +53,7 @@ function ignoreClosedPipe(status: number): void {
   })
 }
 
-/** Most errors that are printed, and characters of each. */
+/** Limits of a printed error. */
 const maxErrors = 20
 const maxLineCharacters = 500
 
@@ -66,7 +66,7 @@ export function errorText(error: Error): string {
   return [error.message, ...lines, ...(left > 0 ? [`… and ${left} more`] : [])].join('\n  ')
 }
 
-/** A mistake as details have it; those of a project's own code may have any path, or none. */
+/** An entry of details.errors. Errors of project code may have any path, or none. */
 interface ReportedError {
   readonly message: string
   readonly path?: unknown
